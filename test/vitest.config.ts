@@ -1,0 +1,13 @@
+// The suite that must pass everywhere within three minutes. What is longer runs by long.config.ts.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/long/**', 'node_modules/**', 'dist/**'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    maxWorkers: 2,
+  },
+});
