@@ -1,0 +1,89 @@
+// The nouns of rolecall: what a file asks for (desired) and what the service lists (observed).
+// Every other room speaks in these; nothing here does anything.
+
+/** The two kinds of entry that rolecall manages. */
+export type Kind = 'skill' | 'role';
+
+/** Both kinds, in the order in which every plan, report and request treats them. */
+export const KINDS = ['skill', 'role'] as const satisfies readonly Kind[];
+
+/** A skill or a role as the service lists it. */
+export interface Entry {
+  readonly id: string;
+  /** As the service shows it, not normalised. */
+  readonly name: string;
+  readonly accountId?: string;
+  /** An opaque string; see core/timestamps.ts for the only order that is read out of it. */
+  readonly createDate?: string;
+  /** The object as listed, with unknown fields, for snapshots. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** A person, as the service lists them; the salary was dropped before this object was made. */
+export interface Resource {
+  readonly id: string;
+  readonly accountId?: string;
+  /** Absent when the service left the field out, which is not the same as an empty list (contract, section 5). */
+  readonly skillsIds?: readonly string[];
+  /** Absent when left out; null when the service said null. */
+  readonly roleId?: string | null;
+  /** Documented fields only, without the salary, for snapshots. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** A name that a file asks for, with the names that it used to have. Names are NFC-normalised. */
+export interface DesiredEntry {
+  readonly name: string;
+  readonly formerly: readonly string[];
+}
+
+/** A deletion approved in git (contract, section 4). `expires` is the last day, `YYYY-MM-DD` in UTC. */
+export interface ApprovedDelete {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly expires?: string;
+}
+
+/** What an account's file asks for. A kind that is undefined is not managed and never touched. */
+export interface DesiredCatalog {
+  readonly skill?: readonly DesiredEntry[];
+  readonly role?: readonly DesiredEntry[];
+  readonly approvedDeletes: readonly ApprovedDelete[];
+}
+
+/** What the three lists showed at one moment. An `_id` listed twice is here once. */
+export interface ObservedCatalog {
+  readonly skill: readonly Entry[];
+  readonly role: readonly Entry[];
+  readonly resources: readonly Resource[];
+  /** Oddities of the lists that a report names: repeated ids, unknown fields of resources. */
+  readonly warnings: readonly Warning[];
+}
+
+/** Something a person should know that is no difference and no failure. `code` is stable. */
+export interface Warning {
+  readonly code: string;
+  readonly message: string;
+  readonly kind?: Kind;
+  readonly name?: string;
+  readonly remoteId?: string;
+}
+
+/** The deletion rules of an account, after inheritance (contract, section 4). */
+export interface Policy {
+  readonly delete: 'never' | 'unused' | 'always';
+  readonly ownership: 'all' | 'managed';
+  readonly maxDeletes: number;
+  readonly maxDeletesPerDay: number;
+  readonly maxDeletePercent: number;
+  readonly allowEmpty: boolean;
+  readonly protect: readonly string[];
+  readonly duplicates: 'report' | 'remove-unused';
+  readonly unusedForMs: number;
+  readonly freeze: readonly FreezeWindow[];
+}
+
+/** A window in which nothing is written: between two instants, or for a while after each tick of a cron line. */
+export type FreezeWindow =
+  | { readonly from: string; readonly to: string }
+  | { readonly cron: string; readonly forMs: number };

@@ -1,0 +1,122 @@
+// Desired and observed of one kind → what is missing, what is there, what is too much. No judgement: see policy.ts.
+import type { DesiredEntry, Entry, Kind, ObservedCatalog } from './catalog.ts';
+import type { History } from './history.ts';
+import { compareCodePoints, nameKey } from './names.ts';
+import { timestampSeconds } from './timestamps.ts';
+import type { UsageIndex } from './usage.ts';
+import { entryKey } from './usage.ts';
+
+/** An entry that is there and that the file does not ask for. */
+export interface Extra {
+  readonly entry: Entry;
+  readonly cause: 'unnamed' | 'renamed' | 'duplicate';
+  /** The desired name: of a rename its new name, of a duplicate the name that they share. */
+  readonly desiredName?: string;
+}
+
+/** Several entries that one desired name has. */
+export interface DuplicateGroup {
+  readonly name: string;
+  readonly kept: Entry;
+  readonly others: readonly Entry[];
+}
+
+export interface KindDiff {
+  readonly kind: Kind;
+  readonly desired: readonly DesiredEntry[];
+  /** Every entry that counts as there, sorted by id. */
+  readonly present: readonly Entry[];
+  /** Desired names that nothing has, by code points. */
+  readonly missing: readonly string[];
+  /** How many desired names are there. */
+  readonly kept: number;
+  readonly extras: readonly Extra[];
+  readonly duplicates: readonly DuplicateGroup[];
+  /** Entries that satisfy a desired name although the service shows another one. */
+  readonly changedNames: readonly { readonly entry: Entry; readonly requested: string }[];
+}
+
+/**
+ * Compares one kind by name (contract, section 4). Entries confirmed gone are left out, awaited ones count as there.
+ * Deterministic: the order of the lists changes nothing.
+ */
+export function diffKind(
+  kind: Kind,
+  desired: readonly DesiredEntry[],
+  observed: ObservedCatalog,
+  usage: UsageIndex,
+  history: History,
+): KindDiff {
+  const present = observed[kind]
+    .filter((entry) => !history.gone.has(entryKey(kind, entry.id)))
+    .sort((a, b) => compareCodePoints(a.id, b.id));
+  const byKey = new Map<string, Entry[]>();
+  const alias = new Map<string, string>();
+  for (const entry of present) {
+    addTo(byKey, nameKey(entry.name), entry);
+    const requested = history.requestedNames.get(entryKey(kind, entry.id));
+    if (requested === undefined || nameKey(requested) === nameKey(entry.name)) continue;
+    addTo(byKey, nameKey(requested), entry);
+    alias.set(entry.id, nameKey(requested));
+  }
+  const awaited = new Set(
+    history.awaited.filter((entry) => entry.kind === kind).map((entry) => nameKey(entry.name)),
+  );
+
+  const missing: string[] = [];
+  const duplicates: DuplicateGroup[] = [];
+  const changedNames: { entry: Entry; requested: string }[] = [];
+  const keptIds = new Set<string>();
+  for (const { name } of desired) {
+    const [kept, ...others] = preferred(kind, byKey.get(nameKey(name)) ?? [], usage);
+    if (kept === undefined) {
+      if (!awaited.has(nameKey(name))) missing.push(name);
+      continue;
+    }
+    keptIds.add(kept.id);
+    if (alias.get(kept.id) === nameKey(name)) changedNames.push({ entry: kept, requested: name });
+    if (others.length > 0) duplicates.push({ name, kept, others });
+  }
+
+  const duplicateOf = new Map(
+    duplicates.flatMap((group) => group.others.map((entry) => [entry.id, group.name])),
+  );
+  const renamedTo = new Map(
+    desired.flatMap((entry) => entry.formerly.map((old) => [nameKey(old), entry.name])),
+  );
+  const extras = present
+    .filter((entry) => !keptIds.has(entry.id))
+    .map((entry): Extra => {
+      const sharedName = duplicateOf.get(entry.id);
+      if (sharedName !== undefined) return { entry, cause: 'duplicate', desiredName: sharedName };
+      const newName = renamedTo.get(nameKey(entry.name));
+      if (newName !== undefined) return { entry, cause: 'renamed', desiredName: newName };
+      return { entry, cause: 'unnamed' };
+    });
+  return {
+    kind,
+    desired,
+    present,
+    missing: missing.sort(compareCodePoints),
+    kept: desired.length - missing.length,
+    extras,
+    duplicates,
+    changedNames,
+  };
+}
+
+/** Of entries with one name: the one that most people have first, then the oldest, then the smallest id. */
+function preferred(kind: Kind, entries: readonly Entry[], usage: UsageIndex): Entry[] {
+  if (entries.length < 2) return [...entries];
+  const people = (entry: Entry): number => usage.get(entryKey(kind, entry.id))?.length ?? 0;
+  const age = (entry: Entry): number => timestampSeconds(entry.createDate) ?? Number.MAX_SAFE_INTEGER;
+  return [...entries].sort(
+    (a, b) => people(b) - people(a) || age(a) - age(b) || compareCodePoints(a.id, b.id),
+  );
+}
+
+function addTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const values = map.get(key);
+  if (values === undefined) map.set(key, [value]);
+  else values.push(value);
+}

@@ -1,0 +1,84 @@
+// The error family, named by who must act. Everything else that is thrown is a bug.
+
+/** One problem of the configuration, with its place. `line` and `column` start at 1. */
+export interface ConfigIssue {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** What is wrong, and the mend. */
+  readonly message: string;
+  readonly severity: 'error' | 'warning';
+}
+
+/** `file:line:column: message`, the form in which every tool and editor understands a position. */
+export function formatConfigIssue(issue: ConfigIssue): string {
+  return `${issue.file}:${issue.line}:${issue.column}: ${issue.message}`;
+}
+
+/** The configuration is invalid: the person who edits the files must act. Carries every issue at once. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly code = 'config_invalid';
+  readonly issues: readonly ConfigIssue[];
+
+  constructor(issues: readonly ConfigIssue[]) {
+    super(issues.map(formatConfigIssue).join('\n'));
+    this.issues = issues;
+  }
+}
+
+/** A token or another secret is not there: the person who deploys must act. */
+export class SecretError extends Error {
+  override readonly name = 'SecretError';
+  readonly code = 'secret_missing';
+}
+
+export type ServiceErrorKind = 'auth' | 'throttled' | 'unavailable' | 'rejected' | 'malformed' | 'identity';
+
+const SERVICE_CODES: Record<ServiceErrorKind, string> = {
+  auth: 'unauthorized',
+  throttled: 'throttled',
+  unavailable: 'unavailable',
+  rejected: 'rejected',
+  malformed: 'malformed_response',
+  identity: 'identity_mismatch',
+};
+
+/** The service did not do as asked. `kind` says what sort of trouble, `code` is its stable spelling. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: string;
+  readonly kind: ServiceErrorKind;
+  readonly httpStatus: number | undefined;
+  /** How long the service asked to be left alone, in milliseconds from the answer. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    kind: ServiceErrorKind,
+    message: string,
+    options: { cause?: unknown; httpStatus?: number | undefined; retryAfterMs?: number | undefined } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.kind = kind;
+    this.code = SERVICE_CODES[kind];
+    this.httpStatus = options.httpStatus;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** The journal cannot be opened, read or written: the operator of this machine must act. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: string;
+
+  constructor(code: string, message: string, options: { cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.code = code;
+  }
+}
+
+/** The command line was used wrongly. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly code = 'usage';
+}

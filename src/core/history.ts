@@ -1,0 +1,129 @@
+// What the journal knows that a list cannot show, as facts for the plan (contract, sections 4 and 5).
+import type { Kind, ObservedCatalog } from './catalog.ts';
+import { KINDS } from './catalog.ts';
+import type { OperationStatus } from './journal.ts';
+import { nameKey } from './names.ts';
+import type { EntryKey, Holding } from './usage.ts';
+import { entryKey } from './usage.ts';
+
+export const DAY_MS = 86_400_000;
+
+/** How often within a day rolecall takes part in a fight over one name before it stops. */
+const FLAPPING_TIMES = 3;
+
+/** An operation of the last 24 hours, of any run of this account and this remote account. */
+export interface RecentOperation {
+  readonly action: 'create' | 'delete';
+  readonly kind: Kind;
+  readonly name: string;
+  readonly remoteId: string | null;
+  readonly status: OperationStatus;
+  /** 0 when nothing was sent, as for a delete of what had gone by itself. */
+  readonly attempts: number;
+  readonly finishedAtMs: number;
+  /** Whether a list has shown the entry since. */
+  readonly listed: boolean;
+}
+
+/** The journal's memory of an account, as read from the store. */
+export interface Memory {
+  /** Whether anything was ever applied to this remote account from this store. */
+  readonly applied: boolean;
+  readonly recent: readonly RecentOperation[];
+  /** Entries that rolecall created or adopted. */
+  readonly owned: ReadonlySet<EntryKey>;
+  /** The name that was asked for, of entries whose name the service changed. */
+  readonly requestedNames: ReadonlyMap<EntryKey, string>;
+  /** Since when, in epoch milliseconds, each entry has been seen without people. */
+  readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
+}
+
+/** A confirmed create that no list has shown yet. */
+export interface AwaitedEntry {
+  readonly kind: Kind;
+  readonly remoteId: string;
+  readonly name: string;
+}
+
+/** What the plan asks of the journal, judged at one moment against one observation. */
+export interface History {
+  readonly known: boolean;
+  readonly owned: ReadonlySet<EntryKey>;
+  readonly requestedNames: ReadonlyMap<EntryKey, string>;
+  readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
+  readonly deletesLastDay: number;
+  /** `kind:name key` of what rolecall created and that was gone again three times. */
+  readonly flappingCreates: ReadonlySet<string>;
+  /** `kind:name key` of what rolecall deleted three times. */
+  readonly flappingDeletes: ReadonlySet<string>;
+  readonly awaited: readonly AwaitedEntry[];
+  /** Entries whose delete was confirmed a moment ago and that a stale list may still show. */
+  readonly gone: ReadonlySet<EntryKey>;
+  /** Assignments of people, or fields of people, that the last good lists showed and that are missing now. */
+  readonly missingHoldings: readonly Holding[];
+}
+
+/** The name key of a kind, for sets that span both kinds. */
+export function kindNameKey(kind: Kind, name: string): string {
+  return `${kind}:${nameKey(name)}`;
+}
+
+/** Judges the memory at `nowMs` against what was observed. Pure; the order of operations does not matter. */
+export function judgeHistory(
+  memory: Memory,
+  observed: ObservedCatalog,
+  options: { nowMs: number; stalenessMs: number; missingHoldings: readonly Holding[] },
+): History {
+  const listed = new Set(KINDS.flatMap((kind) => observed[kind].map((entry) => entryKey(kind, entry.id))));
+  const deletedByUs = new Set<EntryKey>();
+  const gone = new Set<EntryKey>();
+  const lostCreates = new Map<string, number>();
+  const deletes = new Map<string, number>();
+  const awaited: AwaitedEntry[] = [];
+  let deletesLastDay = 0;
+
+  const recent = memory.recent.filter((operation) => options.nowMs - operation.finishedAtMs < DAY_MS);
+  for (const operation of recent) {
+    if (operation.action !== 'delete' || operation.attempts === 0 || !mayHaveHappened(operation)) continue;
+    deletesLastDay += 1;
+    if (operation.status !== 'done') continue;
+    const name = kindNameKey(operation.kind, operation.name);
+    deletes.set(name, (deletes.get(name) ?? 0) + 1);
+    if (operation.remoteId === null) continue;
+    deletedByUs.add(entryKey(operation.kind, operation.remoteId));
+    if (options.nowMs - operation.finishedAtMs < options.stalenessMs) {
+      gone.add(entryKey(operation.kind, operation.remoteId));
+    }
+  }
+  for (const operation of recent) {
+    if (operation.action !== 'create' || operation.status !== 'done' || operation.remoteId === null) continue;
+    const key = entryKey(operation.kind, operation.remoteId);
+    if (listed.has(key) || deletedByUs.has(key)) continue;
+    if (!operation.listed && options.nowMs - operation.finishedAtMs < options.stalenessMs) {
+      awaited.push({ kind: operation.kind, remoteId: operation.remoteId, name: operation.name });
+      continue;
+    }
+    const name = kindNameKey(operation.kind, operation.name);
+    lostCreates.set(name, (lostCreates.get(name) ?? 0) + 1);
+  }
+  return {
+    known: memory.applied,
+    owned: memory.owned,
+    requestedNames: memory.requestedNames,
+    unusedSinceMs: memory.unusedSinceMs,
+    deletesLastDay,
+    flappingCreates: atLeast(lostCreates, FLAPPING_TIMES),
+    flappingDeletes: atLeast(deletes, FLAPPING_TIMES),
+    awaited,
+    gone,
+    missingHoldings: options.missingHoldings,
+  };
+}
+
+function mayHaveHappened(operation: RecentOperation): boolean {
+  return operation.status === 'done' || operation.status === 'unknown' || operation.status === 'sent';
+}
+
+function atLeast(counts: ReadonlyMap<string, number>, times: number): Set<string> {
+  return new Set([...counts].filter(([, count]) => count >= times).map(([name]) => name));
+}

@@ -1,0 +1,53 @@
+// Whether the account that answers is the account that the file means (contract, section 5).
+import { ServiceError } from './errors.ts';
+import type { ObservedCatalog } from './catalog.ts';
+
+export interface IdentityFacts {
+  readonly account: string;
+  readonly pinned: string | undefined;
+  /** The id that the store remembers from this account's first run. */
+  readonly remembered: string | null;
+  /** Other accounts of this store and configuration at the same base address, by remote id. */
+  readonly others: ReadonlyMap<string, string>;
+}
+
+/** The one account id that everything listed carries, or null when nothing carries one. Throws on several. */
+export function listedAccountId(observed: ObservedCatalog): string | null {
+  const ids = new Set<string>();
+  for (const list of [observed.skill, observed.role, observed.resources]) {
+    for (const { accountId } of list) if (accountId !== undefined) ids.add(accountId);
+  }
+  if (ids.size > 1) {
+    throw new ServiceError(
+      'identity',
+      `the lists carry different account ids (${[...ids].sort().slice(0, 5).join(', ')}); nothing was written`,
+    );
+  }
+  const [id] = ids;
+  return id ?? null;
+}
+
+/**
+ * The remote account id of this run: the listed one, checked against the pin, else the remembered one, and against
+ * the store's other accounts. Throws ServiceError `identity` before anything could be written.
+ */
+export function checkIdentity(listed: string | null, facts: IdentityFacts): string | null {
+  const expected = facts.pinned ?? facts.remembered;
+  if (listed !== null && expected !== null && listed !== expected) {
+    throw new ServiceError(
+      'identity',
+      facts.pinned === undefined
+        ? `the token belongs to account ${listed}, but the first run of “${facts.account}” saw account ${expected}; nothing was written. Mend the token, or pin accountId: ${JSON.stringify(listed)} if the change is meant`
+        : `the token belongs to account ${listed}, but the file pins accountId: ${JSON.stringify(expected)}; nothing was written. Mend the token or the pin`,
+    );
+  }
+  const id = listed ?? expected;
+  const other = id === null ? undefined : facts.others.get(id);
+  if (other !== undefined) {
+    throw new ServiceError(
+      'identity',
+      `the token belongs to account ${String(id)}, which “${other}” already manages at the same address; nothing was written. Was the token copied?`,
+    );
+  }
+  return id;
+}

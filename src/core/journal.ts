@@ -1,0 +1,73 @@
+// The nouns of the journal: runs and operations as the store keeps them (contract, section 6).
+import type { Kind } from './catalog.ts';
+
+/** What became of a run (contract, section 5). */
+export const RUN_STATUSES = [
+  'running',
+  'planned',
+  'converged',
+  'held',
+  'partial',
+  'blocked',
+  'failed',
+  'interrupted',
+] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const OPERATION_STATUSES = [
+  'pending',
+  'sent',
+  'done',
+  'failed',
+  'unknown',
+  'held',
+  'skipped',
+] as const;
+export type OperationStatus = (typeof OPERATION_STATUSES)[number];
+
+/** Who asked for a run. */
+export type Trigger = 'cli' | 'schedule' | 'start' | 'manual';
+
+/** What a run was allowed to do: `plan` never writes. */
+export type RunMode = 'plan' | 'approve' | 'apply';
+
+/** One row of `runs`. Times are UTC ISO 8601. */
+export interface RunRecord {
+  readonly id: string;
+  readonly account: string;
+  readonly remoteAccountId: string | null;
+  readonly trigger: Trigger;
+  readonly mode: RunMode;
+  readonly status: RunStatus;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly configDigest: string | null;
+  readonly configCommit: string | null;
+  readonly planDigest: string | null;
+  readonly created: number;
+  readonly deleted: number;
+  readonly held: number;
+  readonly kept: number;
+  readonly failed: number;
+  readonly requests: number;
+  readonly retries: number;
+  readonly errorCode: string | null;
+  readonly error: string | null;
+}
+
+/** One row of `operations`; `seq` starts at 1 within its run. */
+export interface OperationRecord {
+  readonly runId: string;
+  readonly seq: number;
+  readonly kind: Kind;
+  readonly action: 'create' | 'delete';
+  readonly name: string;
+  readonly remoteId: string | null;
+  readonly status: OperationStatus;
+  readonly rule: string | null;
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly httpStatus: number | null;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+}

@@ -1,0 +1,197 @@
+// Puts the plan together: diff, policy, order, summary, digests. Pure and deterministic (contract, section 4).
+import type { ApprovedDelete, DesiredCatalog, ObservedCatalog, Policy, Warning } from './catalog.ts';
+import { KINDS } from './catalog.ts';
+import type { KindDiff } from './diff.ts';
+import { diffKind } from './diff.ts';
+import { explainHeldCreate, explainHeldDelete } from './explain.ts';
+import type { History } from './history.ts';
+import { kindNameKey } from './history.ts';
+import { compareCodePoints, nameKey, nearKey } from './names.ts';
+import type { HeldChange, LeftAlone, Operation, Plan } from './plan.ts';
+import type { JudgedExtra } from './policy.ts';
+import { judge } from './policy.ts';
+import { approvalWarnings, catalogWarnings, historyWarnings } from './plan-warnings.ts';
+import { holdingsOf, usageOf } from './usage.ts';
+
+export interface PlanInput {
+  readonly account: string;
+  readonly remoteAccountId: string | null;
+  /** ISO 8601 UTC, for `createdAt` and the last day of approvals. */
+  readonly now: string;
+  readonly nowMs: number;
+  readonly desired: DesiredCatalog;
+  readonly policy: Policy;
+  readonly observed: ObservedCatalog;
+  readonly history: History;
+  /** The open freeze window in words, or null. */
+  readonly frozen: string | null;
+  /** How the configuration's commit stands to the one last applied. */
+  readonly source: 'current' | 'older' | 'diverged';
+  readonly acceptOlderSource: boolean;
+  /** Why a guard refuses to write anything at all (`suspicious_shrink`), or null. */
+  readonly blocked: Warning | null;
+  /** Further warnings of the observation that belong into the plan. */
+  readonly warnings: readonly Warning[];
+  readonly configDigest: string;
+  readonly configCommit: string | null;
+  /** Lower-case hexadecimal SHA-256 of a text. */
+  readonly sha256: (text: string) => string;
+}
+
+/** The plan for one account. The same input, lists in any order, gives the same value. */
+export function makePlan(input: PlanInput): Plan {
+  const { observed, history } = input;
+  const usage = usageOf(observed.resources.flatMap(holdingsOf));
+  const diffs = KINDS.flatMap((kind) => {
+    const desired = input.desired[kind];
+    return desired === undefined ? [] : [diffKind(kind, desired, observed, usage, history)];
+  });
+  const today = input.now.slice(0, 10);
+  const approvals = input.desired.approvedDeletes.filter((approval) => isOpen(approval, today));
+  const judgement = judge(diffs, {
+    policy: input.policy,
+    usage,
+    history,
+    nowMs: input.nowMs,
+    frozen: input.frozen,
+    staleSource: input.source === 'older' && !input.acceptOlderSource,
+    approvals,
+  });
+  const facts = { policy: input.policy, history, counts: judgement.counts, frozen: input.frozen };
+
+  const creates = diffs.flatMap(({ kind, missing }) =>
+    missing
+      .filter((name) => !judgement.heldCreates.has(kindNameKey(kind, name)))
+      .map((name): Operation => ({ action: 'create', kind, name })),
+  );
+  const heldCreates = diffs.flatMap(({ kind, missing }) =>
+    missing.flatMap((name): HeldChange[] => {
+      const rules = judgement.heldCreates.get(kindNameKey(kind, name));
+      if (rules === undefined) return [];
+      const explanation = explainHeldCreate(kind, name, rules, facts);
+      return [{ action: 'create', kind, name, remoteId: null, usedBy: [], rules, ...explanation }];
+    }),
+  );
+  const extras = sortExtras(judgement.extras);
+  const deletes = extras.filter((judged) => judged.leave === null && judged.holds.length === 0);
+  const heldDeletes = extras
+    .filter((judged) => judged.leave === null && judged.holds.length > 0)
+    .map((judged): HeldChange => ({
+      action: 'delete',
+      kind: judged.kind,
+      name: judged.extra.entry.name,
+      remoteId: judged.extra.entry.id,
+      usedBy: judged.usedBy,
+      rules: judged.holds,
+      ...explainHeldDelete(judged, facts),
+    }));
+  const leftAlone = extras.flatMap(({ kind, extra, leave }): LeftAlone[] =>
+    leave === null ? [] : [{ kind, name: extra.entry.name, remoteId: extra.entry.id, rule: leave }],
+  );
+  // Creates go first, so that nobody is without an entry meanwhile. Only an approved delete of a near twin that
+  // nobody has goes before them, since a service with unique names would refuse the create beside it.
+  const nearCreates = new Set(creates.map(({ kind, name }) => `${kind}:${nearKey(name)}`));
+  const goesFirst = ({ approved, usedBy, extra, kind }: JudgedExtra): boolean =>
+    approved && usedBy.length === 0 && nearCreates.has(`${kind}:${nearKey(extra.entry.name)}`);
+  const operations = [
+    ...deletes.filter(goesFirst).map(deleteOperation),
+    ...creates,
+    ...deletes.filter((judged) => !goesFirst(judged)).map(deleteOperation),
+  ];
+  const held = [...heldCreates, ...heldDeletes];
+  const warnings = [
+    ...(input.blocked === null ? [] : [input.blocked]),
+    ...historyWarnings(history, input.source, input.acceptOlderSource),
+    ...input.warnings,
+    ...catalogWarnings(diffs, extras),
+    ...approvalWarnings(input.desired.approvedDeletes, diffs, today),
+  ];
+  return {
+    schemaVersion: 1,
+    account: input.account,
+    remoteAccountId: input.remoteAccountId,
+    createdAt: input.now,
+    digest: planDigest(input.remoteAccountId, operations, input.sha256),
+    configDigest: input.configDigest,
+    observedDigest: observedDigest(diffs, observed, input.sha256),
+    configCommit: input.configCommit,
+    status: input.blocked === null ? 'planned' : 'blocked',
+    summary: {
+      create: creates.length,
+      delete: deletes.length,
+      hold: held.length,
+      keep: diffs.reduce((sum, diff) => sum + diff.kept, 0),
+      leave: leftAlone.length,
+    },
+    operations,
+    held,
+    leftAlone,
+    warnings,
+  };
+}
+
+/** Through its last day, UTC. */
+function isOpen(approval: ApprovedDelete, today: string): boolean {
+  return approval.expires === undefined || today <= approval.expires;
+}
+
+function sortExtras(extras: readonly JudgedExtra[]): JudgedExtra[] {
+  return [...extras].sort(
+    (a, b) =>
+      KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
+      compareCodePoints(a.extra.entry.name, b.extra.entry.name) ||
+      compareCodePoints(a.extra.entry.id, b.extra.entry.id),
+  );
+}
+
+function deleteOperation({ kind, extra, usedBy, approved }: JudgedExtra): Operation {
+  const base = { action: 'delete', kind, name: extra.entry.name, remoteId: extra.entry.id, usedBy } as const;
+  if (extra.cause === 'renamed') return { ...base, reason: `renamed to “${extra.desiredName ?? ''}”` };
+  if (extra.cause === 'duplicate') return { ...base, reason: 'an unused duplicate of its name' };
+  if (approved && usedBy.length > 0) return { ...base, reason: 'approved in approvedDeletes' };
+  return base;
+}
+
+/** Covers the remote account id and the operations with their people, nothing else (contract, section 4). */
+function planDigest(
+  remoteAccountId: string | null,
+  operations: readonly Operation[],
+  sha256: (text: string) => string,
+): string {
+  const rows = operations.map(({ action, kind, name, remoteId, usedBy }) => [
+    action,
+    kind,
+    name,
+    remoteId ?? null,
+    usedBy ?? null,
+  ]);
+  return `sha256:${sha256(JSON.stringify([remoteAccountId, rows]))}`;
+}
+
+function observedDigest(
+  diffs: readonly KindDiff[],
+  observed: ObservedCatalog,
+  sha256: (text: string) => string,
+): string {
+  const entries = diffs.map(({ kind, present }) => [kind, present.map((entry) => [entry.id, entry.name])]);
+  const people = observed.resources
+    .map((resource) => [resource.id, [...(resource.skillsIds ?? [])].sort(), resource.roleId ?? null] as const)
+    .sort((a, b) => compareCodePoints(a[0], b[0]));
+  return `sha256:${sha256(JSON.stringify([entries, people]))}`;
+}
+
+/** Whether a name is among the observed ones by the name key; for the verification of a run. */
+export function missingDesiredNames(
+  desired: DesiredCatalog,
+  observed: ObservedCatalog,
+  history: History,
+): { kind: (typeof KINDS)[number]; name: string }[] {
+  return KINDS.flatMap((kind) => {
+    const wanted = desired[kind];
+    if (wanted === undefined) return [];
+    return diffKind(kind, wanted, observed, new Map(), history).missing.map((name) => ({
+      kind,
+      name: nameKey(name),
+    }));
+  });
+}

@@ -1,0 +1,136 @@
+// The warnings of a plan: what a person should know that is neither a change nor a failure.
+import type { ApprovedDelete, Warning } from './catalog.ts';
+import { KINDS } from './catalog.ts';
+import type { KindDiff } from './diff.ts';
+import { people } from './explain.ts';
+import type { History } from './history.ts';
+import { compareCodePoints, nameKey, nearKey } from './names.ts';
+import type { JudgedExtra } from './policy.ts';
+
+export function historyWarnings(
+  history: History,
+  source: 'current' | 'older' | 'diverged',
+  acceptOlderSource: boolean,
+): Warning[] {
+  const warnings: Warning[] = [];
+  if (!history.known) {
+    warnings.push({
+      code: 'no_history',
+      message:
+        'nothing was applied to this account from this store yet: ownership, stale source, flapping and the daily limit cannot be judged here',
+    });
+  }
+  if (source === 'older' && acceptOlderSource) {
+    warnings.push({
+      code: 'older_source',
+      message: 'the configuration is older than the one last applied; accepted by --accept-older-source',
+    });
+  }
+  if (source === 'diverged') {
+    warnings.push({
+      code: 'diverged_source',
+      message:
+        'the configuration’s commit and the one that this account was last applied from are on different lines of history',
+    });
+  }
+  for (const { kind, name, remoteId } of [...history.awaited].sort(
+    (a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || compareCodePoints(a.name, b.name),
+  )) {
+    warnings.push({
+      code: 'awaited',
+      message: `the ${kind} “${name}” was created a moment ago and no list shows it yet; it counts as there`,
+      kind,
+      name,
+      remoteId,
+    });
+  }
+  return warnings;
+}
+
+/** Duplicates, near names and names that the service changed. */
+export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly JudgedExtra[]): Warning[] {
+  return diffs.flatMap((diff) => [
+    ...diff.duplicates.map(({ name, kept, others }): Warning => ({
+      code: 'duplicate',
+      message: `the ${diff.kind} “${name}” is there ${others.length + 1} times; ${kept.id} stays, besides it ${others
+        .map((entry) => entry.id)
+        .join(', ')}`,
+      kind: diff.kind,
+      name,
+    })),
+    ...nearWarnings(diff, extras),
+    ...diff.changedNames.map(({ entry, requested }): Warning => ({
+      code: 'name_changed',
+      message: `the service shows the ${diff.kind} “${requested}” as “${entry.name}”; they count as the same entry`,
+      kind: diff.kind,
+      name: requested,
+      remoteId: entry.id,
+    })),
+  ]);
+}
+
+function nearWarnings(diff: KindDiff, extras: readonly JudgedExtra[]): Warning[] {
+  const going = extras.flatMap((judged): Warning[] => {
+    if (judged.kind !== diff.kind || judged.nearName === null) return [];
+    const { entry } = judged.extra;
+    return [
+      {
+        code: 'near_name',
+        message: `the ${diff.kind} “${entry.name}” (${people(judged.usedBy.length)}) differs from the desired “${judged.nearName}” only in case, white space, diacritics or form; if it is a rename, declare it with formerly`,
+        kind: diff.kind,
+        name: entry.name,
+        remoteId: entry.id,
+      },
+    ];
+  });
+  const seen = new Map<string, string>();
+  const twins = diff.desired.flatMap(({ name }): Warning[] => {
+    const other = seen.get(nearKey(name));
+    if (other === undefined) {
+      seen.set(nearKey(name), name);
+      return [];
+    }
+    return [
+      {
+        code: 'near_name',
+        message: `the desired ${diff.kind}s “${other}” and “${name}” differ only in case, white space, diacritics or form`,
+        kind: diff.kind,
+        name,
+      },
+    ];
+  });
+  return [...going, ...twins];
+}
+
+/** Approvals that have ended and approvals that name nothing that is there. */
+export function approvalWarnings(
+  approvals: readonly ApprovedDelete[],
+  diffs: readonly KindDiff[],
+  today: string,
+): Warning[] {
+  return approvals.flatMap(({ kind, name, expires }): Warning[] => {
+    if (expires !== undefined && expires < today) {
+      return [
+        {
+          code: 'approval_expired',
+          message: `approvedDeletes: the approval of the ${kind} “${name}” ended on ${expires}`,
+          kind,
+          name,
+        },
+      ];
+    }
+    const diff = diffs.find((candidate) => candidate.kind === kind);
+    if (diff?.present.some((entry) => nameKey(entry.name) === nameKey(name)) === true) return [];
+    return [
+      {
+        code: 'approval_unused',
+        message:
+          diff === undefined
+            ? `approvedDeletes: ${kind}s are not managed by this file, so the approval of “${name}” does nothing`
+            : `approvedDeletes: no ${kind} “${name}” is there; remove the approval`,
+        kind,
+        name,
+      },
+    ];
+  });
+}

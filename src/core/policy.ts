@@ -1,0 +1,198 @@
+// What may be done about each extra entry: left alone by standing policy, held by a guard, or deleted
+// (contract, section 4). Each rule is one small function; all of them are asked, none hides another.
+import type { ApprovedDelete, Kind, Policy } from './catalog.ts';
+import type { Extra, KindDiff } from './diff.ts';
+import type { History } from './history.ts';
+import { kindNameKey } from './history.ts';
+import { globMatcher, nameKey, nearKey } from './names.ts';
+import type { HoldRule, LeaveRule } from './plan.ts';
+import { HOLD_RULES } from './plan.ts';
+import type { UsageIndex } from './usage.ts';
+import { entryKey } from './usage.ts';
+
+/** What the rules look at besides the entry itself. */
+export interface PolicyContext {
+  readonly policy: Policy;
+  readonly usage: UsageIndex;
+  readonly history: History;
+  readonly nowMs: number;
+  /** Why nothing may be written now, by a `freeze` window; null outside of them. */
+  readonly frozen: string | null;
+  /** Whether the configuration is older than what this account was last applied from. */
+  readonly staleSource: boolean;
+  readonly approvals: readonly ApprovedDelete[];
+}
+
+/** An extra entry with everything that was found out about it. */
+export interface JudgedExtra {
+  readonly kind: Kind;
+  readonly extra: Extra;
+  readonly usedBy: readonly string[];
+  /** People who had it and who, or whose fields, are missing from the lists now. */
+  readonly missingHolders: readonly string[];
+  readonly leave: LeaveRule | null;
+  /** In HOLD_RULES order; empty when the entry may go. */
+  readonly holds: readonly HoldRule[];
+  readonly approved: boolean;
+  /** A desired name that differs only in case, white space, diacritics or compatibility forms. */
+  readonly nearName: string | null;
+}
+
+/** How many deletes were judged against the limits, for the sentences of a report. */
+export interface DeleteCounts {
+  readonly total: number;
+  readonly perKind: ReadonlyMap<Kind, number>;
+}
+
+export interface Judgement {
+  readonly extras: readonly JudgedExtra[];
+  readonly counts: DeleteCounts;
+  /** `kind:name key` of creates that may not be carried out, with their rules. */
+  readonly heldCreates: ReadonlyMap<string, readonly HoldRule[]>;
+}
+
+/** Judges every extra entry and every missing name of all managed kinds together, since limits span kinds. */
+export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judgement {
+  const heldCreates = new Map<string, readonly HoldRule[]>();
+  for (const diff of diffs) {
+    for (const name of diff.missing) {
+      const rules = createHolds(diff.kind, name, context);
+      if (rules.length > 0) heldCreates.set(kindNameKey(diff.kind, name), rules);
+    }
+  }
+  const single = diffs.flatMap((diff) => judgeKind(diff, heldCreates, context));
+  const going = single.filter((judged) => judged.leave === null && judged.holds.length === 0);
+  const perKind = new Map<Kind, number>();
+  for (const { kind } of going) perKind.set(kind, (perKind.get(kind) ?? 0) + 1);
+  const counts: DeleteCounts = { total: going.length, perKind };
+  const limits = new Map(diffs.map((diff) => [diff.kind, limitHolds(diff, counts, context)]));
+  const extras = single.map((judged) =>
+    judged.leave === null
+      ? { ...judged, holds: ordered([...judged.holds, ...(limits.get(judged.kind) ?? [])]) }
+      : judged,
+  );
+  return { extras, counts, heldCreates };
+}
+
+function judgeKind(
+  diff: KindDiff,
+  heldCreates: ReadonlyMap<string, readonly HoldRule[]>,
+  context: PolicyContext,
+): JudgedExtra[] {
+  const { kind } = diff;
+  const nearNames = new Map(diff.desired.map(({ name }) => [nearKey(name), name]));
+  const isProtected = anyGlob(context.policy.protect);
+  const missing = holdersByEntry(kind, context.history);
+  const approvals = new Set(
+    context.approvals.filter((approval) => approval.kind === kind).map((approval) => nameKey(approval.name)),
+  );
+  return diff.extras.map((extra) => {
+    const usedBy = context.usage.get(entryKey(kind, extra.entry.id)) ?? [];
+    const missingHolders = (missing.get(extra.entry.id) ?? []).filter((id) => !usedBy.includes(id));
+    const base = {
+      kind,
+      extra,
+      usedBy,
+      missingHolders,
+      approved: approvals.has(nameKey(extra.entry.name)),
+      nearName: extra.cause === 'unnamed' ? (nearNames.get(nearKey(extra.entry.name)) ?? null) : null,
+    };
+    const leave = leaveRule(base, isProtected, context);
+    if (leave !== null) return { ...base, leave, holds: [] };
+    return { ...base, leave, holds: deleteHolds(base, diff, heldCreates, context) };
+  });
+}
+
+type Candidate = Omit<JudgedExtra, 'leave' | 'holds'>;
+
+/** Standing policy: by which rule the entry simply stays, or null. */
+function leaveRule(
+  candidate: Candidate,
+  isProtected: (name: string) => boolean,
+  { policy, history }: PolicyContext,
+): LeaveRule | null {
+  const { extra, kind } = candidate;
+  if (extra.cause === 'duplicate' && policy.duplicates === 'report') return 'duplicate';
+  // What the file names, as a desired or a former name, is rolecall's business from then on (adoption).
+  const owned = extra.cause !== 'unnamed' || history.owned.has(entryKey(kind, extra.entry.id));
+  if (policy.ownership === 'managed' && !owned) return 'unmanaged';
+  if (isProtected(extra.entry.name)) return 'protected';
+  if (policy.delete === 'never') return 'never_delete';
+  if (extra.cause === 'duplicate' && candidate.usedBy.length + candidate.missingHolders.length > 0) {
+    return 'duplicate';
+  }
+  return null;
+}
+
+/** Every guard but the limits. */
+function deleteHolds(
+  candidate: Candidate,
+  diff: KindDiff,
+  heldCreates: ReadonlyMap<string, readonly HoldRule[]>,
+  context: PolicyContext,
+): HoldRule[] {
+  const { kind, extra, usedBy, missingHolders, approved, nearName } = candidate;
+  const { policy, history } = context;
+  const used = usedBy.length > 0;
+  const usageMatters = policy.delete === 'unused' || extra.cause === 'renamed' || nearName !== null;
+  const successorHeld =
+    extra.cause === 'renamed' && heldCreates.has(kindNameKey(kind, extra.desiredName ?? ''));
+  const rules: HoldRule[] = [];
+  if (used && policy.delete === 'unused' && !approved) rules.push('in_use');
+  if ((used && extra.cause === 'renamed' && !approved) || successorHeld) rules.push('rename');
+  if (used && nearName !== null && !approved) rules.push('suspected_rename');
+  if (missingHolders.length > 0 && usageMatters) rules.push('holders_missing');
+  if (!used && isTooNew(kind, extra, context)) rules.push('too_new');
+  if (diff.desired.length === 0 && !policy.allowEmpty) rules.push('empty_catalog');
+  if (context.staleSource) rules.push('stale_source');
+  if (history.flappingDeletes.has(kindNameKey(kind, extra.entry.name))) rules.push('flapping');
+  if (context.frozen !== null) rules.push('freeze');
+  return rules;
+}
+
+/** Whether the journal has not seen the entry unused for as long as `unusedFor` asks. */
+function isTooNew(kind: Kind, extra: Extra, { policy, history, nowMs }: PolicyContext): boolean {
+  if (policy.unusedForMs === 0) return false;
+  const since = history.unusedSinceMs.get(entryKey(kind, extra.entry.id)) ?? nowMs;
+  return nowMs - since < policy.unusedForMs;
+}
+
+/** The limits, over the deletes that no other rule holds. A limit that is passed holds all, never a slice. */
+function limitHolds(diff: KindDiff, counts: DeleteCounts, { policy, history }: PolicyContext): HoldRule[] {
+  const ofKind = counts.perKind.get(diff.kind) ?? 0;
+  const entries = diff.present.length;
+  const rules: HoldRule[] = [];
+  if (counts.total > policy.maxDeletes) rules.push('max_deletes');
+  if (counts.total > 0 && counts.total + history.deletesLastDay > policy.maxDeletesPerDay) {
+    rules.push('max_deletes_per_day');
+  }
+  if (entries >= 10 && ofKind * 100 > policy.maxDeletePercent * entries) rules.push('max_delete_percent');
+  return rules;
+}
+
+function createHolds(kind: Kind, name: string, context: PolicyContext): HoldRule[] {
+  const rules: HoldRule[] = [];
+  if (context.history.flappingCreates.has(kindNameKey(kind, name))) rules.push('flapping');
+  if (context.frozen !== null) rules.push('freeze');
+  return rules;
+}
+
+function anyGlob(globs: readonly string[]): (name: string) => boolean {
+  const matchers = globs.map(globMatcher);
+  return (name) => matchers.some((matches) => matches(name));
+}
+
+function holdersByEntry(kind: Kind, history: History): Map<string, string[]> {
+  const people = new Map<string, string[]>();
+  for (const holding of history.missingHoldings) {
+    if (holding.kind !== kind) continue;
+    const ids = people.get(holding.remoteId);
+    if (ids === undefined) people.set(holding.remoteId, [holding.resourceId]);
+    else ids.push(holding.resourceId);
+  }
+  return people;
+}
+
+function ordered(rules: readonly HoldRule[]): HoldRule[] {
+  return HOLD_RULES.filter((rule) => rules.includes(rule));
+}

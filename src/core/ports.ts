@@ -1,0 +1,269 @@
+// What the outside must offer to the use cases in app/. Adapters live in config/, service/ and store/; wire.ts joins them.
+import type { Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
+import type { ServiceError } from './errors.ts';
+import type { Memory } from './history.ts';
+import type { OperationRecord, OperationStatus, RunMode, RunRecord, RunStatus, Trigger } from './journal.ts';
+import type { Plan } from './plan.ts';
+import type { AccountSettings } from './settings.ts';
+import type { MissingHolding } from './shrink.ts';
+import type { EntryKey } from './usage.ts';
+
+declare global {
+  // core/ compiles without the platform's types; there the signal is only passed through.
+  interface AbortSignal {
+    readonly aborted: boolean;
+  }
+}
+
+/** Time and chance, as arguments, so that a test can be master of both. */
+export interface Clock {
+  nowMs(): number;
+  /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** How a run is asked to end: `stop` starts nothing new, `kill` also gives up what is in flight. */
+export interface RunSignals {
+  readonly stop: AbortSignal;
+  readonly kill: AbortSignal;
+}
+
+export interface Traffic {
+  readonly requests: number;
+  readonly retries: number;
+}
+
+export interface Listing<T> {
+  readonly items: readonly T[];
+  readonly warnings: readonly Warning[];
+}
+
+/** The lists of one account; has no way to write. All methods retry and throw ServiceError in the end. */
+export interface ServiceReader {
+  listEntries(kind: Kind): Promise<Listing<Entry>>;
+  listResources(): Promise<Listing<Resource>>;
+  traffic(): Traffic;
+}
+
+/** What came of one create. `doubtful`: it may have happened, and only a list can tell. */
+export type CreateOutcome =
+  | { readonly type: 'created'; readonly entry: Entry; readonly httpStatus: number; readonly attempts: number }
+  | {
+      readonly type: 'doubtful';
+      readonly reason: string;
+      readonly httpStatus: number | null;
+      readonly attempts: number;
+    }
+  | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number };
+
+/** What came of one delete. `doubtful`: the answers were lost. */
+export type DeleteOutcome =
+  | { readonly type: 'deleted'; readonly httpStatus: number; readonly attempts: number }
+  | {
+      readonly type: 'doubtful';
+      readonly reason: string;
+      readonly httpStatus: number | null;
+      readonly attempts: number;
+    }
+  | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number };
+
+/** Creates and deletes of one account; only app/apply is ever handed one. Never rejects. */
+export interface ServiceWriter {
+  create(kind: Kind, name: string): Promise<CreateOutcome>;
+  delete(kind: Kind, remoteId: string): Promise<DeleteOutcome>;
+}
+
+/** Opens an account for reading. A planner knows nothing but this. */
+export interface ReadableService {
+  reader(account: AccountSettings, signals: RunSignals): Promise<ServiceReader>;
+}
+
+/** Opens an account for writing as well. */
+export interface WritableService extends ReadableService {
+  writer(account: AccountSettings, signals: RunSignals): Promise<ServiceWriter>;
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly account: string;
+  readonly trigger: Trigger;
+  readonly mode: RunMode;
+  readonly startedAtMs: number;
+  readonly configDigest: string | null;
+  readonly configCommit: string | null;
+}
+
+/** An operation as it is first written, before anything is sent. `seq` is its place, from 1. */
+export interface NewOperation {
+  readonly kind: Kind;
+  readonly action: 'create' | 'delete';
+  readonly name: string;
+  readonly remoteId: string | null;
+  readonly status: 'pending' | 'held';
+  readonly rule: string | null;
+  readonly reason: string | null;
+}
+
+/** What became of an operation. */
+export interface OperationResult {
+  readonly seq: number;
+  readonly status: OperationStatus;
+  readonly attempts: number;
+  readonly httpStatus: number | null;
+  readonly reason: string | null;
+  readonly rule: string | null;
+  readonly atMs: number;
+  /** The entry that a create made, under the name that the service gave it. */
+  readonly entry?: { readonly remoteId: string; readonly name: string };
+}
+
+/** A create of an earlier run of which nobody knows whether it happened. */
+export interface OutstandingCreate {
+  readonly runId: string;
+  readonly seq: number;
+  readonly kind: Kind;
+  readonly name: string;
+  /** When the answer came or was given up. */
+  readonly sinceMs: number;
+}
+
+/** What the store knows of an account before a run. */
+export interface AccountState {
+  readonly remoteAccountId: string | null;
+  readonly paused: boolean;
+  readonly throttledUntilMs: number | null;
+  readonly lastAppliedCommit: { readonly sha: string; readonly committedAt: string } | null;
+}
+
+/** The last lists that were found good, with when they were read. */
+export interface LastGood {
+  readonly observed: ObservedCatalog;
+  readonly missing: readonly MissingHolding[];
+  /** What rolecall deleted since, by any run. */
+  readonly deletedSince: ReadonlySet<EntryKey>;
+}
+
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly finishedAtMs: number;
+  readonly counts: {
+    readonly created: number;
+    readonly deleted: number;
+    readonly held: number;
+    readonly kept: number;
+    readonly failed: number;
+  };
+  readonly traffic: Traffic;
+  readonly planDigest: string | null;
+  readonly errorCode: string | null;
+  readonly error: string | null;
+  readonly warnings: readonly Warning[];
+}
+
+/** A lock that this process holds; `token` is checked in every transaction that commits an operation as sent. */
+export interface Lease {
+  readonly account: string;
+  readonly token: string;
+}
+
+export type LockAttempt = { readonly lease: Lease } | { readonly heldBy: string };
+
+/** One lock for each account, across all processes that share the store (contract, section 5). */
+export interface Locks {
+  /** Takes the lock, also over a holder that died. Marks broken runs of the account as interrupted. */
+  acquire(account: string, runId: string, nowMs: number): Promise<LockAttempt>;
+  /** False when somebody else holds it by now. */
+  renew(lease: Lease, nowMs: number): Promise<boolean>;
+  release(lease: Lease): Promise<void>;
+}
+
+/** Thrown nowhere: the result of a commit that found the lock in other hands. */
+export type SentCommit = 'committed' | 'lock_lost';
+
+/** The journal of runs, operations, snapshots and entries (contract, section 6). All methods may throw StoreError. */
+export interface Journal {
+  accountState(account: string): Promise<AccountState>;
+  /** Other accounts at the same address, by remote id. */
+  otherAccounts(account: string, baseUrl: string): Promise<ReadonlyMap<string, string>>;
+  memory(account: string, remoteAccountId: string | null, nowMs: number): Promise<Memory>;
+  /** `observed` spares reading the stored lists when they are the same. */
+  lastGood(
+    account: string,
+    remoteAccountId: string | null,
+    observed: ObservedCatalog,
+  ): Promise<LastGood | null>;
+  /** The entries that were known by the end of a run's first observation, and all that rolecall created. */
+  knownIds(
+    account: string,
+    remoteAccountId: string | null,
+    upToRun: string,
+  ): Promise<ReadonlySet<EntryKey>>;
+  outstandingCreates(account: string, remoteAccountId: string | null): Promise<readonly OutstandingCreate[]>;
+  /** Says what became of an outstanding create: the entry that it made, or that no list showed one. */
+  settleOutstanding(
+    create: OutstandingCreate,
+    entry: Entry | null,
+    runId: string,
+    nowMs: number,
+  ): Promise<void>;
+
+  beginRun(run: NewRun): Promise<void>;
+  /** The remote account that the run found out; remembered for the account from now on. */
+  identify(runId: string, account: string, baseUrl: string, remoteAccountId: string | null): Promise<void>;
+  recordObservation(observation: RecordedObservation): Promise<void>;
+  recordPlan(runId: string, plan: Plan): Promise<void>;
+  addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;
+  /** Results and new `sent` rows in one transaction that checks the lease; with `lock_lost` only results are kept. */
+  commitOperations(
+    runId: string,
+    lease: Lease,
+    sent: readonly { readonly seq: number; readonly atMs: number }[],
+    results: readonly OperationResult[],
+  ): Promise<SentCommit>;
+  /** Entries that the file names in an applied run are rolecall's from then on. */
+  adopt(
+    account: string,
+    remoteAccountId: string | null,
+    runId: string,
+    entries: readonly EntryKey[],
+  ): Promise<void>;
+  rememberApplied(account: string, commit: { sha: string; committedAt: string } | null): Promise<void>;
+  rememberThrottle(account: string, untilMs: number): Promise<void>;
+  endRun(runId: string, end: RunEnd): Promise<void>;
+}
+
+export interface RecordedObservation {
+  readonly runId: string;
+  readonly account: string;
+  readonly remoteAccountId: string | null;
+  readonly phase: 'before' | 'after';
+  readonly takenAtMs: number;
+  readonly observed: ObservedCatalog;
+  /** Whether this becomes the account's last good lists; not when a guard blocked the run. */
+  readonly good: boolean;
+  readonly missing: readonly MissingHolding[];
+}
+
+/** The reading side of the journal, for `history`, `show` and the daemon's pages. */
+export interface JournalReader {
+  runs(filter: {
+    account?: string;
+    limit: number;
+    sinceMs?: number;
+    status?: RunStatus;
+  }): Promise<readonly RunRecord[]>;
+  /** A run by its id or by an unambiguous beginning of it. */
+  run(id: string): Promise<RunDetail | null>;
+  /** How many entries of each kind the last lists of a run showed. */
+  entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;
+}
+
+export interface RunDetail {
+  readonly run: RunRecord;
+  readonly operations: readonly OperationRecord[];
+  readonly warnings: readonly Warning[];
+  readonly plan: Plan | null;
+}
+
+/** How the configuration's commit stands to another one. */
+export type CommitRelation = 'same' | 'ancestor' | 'descendant' | 'diverged' | 'unknown';

@@ -1,0 +1,84 @@
+// What the configuration says, after validation, inheritance and unit conversion. Made by config/, read by all rooms.
+import type { DesiredCatalog, Policy } from './catalog.ts';
+
+/** Where a secret is found; never the secret itself. */
+export type SecretRef = { readonly env: string } | { readonly file: string };
+
+export interface ApiSettings {
+  readonly concurrency: number;
+  readonly requestsPerSecond: number;
+  readonly retries: number;
+  readonly hostConcurrency: number;
+  readonly timeoutMs: number;
+  readonly settleMs: number;
+  readonly recheckMs: number;
+  readonly stalenessMs: number;
+  readonly maxResponseBytes: number;
+  /** Absolute path of a PEM file with additional authorities. */
+  readonly caFile?: string;
+}
+
+export interface NotifySettings {
+  readonly url: string | SecretRef;
+  readonly format: 'json' | 'slack' | 'teams';
+  readonly events: readonly ('drift' | 'applied' | 'held' | 'failed' | 'recovered')[];
+  readonly secret?: SecretRef;
+  readonly remindEveryMs: number;
+}
+
+export interface GitSourceSettings {
+  readonly url: string;
+  readonly branch: string;
+  readonly path: string;
+  readonly intervalMs: number;
+  readonly credentials?: SecretRef;
+}
+
+/** `rolecall.yaml`, complete: every default is filled in. Paths are absolute. */
+export interface ServiceSettings {
+  /** The file that was read, absolute. */
+  readonly file: string;
+  /** Absolute path of the SQLite file. */
+  readonly store: string;
+  readonly api: ApiSettings;
+  readonly daemon: { readonly maxRuns: number; readonly runOnStart: boolean; readonly shutdownGraceMs: number };
+  readonly http: { readonly host: string; readonly port: number; readonly token?: SecretRef };
+  readonly notify: readonly NotifySettings[];
+  readonly source?: { readonly git: GitSourceSettings };
+  readonly retention: { readonly runsMs: number; readonly snapshotsMs: number; readonly keepAtLeast: number };
+  readonly log: {
+    readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+    readonly format: 'auto' | 'pretty' | 'json';
+  };
+}
+
+/** One account's file merged with the defaults and its `extends`. */
+export interface AccountSettings {
+  /** The file's base name without `.yaml`/`.yml`. */
+  readonly name: string;
+  readonly file: string;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly region?: string;
+  /** The pinned remote account id. */
+  readonly accountId?: string;
+  readonly token: SecretRef;
+  readonly mode: 'plan' | 'approve' | 'apply';
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly jitterMs: number;
+  readonly policy: Policy;
+  readonly desired: DesiredCatalog;
+  /** `sha256:…` over what this account asks for, so that two equal configurations have equal digests. */
+  readonly configDigest: string;
+}
+
+/** The commit that the configuration stands in, when it stands in git. */
+export interface ConfigCommit {
+  readonly sha: string;
+  /** Whether the working tree differed from it in the configuration's own folder. */
+  readonly dirty: boolean;
+  readonly committedAt: string;
+  readonly authoredAt: string;
+  readonly subject: string;
+}

@@ -1,0 +1,140 @@
+// Lists that lie: what the last good lists showed and the new ones do not (contract, section 5).
+import type { Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
+import { KINDS } from './catalog.ts';
+import type { EntryKey, Holding } from './usage.ts';
+import { entryKey, holdingsOf } from './usage.ts';
+
+/** The ids of the last good lists, without what rolecall itself deleted since. */
+export interface Baseline {
+  readonly skill: ReadonlySet<string>;
+  readonly role: ReadonlySet<string>;
+  readonly resources: readonly Resource[];
+}
+
+const EMPTY_FROM = 5;
+const HALF_FROM = 10;
+
+/** Leaves out of the last good lists what rolecall deleted since, entries and assignments alike. */
+export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<EntryKey>): Baseline {
+  const ids = (kind: Kind): Set<string> =>
+    new Set(lastGood[kind].map((entry) => entry.id).filter((id) => !deletedByUs.has(entryKey(kind, id))));
+  const resources = lastGood.resources.map((resource): Resource => ({
+    ...resource,
+    ...(resource.skillsIds === undefined
+      ? {}
+      : { skillsIds: resource.skillsIds.filter((id) => !deletedByUs.has(entryKey('skill', id))) }),
+    ...(typeof resource.roleId === 'string' && deletedByUs.has(entryKey('role', resource.roleId))
+      ? { roleId: null }
+      : {}),
+  }));
+  return { skill: ids('skill'), role: ids('role'), resources };
+}
+
+/** Whether anything that the last good lists showed is missing, so that it is looked for once more. */
+export function anythingMissing(baseline: Baseline, observed: ObservedCatalog): boolean {
+  const missingEntry = KINDS.some((kind) => {
+    const ids = new Set(observed[kind].map((entry) => entry.id));
+    return [...baseline[kind]].some((id) => !ids.has(id));
+  });
+  const people = new Set(observed.resources.map((resource) => resource.id));
+  return missingEntry || baseline.resources.some((resource) => !people.has(resource.id));
+}
+
+/** Says in one warning what shrank suspiciously, or null. `managed` are the kinds that the file manages. */
+export function suspiciousShrink(
+  baseline: Baseline,
+  observed: ObservedCatalog,
+  managed: readonly Kind[],
+): Warning | null {
+  const lost: string[] = [];
+  for (const kind of managed) {
+    const now = new Set(observed[kind].map((entry) => entry.id));
+    const gone = [...baseline[kind]].filter((id) => !now.has(id)).length;
+    if (shrank(baseline[kind].size, gone, now.size)) lost.push(`${gone} of ${baseline[kind].size} ${kind}s`);
+  }
+  const peopleNow = new Set(observed.resources.map((resource) => resource.id));
+  const goneResources = baseline.resources.filter((resource) => !peopleNow.has(resource.id)).length;
+  if (shrank(baseline.resources.length, goneResources, peopleNow.size)) {
+    lost.push(`${goneResources} of ${baseline.resources.length} resources`);
+  }
+  const before = assignments(baseline.resources, managed);
+  const now = assignments(observed.resources, managed);
+  const goneAssignments = [...before].filter((key) => !now.has(key)).length;
+  if (overHalf(before.size, goneAssignments)) {
+    lost.push(`${goneAssignments} of ${before.size} assignments of people`);
+  }
+  if (lost.length === 0) return null;
+  return {
+    code: 'suspicious_shrink',
+    message: `the service lists much less than the last good run saw: ${lost.join(', ')} are missing, twice in a row. Nothing is written until that is accepted (apply --accept-shrink)`,
+  };
+}
+
+function shrank(before: number, gone: number, now: number): boolean {
+  return (before >= EMPTY_FROM && now === 0) || overHalf(before, gone);
+}
+
+function overHalf(before: number, gone: number): boolean {
+  return gone >= HALF_FROM && gone * 2 > before;
+}
+
+function assignments(resources: readonly Resource[], managed: readonly Kind[]): Set<string> {
+  return new Set(
+    resources
+      .flatMap(holdingsOf)
+      .filter((holding) => managed.includes(holding.kind))
+      .map((holding) => `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`),
+  );
+}
+
+/**
+ * Two readings of the same lists as one: only what is missing from both is missing. A person or a field that the
+ * second reading left out is taken from the first.
+ */
+export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): ObservedCatalog {
+  return {
+    skill: unite(first.skill, second.skill),
+    role: unite(first.role, second.role),
+    resources: unite(first.resources, second.resources),
+    warnings: second.warnings,
+  };
+}
+
+function unite<T extends { readonly id: string }>(first: readonly T[], second: readonly T[]): T[] {
+  const ids = new Set(second.map((item) => item.id));
+  return [...second, ...first.filter((item) => !ids.has(item.id))];
+}
+
+/** An assignment that counts although the lists do not show it, with the time from which it has been missing. */
+export interface MissingHolding extends Holding {
+  readonly sinceMs: number;
+}
+
+/**
+ * The assignments of people who are missing, and of fields that are absent, since the last good lists; each counts
+ * for 24 hours from when it was first missed. Those remembered earlier go on until they are seen or have ended.
+ */
+export function missingHoldings(
+  baseline: Baseline,
+  observed: ObservedCatalog,
+  remembered: readonly MissingHolding[],
+  nowMs: number,
+  keepMs: number,
+): MissingHolding[] {
+  const now = new Map(observed.resources.map((resource) => [resource.id, resource]));
+  const stillMissing = (holding: Holding): boolean => {
+    const resource = now.get(holding.resourceId);
+    if (resource === undefined) return true;
+    return holding.kind === 'skill' ? resource.skillsIds === undefined : resource.roleId === undefined;
+  };
+  const key = (holding: Holding): string =>
+    `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`;
+  const result = new Map<string, MissingHolding>();
+  for (const holding of baseline.resources.flatMap(holdingsOf)) {
+    if (stillMissing(holding)) result.set(key(holding), { ...holding, sinceMs: nowMs });
+  }
+  for (const holding of remembered) {
+    if (stillMissing(holding)) result.set(key(holding), holding);
+  }
+  return [...result.values()].filter((holding) => nowMs - holding.sinceMs < keepMs);
+}

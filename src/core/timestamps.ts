@@ -1,0 +1,33 @@
+// The only order that is read out of the service's opaque timestamps: which of two entries is older.
+
+const PATTERN =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i;
+
+/**
+ * Seconds since 1970 of an ISO 8601 timestamp with or without a zone (without: UTC), undefined for anything else.
+ * Source: service document, section 2.3; contract, section 1.5.
+ */
+export function timestampSeconds(text: string | undefined): number | undefined {
+  const match = text === undefined ? null : PATTERN.exec(text.trim());
+  if (match === null) return undefined;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = match;
+  const days = daysSince1970(Number(year), Number(month), Number(day));
+  const time = Number(hour) * 3600 + Number(minute) * 60 + Number(second) + Number(`0.${fraction || '0'}`);
+  return days * 86_400 + time - zoneSeconds(zone);
+}
+
+function zoneSeconds(zone: string): number {
+  if (zone.toUpperCase() === 'Z') return 0;
+  const digits = zone.replace(/\D/g, '');
+  const seconds = Number(digits.slice(0, 2)) * 3600 + Number(digits.slice(2)) * 60;
+  return zone.startsWith('-') ? -seconds : seconds;
+}
+
+/** Days from 1970-01-01 in the proleptic Gregorian calendar, counting years from March. */
+function daysSince1970(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year;
+  const monthFromMarch = (month + 9) % 12;
+  const dayOfYear = Math.floor((153 * monthFromMarch + 2) / 5) + day - 1;
+  const leapDays = Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400);
+  return y * 365 + leapDays + dayOfYear - 719_468;
+}
