@@ -1,0 +1,153 @@
+// The controls over HTTP, for whoever drives a sandbox that runs as another process.
+
+import { Hono } from 'hono';
+import type { HttpBindings } from '@hono/node-server';
+import { aString, aText, type Check, Issues, listOf, objectOf, oneOf } from './check.ts';
+import type { SandboxControls } from './controls.ts';
+import type { SandboxAccount } from './sandbox-account.ts';
+import { SandboxError, type SandboxErrorCode } from './sandbox-error.ts';
+import type { Fault } from './faults.ts';
+import type { SeedResource } from './seed.ts';
+import type { SandboxSettings } from './settings.ts';
+
+const STATUS = { invalid: 400, file: 400, not_found: 404, unavailable: 503 } as const satisfies Record<
+  SandboxErrorCode,
+  number
+>;
+const OURSELVES = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/i;
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+
+type Env = { Bindings: HttpBindings };
+type App = Hono<Env>;
+
+interface NewEntryBody {
+  readonly kind: 'skill' | 'role';
+  readonly name: string;
+  readonly id?: string;
+  readonly createDate?: string;
+}
+
+interface AssignBody {
+  readonly assign?: readonly string[];
+  readonly unassign?: readonly string[];
+}
+
+const newEntryBody = objectOf({ kind: oneOf('skill', 'role'), name: aText, id: aText, createDate: aString }, [
+  'kind',
+  'name',
+]);
+const renameBody = objectOf({ name: aText }, ['name']);
+const assignBody = objectOf({ assign: listOf(aText), unassign: listOf(aText) });
+
+/** The JSON body as T, when the check for T finds nothing wrong with it. */
+async function bodyOf<T>(request: { text(): Promise<string> }, check: Check | null): Promise<T> {
+  let body: unknown;
+  try {
+    body = JSON.parse(await request.text());
+  } catch (cause) {
+    throw new SandboxError('invalid', 'body: is not JSON', { cause });
+  }
+  const issues = new Issues();
+  check?.(body, 'body', issues);
+  issues.throwIfAny();
+  return body as T; // checked above, or by the control that takes it
+}
+
+function addEntryRoutes(app: App, controls: SandboxControls): void {
+  app.get('/accounts/:name/entries', (c) => {
+    const { skills, roles } = controls.state(c.req.param('name'));
+    return c.json({ skills, roles });
+  });
+  app.post('/accounts/:name/entries', async (c) => {
+    const { kind, name, ...choice } = await bodyOf<NewEntryBody>(c.req, newEntryBody);
+    const account = c.req.param('name');
+    const entry =
+      kind === 'skill' ? controls.addSkill(account, name, choice) : controls.addRole(account, name, choice);
+    return c.json(entry, 201);
+  });
+  app.patch('/accounts/:name/entries/:id', async (c) => {
+    const { name } = await bodyOf<{ readonly name: string }>(c.req, renameBody);
+    return c.json(controls.renameEntry(c.req.param('name'), c.req.param('id'), name));
+  });
+  app.delete('/accounts/:name/entries/:id', (c) => {
+    controls.removeEntry(c.req.param('name'), c.req.param('id'));
+    return c.body(null, 204);
+  });
+}
+
+function addResourceRoutes(app: App, controls: SandboxControls): void {
+  app.get('/accounts/:name/resources', (c) => c.json(controls.state(c.req.param('name')).resources));
+  app.post('/accounts/:name/resources', async (c) => {
+    const resource = await bodyOf<SeedResource>(c.req, null);
+    return c.json(controls.addResource(c.req.param('name'), resource), 201);
+  });
+  app.patch('/accounts/:name/resources/:id', async (c) => {
+    const { assign = [], unassign = [] } = await bodyOf<AssignBody>(c.req, assignBody);
+    const [account, id] = [c.req.param('name'), c.req.param('id')];
+    for (const entry of unassign) controls.unassign(account, id, entry);
+    for (const entry of assign) controls.assign(account, id, entry);
+    return c.json(controls.state(account).resources.find((each) => each.id === id) ?? null);
+  });
+  app.delete('/accounts/:name/resources/:id', (c) => {
+    controls.removeResource(c.req.param('name'), c.req.param('id'));
+    return c.body(null, 204);
+  });
+}
+
+function addBehaviourRoutes(app: App, controls: SandboxControls): void {
+  app.get('/faults', (c) => c.json(controls.faults()));
+  app.put('/faults', async (c) => {
+    controls.setFaults(await bodyOf<readonly Fault[]>(c.req, null));
+    return c.json(controls.faults());
+  });
+  app.get('/settings', (c) => c.json(controls.settings()));
+  app.put('/settings', async (c) => {
+    controls.setSettings(await bodyOf<Partial<SandboxSettings>>(c.req, null));
+    return c.json(controls.settings());
+  });
+  app.get('/requests', (c) => c.json(controls.requests()));
+  app.delete('/requests', (c) => {
+    controls.clearRequests();
+    return c.body(null, 204);
+  });
+}
+
+/**
+ * The controls under `/_sandbox`, in JSON, without a token:
+ *
+ * - `GET /accounts`: `[{name, id, token, region, baseUrl}]`
+ * - `GET /accounts/NAME/entries`: `{skills, roles}`; `POST` `{kind, name, id?, createDate?}`
+ * - `PATCH /accounts/NAME/entries/ID` `{name}` renames; `DELETE` removes, with the effects of section 3
+ * - `GET /accounts/NAME/resources`; `POST` a resource as in a seed
+ * - `PATCH /accounts/NAME/resources/ID` `{assign?: [entry id], unassign?: [entry id]}`; `DELETE`
+ * - `GET|PUT /faults`: the rules (PUT takes the list; answers are `{faults, acted}`)
+ * - `GET|PUT /settings`: PUT changes those that it names
+ * - `GET|DELETE /requests`: what the service was asked, without tokens
+ *
+ * Errors are `{error, issues}` with 400 or 404. Only loopback is served, under a loopback `Host`, and nothing that
+ * carries an `Origin`: a web page must not reach in.
+ */
+export function controlServer(controls: SandboxControls, accounts: readonly SandboxAccount[]): App {
+  const app = new Hono<Env>().basePath('/_sandbox');
+  app.use(async (c, next) => {
+    const { socket } = c.env.incoming;
+    if (!LOOPBACK.has(socket.remoteAddress ?? '') || !OURSELVES.test(c.req.header('host') ?? '')) {
+      return c.json({ error: 'the controls are for this machine only', issues: [] }, 403);
+    }
+    if (c.req.header('origin') !== undefined) {
+      return c.json({ error: 'the controls are not for web pages (Origin)', issues: [] }, 403);
+    }
+    return await next();
+  });
+  app.get('/accounts', (c) => c.json(accounts));
+  addEntryRoutes(app, controls);
+  addResourceRoutes(app, controls);
+  addBehaviourRoutes(app, controls);
+  app.notFound((c) => c.json({ error: 'there is no such control', issues: [] }, 404));
+  app.onError((error, c) => {
+    if (error instanceof SandboxError)
+      return c.json({ error: error.message, issues: error.issues }, STATUS[error.code]);
+    return c.json({ error: 'unexpected failure of the sandbox', issues: [] }, 500);
+  });
+  return app;
+}

@@ -1,0 +1,29 @@
+// Chance that repeats itself: the same seed gives the same numbers, so that a run can be looked at again.
+
+/** A generator of numbers from 0 (included) to 1 (excluded): mulberry32. */
+export type Random = () => number;
+
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** A copy in random order (Fisher and Yates). */
+export function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const rest = [...items];
+  const out: T[] = [];
+  while (rest.length > 0) {
+    const index = Math.floor(random() * rest.length);
+    const picked = rest[index];
+    const last = rest.pop();
+    if (picked === undefined || last === undefined) break;
+    if (index < rest.length) rest[index] = last;
+    out.push(picked);
+  }
+  return out;
+}

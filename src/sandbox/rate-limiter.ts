@@ -1,0 +1,28 @@
+// One bucket of requests an account (the `rateLimit` setting; the document shows no limits).
+
+import type { RateLimit } from './settings.ts';
+
+interface Bucket {
+  readonly limit: RateLimit;
+  tokens: number;
+  atMs: number;
+}
+
+export class RateLimiter {
+  private readonly buckets = new Map<string, Bucket>();
+
+  /** Takes one request out of the bucket: 0, or how long until there is one, in milliseconds. */
+  take(key: string, limit: RateLimit, nowMs: number): number {
+    let bucket = this.buckets.get(key);
+    if (bucket?.limit !== limit) {
+      bucket = { limit, tokens: limit.burst, atMs: nowMs };
+      this.buckets.set(key, bucket);
+    }
+    const refilled = bucket.tokens + ((nowMs - bucket.atMs) / 1000) * limit.requestsPerSecond;
+    bucket.tokens = Math.min(limit.burst, refilled);
+    bucket.atMs = nowMs;
+    if (bucket.tokens < 1) return ((1 - bucket.tokens) / limit.requestsPerSecond) * 1000;
+    bucket.tokens -= 1;
+    return 0;
+  }
+}

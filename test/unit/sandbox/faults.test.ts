@@ -1,0 +1,225 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import type { Fault, FaultAction, FaultMatch } from '../../../src/sandbox/sandbox.ts';
+import { api, call, create, json, list, names, only, start } from './client.ts';
+
+const SKILLS = Array.from({ length: 10 }, (_, index) => `s${index}`);
+
+async function under(action: FaultAction, match: FaultMatch = {}, more: Partial<Fault> = {}) {
+  const seed = { accounts: [{ name: 'acme', skills: SKILLS, resources: [{}] }] };
+  return await start({ seed, faults: [{ match, do: action, ...more }] });
+}
+
+const CREATE = { method: 'POST' };
+const stored = (sandbox: Awaited<ReturnType<typeof under>>) =>
+  sandbox
+    .state('acme')
+    .skills.slice(SKILLS.length)
+    .map((each) => each.name);
+
+describe('answers instead of the service', () => {
+  it('answers a status with a body and headers, once, and nothing happens', async () => {
+    const sandbox = await under({
+      type: 'status',
+      status: 503,
+      body: { a: 1 },
+      headers: { 'retry-after': '3' },
+    });
+    const reply = await create(sandbox.url, 'skill', 'x');
+    expect([reply.status, reply.text, reply.headers['retry-after']]).toEqual([503, '{"a":1}', '3']);
+    expect(stored(sandbox)).toEqual([]);
+    expect((await create(sandbox.url, 'skill', 'x')).status).toBe(201);
+  });
+
+  it('answers a page, a redirect and a rate limit', async () => {
+    const sandbox = await under({ type: 'html' });
+    const html = await call('GET', api(sandbox.url, 'skill'));
+    expect([html.status, html.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    sandbox.setFaults([{ do: { type: 'redirect', to: 'https://elsewhere.example/' } }]);
+    const redirect = await create(sandbox.url, 'skill', 'x');
+    expect([redirect.status, redirect.headers['location']]).toEqual([307, 'https://elsewhere.example/']);
+    const limits: (FaultAction & { type: 'rate-limit' })[] = [
+      { type: 'rate-limit', retryAfter: 7 },
+      { type: 'rate-limit', retryAfter: 60, format: 'date' },
+      { type: 'rate-limit', retryAfter: 'soon' },
+      { type: 'rate-limit' },
+    ];
+    sandbox.setFaults(limits.map((action) => ({ do: action })));
+    const asked = [];
+    for (const _ of limits) asked.push(await create(sandbox.url, 'skill', 'x'));
+    expect(asked.map((each) => each.status)).toEqual([429, 429, 429, 429]);
+    const [seconds, date, text, none] = asked.map((each) => each.headers['retry-after']);
+    expect([seconds, text, none]).toEqual(['7', 'soon', undefined]);
+    expect(Math.abs(Date.parse(String(date)) - Date.now() - 60_000)).toBeLessThan(5000);
+    expect(stored(sandbox)).toEqual([]);
+  });
+
+  it('echoes the token in an error', async () => {
+    const sandbox = await under({ type: 'echo-token', status: 500 });
+    const reply = await call('GET', api(sandbox.url, 'skill'));
+    expect([reply.status, reply.text.includes('Bearer sandbox-token-1')]).toEqual([500, true]);
+  });
+});
+
+describe('lost answers', () => {
+  it('breaks the connection before the effect', async () => {
+    const sandbox = await under({ type: 'drop-before-effect' });
+    await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
+    expect(stored(sandbox)).toEqual([]);
+    expect(only(sandbox.requests())).toMatchObject({
+      status: null,
+      effect: false,
+      fault: 'drop-before-effect',
+    });
+  });
+
+  it('breaks the connection after the effect', async () => {
+    const sandbox = await under({ type: 'drop-after-effect' });
+    await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
+    expect(stored(sandbox)).toEqual(['x']);
+    expect(only(sandbox.requests())).toMatchObject({ status: null, effect: true });
+  });
+
+  it('answers an error after the effect', async () => {
+    const sandbox = await under({ type: 'effect-then-status', status: 502 });
+    expect((await create(sandbox.url, 'skill', 'x')).status).toBe(502);
+    expect(stored(sandbox)).toEqual(['x']);
+  });
+
+  it('lets the effect come later than the lost answer', async () => {
+    const sandbox = await under({ type: 'delay-effect', ms: 200 });
+    await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
+    expect(stored(sandbox)).toEqual([]);
+    await vi.waitFor(() => expect(stored(sandbox)).toEqual(['x']), { interval: 10 });
+    expect(only(sandbox.requests())).toMatchObject({ status: null, effect: true });
+  });
+});
+
+describe('spoilt bodies', () => {
+  it('cuts a body so that the connection breaks, or so that it looks whole', async () => {
+    const sandbox = await under({ type: 'cut-body', fraction: 0.5 });
+    await expect(list(sandbox.url, 'skill')).rejects.toThrow();
+    sandbox.setFaults([{ do: { type: 'cut-body', fraction: 0.5, silent: true } }]);
+    const cut = await call('GET', api(sandbox.url, 'skill'));
+    const full = await call('GET', api(sandbox.url, 'skill'));
+    expect(cut.status).toBe(200);
+    expect(full.text.startsWith(cut.text)).toBe(true);
+    expect(cut.bytes.length).toBe(Math.floor(full.bytes.length / 2));
+  });
+
+  it('empties, shortens and repeats lists, and leaves other requests alone', async () => {
+    const sandbox = await under({ type: 'empty-list' });
+    expect((await create(sandbox.url, 'role', 'x')).status).toBe(201);
+    expect(await list(sandbox.url, 'skill')).toEqual([]);
+    sandbox.setFaults([{ match: { path: 'skill' }, do: { type: 'partial-list', fraction: 0.3 } }]);
+    expect(await list(sandbox.url, 'resource')).toHaveLength(1);
+    expect(await names(sandbox.url, 'skill')).toEqual(['s0', 's1', 's2']);
+    sandbox.setFaults([{ do: { type: 'repeat-ids' } }]);
+    const ids = (await list(sandbox.url, 'skill')).map((each) => each._id);
+    expect([ids.length, new Set(ids).size]).toEqual([20, 10]);
+    expect(await names(sandbox.url, 'skill')).toEqual(SKILLS);
+  });
+
+  it('answers JSON that is broken or of the wrong type', async () => {
+    const sandbox = await under({ type: 'invalid-json' });
+    const broken = await call('GET', api(sandbox.url, 'skill'));
+    expect(() => json(broken)).toThrow(SyntaxError);
+    sandbox.setFaults([
+      { do: { type: 'wrong-type' } },
+      { match: CREATE, do: { type: 'wrong-type' } },
+      { do: { type: 'wrong-type', field: '_id' } },
+    ]);
+    expect(json(await call('GET', api(sandbox.url, 'skill')))['data']).toHaveLength(10);
+    expect(JSON.parse((await create(sandbox.url, 'skill', 'x')).text)).toBeInstanceOf(Array);
+    expect((await list(sandbox.url, 'skill')).every((each) => (each._id as unknown) === 7)).toBe(true);
+  });
+
+  it('carries a wrong account id, or no id, or another name', async () => {
+    const sandbox = await under({ type: 'wrong-account-id', id: 'stranger' });
+    expect((await list(sandbox.url, 'skill')).every((each) => each['accountId'] === 'stranger')).toBe(true);
+    sandbox.setFaults([{ do: { type: 'no-id' } }, { do: { type: 'rename', to: '{name} (2)' } }]);
+    const nameless = await create(sandbox.url, 'skill', 'x');
+    expect([nameless.status, '_id' in json(nameless)]).toEqual([201, false]);
+    expect(json(await create(sandbox.url, 'skill', 'y'))['name']).toBe('y (2)');
+    expect(stored(sandbox)).toEqual(['x', 'y (2)']);
+  });
+
+  it('fills a body up with white space, compressed when the client accepts it', async () => {
+    const sandbox = await under({ type: 'huge-body', bytes: 3_000_000 }, {}, { times: 2 });
+    const plain = await call('GET', api(sandbox.url, 'skill'));
+    expect(plain.bytes.length).toBe(3_000_000);
+    expect(json(plain)).toHaveLength(10);
+    const zipped = await call('GET', api(sandbox.url, 'skill'), { headers: { 'accept-encoding': 'gzip' } });
+    expect(zipped.bytes.length).toBeLessThan(50_000);
+    expect(gunzipSync(zipped.bytes).length).toBe(3_000_000);
+  });
+
+  it('lets a body drip', async () => {
+    const sandbox = await under({ type: 'drip', bytesPerSecond: 5000 });
+    const began = performance.now();
+    expect(await names(sandbox.url, 'skill')).toEqual(SKILLS);
+    expect(performance.now() - began).toBeGreaterThan(150);
+  });
+});
+
+describe('the rules', () => {
+  it('delays an answer and lets a later rule speak as well', async () => {
+    const sandbox = await start({
+      faults: [{ do: { type: 'latency', ms: 60 } }, { do: { type: 'status', status: 500 } }],
+    });
+    const began = performance.now();
+    expect((await call('GET', api(sandbox.url, 'skill'))).status).toBe(500);
+    expect(performance.now() - began).toBeGreaterThan(55);
+    expect(sandbox.faults().acted).toEqual([1, 1]);
+  });
+
+  it('lets the first matches pass, acts so many times, and then no more', async () => {
+    const sandbox = await under({ type: 'status', status: 500 }, CREATE, { skip: 1, times: 2 });
+    const seen = [];
+    for (const name of ['a', 'b', 'c', 'd']) seen.push((await create(sandbox.url, 'skill', name)).status);
+    expect(seen).toEqual([201, 500, 500, 201]);
+  });
+
+  it('acts always when told to', async () => {
+    const sandbox = await under({ type: 'status', status: 500 }, {}, { times: 'always' });
+    for (const name of ['a', 'b', 'c']) expect((await create(sandbox.url, 'skill', name)).status).toBe(500);
+  });
+
+  it('acts by chance, and the chance repeats itself', async () => {
+    const run = async () => {
+      const sandbox = await under({ type: 'status', status: 500 }, {}, { probability: 0.5, times: 'always' });
+      const seen = [];
+      for (let turn = 0; turn < 30; turn += 1)
+        seen.push((await call('GET', api(sandbox.url, 'role'))).status);
+      return seen;
+    };
+    const [first, second] = [await run(), await run()];
+    expect(first).toEqual(second);
+    expect(new Set(first)).toEqual(new Set([200, 500]));
+  });
+
+  it('matches by method, kind, path, account and name', async () => {
+    const sandbox = await start({ accounts: 2 });
+    const hits = async (match: FaultMatch, ask: () => Promise<{ status: number }>) => {
+      sandbox.setFaults([{ match, do: { type: 'status', status: 599 } }]);
+      return (await ask()).status === 599;
+    };
+    const lists = () => call('GET', api(sandbox.url, 'skill'));
+    const creates = () => create(sandbox.url, 'skill', 'Go');
+    const other = () => call('GET', api(sandbox.regions.eu, 'skill'), { token: 'sandbox-token-2' });
+    expect(await hits({ method: 'get' }, lists)).toBe(true);
+    expect(await hits({ method: 'POST' }, lists)).toBe(false);
+    expect(await hits({ path: 'skill' }, lists)).toBe(true);
+    expect(await hits({ path: 'role' }, lists)).toBe(false);
+    expect(await hits({ path: '^/api/public/v1/sk' }, lists)).toBe(true);
+    expect(await hits({ path: 'v2' }, lists)).toBe(false);
+    expect(await hits({ account: 'account-1' }, other)).toBe(false);
+    expect(await hits({ account: 'account-2' }, other)).toBe(true);
+    expect(await hits({ name: 'Perl' }, creates)).toBe(false);
+    expect(await hits({ name: 'Go' }, creates)).toBe(true);
+    const id = only(sandbox.state('account-1').skills).id;
+    expect(
+      await hits({ method: 'DELETE', name: 'Go' }, () => call('DELETE', api(sandbox.url, `skill/${id}`))),
+    ).toBe(true);
+  });
+});

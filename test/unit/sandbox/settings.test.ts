@@ -1,0 +1,174 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { SandboxSettings } from '../../../src/sandbox/sandbox.ts';
+import { api, call, create, json, list, names, only, start } from './client.ts';
+
+async function withSettings(settings: Partial<SandboxSettings>, skills: readonly string[] = []) {
+  const seed = { accounts: [{ name: 'acme', skills, resources: [{}] }] };
+  return await start({ seed, settings });
+}
+
+describe('names', () => {
+  it('refuses a second entry of a name with 409, exactly or whatever the case, within a kind', async () => {
+    const sandbox = await withSettings({ uniqueNames: 'exact' }, ['Go']);
+    expect((await create(sandbox.url, 'skill', 'Go')).status).toBe(409);
+    expect((await create(sandbox.url, 'skill', 'GO')).status).toBe(201);
+    expect((await create(sandbox.url, 'role', 'Go')).status).toBe(201);
+    sandbox.setSettings({ uniqueNames: 'caseless' });
+    expect((await create(sandbox.url, 'skill', 'gO')).status).toBe(409);
+    const id = sandbox.state('acme').skills.map((each) => each.id);
+    for (const each of id) await call('DELETE', api(sandbox.url, `skill/${each}`));
+    expect((await create(sandbox.url, 'skill', 'gO')).status).toBe(201);
+  });
+
+  it('trims, re-cases and normalises when told to, and keeps names as they are otherwise', async () => {
+    const sandbox = await withSettings({});
+    const stored = async (name: string) => json(await create(sandbox.url, 'skill', name))['name'];
+    expect(await stored(' Ca\u0301fe ')).toBe(' Ca\u0301fe ');
+    sandbox.setSettings({ trimNames: true });
+    expect(await stored(' Go ')).toBe('Go');
+    sandbox.setSettings({ caseNames: 'lower' });
+    expect(await stored('GO')).toBe('go');
+    sandbox.setSettings({ caseNames: 'upper', normaliseNames: 'NFC' });
+    expect(await stored('Ca\u0301fe')).toBe('C\u00c1FE');
+  });
+
+  it('limits the length of names in code points', async () => {
+    const { url } = await withSettings({ maxNameLength: 2, minNameLength: 0 });
+    expect((await create(url, 'skill', '😀😀')).status).toBe(201);
+    expect((await create(url, 'skill', '')).status).toBe(201);
+    const reply = await create(url, 'skill', 'abc');
+    expect(only(json(reply)['detail'] as object[])).toMatchObject({
+      type: 'string_too_long',
+      ctx: { max_length: 2 },
+    });
+  });
+});
+
+describe('status codes and texts', () => {
+  it('answers with the statuses and the text that it is set to', async () => {
+    const sandbox = await withSettings(
+      { createStatus: 200, validationStatus: 400, unauthorizedStatus: 403, deleteString: 'bye' },
+      ['Go'],
+    );
+    const { url } = sandbox;
+    expect((await create(url, 'skill', 'x')).status).toBe(200);
+    expect((await call('POST', api(url, 'skill'), { raw: '{}' })).status).toBe(400);
+    expect((await call('GET', api(url, 'skill'), { token: 'wrong' })).status).toBe(403);
+    const id = sandbox.state('acme').skills[0]?.id;
+    expect((await call('DELETE', api(url, `skill/${id}`))).text).toBe('"bye"');
+    for (const status of [200, 400, 410] as const) {
+      sandbox.setSettings({ unknownIdStatus: status });
+      expect((await call('DELETE', api(url, `skill/${id}`))).status).toBe(status);
+    }
+  });
+});
+
+describe('what lists show', () => {
+  it('shows creates and deletes only after the delay', async () => {
+    const sandbox = await withSettings({ listDelayMs: 150 }, ['Old']);
+    const { url } = sandbox;
+    const old = only(await list(url, 'skill'));
+    await create(url, 'skill', 'New');
+    await call('DELETE', api(url, `skill/${old._id}`));
+    expect(await names(url, 'skill')).toEqual(['Old']);
+    expect(sandbox.state('acme').skills.map((each) => each.name)).toEqual(['New']);
+    await vi.waitFor(async () => expect(await names(url, 'skill')).toEqual(['New']), { interval: 10 });
+  });
+
+  it('never shows what was created and deleted within the delay', async () => {
+    const { url } = await withSettings({ listDelayMs: 60_000 });
+    const id = String(json(await create(url, 'skill', 'New'))['_id']);
+    expect((await call('DELETE', api(url, `skill/${id}`))).status).toBe(200);
+    expect(await names(url, 'skill')).toEqual([]);
+  });
+
+  it('leaves out what may be missing, in lists only', async () => {
+    const sandbox = await withSettings({ omitOptionalFields: true }, ['Go']);
+    const { url } = sandbox;
+    expect(Object.keys(only(await list(url, 'skill'))).toSorted()).toEqual(['_id', 'name']);
+    expect(Object.keys(only(await list(url, 'resource'))).toSorted()).toEqual([
+      '_id',
+      'accountId',
+      'dailyCapacity',
+      'workingDays',
+    ]);
+    expect(json(await create(url, 'role', 'r'))).toHaveProperty('accountId');
+    const { skills, resources } = sandbox.state('acme');
+    sandbox.assign('acme', only(resources).id, only(skills).id);
+    expect(only(await list(url, 'resource'))['skillsIds']).toEqual([only(skills).id]);
+  });
+
+  it('writes timestamps without a zone when told to', async () => {
+    const { url } = await withSettings({ timestampsWithZone: false }, ['Go']);
+    expect(only(await list(url, 'skill'))['createDate']).toBe('2026-01-05T08:00:00.000');
+    expect(only(await list(url, 'resource'))['create_date']).toBe('2026-01-05T08:00:00.000');
+  });
+
+  it('shuffles lists, every time anew and with nothing lost', async () => {
+    const skills = Array.from({ length: 50 }, (_, index) => `s${index}`);
+    const { url } = await withSettings({ listOrder: 'shuffled' }, skills);
+    const [first, second] = [await names(url, 'skill'), await names(url, 'skill')];
+    expect(first).not.toEqual(second);
+    expect(first.toSorted()).toEqual(skills.toSorted());
+    expect(second.toSorted()).toEqual(skills.toSorted());
+  });
+
+  it('lies about the account id, and adds fields that nobody knows', async () => {
+    const { url } = await withSettings({ listedAccountId: { acme: 'other' }, extraFields: { level: [1] } }, [
+      'Go',
+    ]);
+    for (const of of ['skill', 'resource']) {
+      expect(only(await list(url, of))).toMatchObject({ accountId: 'other', level: [1] });
+    }
+    expect(json(await create(url, 'role', 'r'))).toMatchObject({ accountId: 'other', level: [1] });
+  });
+});
+
+describe('speed', () => {
+  it('limits the rate of each account, and says when to come back', async () => {
+    const sandbox = await start({
+      accounts: 2,
+      settings: { rateLimit: { requestsPerSecond: 0.1, burst: 2, retryAfter: 'seconds' } },
+    });
+    const replies = [];
+    for (const name of ['a', 'b', 'c']) replies.push(await create(sandbox.url, 'skill', name));
+    expect(replies.map((each) => each.status)).toEqual([201, 201, 429]);
+    expect(Number(replies[2]?.headers['retry-after'])).toBeGreaterThan(5);
+    expect(sandbox.state('account-1').skills).toHaveLength(2);
+    const other = await call('GET', api(sandbox.regions.eu, 'skill'), { token: 'sandbox-token-2' });
+    expect(other.status).toBe(200);
+    sandbox.setSettings({ rateLimit: { requestsPerSecond: 0.1, burst: 1, retryAfter: 'date' } });
+    await call('GET', api(sandbox.url, 'skill'));
+    const dated = await call('GET', api(sandbox.url, 'skill'));
+    expect(Date.parse(String(dated.headers['retry-after']))).toBeGreaterThan(Date.now() + 5000);
+    sandbox.setSettings({ rateLimit: { requestsPerSecond: 0.1, burst: 1, retryAfter: 'none' } });
+    await call('GET', api(sandbox.url, 'skill'));
+    const silent = await call('GET', api(sandbox.url, 'skill'));
+    expect([silent.status, silent.headers['retry-after']]).toEqual([429, undefined]);
+    sandbox.setSettings({ rateLimit: null });
+    expect(await list(sandbox.url, 'skill')).toHaveLength(2);
+  });
+
+  it('answers later when told to, and acts before it answers', async () => {
+    const sandbox = await withSettings({ latencyMs: 300 });
+    const began = performance.now();
+    const answer = create(sandbox.url, 'skill', 'Go');
+    await vi.waitFor(() => expect(sandbox.state('acme').skills).toHaveLength(1), { interval: 5 });
+    expect(performance.now() - began).toBeLessThan(250);
+    expect((await answer).status).toBe(201);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(295);
+  });
+
+  it('lists ten thousand entries in milliseconds and takes a thousand creates a second', async () => {
+    const skills = Array.from({ length: 10_000 }, (_, index) => `Skill ${index}`);
+    const { url } = await withSettings({}, skills);
+    await list(url, 'skill');
+    const began = performance.now();
+    for (let turn = 0; turn < 5; turn += 1) await call('GET', api(url, 'skill'));
+    expect((performance.now() - began) / 5).toBeLessThan(100);
+    const created = performance.now();
+    await Promise.all(Array.from({ length: 500 }, (_, index) => create(url, 'role', `r${index}`)));
+    expect(performance.now() - created).toBeLessThan(2000);
+    expect(await names(url, 'role')).toHaveLength(500);
+  });
+});

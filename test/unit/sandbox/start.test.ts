@@ -1,0 +1,235 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  SandboxError,
+  type SandboxOptions,
+  type SandboxSeed,
+  startSandbox,
+} from '../../../src/sandbox/sandbox.ts';
+import { api, call, create, list, only, start } from './client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+function file(text?: string): string {
+  files += 1;
+  const path = join(folder, `file-${files}`);
+  if (text !== undefined) writeFileSync(path, text);
+  return path;
+}
+
+async function failure(options: SandboxOptions): Promise<SandboxError> {
+  try {
+    await (await startSandbox(options)).close();
+  } catch (error) {
+    if (error instanceof SandboxError) return error;
+    throw error;
+  }
+  throw new Error('it started');
+}
+
+const wrongSeed = (seed: unknown) => failure({ seed: seed as SandboxSeed });
+
+describe('the data file', () => {
+  const seed: SandboxSeed = {
+    accounts: [
+      {
+        name: 'acme',
+        token: 'secret-token',
+        id: '42',
+        region: 'il',
+        skills: ['Go', { name: 'Perl', id: 'p' }],
+        roles: ['Dev'],
+        resources: [{ role: 'Dev', skills: ['Go', 'Perl'], salary: { amount: 1 } }],
+      },
+    ],
+  };
+
+  it('keeps accounts, entries, order and people over a restart, and is seeded only once', async () => {
+    const dataFile = file();
+    const first = await startSandbox({ dataFile, seed });
+    const address = first.regions.il;
+    const reply = await call('POST', api(address, 'skill'), {
+      token: 'secret-token',
+      body: { name: 'Rust' },
+    });
+    expect(reply.status).toBe(201);
+    await call('DELETE', api(address, 'skill/p'), { token: 'secret-token' });
+    const before = first.state('acme');
+    await first.close();
+    const second = await start({ dataFile, seed });
+    expect(second.state('acme')).toEqual(before);
+    expect(before.skills.map((each) => each.name)).toEqual(['Go', 'Rust']);
+    expect(only(before.resources)).toMatchObject({ skills: ['Go'], role: 'Dev', salary: { amount: 1 } });
+    expect(only(second.accounts)).toMatchObject({ id: '42', token: 'secret-token', region: 'il' });
+    expect(statSync(dataFile).mode & 0o777).toBe(0o600);
+  });
+
+  it('gets more accounts when more are asked for', async () => {
+    const dataFile = file();
+    await (await startSandbox({ dataFile, seed })).close();
+    const { accounts } = await start({ dataFile, accounts: 3 });
+    expect(accounts.map((each) => each.name)).toEqual(['acme', 'account-2', 'account-3']);
+  });
+
+  it('is refused when another sandbox has it, or when it is something else', async () => {
+    const dataFile = file();
+    await start({ dataFile });
+    expect(await failure({ dataFile })).toMatchObject({ code: 'unavailable' });
+    expect(await failure({ dataFile: file('this is no database, not at all '.repeat(50)) })).toMatchObject({
+      code: 'file',
+    });
+    expect(await failure({ dataFile: join(folder, 'no', 'such', 'folder') })).toMatchObject({ code: 'file' });
+  });
+});
+
+describe('starting and closing', () => {
+  it('listens on the port that it is given, and says so when it is taken', async () => {
+    const { url } = await start();
+    const port = Number(new URL(url).port);
+    expect(await failure({ port })).toMatchObject({ name: 'SandboxError', code: 'unavailable' });
+    expect((await failure({ port: 70_000 })).message).toMatch(/^port: /);
+  });
+
+  it('closes at once, in the middle of answers, and twice without harm', async () => {
+    const sandbox = await startSandbox({ faults: [{ do: { type: 'latency', ms: 60_000 } }] });
+    const waiting = expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
+    while (sandbox.requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([sandbox.close(), sandbox.close()]);
+    await waiting;
+  });
+
+  it('seeds the same bytes every time', async () => {
+    const seed = {
+      accounts: [{ name: 'acme', skills: ['Go', 'Go'], roles: ['Dev'], resources: [{ role: 'Dev' }] }],
+    };
+    const [first, second] = [await start({ seed }), await start({ seed })];
+    for (const of of ['skill', 'role', 'resource']) {
+      expect(await list(first.url, of)).toEqual(await list(second.url, of));
+    }
+    const ids = first.state('acme').skills.map((each) => each.id);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('seeds references to nothing when they are given as ids', async () => {
+    const { url } = await start({
+      seed: { accounts: [{ name: 'a', resources: [{ roleId: 'r', skillsIds: ['s'] }] }] },
+    });
+    expect(only(await list(url, 'resource'))).toMatchObject({ roleId: 'r', skillsIds: ['s'] });
+  });
+
+  it('reads a seed and faults from files; the settings of the options win', async () => {
+    const seedFile = file('{"accounts":[{"name":"acme"}],"settings":{"createStatus":200,"trimNames":true}}');
+    const faultsFile = file('[{"do":{"type":"status","status":503}}]');
+    const sandbox = await start({ seedFile, faultsFile, settings: { trimNames: false } });
+    expect((await create(sandbox.url, 'skill', ' x ')).status).toBe(503);
+    expect((await create(sandbox.url, 'skill', ' x ')).status).toBe(200);
+    expect(only(sandbox.state('acme').skills).name).toBe(' x ');
+  });
+});
+
+describe('what is wrong with a file', () => {
+  it.each([
+    ['{"accounts": [\n  {"name": "a",}\n]}', /file-\d+:2:16: not valid JSON: expected a string, met "}"/],
+    ['[1, 2', /file-\d+:1:6: .*expected "," or "]", met the end of the file/],
+    ['{"a" 1}', /:1:6: .*expected ":"/],
+    ['{"a": nul}', /:1:7: .*expected a value/],
+    ['{} x', /:1:4: .*expected the end of the file/],
+    ['{"a": "b\n"}', /:1:7: .*closed on its line/],
+    ['', /:1:1: /],
+  ])('is said with its line and column (%j)', async (text, message) => {
+    const error = await failure({ seedFile: file(text) });
+    expect(error.code).toBe('file');
+    expect(error.message).toMatch(message);
+  });
+
+  it('is said with the file and every place', async () => {
+    const seedFile = file('{"accounts":[{"nam":"a"},{"name":"b","region":"mars"}],"seetings":{}}');
+    const error = await failure({ seedFile });
+    expect(error.issues).toHaveLength(4);
+    expect(error.issues.every((issue) => issue.startsWith(seedFile))).toBe(true);
+    expect(error.message).toContain('seed.accounts[0]: unknown key "nam"; the keys are name, id');
+    expect(error.message).toContain(
+      'seed.accounts[1].region: should be one of "us", "eu", "au", "il", not "mars"',
+    );
+    expect((await failure({ seedFile: join(folder, 'missing.json') })).message).toContain('cannot be read');
+    expect((await failure({ faultsFile: file('[{"do":{"type":"fire"}}]') })).message).toContain(
+      'faults[0].do',
+    );
+  });
+});
+
+describe('what is wrong with a seed, faults or settings', () => {
+  it.each([
+    ['not an object', [], /seed: should be an object/],
+    ['no accounts', {}, /"accounts" is missing/],
+    ['a name twice', { accounts: [{ name: 'a' }, { name: 'a' }] }, /same name/],
+    ['a token with white space', { accounts: [{ name: 'a', token: 'x y' }] }, /visible ASCII/],
+    [
+      'an unknown role',
+      { accounts: [{ name: 'a', resources: [{ role: 'R' }] }] },
+      /no role "R"; add it to "roles"/,
+    ],
+    ['an unknown skill', { accounts: [{ name: 'a', resources: [{ skills: ['S'] }] }] }, /no skill "S"/],
+    [
+      'an id twice',
+      { accounts: [{ name: 'a', skills: [{ name: 's', id: 'i' }], roles: [{ name: 'r', id: 'i' }] }] },
+      /id i/,
+    ],
+    [
+      'a day that is none',
+      { accounts: [{ name: 'a', resources: [{ workingDays: [7] }] }] },
+      /workingDays\[0\]/,
+    ],
+    [
+      'a wrong period',
+      { accounts: [{ name: 'a', resources: [{ salary: { period: 'weekly' } }] }] },
+      /period/,
+    ],
+    [
+      'a date that is none',
+      { accounts: [{ name: 'a', skills: [{ name: 's', createDate: 'now' }] }] },
+      /ISO 8601/,
+    ],
+  ])('is named: %s', async (_what, seed, message) => {
+    expect((await wrongSeed(seed)).message).toMatch(message);
+  });
+
+  it('does not repeat a token that two accounts share', async () => {
+    const error = await wrongSeed({
+      accounts: [
+        { name: 'a', token: 'hush' },
+        { name: 'b', token: 'hush' },
+      ],
+    });
+    expect(error.message).toContain('same token');
+    expect(error.message).not.toContain('hush');
+    const clash = await wrongSeed({ accounts: [{ name: 'a' }, { name: 'b', token: 'sandbox-token-1' }] });
+    expect(clash.message).toContain('same token');
+  });
+
+  it.each([
+    [{ match: { path: '(' }, do: { type: 'html' } }, /regular expression/],
+    [{ match: { colour: 'red' }, do: { type: 'html' } }, /unknown key "colour"/],
+    [{ do: { type: 'status' } }, /"status" is missing/],
+    [{ do: { type: 'html', ms: 4 } }, /unknown key "ms"/],
+    [{ times: 'often', do: { type: 'html' } }, /times/],
+    [{ probability: 2, do: { type: 'html' } }, /from 0 to 1/],
+    [{}, /"do" is missing/],
+  ])('names what is wrong with the rule %j', async (rule, message) => {
+    expect((await failure({ faults: [rule] as never })).message).toMatch(message);
+  });
+
+  it.each([
+    [{ createStatus: 299 }, /createStatus/],
+    [{ latency: 5 }, /unknown key "latency"/],
+    [{ rateLimit: { burst: 1 } }, /"requestsPerSecond" is missing/],
+    [{ extraFields: { _id: 1 } }, /field of the document/],
+    [{ listedAccountId: { nobody: 'x' } }, /no account is named nobody/],
+  ])('names what is wrong with the settings %j', async (settings, message) => {
+    expect((await failure({ settings: settings as never })).message).toMatch(message);
+  });
+});
