@@ -1,0 +1,63 @@
+// Which address an account's token is sent to: `region` or `baseUrl`, exactly one of them (contract, section 2).
+import type { ConfigIssue } from '../core/errors.ts';
+import { accountSettingsSchema } from './account-schema.ts';
+import { isPlainHttp } from './addresses.ts';
+import { nearestWord } from './near-word.ts';
+import { locate, spotOf } from './node-lookup.ts';
+import { type YamlFile, quoted } from './yaml-file.ts';
+
+export interface AddressBook {
+  /** Base addresses by region; undefined when they are not known, and then no region is judged. */
+  readonly regions: Readonly<Record<string, string>> | undefined;
+}
+
+/** The base address, when it is sound, and what is wrong with it beyond its own spelling. */
+export function accountAddress(
+  file: YamlFile,
+  raw: Readonly<Record<string, unknown>>,
+  { regions }: AddressBook,
+): { readonly baseUrl?: string; readonly issues: readonly ConfigIssue[] } {
+  const hasRegion = Object.hasOwn(raw, 'region');
+  const hasBaseUrl = Object.hasOwn(raw, 'baseUrl');
+  const at = (key: string, message: string): ConfigIssue => {
+    const located = locate(file, [key]);
+    return file.issue(located.key ?? spotOf(located), message);
+  };
+  if (hasRegion && hasBaseUrl) {
+    return { issues: [at('baseUrl', 'an account has either `region` or `baseUrl`; take one of them out')] };
+  }
+  if (!hasRegion && !hasBaseUrl) {
+    return { issues: [file.issue(file.root, '`region` or `baseUrl` is missing; add one of them')] };
+  }
+  const key = hasRegion ? 'region' : 'baseUrl';
+  const address = hasRegion ? regionAddress(file, raw['region'], regions) : ownAddress(raw['baseUrl']);
+  if (address === undefined) return { issues: [] };
+  if (typeof address !== 'string') return { issues: [address.issue] };
+  if (isPlainHttp(address) && raw['allowInsecure'] !== true) {
+    const spot = spotOf(locate(file, [key]));
+    const message =
+      'http:// to another machine would send the token unencrypted; use https://, or set `allowInsecure: true`';
+    return { issues: [file.issue(spot, message)] };
+  }
+  return { baseUrl: address, issues: [] };
+}
+
+function regionAddress(
+  file: YamlFile,
+  region: unknown,
+  regions: AddressBook['regions'],
+): string | { issue: ConfigIssue } | undefined {
+  if (typeof region !== 'string' || regions === undefined) return undefined;
+  if (Object.hasOwn(regions, region)) return regions[region];
+  const known = Object.keys(regions).toSorted();
+  const near = nearestWord(region, known);
+  const mend =
+    known.length === 0
+      ? '`regions` of rolecall.yaml names none: add it there, or use `baseUrl`'
+      : `the known ones are ${known.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`;
+  return { issue: file.issue(spotOf(locate(file, ['region'])), `unknown region ${quoted(region)}; ${mend}`) };
+}
+
+function ownAddress(written: unknown): string | undefined {
+  return accountSettingsSchema.shape.baseUrl.safeParse(written).data;
+}

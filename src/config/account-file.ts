@@ -1,0 +1,169 @@
+// One account's file becomes its settings: judged, merged with the defaults and with its `extends`
+// (contract, section 2). Whatever is wrong stays within this account.
+import path from 'node:path';
+import type { z } from 'zod';
+import { type ApprovedDelete, type DesiredCatalog, KINDS } from '../core/catalog.ts';
+import type { ConfigIssue } from '../core/errors.ts';
+import type { AccountSettings, SecretRef } from '../core/settings.ts';
+import { accountSettingsSchema } from './account-schema.ts';
+import { type AddressBook, accountAddress } from './account-address.ts';
+import { approvalIssues } from './approved-deletes.ts';
+import type { CatalogRead } from './catalog-file.ts';
+import { configDigest } from './config-digest.ts';
+import { mergeLists } from './merge-lists.ts';
+import { LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
+import { locate, plainRoot, spotOf } from './node-lookup.ts';
+import { mergePolicies } from './policy-schema.ts';
+import { judge } from './schema-issues.ts';
+import { absoluteRef } from './secret-refs.ts';
+import type { ServiceFile } from './service-schema.ts';
+import { readSource, shownPath } from './source-text.ts';
+import { type YamlFile, parseYaml, quoted } from './yaml-file.ts';
+
+/** What an account needs from outside its own file. `regions` is undefined when the service's file is too broken to tell. */
+export interface AccountContext extends AddressBook {
+  readonly defaults: ServiceFile['defaults'];
+  readonly readCatalog: (file: string) => Promise<CatalogRead>;
+  /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
+  readonly today: string;
+}
+
+/** An account as read, with what only its neighbours can judge. */
+export interface AccountRead {
+  readonly name: string;
+  /** Absolute. */
+  readonly file: string;
+  readonly settings?: AccountSettings;
+  readonly issues: readonly ConfigIssue[];
+  /** Address and token reference when both are sound, and the place of the reference. */
+  readonly identity?: { readonly baseUrl?: string; readonly token: SecretRef; readonly place: ConfigIssue };
+}
+
+type Settings = z.output<typeof accountSettingsSchema>;
+
+const NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
+
+/** The account's name: its file's base name without `.yaml` or `.yml`. */
+export function accountName(file: string): string {
+  return path.basename(file).replace(/\.ya?ml$/u, '');
+}
+
+/** Reads and judges one account's file (absolute path). Never throws for what a file holds. */
+export async function readAccount(filePath: string, context: AccountContext): Promise<AccountRead> {
+  const name = accountName(filePath);
+  const base = { name, file: filePath };
+  const issues: ConfigIssue[] = [];
+  if (!NAME.test(name)) {
+    const message = `${quoted(name)} cannot be an account's name; name the file with letters, digits, ".", "_" and "-"`;
+    issues.push({ file: shownPath(filePath), line: 1, column: 1, message, severity: 'error' });
+  }
+  const read = await readSource(filePath);
+  if ('issue' in read) return { ...base, issues: [...issues, read.issue] };
+  const parsed = parseYaml(read.source);
+  issues.push(...parsed.issues);
+  const { file } = parsed;
+  if (file === undefined) return { ...base, issues };
+  const raw = plainRoot(file, Object.values(LIST_KEYS));
+  if (raw === undefined) {
+    return { ...base, issues: [...issues, file.issue(0, 'aliases (*name) make this file endless or huge; write it out')] };
+  }
+  const { settings, issues: schemaIssues } = judge(file, accountSettingsSchema, raw);
+  const address = accountAddress(file, raw, context);
+  const lists = await readLists(file, raw, context);
+  const approvals = approvalIssues(file, raw, lists.desired, context.today);
+  issues.push(...schemaIssues, ...address.issues, ...lists.issues, ...approvals);
+
+  const identity = identityOf(file, raw, address.baseUrl);
+  const sound = !issues.some(({ severity }) => severity === 'error');
+  return {
+    ...base,
+    issues,
+    ...(identity === undefined ? {} : { identity }),
+    ...(sound && settings !== undefined && address.baseUrl !== undefined
+      ? { settings: complete(base, settings, address.baseUrl, lists.desired, context.defaults) }
+      : {}),
+  };
+}
+
+async function readLists(
+  file: YamlFile,
+  raw: Readonly<Record<string, unknown>>,
+  context: AccountContext,
+): Promise<{ desired: DesiredCatalog; issues: readonly ConfigIssue[] }> {
+  const own = readNameLists(file);
+  const issues: ConfigIssue[] = [...own.issues];
+  const sources: WrittenLists[] = [];
+  const listed = accountSettingsSchema.shape.extends.safeParse(raw['extends']).data ?? [];
+  const seen = new Set<string>();
+  for (const [index, written] of listed.entries()) {
+    const catalog = path.resolve(path.dirname(file.path), written);
+    const spot = spotOf(locate(file, ['extends', index]));
+    if (seen.has(catalog)) {
+      issues.push(file.issue(spot, 'this file is listed twice in `extends`; keep one of them', 'warning'));
+      continue;
+    }
+    seen.add(catalog);
+    const read = await context.readCatalog(catalog);
+    if (read.missing) issues.push(file.issue(spot, `there is no file ${quoted(shownPath(catalog))}; mend the path`));
+    else issues.push(...read.issues);
+    sources.push(read.lists);
+  }
+  sources.push(own.lists);
+  const desired: { -readonly [K in keyof DesiredCatalog]: DesiredCatalog[K] } = {
+    approvedDeletes: readApprovals(raw),
+  };
+  for (const kind of KINDS) {
+    const lists = sources.flatMap((source) => (source[kind] === undefined ? [] : [source[kind]]));
+    if (lists.length === 0) continue;
+    const merged = mergeLists(kind, lists);
+    desired[kind] = merged.entries;
+    issues.push(...merged.issues);
+  }
+  return { desired, issues };
+}
+
+function readApprovals(raw: Readonly<Record<string, unknown>>): readonly ApprovedDelete[] {
+  const approvals = accountSettingsSchema.shape.approvedDeletes.safeParse(raw['approvedDeletes']).data ?? [];
+  return approvals.map(({ kind, name, expires }) => ({ kind, name, ...(expires === undefined ? {} : { expires }) }));
+}
+
+function identityOf(
+  file: YamlFile,
+  raw: Readonly<Record<string, unknown>>,
+  baseUrl: string | undefined,
+): AccountRead['identity'] {
+  const token = accountSettingsSchema.shape.token.safeParse(raw['token']).data;
+  if (token === undefined) return undefined;
+  return {
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    token: absoluteRef(token, path.dirname(file.path)),
+    place: file.issue(spotOf(locate(file, ['token'])), ''),
+  };
+}
+
+function complete(
+  { name, file }: { name: string; file: string },
+  settings: Settings,
+  baseUrl: string,
+  desired: DesiredCatalog,
+  defaults: ServiceFile['defaults'],
+): AccountSettings {
+  const { region, accountId } = settings;
+  const policy = mergePolicies([defaults.policy, settings.policy]);
+  const pin = accountId === undefined ? {} : { accountId };
+  return {
+    name,
+    file,
+    baseUrl,
+    ...(region === undefined ? {} : { region }),
+    ...pin,
+    token: absoluteRef(settings.token, path.dirname(file)),
+    mode: settings.mode ?? defaults.mode ?? 'plan',
+    schedule: settings.schedule ?? defaults.schedule ?? '*/15 * * * *',
+    timezone: settings.timezone ?? defaults.timezone ?? 'Etc/UTC',
+    jitterMs: settings.jitter ?? defaults.jitter ?? 30_000,
+    policy,
+    desired,
+    configDigest: configDigest({ baseUrl, ...pin, policy, desired }),
+  };
+}

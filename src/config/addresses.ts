@@ -1,0 +1,70 @@
+// Addresses as files write them. No message repeats one: an address may carry a password.
+import { isIP, isIPv4 } from 'node:net';
+import type { Checked } from './field-formats.ts';
+
+/** Whether a host, as a URL or a listening address spells it, is this machine and nothing else. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/gu, '').toLowerCase();
+  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
+}
+
+/** A base address without its trailing slash (contract, section 2); http is judged apart, by `isPlainHttp`. */
+export function parseBaseUrl(text: string): Checked<string> {
+  if (!/^https?:\/\/[^\s\\]+$/iu.test(text)) return { problem: 'an address starts with https:// and has no white space' };
+  const url = parseUrl(text);
+  if (url === undefined) return { problem: 'this is not an address; write it as https://host' };
+  if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/]*@/iu.test(text)) {
+    return { problem: 'an address holds no user name and password; the token goes into `token`' };
+  }
+  if (/[?#]/u.test(text)) return { problem: 'a base address has no ? and no #; take what follows away' };
+  const path = url.pathname.replace(/\/+$/u, '');
+  if (path.endsWith('/api/public/v1')) {
+    return { problem: 'a base address ends before /api/public/v1, which rolecall adds; take it away' };
+  }
+  return { value: `${url.origin}${path}` };
+}
+
+/** Whether a parsed base address would send the token unencrypted over a network. */
+export function isPlainHttp(baseUrl: string): boolean {
+  const url = parseUrl(baseUrl);
+  return url?.protocol === 'http:' && !isLoopback(url.hostname);
+}
+
+/** A webhook's address: http or https, the query allowed since many carry their key there. */
+export function parseWebhookUrl(text: string): Checked<string> {
+  const url = /^https?:\/\/[^\s\\]+$/iu.test(text) ? parseUrl(text) : undefined;
+  if (url === undefined) return { problem: 'must be an address that starts with https:// (the value is not shown)' };
+  if (url.username !== '' || url.password !== '') {
+    return { problem: 'an address holds no user name and password (the value is not shown)' };
+  }
+  return { value: text };
+}
+
+/** A repository that git can fetch from, without credentials in it and without a way to run a program. */
+export function parseGitUrl(text: string): Checked<string> {
+  if (text === '' || text.startsWith('-') || text.includes('::') || /[\p{Cc}\s]/u.test(text)) {
+    return { problem: 'must be a repository that git can fetch, such as https://host/owner/name.git' };
+  }
+  const url = /^[a-z]+:\/\//iu.test(text) ? parseUrl(text) : undefined;
+  const httpUser = url !== undefined && url.protocol.startsWith('http') && url.username !== '';
+  if (httpUser || (url !== undefined && url.password !== '')) {
+    return { problem: 'the address holds credentials (not shown); put a reference to them into `credentials`' };
+  }
+  return { value: text };
+}
+
+/** `host:port` of a listening address; IPv6 in brackets. */
+export function parseListen(text: string): Checked<{ host: string; port: number }> {
+  const [, bracketed, plain, digits] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  const port = Number(digits);
+  const sound = bracketed === undefined ? !/^[\d.]+$/u.test(plain ?? '') || isIPv4(plain ?? '') : isIP(bracketed) === 6;
+  if (host === undefined || !sound || port > 65_535) {
+    return { problem: 'a listening address is host:port, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080' };
+  }
+  return { value: { host, port } };
+}
+
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}

@@ -1,0 +1,167 @@
+// The kinds of text that settings are written in, each as a zod schema: validation, conversion and what an editor is
+// told about it come from one definition.
+import { z } from 'zod';
+import { parseBaseUrl, parseGitUrl, parseListen, parseWebhookUrl } from './addresses.ts';
+import { isCalendarDate, isInstant, isTimezone } from './calendar.ts';
+import { cronProblem } from './cron-line.ts';
+import { formatDuration, parseDuration, parseSize } from './measures.ts';
+import { nameProblem, normalName } from './name-text.ts';
+import { nearestWord } from './near-word.ts';
+
+/** A parsed value, or what is wrong with its text. */
+export type Checked<T> = { readonly value: T } | { readonly problem: string };
+
+/** What a setting expects, for the message when YAML holds something else there. Never printed into the JSON Schemas. */
+export const expectations = z.registry<{ readonly expected: string }>();
+
+/** Marks a schema whose value must never stand in a message. */
+export const unspeakable = z.registry<{ readonly mend: string }>();
+
+interface Format<T> {
+  readonly expected: string;
+  readonly parse: (text: string) => Checked<T>;
+  readonly pattern?: string;
+}
+
+function format<T>({ expected, parse, pattern }: Format<T>) {
+  const text = pattern === undefined ? z.string() : z.string().meta({ pattern });
+  expectations.add(text, { expected });
+  return text.transform((written, context): T => {
+    const checked = parse(written);
+    if ('value' in checked) return checked.value;
+    context.addIssue({ code: 'custom', message: checked.problem });
+    return z.NEVER;
+  });
+}
+
+/** setTimeout fires at once beyond some 24.8 days, so what feeds a timer stays below. */
+const LONGEST_TIMER_MS = 24 * 86_400_000;
+const LONGEST_MS = 36_500 * 86_400_000;
+
+/** A duration, in milliseconds; `timer` bounds it to what a timer can wait. */
+export function duration({ min = 0, timer = true }: { min?: number; timer?: boolean } = {}) {
+  const max = timer ? LONGEST_TIMER_MS : LONGEST_MS;
+  return format<number>({
+    expected: 'a duration such as 500ms, 30s, 15m, 2h or 90d',
+    pattern: '^[0-9]{1,12}(ms|s|m|h|d)$',
+    parse: (text) => {
+      const value = parseDuration(text);
+      if (value === undefined) return { problem: 'this is not a duration; write it as 500ms, 30s, 15m, 2h or 90d' };
+      if (value < min) return { problem: `this is too short; the least is ${formatDuration(min)}` };
+      if (value > max) return { problem: `this is too long; the most is ${formatDuration(max)}` };
+      return { value };
+    },
+  });
+}
+
+/** A size, in bytes. */
+export function size({ min, max }: { min: number; max: number }) {
+  return format<number>({
+    expected: 'a size such as 512KiB or 64MiB',
+    pattern: '^[0-9]{1,12}(B|KiB|MiB|GiB|kB|MB|GB)$',
+    parse: (text) => {
+      const value = parseSize(text);
+      if (value === undefined) return { problem: 'this is not a size; write it as 512KiB, 64MiB or 1GiB' };
+      if (value < min || value > max) return { problem: 'this size is out of range; use 1KiB to 512MiB' };
+      return { value };
+    },
+  });
+}
+
+export function cronLine() {
+  return format<string>({
+    expected: 'a schedule in quotes, such as "*/15 * * * *"',
+    parse: (text) => {
+      const problem = cronProblem(text);
+      return problem === undefined ? { value: text.trim() } : { problem };
+    },
+  });
+}
+
+export function timezone() {
+  return format<string>({
+    expected: 'a time zone such as Etc/UTC or Europe/Berlin',
+    parse: (text) => {
+      if (isTimezone(text)) return { value: text };
+      const near = nearestWord(text, Intl.supportedValuesOf('timeZone'));
+      return { problem: `this is no time zone; ${near === undefined ? 'write it as Europe/Berlin' : `did you mean ${near}?`}` };
+    },
+  });
+}
+
+export function baseUrl() {
+  return format<string>({ expected: 'an address such as https://host', parse: parseBaseUrl });
+}
+
+export function webhookUrl() {
+  return format<string>({ expected: 'an address such as https://host/path', parse: parseWebhookUrl });
+}
+
+export function gitUrl() {
+  return format<string>({ expected: 'a repository such as https://host/owner/name.git', parse: parseGitUrl });
+}
+
+export function listenAddress() {
+  return format<{ host: string; port: number }>({ expected: 'host:port, such as 127.0.0.1:8080', parse: parseListen });
+}
+
+/** The last day of something, in UTC. */
+export function calendarDate() {
+  return format<string>({
+    expected: 'a date such as 2026-12-31',
+    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+    parse: (text) =>
+      isCalendarDate(text) ? { value: text } : { problem: 'the calendar has no such date; write it as YYYY-MM-DD' },
+  });
+}
+
+/** A date, or a date with time and zone. */
+export function moment() {
+  return format<string>({
+    expected: 'a date such as 2026-12-24, or 2026-12-24T18:00:00Z',
+    parse: (text) =>
+      isCalendarDate(text) || isInstant(text)
+        ? { value: text }
+        : { problem: 'this is no date; write 2026-12-24, or 2026-12-24T18:00:00Z with its zone' },
+  });
+}
+
+/** The name of a skill or role, NFC in the result. */
+export function nameText() {
+  return z
+    .string()
+    .min(1)
+    .transform((written, context): string => {
+      const problem = nameProblem(written);
+      if (problem === undefined) return normalName(written);
+      context.addIssue({ code: 'custom', message: problem });
+      return z.NEVER;
+    });
+}
+
+/** A path or a glob of paths; only its presence is judged here. */
+export function pathText() {
+  return format<string>({
+    expected: 'a path',
+    parse: (text) =>
+      text === '' || /\p{Cc}/u.test(text) ? { problem: 'a path is empty or has a control character' } : { value: text },
+  });
+}
+
+/** Where a secret is found. Whatever else stands there may be the secret itself, so it is never repeated. */
+export function secretRef(what: string) {
+  const mend = `${what} must be { env: NAME } or { file: PATH }, never the secret itself (the value is not shown)`;
+  const env = z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/u)
+    .describe('Name of the environment variable that holds it.');
+  const file = z
+    .string()
+    .regex(/^[^\p{Cc}]+$/u)
+    .meta({ pattern: '^.+$' })
+    .describe('File that holds it, relative to this file.');
+  const reference = z.union([z.strictObject({ env }), z.strictObject({ file })]);
+  unspeakable.add(reference, { mend });
+  return reference;
+}
+

@@ -1,0 +1,69 @@
+// The lists of an account's `extends` and its own become what it asks for (contract, section 2).
+import type { DesiredEntry, Kind } from '../core/catalog.ts';
+import type { ConfigIssue } from '../core/errors.ts';
+import { nearKey } from '../core/names.ts';
+import type { WrittenEntry, WrittenName } from './name-list.ts';
+import { type YamlFile, quoted } from './yaml-file.ts';
+
+interface Merged {
+  readonly first: WrittenEntry;
+  readonly formerly: Map<string, { readonly written: WrittenName; readonly file: YamlFile }>;
+}
+
+/**
+ * One kind of an account: a name that several files hold is one entry, `formerly` united. Issues: a former name that
+ * is desired, or that two entries claim; names that are near each other (a warning).
+ */
+export function mergeLists(
+  kind: Kind,
+  lists: readonly (readonly WrittenEntry[])[],
+): { readonly entries: readonly DesiredEntry[]; readonly issues: readonly ConfigIssue[] } {
+  const merged = new Map<string, Merged>();
+  for (const entry of lists.flat()) {
+    const known = merged.get(entry.name) ?? { first: entry, formerly: new Map() };
+    merged.set(entry.name, known);
+    for (const written of entry.formerly) {
+      if (!known.formerly.has(written.name)) known.formerly.set(written.name, { written, file: entry.file });
+    }
+  }
+  return {
+    entries: [...merged].map(([name, { formerly }]) => ({ name, formerly: [...formerly.keys()] })),
+    issues: [...formerIssues(kind, merged), ...nearIssues(kind, merged)],
+  };
+}
+
+function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  const owners = new Map<string, string>();
+  for (const [name, { formerly }] of merged) {
+    for (const [former, { written, file }] of formerly) {
+      const owner = owners.get(former);
+      if (merged.has(former)) {
+        const message = `the ${kind} ${quoted(former)} is both desired and in \`formerly\` of ${quoted(name)}; keep one of them`;
+        issues.push(file.issue(written.spot, message));
+      } else if (owner !== undefined) {
+        const message = `the ${kind} ${quoted(former)} is in \`formerly\` of ${quoted(owner)} too; it can become one entry only`;
+        issues.push(file.issue(written.spot, message));
+      } else owners.set(former, name);
+    }
+  }
+  return issues;
+}
+
+function nearIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  const seen = new Map<string, WrittenEntry>();
+  for (const { first } of merged.values()) {
+    const key = nearKey(first.name);
+    const other = seen.get(key);
+    if (other === undefined) seen.set(key, first);
+    else {
+      const place = other.file.issue(other.spot, '');
+      const message =
+        `the ${kind} ${quoted(first.name)} is nearly ${quoted(other.name)} (${place.file}:${place.line}); ` +
+        'they differ only in case, white space, accents or look-alike forms: is one of them left over?';
+      issues.push(first.file.issue(first.spot, message, 'warning'));
+    }
+  }
+  return issues;
+}

@@ -1,0 +1,143 @@
+// The published shapes of a plan and of a run in JSON (contract, section 3), mirroring core/plan.ts and core/journal.ts.
+// The `satisfies` at the end fail the build when the two part ways.
+import { z } from 'zod';
+import { OPERATION_STATUSES, type OperationRecord, RUN_STATUSES, type RunRecord } from '../core/journal.ts';
+import { type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
+
+const kind = z.enum(['skill', 'role']).describe('Kind of the entry.');
+const action = z.enum(['create', 'delete']);
+const count = z.int().min(0);
+const digest = z.string().describe('sha256:…');
+const time = z.string().describe('UTC, ISO 8601.');
+const people = z.array(z.string()).describe('Ids of the resources that have the entry, sorted.');
+
+const warningSchema = z
+  .looseObject({
+    code: z.string().describe('Stable name of the warning.'),
+    message: z.string().describe('For people; its words may change.'),
+    kind: kind.exactOptional(),
+    name: z.string().exactOptional().describe('Name of the entry it is about.'),
+    remoteId: z.string().exactOptional().describe('Id of the entry it is about.'),
+  })
+  .describe('Something to know that is no difference and no failure.');
+
+const operationSchema = z.strictObject({
+  action,
+  kind,
+  name: z.string().describe('The name that is created, or the name as the service shows it.'),
+  remoteId: z.string().exactOptional().describe('Id of the entry that is deleted.'),
+  usedBy: people.exactOptional(),
+  reason: z.string().exactOptional().describe('Why, where it is not plain.'),
+});
+
+const heldSchema = z.strictObject({
+  action,
+  kind,
+  name: z.string().describe('Name of the entry.'),
+  remoteId: z.string().nullable().describe('Id of the entry; null for a create.'),
+  usedBy: people,
+  rules: z.array(z.enum(HOLD_RULES)).min(1).describe('Every rule that holds the change.'),
+  reason: z.string().describe('Why it is held.'),
+  release: z.string().describe('What would release it.'),
+});
+
+const leftAloneSchema = z.strictObject({
+  kind,
+  name: z.string().describe('Name of the entry.'),
+  remoteId: z.string().describe('Id of the entry.'),
+  rule: z.enum(['unmanaged', 'protected', 'never_delete', 'duplicate']).describe('The standing policy that keeps it.'),
+});
+
+const planSchema = z
+  .strictObject({
+    schemaVersion: z.literal(1),
+    account: z.string().describe('Name of the account in the configuration.'),
+    remoteAccountId: z.string().nullable().describe('Id of the account in the service; null when none is known.'),
+    createdAt: time,
+    digest: digest.describe('Covers the remote account id and the operations with their usedBy.'),
+    configDigest: digest,
+    observedDigest: digest,
+    configCommit: z.string().nullable().describe('Commit that the configuration stands in.'),
+    status: z.enum(['planned', 'blocked']).describe('blocked: a guard refuses to write anything at all.'),
+    summary: z.strictObject({ create: count, delete: count, hold: count, keep: count, leave: count }),
+    operations: z.array(operationSchema).describe('In the order in which they are carried out.'),
+    held: z.array(heldSchema).describe('Changes that wait for a person or for time.'),
+    leftAlone: z.array(leftAloneSchema).describe('Entries that standing policy keeps.'),
+    warnings: z.array(warningSchema),
+  })
+  .describe('The plan of one account.');
+
+const failedPlanSchema = z
+  .strictObject({
+    schemaVersion: z.literal(1),
+    account: z.string().describe('Name of the account in the configuration.'),
+    status: z.literal('failed'),
+    error: z.strictObject({ code: z.string().describe('Stable.'), message: z.string() }),
+  })
+  .describe('An account that could not be planned.');
+
+/** A plan, or what stands in its place. */
+export const planResultSchema = z
+  .union([planSchema, failedPlanSchema])
+  .meta({ title: 'rolecall plan', description: 'One account of `rolecall plan --format json`.' });
+
+const operationRecordSchema = z.strictObject({
+  seq: z.int().min(1).describe('Position in the run, from 1.'),
+  kind,
+  action,
+  name: z.string(),
+  remoteId: z.string().nullable(),
+  status: z.enum(OPERATION_STATUSES).describe('skipped: planned and not tried.'),
+  rule: z.string().nullable().describe('The first rule that held it.'),
+  reason: z.string().nullable(),
+  attempts: count,
+  httpStatus: z.int().nullable().describe('Of the last answer.'),
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+});
+
+const runRecordShape = {
+  id: z.string().describe('UUIDv7.'),
+  account: z.string(),
+  remoteAccountId: z.string().nullable(),
+  trigger: z.enum(['cli', 'schedule', 'start', 'manual']).describe('Who asked for the run.'),
+  mode: z.enum(['plan', 'approve', 'apply']).describe('plan: nothing was written.'),
+  status: z.enum(RUN_STATUSES),
+  startedAt: time,
+  finishedAt: time.nullable(),
+  configDigest: digest.nullable(),
+  configCommit: z.string().nullable(),
+  planDigest: digest.nullable(),
+  created: count,
+  deleted: count,
+  held: count,
+  kept: count,
+  failed: count,
+  requests: count,
+  retries: count,
+  errorCode: z.string().nullable(),
+  error: z.string().nullable(),
+};
+
+/** A run with its operations. */
+export const runSchema = z
+  .strictObject({
+    schemaVersion: z.literal(1),
+    ...runRecordShape,
+    operations: z.array(operationRecordSchema),
+    warnings: z.array(warningSchema),
+    plan: planSchema.exactOptional(),
+  })
+  .meta({ title: 'rolecall run', description: 'One run, as `rolecall show --format json` and `apply` print it.' });
+
+/** Fails to compile unless each type can stand for the other. */
+type Mirrors<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+
+true satisfies Mirrors<DeepReadonly<Omit<z.output<typeof planSchema>, 'warnings'>>, DeepReadonly<Omit<Plan, 'warnings'>>>;
+true satisfies Mirrors<DeepReadonly<z.output<typeof failedPlanSchema>>, DeepReadonly<FailedPlan>>;
+true satisfies Mirrors<DeepReadonly<z.output<z.ZodObject<typeof runRecordShape>>>, DeepReadonly<RunRecord>>;
+true satisfies Mirrors<
+  DeepReadonly<z.output<typeof operationRecordSchema>>,
+  DeepReadonly<Omit<OperationRecord, 'runId'>>
+>;

@@ -1,0 +1,115 @@
+// What zod finds wrong, said in the words of this house and at the place in the file (contract, section 2).
+import { isScalar } from 'yaml';
+import { z } from 'zod';
+import type { ConfigIssue } from '../core/errors.ts';
+import { expectations, unspeakable } from './field-formats.ts';
+import { nearestWord } from './near-word.ts';
+import { type Located, type NodePath, isMistyped, locate, spotOf } from './node-lookup.ts';
+import { alongPath, knownKeys } from './schema-lookup.ts';
+import { type YamlFile, quoted } from './yaml-file.ts';
+
+type ZodIssue = z.core.$ZodIssue;
+
+const THINGS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a mapping of keys to values',
+  record: 'a mapping of keys to values',
+  array: 'a list: [a, b], or lines that start with -',
+};
+
+/** `value` judged by `schema`: the converted settings, or every problem at its place in `file`. */
+export function judge<S extends z.ZodType>(
+  file: YamlFile,
+  schema: S,
+  value: unknown,
+): { readonly settings?: z.output<S>; readonly issues: readonly ConfigIssue[] } {
+  const result = schema.safeParse(value);
+  if (result.success) return { settings: result.data, issues: [] };
+  return { issues: result.error.issues.flatMap((issue) => toIssues(file, schema, issue, [])) };
+}
+
+function toIssues(file: YamlFile, schema: z.ZodType, issue: ZodIssue, above: NodePath): ConfigIssue[] {
+  const path = [...above, ...issue.path];
+  const schemas = alongPath(schema, path);
+  const secretAt = schemas.findIndex((step) => step.some((option) => unspeakable.get(option) !== undefined));
+  if (secretAt !== -1) return [secretIssue(file, schemas[secretAt] ?? [], path.slice(0, secretAt))];
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownKeys(schemas.at(-1) ?? []);
+    return issue.keys.map((key) => unknownKey(file, [...path, key], known));
+  }
+  if (issue.code === 'invalid_union') {
+    const best = closestOption(issue.errors);
+    if (best !== undefined) return best.flatMap((inner) => toIssues(file, schema, inner, path));
+  }
+  const located = locate(file, path);
+  return [file.issue(spotOf(located), `${dotted(path)}${describe(issue, located, schemas.at(-1) ?? [])}`)];
+}
+
+function secretIssue(file: YamlFile, schemas: readonly z.ZodType[], path: NodePath): ConfigIssue {
+  const located = locate(file, path);
+  const mend = schemas.map((schema) => unspeakable.get(schema)?.mend).find((text) => text !== undefined) ?? '';
+  const missing = located.key === undefined && located.node === undefined;
+  return file.issue(spotOf(located), missing ? `${String(path.at(-1))} is missing; ${mend}` : mend);
+}
+
+function unknownKey(file: YamlFile, path: NodePath, known: readonly string[]): ConfigIssue {
+  const key = String(path.at(-1));
+  const near = nearestWord(key, known);
+  const mend = near === undefined ? `the keys here are ${known.join(', ')}` : `did you mean ${quoted(near)}?`;
+  const { key: node, parent } = locate(file, path);
+  return file.issue(node ?? parent, `unknown key ${quoted(key)}; ${mend}`);
+}
+
+/** Of a union's options the one that the writer meant: the fewest problems, and not "this is no mapping at all". */
+function closestOption(options: readonly (readonly ZodIssue[])[]): readonly ZodIssue[] | undefined {
+  return options
+    .filter((issues) => !issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0))
+    .toSorted((a, b) => a.length - b.length)[0];
+}
+
+function describe(issue: ZodIssue, located: Located, schemas: readonly z.ZodType[]): string {
+  const expected = schemas.map((schema) => expectations.get(schema)?.expected).find((text) => text !== undefined);
+  if (issue.code === 'custom') return issue.message;
+  if (issue.code === 'invalid_type') return describeType(issue.expected, expected, located);
+  if (issue.code === 'invalid_value') {
+    return `must be ${listed(issue.values.map(String))}${suggestion(located, issue.values.map(String))}`;
+  }
+  if (issue.code === 'too_small') {
+    if (issue.origin === 'string') return 'must not be empty';
+    return issue.origin === 'array' ? 'must not be an empty list' : `must be at least ${issue.minimum}`;
+  }
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
+  if (issue.code === 'invalid_key') return 'a key here may hold letters, digits, ".", "_" and "-" only';
+  return expected === undefined ? 'this value is not allowed here' : `must be ${expected}`;
+}
+
+function describeType(type: string, expected: string | undefined, located: Located): string {
+  const { node, key } = located;
+  if (node === undefined && key === undefined) return `is missing; add it`;
+  if (node === undefined || (isScalar(node) && node.value === null && node.source === '')) {
+    return 'has no value; write one or take the line out';
+  }
+  if (type === 'string' && isMistyped(node)) {
+    const quote = `YAML does not read this as text; quote it: ${quoted(node.source)}`;
+    return expected === undefined ? quote : `must be ${expected}; ${quote}`;
+  }
+  return `must be ${expected ?? THINGS[type] ?? 'something else'}`;
+}
+
+function suggestion({ node }: Located, values: readonly string[]): string {
+  const written = isScalar(node) && typeof node.value === 'string' ? nearestWord(node.value, values) : undefined;
+  return written === undefined ? '' : `; did you mean ${written}?`;
+}
+
+function listed(values: readonly string[]): string {
+  return values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} or ${values.at(-1) ?? ''}`;
+}
+
+function dotted(path: NodePath): string {
+  if (path.length === 0) return '';
+  const text = path.map((step) => (typeof step === 'number' ? `[${step + 1}]` : `.${String(step)}`)).join('');
+  return `${text.replace(/^\./u, '')}: `;
+}

@@ -1,0 +1,141 @@
+// rolecall.yaml becomes the settings of the service, complete and with absolute paths (contract, section 2).
+import path from 'node:path';
+import type { ConfigIssue } from '../core/errors.ts';
+import type { NotifySettings, SecretRef, ServiceSettings } from '../core/settings.ts';
+import { isLoopback } from './addresses.ts';
+import { type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
+import { judge } from './schema-issues.ts';
+import { type SecretUse, absoluteRef } from './secret-refs.ts';
+import { type ServiceFile, serviceSchema } from './service-schema.ts';
+import { readSource } from './source-text.ts';
+import { type YamlFile, parseYaml } from './yaml-file.ts';
+
+/** The service's file as read. Parts that are sound are there even when others are not, so that accounts can be judged. */
+export interface ServiceRead {
+  readonly settings?: ServiceSettings;
+  readonly issues: readonly ConfigIssue[];
+  readonly secrets: readonly SecretUse[];
+  readonly accounts?: { readonly pattern: string; readonly place: ConfigIssue };
+  readonly regions?: ServiceFile['regions'];
+  readonly defaults: ServiceFile['defaults'];
+}
+
+/** Reads and judges the service's file (absolute path). Never throws for what a file holds. */
+export async function readService(filePath: string): Promise<ServiceRead> {
+  const nothing = { secrets: [], defaults: {} };
+  const read = await readSource(filePath);
+  if ('issue' in read) {
+    const mend = read.missing ? '; run `rolecall init` to make it, or name another with --config' : '';
+    return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${mend}` }] };
+  }
+  const { file, issues: syntaxIssues } = parseYaml(read.source);
+  if (file === undefined) return { ...nothing, issues: syntaxIssues };
+  const raw = plainRoot(file, []);
+  if (raw === undefined) {
+    return { ...nothing, issues: [file.issue(0, 'aliases (*name) make this file endless or huge; write it out')] };
+  }
+  const judged = judge(file, serviceSchema, raw);
+  const issues = [...syntaxIssues, ...judged.issues, ...apiIssues(file, raw), ...listenIssues(file, raw)];
+  const { shape } = serviceSchema;
+  const pattern = shape.accounts.safeParse(raw['accounts']).data;
+  const regions = shape.regions.safeParse(raw['regions']).data;
+  const common = {
+    issues,
+    ...(pattern === undefined
+      ? {}
+      : { accounts: { pattern, place: file.issue(spotOf(locate(file, ['accounts'])), '') } }),
+    ...(regions === undefined ? {} : { regions }),
+    defaults: shape.defaults.safeParse(raw['defaults']).data ?? {},
+  };
+  if (judged.settings === undefined || issues.length > 0) return { ...common, secrets: [] };
+  const settings = complete(filePath, judged.settings);
+  return { ...common, settings, secrets: secretUses(file, settings) };
+}
+
+/** Compared on their own, so that another broken key of `api` does not hide it. */
+function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
+  const api = asRecord(raw['api']);
+  const { shape } = serviceSchema.shape.api.unwrap();
+  const timeout = shape.timeout.safeParse(api['timeout']).data;
+  const settle = shape.settle.safeParse(api['settle']).data;
+  if (timeout === undefined || settle === undefined || settle > timeout) return [];
+  const located = locate(file, ['api', Object.hasOwn(api, 'settle') ? 'settle' : 'timeout']);
+  const message = 'api.settle must be more than api.timeout, since a call may take effect until it times out';
+  return [file.issue(spotOf(located), message)];
+}
+
+function listenIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
+  const http = asRecord(raw['http']);
+  const listen = serviceSchema.shape.http.unwrap().shape.listen.safeParse(http['listen']).data;
+  if (listen === undefined || isLoopback(listen.host) || Object.hasOwn(http, 'token')) return [];
+  const message = 'listening beyond this machine needs `http.token`; add it, or listen on 127.0.0.1';
+  return [file.issue(spotOf(locate(file, ['http', 'listen'])), message)];
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function complete(filePath: string, written: ServiceFile): ServiceSettings {
+  const folder = path.dirname(filePath);
+  const { api, daemon, http, retention, log, source } = written;
+  const { timeout, settle, recheck, staleness, caFile, ...counts } = api;
+  return {
+    file: filePath,
+    store: path.resolve(folder, written.store),
+    api: {
+      ...counts,
+      timeoutMs: timeout,
+      settleMs: settle,
+      recheckMs: recheck,
+      stalenessMs: staleness,
+      ...(caFile === undefined ? {} : { caFile: path.resolve(folder, caFile) }),
+    },
+    daemon: { maxRuns: daemon.maxRuns, runOnStart: daemon.runOnStart, shutdownGraceMs: daemon.shutdownGrace },
+    http: { ...http.listen, ...(http.token === undefined ? {} : { token: absoluteRef(http.token, folder) }) },
+    notify: written.notify.map((webhook) => notifySettings(webhook, folder)),
+    ...(source === undefined ? {} : { source: { git: gitSettings(source.git, folder) } }),
+    retention: {
+      runsMs: retention.runs,
+      snapshotsMs: retention.snapshots,
+      keepAtLeast: retention.keepAtLeast,
+    },
+    log,
+  };
+}
+
+function notifySettings(written: ServiceFile['notify'][number], folder: string): NotifySettings {
+  const { url, secret, remindEvery, format, events } = written;
+  return {
+    url: typeof url === 'string' ? url : absoluteRef(url, folder),
+    format,
+    events: [...new Set(events)],
+    ...(secret === undefined ? {} : { secret: absoluteRef(secret, folder) }),
+    remindEveryMs: remindEvery,
+  };
+}
+
+function gitSettings(written: NonNullable<ServiceFile['source']>['git'], folder: string) {
+  const { interval, credentials, ...rest } = written;
+  return {
+    ...rest,
+    intervalMs: interval,
+    ...(credentials === undefined ? {} : { credentials: absoluteRef(credentials, folder) }),
+  };
+}
+
+function secretUses(file: YamlFile, settings: ServiceSettings): SecretUse[] {
+  const uses: SecretUse[] = [];
+  const add = (ref: SecretRef | string | undefined, what: string, path: NodePath): void => {
+    if (ref === undefined || typeof ref === 'string') return;
+    const place = file.issue(spotOf(locate(file, path)), '');
+    uses.push({ ref, what, file: place.file, line: place.line, column: place.column });
+  };
+  add(settings.http.token, 'http.token', ['http', 'token']);
+  for (const [index, { url, secret }] of settings.notify.entries()) {
+    add(url, 'notify url', ['notify', index, 'url']);
+    add(secret, 'notify secret', ['notify', index, 'secret']);
+  }
+  add(settings.source?.git.credentials, 'git credentials', ['source', 'git', 'credentials']);
+  return uses;
+}

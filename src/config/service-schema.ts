@@ -1,0 +1,131 @@
+// rolecall.yaml as it is written (contract, section 2), with every default.
+import { z } from 'zod';
+import {
+  baseUrl,
+  duration,
+  expectations,
+  gitUrl,
+  listenAddress,
+  pathText,
+  secretRef,
+  size,
+  unspeakable,
+  webhookUrl,
+} from './field-formats.ts';
+import { inheritedShape } from './policy-schema.ts';
+
+const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
+
+const regionName = z.string().regex(/^[A-Za-z0-9._-]+$/u);
+
+const apiSchema = z.strictObject({
+  concurrency: z.int().min(1).max(256).prefault(8).describe('Requests of one account at a time.'),
+  requestsPerSecond: z.number().min(0.01).max(10_000).prefault(20).describe('Requests of one account in a second.'),
+  retries: z.int().min(0).max(20).prefault(4).describe('How often one request is sent again.'),
+  hostConcurrency: z.int().min(1).max(1024).prefault(32).describe('Requests at a time to one base address.'),
+  timeout: duration({ min: 1 }).prefault('30s').describe('Longest time of a whole call.'),
+  settle: duration({ min: 1 })
+    .prefault('35s')
+    .describe('How long a run waits for a list to show what it did; more than timeout.'),
+  recheck: duration().prefault('2s').describe('Wait before a list that lacks entries is read once more.'),
+  staleness: duration({ timer: false })
+    .prefault('2m')
+    .describe('How long a confirmed change counts although no list shows it.'),
+  maxResponseBytes: size({ min: 1024, max: 512 * 1024 ** 2 })
+    .prefault('64MiB')
+    .describe('Largest answer, after decompression.'),
+  caFile: pathText().optional().describe('PEM file with additional certificate authorities, relative to this file.'),
+});
+
+const notifyUrl = z.union([webhookUrl(), secretRef('url')]);
+unspeakable.add(notifyUrl, {
+  mend: 'url must be an address that starts with https://, or { env: NAME } or { file: PATH } (the value is not shown)',
+});
+
+const notifySchema = z.strictObject({
+  url: notifyUrl.describe('Address of the webhook, or where it is found.'),
+  format: z.enum(['json', 'slack', 'teams']).prefault('json').describe('Shape of the message.'),
+  events: z
+    .array(z.enum(EVENTS))
+    .min(1)
+    .prefault([...EVENTS])
+    .describe('Which changes of state are told.'),
+  secret: secretRef('secret').optional().describe('Where the key that signs the messages is found.'),
+  remindEvery: duration({ min: 1000 }).prefault('24h').describe('How often a lasting state is told again.'),
+});
+
+const branch = z.string().regex(/^(?![-./])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[^\s\p{Cc}~^:?*[\\]+$/u);
+expectations.add(branch, { expected: 'the name of a git branch' });
+
+const checkoutPath = z.string().regex(/^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\p{Cc}\\]+$/u);
+expectations.add(checkoutPath, { expected: 'a relative path within the repository' });
+
+const gitSchema = z.strictObject({
+  url: gitUrl().describe('Repository that holds the configuration.'),
+  branch: branch.meta({ pattern: '^[^-./].*$' }).prefault('main').describe('Branch that is followed.'),
+  path: checkoutPath.meta({ pattern: '^[^/].*$' }).prefault('config').describe('Folder of rolecall.yaml in it.'),
+  interval: duration({ min: 1000 }).prefault('1m').describe('How often it is fetched.'),
+  credentials: secretRef('credentials').optional().describe('Where the password or token for git is found.'),
+});
+
+export const serviceSchema = z
+  .strictObject({
+    accounts: pathText()
+      .prefault('accounts/*.yaml')
+      .describe('The account files: a glob, relative to this file; * and ? stay within a folder.'),
+    store: pathText()
+      .prefault('../data/rolecall.db')
+      .describe('The SQLite file, relative to this file; made when missing.'),
+    regions: z
+      .record(regionName, baseUrl())
+      .prefault({})
+      .describe('The base address of each region, as you were given them.'),
+    defaults: z.strictObject(inheritedShape).prefault({}).describe('What every account inherits and may override.'),
+    api: apiSchema.prefault({}).describe('How the service is called.'),
+    daemon: z
+      .strictObject({
+        maxRuns: z.int().min(1).max(1024).prefault(8).describe('Runs at a time.'),
+        runOnStart: z.boolean().prefault(true).describe('Whether a start runs each account once.'),
+        shutdownGrace: duration().prefault('20s').describe('How long a stop waits for what is in flight.'),
+      })
+      .prefault({})
+      .describe('The daemon.'),
+    http: z
+      .strictObject({
+        listen: listenAddress()
+          .prefault('127.0.0.1:8080')
+          .describe('host:port; beyond loopback a token is needed.'),
+        token: secretRef('token').optional().describe('Where the token for the HTTP interface is found.'),
+      })
+      .prefault({})
+      .describe('The HTTP interface of the daemon.'),
+    notify: z.array(notifySchema).prefault([]).describe('Webhooks that hear of changes of state.'),
+    source: z
+      .strictObject({ git: gitSchema.describe('A repository of which the daemon keeps its own checkout.') })
+      .optional()
+      .describe('Where the daemon fetches the configuration from.'),
+    retention: z
+      .strictObject({
+        runs: duration({ timer: false }).prefault('90d').describe('How long runs are kept.'),
+        snapshots: duration({ timer: false }).prefault('90d').describe('How long snapshots are kept.'),
+        keepAtLeast: z.int().min(0).max(1_000_000).prefault(20).describe('Runs of an account that are always kept.'),
+      })
+      .prefault({})
+      .describe('When old runs and snapshots are pruned.'),
+    log: z
+      .strictObject({
+        level: z
+          .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+          .prefault('info')
+          .describe('The least severe messages that are written.'),
+        format: z
+          .enum(['auto', 'pretty', 'json'])
+          .prefault('auto')
+          .describe('auto: pretty on a terminal, JSON lines elsewhere.'),
+      })
+      .prefault({})
+      .describe('The log, on stderr.'),
+  })
+  .meta({ title: 'rolecall service', description: 'The settings of rolecall itself.' });
+
+export type ServiceFile = z.output<typeof serviceSchema>;
