@@ -1,0 +1,125 @@
+// Opens accounts: shares connections and pace between the reader and the writer of an account, and between accounts
+// of one base address. The composition root makes one of these for a process.
+import { readFile } from 'node:fs/promises';
+import { rootCertificates } from 'node:tls';
+import type PQueue from 'p-queue';
+import type { Dispatcher } from 'undici';
+import { ConfigError } from '../core/errors.ts';
+import type { ReadableService, RunSignals, ServiceReader, WritableService } from '../core/ports.ts';
+import type { Secret } from '../core/secret.ts';
+import type { AccountSettings, ApiSettings } from '../core/settings.ts';
+import type { Pace } from './pacing.ts';
+import { createHostQueue, createPace } from './pacing.ts';
+import { createReader } from './reader.ts';
+import type { RequestObserver } from './requests.ts';
+import { createRequests } from './requests.ts';
+import { createTransport } from './transport.ts';
+import { Agent, EnvHttpProxyAgent } from './undici.ts';
+import { createWriter } from './writer.ts';
+
+export interface ConnectionOptions {
+  readonly api: ApiSettings;
+  readonly version: string;
+  readonly token: (account: AccountSettings) => Promise<Secret>;
+  /** Until when the service asked that the account be left alone, from the journal. */
+  readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
+  readonly observer: (account: string) => RequestObserver;
+}
+
+export interface Connections extends WritableService {
+  close(): Promise<void>;
+}
+
+export function createConnections(options: ConnectionOptions): Connections {
+  const { api } = options;
+  const hosts = new Map<string, PQueue>();
+  const paces = new Map<string, Pace>();
+  let dispatcher: Promise<Dispatcher> | undefined;
+
+  function paceOf(account: AccountSettings): Pace {
+    const host = hosts.get(account.baseUrl) ?? createHostQueue(api);
+    hosts.set(account.baseUrl, host);
+    const pace = paces.get(account.name) ?? createPace(api, host);
+    paces.set(account.name, pace);
+    return pace;
+  }
+
+  const opened = new WeakMap<RunSignals, Map<string, Promise<ReturnType<typeof createRequests>>>>();
+
+  /** One for each run and account, so that what the reader was told (leave me alone) binds the writer too. */
+  function requestsOf(account: AccountSettings, signals: RunSignals): Promise<ReturnType<typeof createRequests>> {
+    const ofRun = opened.get(signals) ?? new Map<string, Promise<ReturnType<typeof createRequests>>>();
+    opened.set(signals, ofRun);
+    const requests = ofRun.get(account.name) ?? open(account, signals);
+    ofRun.set(account.name, requests);
+    return requests;
+  }
+
+  async function open(
+    account: AccountSettings,
+    signals: RunSignals,
+  ): Promise<ReturnType<typeof createRequests>> {
+    dispatcher ??= createDispatcher(api);
+    const transport = createTransport({
+      baseUrl: account.baseUrl,
+      token: await options.token(account),
+      userAgent: `rolecall/${options.version}`,
+      timeoutMs: api.timeoutMs,
+      maxResponseBytes: api.maxResponseBytes,
+      dispatcher: await dispatcher,
+      kill: signals.kill,
+    });
+    return createRequests(transport, paceOf(account), {
+      retries: api.retries,
+      stop: signals.stop,
+      observer: options.observer(account.name),
+      throttledUntilMs: await options.throttledUntilMs(account),
+    });
+  }
+
+  return {
+    reader: async (account, signals): Promise<ServiceReader> =>
+      createReader(await requestsOf(account, signals)),
+    writer: async (account, signals) => createWriter(await requestsOf(account, signals)),
+    async close() {
+      for (const pace of paces.values()) pace.close();
+      await (await dispatcher)?.destroy();
+    },
+  } satisfies ReadableService & Connections;
+}
+
+async function createDispatcher(api: ApiSettings): Promise<Dispatcher> {
+  const ca = api.caFile === undefined ? undefined : [...rootCertificates, await readAuthorities(api.caFile)];
+  const agent = {
+    connections: api.hostConcurrency,
+    pipelining: 1,
+    connect: { timeout: Math.min(10_000, api.timeoutMs), ...(ca === undefined ? {} : { ca }) },
+    maxResponseSize: api.maxResponseBytes,
+    headersTimeout: api.timeoutMs,
+    bodyTimeout: api.timeoutMs,
+    keepAliveTimeout: 4000,
+    keepAliveMaxTimeout: 30_000,
+  };
+  const proxied = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
+    (name) => (process.env[name] ?? '') !== '',
+  );
+  if (!proxied) return new Agent(agent);
+  return new EnvHttpProxyAgent({ ...agent, ...(ca === undefined ? {} : { requestTls: { ca }, proxyTls: { ca } }) });
+}
+
+async function readAuthorities(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new ConfigError([
+      {
+        file,
+        line: 1,
+        column: 1,
+        severity: 'error',
+        message: `api.caFile cannot be read (${reason}); name a PEM file`,
+      },
+    ]);
+  }
+}

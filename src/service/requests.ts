@@ -1,0 +1,201 @@
+// Requests with retries: one layer, around one attempt, at the account's pace (contract, section 5, Retries).
+import pRetry from 'p-retry';
+import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { Traffic } from '../core/ports.ts';
+import type { Pace } from './pacing.ts';
+import { errorMessage } from './shapes.ts';
+import type { Answer, Method, Transport } from './transport.ts';
+import { NoAnswer } from './transport.ts';
+
+/** Told of every attempt, for metrics; never told a name, a token or a body. */
+export interface RequestObserver {
+  request(event: { method: Method; status: number | 'error'; durationMs: number }): void;
+  retry(): void;
+}
+
+export interface RequestOptions {
+  readonly retries: number;
+  readonly stop: AbortSignal;
+  readonly observer: RequestObserver;
+  /** Not before this time, as the service asked in an earlier run; epoch milliseconds. */
+  readonly throttledUntilMs: number | null;
+}
+
+/** An attempt that failed, with whether it may be repeated and whether it certainly had no effect. */
+export class FailedAttempt extends Error {
+  override readonly name = 'FailedAttempt';
+  readonly error: ServiceError;
+  readonly reached: boolean;
+  readonly again: boolean;
+  /** How often it was sent; 0 when it never left. */
+  attempts = 0;
+
+  constructor(error: ServiceError, options: { reached: boolean; again: boolean }) {
+    super(error.message);
+    this.error = error;
+    this.reached = options.reached;
+    this.again = options.again;
+  }
+}
+
+export interface Sent {
+  readonly answer: Answer;
+  readonly attempts: number;
+}
+
+export interface Requests {
+  /**
+   * Sends until an answer with a 2xx status comes, as long as `mayRepeat` agrees. Rejects with the last FailedAttempt.
+   */
+  send(
+    method: Method,
+    path: string,
+    body: object | undefined,
+    mayRepeat: (failure: FailedAttempt) => boolean,
+  ): Promise<Sent>;
+  traffic(): Traffic;
+}
+
+export function createRequests(transport: Transport, pace: Pace, options: RequestOptions): Requests {
+  let requests = 0;
+  let retries = 0;
+  let throttledUntilMs = options.throttledUntilMs ?? 0;
+
+  async function attempt(
+    method: Method,
+    path: string,
+    body: object | undefined,
+    onSend: () => void,
+  ): Promise<Answer> {
+    if (options.stop.aborted) throw stopped();
+    if (Date.now() < throttledUntilMs) {
+      throw new FailedAttempt(throttled(throttledUntilMs - Date.now()), { reached: false, again: false });
+    }
+    requests += 1;
+    onSend();
+    const startedAt = performance.now();
+    const finish = (status: number | 'error'): void =>
+      options.observer.request({ method, status, durationMs: performance.now() - startedAt });
+    let answer: Answer;
+    try {
+      answer = await transport(method, path, body);
+    } catch (error) {
+      finish('error');
+      if (!(error instanceof NoAnswer)) throw error;
+      const failure = new ServiceError('unavailable', error.message, { cause: error.cause });
+      throw new FailedAttempt(failure, { reached: error.reached, again: !error.lasting });
+    }
+    finish(answer.status);
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    const failure = refused(method, path, answer);
+    if (failure.error.retryAfterMs !== undefined && failure.error.retryAfterMs > LONGEST_WAIT_MS) {
+      throttledUntilMs = Date.now() + failure.error.retryAfterMs;
+    }
+    throw failure;
+  }
+
+  return {
+    async send(method, path, body, mayRepeat) {
+      let attempts = 0;
+      const onSend = (): void => {
+        attempts += 1;
+        if (attempts === 1) return;
+        retries += 1;
+        options.observer.retry();
+      };
+      const repeats = (failure: FailedAttempt): boolean =>
+        failure.again && (failure.error.retryAfterMs ?? 0) <= LONGEST_WAIT_MS && mayRepeat(failure);
+      try {
+        const answer = await pRetry(() => pace.run(() => attempt(method, path, body, onSend)), {
+          retries: options.retries,
+          minTimeout: 0,
+          shouldRetry: ({ error }) => error instanceof FailedAttempt && repeats(error),
+          async onFailedAttempt({ error, retriesLeft }) {
+            if (!(error instanceof FailedAttempt) || retriesLeft === 0 || !repeats(error)) return;
+            const delayMs = retryDelayMs(attempts, Math.random(), error.error.retryAfterMs);
+            // A throttled account is left alone as a whole, not only by this call.
+            if (error.error.kind === 'throttled' || error.error.retryAfterMs !== undefined) pace.pauseFor(delayMs, options.stop);
+            await pauseUnlessStopped(delayMs, options.stop);
+          },
+        });
+        return { answer, attempts };
+      } catch (error) {
+        if (error instanceof FailedAttempt) error.attempts = attempts;
+        throw error;
+      }
+    },
+    traffic: () => ({ requests, retries }),
+  };
+}
+
+/** The ServiceError that a call ended with. */
+export function serviceErrorOf(error: unknown): ServiceError {
+  if (error instanceof FailedAttempt) return error.error;
+  if (error instanceof ServiceError) return error;
+  throw error;
+}
+
+function stopped(): FailedAttempt {
+  return new FailedAttempt(new ServiceError('unavailable', 'not tried again because of the shutdown'), {
+    reached: false,
+    again: false,
+  });
+}
+
+function throttled(forMs: number): ServiceError {
+  return new ServiceError(
+    'throttled',
+    `the service asked to be left alone for another ${Math.ceil(forMs / 1000)} s; nothing was sent`,
+    { retryAfterMs: forMs },
+  );
+}
+
+/** What an answer that is no success means. */
+function refused(method: Method, path: string, answer: Answer): FailedAttempt {
+  const { status } = answer;
+  const header = answer.headers['retry-after'];
+  const retryAfterMs = parseRetryAfter(
+    Array.isArray(header) ? header[0] : header,
+    Date.now(),
+    (text) => Date.parse(text),
+  );
+  // What the service says about resources could quote one; what it says about skills and roles helps.
+  const said = path.endsWith('/resource') ? undefined : errorMessage(answer.text);
+  const message = `${method} ${path} was answered with status ${status}${said === undefined ? '' : `: ${said}`}`;
+  const options = { httpStatus: status, retryAfterMs };
+  if (status === 401 || status === 403) {
+    const error = new ServiceError(
+      'auth',
+      `the service refused the token (status ${status}); check the account's token reference`,
+      options,
+    );
+    return new FailedAttempt(error, { reached: true, again: false });
+  }
+  if (status === 429) {
+    return new FailedAttempt(new ServiceError('throttled', message, options), { reached: false, again: true });
+  }
+  if (isRetryableStatus(status)) {
+    const kind = (retryAfterMs ?? 0) > LONGEST_WAIT_MS ? 'throttled' : 'unavailable';
+    return new FailedAttempt(new ServiceError(kind, message, options), { reached: true, again: true });
+  }
+  const redirect = status >= 300 && status < 400 ? '; redirects are not followed, check the base address' : '';
+  const kind = status >= 500 ? 'unavailable' : 'rejected';
+  return new FailedAttempt(new ServiceError(kind, message + redirect, options), {
+    reached: status >= 500,
+    again: false,
+  });
+}
+
+function pauseUnlessStopped(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (stop.aborted) return resolve();
+    const timer = setTimeout(end, ms);
+    stop.addEventListener('abort', end, { once: true });
+    function end(): void {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', end);
+      resolve();
+    }
+  });
+}

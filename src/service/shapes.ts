@@ -1,0 +1,191 @@
+// What an answer must look like: strict where the document is firm, lenient where it is open
+// (service document, section 2). Salaries end here: nothing after this file has seen one.
+import type { Entry, Kind, Resource, Warning } from '../core/catalog.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { Listing } from '../core/ports.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The documented fields of a resource that are kept (service document, section 2.1), without `salary`. */
+const RESOURCE_FIELDS = [
+  '_id',
+  'accountId',
+  'create_date',
+  'roleId',
+  'skillsIds',
+  'workingDays',
+  'dailyCapacity',
+  'calendarsIds',
+];
+
+/** A list of skills or roles. Throws ServiceError `malformed` when it is anything else. */
+export function parseEntries(kind: Kind, text: string): Listing<Entry> {
+  const what = `the list of ${kind}s`;
+  const entries = parseArray(what, text).map((item, index) => toEntry(what, index, item));
+  return unique(what, entries, (first) => first);
+}
+
+/** The list of resources. Unknown fields are dropped and named once. */
+export function parseResources(text: string): Listing<Resource> {
+  const what = 'the list of resources';
+  const unknown = new Set<string>();
+  const resources = parseArray(what, text).map((item, index) => toResource(what, index, item, unknown));
+  const listing = unique(what, resources, mergeResources);
+  if (unknown.size === 0) return listing;
+  const warning: Warning = {
+    code: 'unknown_fields',
+    message: `resources carry fields that are not documented and were not kept: ${[...unknown].sort().slice(0, 20).join(', ')}`,
+  };
+  return { items: listing.items, warnings: [...listing.warnings, warning] };
+}
+
+/** The entry that a create answers with, or undefined when the answer is not one (it is doubtful then). */
+export function parseCreated(text: string): Entry | undefined {
+  const value = parseJson(text);
+  if (!isObject(value) || typeof value['_id'] !== 'string' || value['_id'] === '') return undefined;
+  if (typeof value['name'] !== 'string') return undefined;
+  return toEntry('the answer', 0, value);
+}
+
+/** The messages of a validation error (service document, section 7), or a short `message`, and nothing else of it. */
+export function errorMessage(text: string): string | undefined {
+  const value = parseJson(text);
+  if (!isObject(value)) return undefined;
+  const detail = value['detail'];
+  const messages = Array.isArray(detail)
+    ? detail.flatMap((item) => (isObject(item) && typeof item['msg'] === 'string' ? [describe(item)] : []))
+    : [detail, value['message'], value['error']].filter((part) => typeof part === 'string');
+  const joined = messages.join('; ').slice(0, 300);
+  return joined === '' ? undefined : joined;
+}
+
+function describe(item: Json): string {
+  const loc = Array.isArray(item['loc']) ? item['loc'].map(String).join('.') : '';
+  return loc === '' ? String(item['msg']) : `${loc}: ${String(item['msg'])}`;
+}
+
+function parseArray(what: string, text: string): unknown[] {
+  const value = parseJson(text);
+  if (value === undefined) throw malformed(`${what} is not JSON (${text.length} characters)`);
+  if (!Array.isArray(value)) throw malformed(`${what} is not an array`);
+  return value;
+}
+
+/** undefined for what does not parse; the parser's own message is dropped, since it quotes the text. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function toEntry(what: string, index: number, item: unknown): Entry {
+  const { object, id } = identified(what, index, item);
+  const { name, accountId, createDate } = object;
+  if (typeof name !== 'string') throw malformed(`${what}: the object at ${index} has no name`);
+  return {
+    id,
+    name,
+    ...(isId(accountId) ? { accountId: String(accountId) } : {}),
+    ...(typeof createDate === 'string' ? { createDate } : {}),
+    raw: withoutSalary(object),
+  };
+}
+
+function toResource(what: string, index: number, item: unknown, unknown: Set<string>): Resource {
+  const { object, id } = identified(what, index, item);
+  const { accountId, skillsIds, roleId } = object;
+  if (skillsIds !== undefined && skillsIds !== null && !isStrings(skillsIds)) {
+    throw malformed(`${what}: the object at ${index} has skillsIds that are not an array of strings`);
+  }
+  if (roleId !== undefined && roleId !== null && typeof roleId !== 'string') {
+    throw malformed(`${what}: the object at ${index} has a roleId that is not a string`);
+  }
+  const raw: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(object)) {
+    if (RESOURCE_FIELDS.includes(field)) raw[field] = withoutSalaryDeep(value);
+    else if (!isSalary(field)) unknown.add(field.slice(0, 60));
+  }
+  return {
+    id,
+    ...(isId(accountId) ? { accountId: String(accountId) } : {}),
+    ...(isStrings(skillsIds) ? { skillsIds } : {}),
+    ...(roleId === undefined ? {} : { roleId }),
+    raw,
+  };
+}
+
+function identified(what: string, index: number, item: unknown): { object: Json; id: string } {
+  if (!isObject(item)) throw malformed(`${what}: the item at ${index} is not an object`);
+  const id = item['_id'];
+  if (typeof id !== 'string' || id === '') throw malformed(`${what}: the object at ${index} has no _id`);
+  return { object: item, id };
+}
+
+/** An `_id` listed twice is one entry, with a warning (contract, section 4). */
+function unique<T extends { readonly id: string }>(
+  what: string,
+  items: readonly T[],
+  merge: (first: T, second: T) => T,
+): Listing<T> {
+  const byId = new Map<string, T>();
+  const repeated = new Set<string>();
+  for (const item of items) {
+    const first = byId.get(item.id);
+    if (first !== undefined) repeated.add(item.id);
+    byId.set(item.id, first === undefined ? item : merge(first, item));
+  }
+  const ids = [...repeated].sort();
+  if (ids.length === 0) return { items, warnings: [] };
+  const more = ids.length > 5 ? `, … and ${ids.length - 5} more` : '';
+  const warning: Warning = {
+    code: 'repeated_id',
+    message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${ids.slice(0, 5).join(', ')}${more}; each counts once`,
+  };
+  return { items: [...byId.values()], warnings: [warning] };
+}
+
+/** A person listed twice has what either listing shows: too many holders only hold a delete back. */
+function mergeResources(first: Resource, second: Resource): Resource {
+  const skillsIds = [...new Set([...(first.skillsIds ?? []), ...(second.skillsIds ?? [])])];
+  return {
+    ...second,
+    ...first,
+    ...(skillsIds.length > 0 ? { skillsIds } : {}),
+    ...(typeof first.roleId !== 'string' && typeof second.roleId === 'string' ? { roleId: second.roleId } : {}),
+  };
+}
+
+function withoutSalary(object: Json): Json {
+  return Object.fromEntries(
+    Object.entries(object)
+      .filter(([field]) => !isSalary(field))
+      .map(([field, value]) => [field, withoutSalaryDeep(value)]),
+  );
+}
+
+function withoutSalaryDeep(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSalaryDeep);
+  return isObject(value) ? withoutSalary(value) : value;
+}
+
+function isSalary(field: string): boolean {
+  return /salar/i.test(field);
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function isId(value: unknown): value is string | number {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number';
+}
+
+function malformed(message: string): ServiceError {
+  return new ServiceError('malformed', `${message}; nothing was written because of it`);
+}

@@ -1,0 +1,156 @@
+// One HTTP call to one account: the token's header, the time limit, the size limit, decompression. No retries here.
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import type { Secret } from '../core/secret.ts';
+import { request } from './undici.ts';
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Without the token, should the server have echoed it. */
+  readonly text: string;
+}
+
+/** Why no answer came. `reached` is false only when the request certainly never arrived. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  readonly reached: boolean;
+  /** Whether another attempt could fare better. */
+  readonly lasting: boolean;
+
+  constructor(message: string, options: { reached: boolean; lasting?: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.reached = options.reached;
+    this.lasting = options.lasting ?? false;
+  }
+}
+
+export interface TransportOptions {
+  readonly baseUrl: string;
+  readonly token: Secret;
+  readonly userAgent: string;
+  readonly timeoutMs: number;
+  readonly maxResponseBytes: number;
+  readonly dispatcher: Dispatcher;
+  /** Gives up what is in flight. */
+  readonly kill: AbortSignal;
+}
+
+export type Transport = (method: Method, path: string, body?: object) => Promise<Answer>;
+
+/** A caller of one account's origin. Redirects are not followed; the token goes nowhere else (contract, section 5). */
+export function createTransport(options: TransportOptions): Transport {
+  return async (method, path, body) => {
+    const timeout = AbortSignal.timeout(options.timeoutMs);
+    const signal = AbortSignal.any([timeout, options.kill]);
+    let status: number | undefined;
+    try {
+      const response = await request(options.baseUrl + path, {
+        method,
+        dispatcher: options.dispatcher,
+        signal,
+        headers: {
+          authorization: `Bearer ${options.token.reveal()}`,
+          accept: 'application/json',
+          'accept-encoding': 'gzip, deflate, br',
+          'user-agent': options.userAgent,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      status = response.statusCode;
+      const bytes = Buffer.from(await response.body.arrayBuffer());
+      const text = await decode(bytes, response.headers['content-encoding'], options.maxResponseBytes);
+      return { status, headers: response.headers, text: options.token.scrub(text) };
+    } catch (error) {
+      throw explain(error, options, timeout.aborted, status);
+    }
+  };
+}
+
+const decoders = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+} as const;
+
+async function decode(
+  bytes: Buffer,
+  encoding: string | string[] | undefined,
+  maxOutputLength: number,
+): Promise<string> {
+  let decoded = bytes;
+  const names = String(encoding ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  for (const name of names.reverse()) {
+    if (!Object.hasOwn(decoders, name)) {
+      throw new NoAnswer(`the answer has an unknown content encoding (${JSON.stringify(name.slice(0, 20))})`, {
+        reached: true,
+      });
+    }
+    decoded = await decoders[name as keyof typeof decoders](decoded, { maxOutputLength });
+  }
+  return decoded.toString('utf8');
+}
+
+/** Failures before a connection stood: the request certainly did not arrive. */
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+const TLS_FAILURE = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/;
+
+function explain(
+  error: unknown,
+  options: TransportOptions,
+  timedOut: boolean,
+  status: number | undefined,
+): NoAnswer {
+  if (error instanceof NoAnswer) return error;
+  const at = new URL(options.baseUrl).host;
+  const codes = errorCodes(error);
+  const code = codes[0] ?? 'unknown error';
+  if (timedOut) {
+    return new NoAnswer(`no whole answer from ${at} within ${options.timeoutMs / 1000} s`, { reached: true });
+  }
+  if (options.kill.aborted) return new NoAnswer('given up because of the shutdown', { reached: true, lasting: true });
+  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE') || codes.includes('ERR_BUFFER_TOO_LARGE')) {
+    return new NoAnswer(
+      `the answer of ${at} is larger than api.maxResponseBytes (${options.maxResponseBytes} bytes)`,
+      { reached: true, lasting: true },
+    );
+  }
+  if (codes.some((each) => TLS_FAILURE.test(each))) {
+    return new NoAnswer(`the TLS certificate of ${at} is not trusted (${code}); see api.caFile`, {
+      reached: false,
+      lasting: true,
+    });
+  }
+  if (codes.some((each) => NEVER_CONNECTED.has(each))) {
+    return new NoAnswer(`cannot connect to ${at} (${code})`, { reached: false });
+  }
+  const when = status === undefined ? 'before an answer came' : `in the middle of an answer with status ${status}`;
+  return new NoAnswer(`the connection to ${at} broke ${when} (${code})`, { reached: true });
+}
+
+/** The codes of an error, its causes and its parts; only codes, since messages may quote what was sent. */
+function errorCodes(error: unknown, depth = 0): string[] {
+  if (typeof error !== 'object' || error === null || depth > 4) return [];
+  const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];
+  const parts = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  const cause = 'cause' in error ? [error.cause] : [];
+  return [...own, ...[...parts, ...cause].flatMap((part) => errorCodes(part, depth + 1))];
+}

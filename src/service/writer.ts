@@ -1,0 +1,60 @@
+// Creates and deletes of one account. Says of each whether it happened, did not, or may have (contract, section 5).
+import type { Kind } from '../core/catalog.ts';
+import type { CreateOutcome, DeleteOutcome, ServiceWriter } from '../core/ports.ts';
+import { PATHS } from './paths.ts';
+import type { Requests } from './requests.ts';
+import { FailedAttempt } from './requests.ts';
+import { parseCreated } from './shapes.ts';
+
+export function createWriter(requests: Requests): ServiceWriter {
+  return {
+    async create(kind: Kind, name: string): Promise<CreateOutcome> {
+      try {
+        // Sent again only when it certainly did not happen: throttled, or never connected.
+        const { answer, attempts } = await requests.send(
+          'POST',
+          PATHS[kind],
+          { name },
+          (failure) => !failure.reached,
+        );
+        const entry = parseCreated(answer.text);
+        if (entry !== undefined) return { type: 'created', entry, httpStatus: answer.status, attempts };
+        const reason = `the create was answered with status ${answer.status} but without the entry`;
+        return { type: 'doubtful', reason, httpStatus: answer.status, attempts };
+      } catch (error) {
+        if (!(error instanceof FailedAttempt)) throw error;
+        const { attempts } = error;
+        if (!error.reached || isRefusal(error)) return { type: 'failed', error: error.error, attempts };
+        return {
+          type: 'doubtful',
+          reason: error.error.message,
+          httpStatus: error.error.httpStatus ?? null,
+          attempts,
+        };
+      }
+    },
+
+    async delete(kind: Kind, remoteId: string): Promise<DeleteOutcome> {
+      try {
+        const path = `${PATHS[kind]}/${encodeURIComponent(remoteId)}`;
+        const { answer, attempts } = await requests.send('DELETE', path, undefined, () => true);
+        return { type: 'deleted', httpStatus: answer.status, attempts };
+      } catch (error) {
+        if (!(error instanceof FailedAttempt)) throw error;
+        const { attempts } = error;
+        if (!error.reached || isRefusal(error)) return { type: 'failed', error: error.error, attempts };
+        return {
+          type: 'doubtful',
+          reason: error.error.message,
+          httpStatus: error.error.httpStatus ?? null,
+          attempts,
+        };
+      }
+    },
+  };
+}
+
+/** An answer by which the service said no, which is no doubt. */
+function isRefusal(failure: FailedAttempt): boolean {
+  return failure.error.kind === 'auth' || failure.error.kind === 'rejected';
+}
