@@ -1,0 +1,68 @@
+// The bodies of snapshots and plans: canonical JSON, gzipped, addressed by its digest.
+import { createHash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { Entry, Kind, ObservedCatalog, Resource } from '../core/catalog.ts';
+import { compareCodePoints } from '../core/names.ts';
+
+export const LISTS = ['skill', 'role', 'resource'] as const satisfies readonly (Kind | 'resource')[];
+
+export interface SealedList {
+  readonly json: string;
+  readonly digest: string;
+  readonly entries: number;
+}
+
+export type SealedLists = Readonly<Record<(typeof LISTS)[number], SealedList>>;
+
+/** The three lists as snapshots store them: the service's own fields, sorted by id, so that order is no difference. */
+export function sealLists(observed: ObservedCatalog): SealedLists {
+  return {
+    skill: sealList(observed.skill),
+    role: sealList(observed.role),
+    resource: sealList(observed.resources),
+  };
+}
+
+function sealList(items: readonly { readonly id: string; readonly raw: object }[]): SealedList {
+  const sorted = [...items].sort((a, b) => compareCodePoints(a.id, b.id));
+  const json = JSON.stringify(sorted.map((item) => item.raw));
+  return { json, digest: `sha256:${sha256(json)}`, entries: sorted.length };
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export function pack(json: string): Uint8Array {
+  return gzipSync(json, { level: 4 });
+}
+
+export function unpack(body: Uint8Array): unknown {
+  return JSON.parse(gunzipSync(body).toString('utf8'));
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Entries as a snapshot holds them. Snapshots are only written from checked lists, so their shape is known. */
+export function reviveEntries(body: Uint8Array): Entry[] {
+  return rows(body).map((raw) => ({
+    id: String(raw['_id']),
+    name: String(raw['name']),
+    ...(typeof raw['createDate'] === 'string' ? { createDate: raw['createDate'] } : {}),
+    raw,
+  }));
+}
+
+export function reviveResources(body: Uint8Array): Resource[] {
+  return rows(body).map((raw) => ({
+    id: String(raw['_id']),
+    ...(Array.isArray(raw['skillsIds']) ? { skillsIds: raw['skillsIds'].map(String) } : {}),
+    ...(typeof raw['roleId'] === 'string' || raw['roleId'] === null ? { roleId: raw['roleId'] } : {}),
+    raw,
+  }));
+}
+
+function rows(body: Uint8Array): Raw[] {
+  const value = unpack(body);
+  return Array.isArray(value) ? value.filter((item): item is Raw => typeof item === 'object') : [];
+}

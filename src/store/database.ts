@@ -1,0 +1,115 @@
+// Opens the SQLite file: private, WAL, migrated; and says in one sentence why it cannot (contract, section 6).
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { Kysely, sql, SqliteDialect } from 'kysely';
+import { StoreError } from '../core/errors.ts';
+import { MIGRATIONS } from './migrations.ts';
+import type { Tables } from './tables.ts';
+
+export type Database = Kysely<Tables>;
+
+const BUSY_TIMEOUT_MS = 5000;
+
+export interface OpenDatabase {
+  readonly db: Database;
+  /** The driver's own handle, for what kysely has no word for. */
+  readonly driver: SQLite.Database;
+}
+
+/** Opens the file, making it and its folder (mode 0600) when missing. Throws StoreError. */
+export function openDatabase(file: string, options: { mustExist?: boolean } = {}): OpenDatabase {
+  try {
+    if (options.mustExist === true && !existsSync(file)) {
+      throw new StoreError('store_missing', `there is no store at ${file} yet: nothing has run here`);
+    }
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // Made before SQLite opens it, so that neither it nor its WAL is ever readable by others.
+    closeSync(openSync(file, 'a', 0o600));
+    chmodSync(file, 0o600);
+    const driver = new SQLite(file, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      driver.pragma('journal_mode = WAL');
+      driver.pragma('synchronous = FULL');
+      driver.pragma('foreign_keys = ON');
+      migrate(driver, file);
+    } catch (error) {
+      driver.close();
+      throw error;
+    }
+    return { db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: driver }) }), driver };
+  } catch (error) {
+    throw toStoreError(error, file);
+  }
+}
+
+function migrate(driver: SQLite.Database, file: string): void {
+  const version = (): number => Number(driver.pragma('user_version', { simple: true }));
+  const refuseNewer = (): void => {
+    if (version() > MIGRATIONS.length) {
+      throw new StoreError(
+        'store_newer',
+        `the store ${file} was written by a newer rolecall (schema ${version()}, this program knows ${MIGRATIONS.length}); use that version, nothing was changed`,
+      );
+    }
+  };
+  refuseNewer();
+  if (version() === MIGRATIONS.length) return;
+  driver
+    .transaction(() => {
+      refuseNewer();
+      for (const step of MIGRATIONS.slice(version())) driver.exec(step);
+      driver.pragma(`user_version = ${MIGRATIONS.length}`);
+    })
+    .immediate();
+}
+
+/** A transaction that takes the write lock at its start, so that it never fails half-way for a second writer. */
+export async function immediately<T>(db: Database, work: (connection: Database) => Promise<T>): Promise<T> {
+  return await db.connection().execute(async (connection) => {
+    await sql`begin immediate`.execute(connection);
+    try {
+      const result = await work(connection);
+      await sql`commit`.execute(connection);
+      return result;
+    } catch (error) {
+      // A full disk may have rolled back already; then this fails, and the first error is the one that counts.
+      await sql`rollback`.execute(connection).catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
+  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'store_full', 'the disk of the store is full; make room'],
+  [/^SQLITE_(NOTADB|CORRUPT)/, 'store_corrupt', 'the file is not a sound SQLite database; restore a backup'],
+  [
+    /^(SQLITE_READONLY|EROFS|EACCES|EPERM)/,
+    'store_readonly',
+    'the store cannot be written; check the permissions of the file and of its folder',
+  ],
+  [
+    /^(SQLITE_CANTOPEN|ENOENT|ENOTDIR|EISDIR|EEXIST)/,
+    'store_unopenable',
+    'the store cannot be opened; check the path in `store:`',
+  ],
+  [
+    /^SQLITE_(BUSY|LOCKED)/,
+    'store_busy',
+    'another program keeps the store locked; close it and try again',
+  ],
+  [/^SQLITE_IOERR/, 'store_io', 'reading or writing the store failed; check the disk'],
+];
+
+/** The StoreError that an error of SQLite or of the file system means; anything else is a bug and stays itself. */
+export function toStoreError(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || error instanceof StoreError) return error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const explanation = EXPLANATIONS.find(([pattern]) => pattern.test(code));
+  if (explanation !== undefined) {
+    return new StoreError(explanation[1], `${file}: ${explanation[2]} (${code})`, { cause: error });
+  }
+  return code.startsWith('SQLITE_') && error instanceof SQLite.SqliteError
+    ? new StoreError('store_failed', `${file}: ${error.message} (${code})`, { cause: error })
+    : error;
+}

@@ -1,0 +1,114 @@
+// The journal as people ask it: the runs, and one run with everything that came of it.
+import type { Selectable } from 'kysely';
+import type { RunRecord } from '../core/journal.ts';
+import type { Warning } from '../core/catalog.ts';
+import type { Plan } from '../core/plan.ts';
+import type { JournalReader } from '../core/ports.ts';
+import { unpack } from './bodies.ts';
+import type { Database } from './database.ts';
+import type { OperationsTable, RunsTable } from './tables.ts';
+import { toIso } from './times.ts';
+
+export function journalReader(db: Database): JournalReader {
+  return {
+    async runs({ account, limit, sinceMs, status }) {
+      let query = db.selectFrom('runs').selectAll().orderBy('started_at', 'desc').orderBy('id', 'desc').limit(limit);
+      if (account !== undefined) query = query.where('account', '=', account);
+      if (status !== undefined) query = query.where('status', '=', status);
+      if (sinceMs !== undefined) query = query.where('started_at', '>=', toIso(sinceMs));
+      return (await query.execute()).map(toRun);
+    },
+
+    async run(id) {
+      if (!/^[0-9a-f-]{4,36}$/.test(id)) return null;
+      const rows = await db
+        .selectFrom('runs')
+        .selectAll()
+        .where('id', '>=', id)
+        .where('id', '<', `${id}g`)
+        .limit(2)
+        .execute();
+      const [row, other] = rows;
+      if (row === undefined || other !== undefined) return null;
+      const operations = await db
+        .selectFrom('operations')
+        .selectAll()
+        .where('run_id', '=', row.id)
+        .orderBy('seq')
+        .execute();
+      return {
+        run: toRun(row),
+        operations: operations.map(toOperation),
+        // Written by this store and by nobody else, so the shape is known.
+        warnings: row.warnings === null ? [] : (JSON.parse(row.warnings) as Warning[]),
+        plan: await readPlan(db, row),
+      };
+    },
+
+    async entryCounts(runId) {
+      const rows = await db
+        .selectFrom('snapshots')
+        .select(['kind', 'entries'])
+        .where('run_id', '=', runId)
+        .orderBy('id')
+        .execute();
+      // The later phase comes later and wins.
+      return new Map(rows.flatMap(({ kind, entries }) => (kind === 'resource' ? [] : [[kind, entries] as const])));
+    },
+  };
+}
+
+async function readPlan(db: Database, row: Selectable<RunsTable>): Promise<Plan | null> {
+  if (row.plan_body === null) return null;
+  const stored = await db
+    .selectFrom('plan_bodies')
+    .select('body')
+    .where('digest', '=', row.plan_body)
+    .executeTakeFirst();
+  if (stored === undefined) return null;
+  // Written by recordPlan from a Plan, so the shape is known; only the time is the run's own.
+  return { ...(unpack(stored.body) as Plan), createdAt: row.started_at };
+}
+
+function toRun(row: Selectable<RunsTable>): RunRecord {
+  return {
+    id: row.id,
+    account: row.account,
+    remoteAccountId: row.remote_account_id,
+    trigger: row.trigger,
+    mode: row.mode,
+    status: row.status,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    configDigest: row.config_digest,
+    configCommit: row.config_commit,
+    planDigest: row.plan_digest,
+    created: row.created,
+    deleted: row.deleted,
+    held: row.held,
+    kept: row.kept,
+    failed: row.failed,
+    requests: row.requests,
+    retries: row.retries,
+    errorCode: row.error_code,
+    error: row.error,
+  };
+}
+
+function toOperation(row: Selectable<OperationsTable>) {
+  return {
+    runId: row.run_id,
+    seq: row.seq,
+    kind: row.kind,
+    action: row.action,
+    name: row.name,
+    remoteId: row.remote_id,
+    status: row.status,
+    rule: row.rule,
+    reason: row.reason,
+    attempts: row.attempts,
+    httpStatus: row.http_status,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+}

@@ -1,0 +1,100 @@
+// One run at a time for an account, across all processes that share the store (contract, section 5).
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Lease, LockAttempt, Locks } from '../core/ports.ts';
+import type { Database } from './database.ts';
+import { immediately } from './database.ts';
+import { HOST, isDead } from './holder.ts';
+import { toIso } from './times.ts';
+
+/** How long a lock outlives its last renewal, for holders of which nobody can tell whether they live. */
+export const LEASE_MS = 30_000;
+
+export function createLocks(db: Database): Locks {
+  return {
+    acquire(account, runId, nowMs) {
+      return immediately(db, async (connection): Promise<LockAttempt> => {
+        const row = await connection
+          .selectFrom('locks')
+          .selectAll()
+          .where('account', '=', account)
+          .executeTakeFirst();
+        if (row !== undefined && row.expires_at > toIso(nowMs) && !isDead(row)) {
+          const host = row.host.split('|')[0] ?? '';
+          return { heldBy: `process ${row.pid} on ${host} (run ${row.run_id}, since ${row.taken_at})` };
+        }
+        await interruptBrokenRuns(connection, account, row?.run_id, nowMs);
+        const lease: Lease = { account, token: randomUUID() };
+        const values = {
+          token: lease.token,
+          run_id: runId,
+          host: HOST,
+          pid: process.pid,
+          taken_at: toIso(nowMs),
+          expires_at: toIso(nowMs + LEASE_MS),
+        };
+        await connection
+          .insertInto('locks')
+          .values({ account, ...values })
+          .onConflict((conflict) => conflict.column('account').doUpdateSet(values))
+          .execute();
+        return { lease };
+      });
+    },
+
+    async renew(lease, nowMs) {
+      const result = await db
+        .updateTable('locks')
+        .set({ expires_at: toIso(nowMs + LEASE_MS) })
+        .where('account', '=', lease.account)
+        .where('token', '=', lease.token)
+        .executeTakeFirst();
+      return result.numUpdatedRows > 0n;
+    },
+
+    async release(lease) {
+      await db
+        .deleteFrom('locks')
+        .where('account', '=', lease.account)
+        .where('token', '=', lease.token)
+        .execute();
+    },
+  };
+}
+
+/** Marks the run that held the lock, and runs whose process is dead, as interrupted; what was sent is unknown. */
+async function interruptBrokenRuns(
+  connection: Database,
+  account: string,
+  lockedRun: string | undefined,
+  nowMs: number,
+): Promise<void> {
+  const running = await connection
+    .selectFrom('runs')
+    .select(['id', 'holder_host', 'holder_pid'])
+    .where('account', '=', account)
+    .where('status', '=', 'running')
+    .execute();
+  const broken = running.filter(
+    (run) => run.id === lockedRun || isDead({ host: run.holder_host, pid: run.holder_pid }),
+  );
+  const now = toIso(nowMs);
+  for (const { id } of broken) {
+    await sql`
+      update operations set
+        status = case status when 'sent' then 'unknown' else 'skipped' end,
+        finished_at = case status when 'sent' then ${now} end,
+        attempts = case status when 'sent' then max(attempts, 1) else attempts end,
+        reason = case status when 'sent' then 'the process ended before the answer was journaled'
+          else 'the process ended before it was tried' end
+      where run_id = ${id} and status in ('sent', 'pending')`.execute(connection);
+    await sql`
+      update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
+        error = 'the process ended in the middle of the run',
+        created = (select count(*) from operations where run_id = runs.id and action = 'create' and status = 'done'),
+        deleted = (select count(*) from operations where run_id = runs.id and action = 'delete' and status = 'done'),
+        held = (select count(*) from operations where run_id = runs.id and status = 'held'),
+        failed = (select count(*) from operations where run_id = runs.id and status in ('failed', 'unknown'))
+      where id = ${id}`.execute(connection);
+  }
+}

@@ -1,0 +1,132 @@
+// The schema of the store, step by step. `user_version` counts the steps; a step that has shipped never changes.
+// The columns named in the contract, section 6, are stable; the others are the store's own.
+
+export const MIGRATIONS: readonly string[] = [
+  `
+  create table accounts (
+    name text primary key,
+    base_url text,
+    remote_account_id text,
+    paused integer not null default 0,
+    pending_digest text,
+    approved_digest text,
+    consecutive_failures integer not null default 0,
+    last_run_id text,
+    last_good_run text,
+    last_good_phase text,
+    throttled_until text,
+    last_applied_commit text,
+    last_applied_committed_at text
+  ) strict;
+
+  create table runs (
+    id text primary key,
+    account text not null,
+    remote_account_id text,
+    trigger text not null,
+    mode text not null,
+    status text not null,
+    started_at text not null,
+    finished_at text,
+    config_digest text,
+    config_commit text,
+    plan_digest text,
+    created integer not null default 0,
+    deleted integer not null default 0,
+    held integer not null default 0,
+    kept integer not null default 0,
+    failed integer not null default 0,
+    requests integer not null default 0,
+    retries integer not null default 0,
+    error_code text,
+    error text,
+    warnings text,
+    plan_body text references plan_bodies (digest),
+    holder_host text,
+    holder_pid integer
+  ) strict;
+  create index runs_by_account on runs (account, started_at desc);
+  create index runs_by_start on runs (started_at desc);
+  create index runs_running on runs (account) where status = 'running';
+  create index runs_by_plan_body on runs (plan_body);
+
+  create table plan_bodies (
+    digest text primary key,
+    body blob not null
+  ) strict;
+
+  create table operations (
+    run_id text not null references runs (id) on delete cascade,
+    seq integer not null,
+    kind text not null,
+    action text not null,
+    name text not null,
+    remote_id text,
+    status text not null,
+    rule text,
+    reason text,
+    attempts integer not null default 0,
+    http_status integer,
+    started_at text,
+    finished_at text,
+    settled_by text,
+    primary key (run_id, seq)
+  ) strict, without rowid;
+  create index operations_by_end on operations (finished_at) where finished_at is not null;
+  create index operations_doubtful on operations (run_id)
+    where action = 'create' and status in ('sent', 'unknown') and settled_by is null;
+
+  create table snapshot_bodies (
+    digest text primary key,
+    body blob not null
+  ) strict;
+
+  create table snapshots (
+    id integer primary key,
+    run_id text not null references runs (id) on delete cascade,
+    account text not null,
+    phase text not null,
+    kind text not null,
+    taken_at text not null,
+    digest text not null references snapshot_bodies (digest),
+    entries integer not null,
+    unique (run_id, phase, kind)
+  ) strict;
+  create index snapshots_by_digest on snapshots (digest);
+
+  create table entries (
+    account text not null,
+    remote_account_id text not null default '',
+    kind text not null,
+    remote_id text not null,
+    name text not null,
+    requested_name text,
+    first_seen_run text,
+    created_by_run text,
+    adopted_by_run text,
+    last_seen_run text,
+    deleted_by_run text,
+    unused_since text,
+    primary key (account, remote_account_id, kind, remote_id)
+  ) strict, without rowid;
+
+  create table missing_holdings (
+    account text not null,
+    resource_id text not null,
+    kind text not null,
+    remote_id text not null,
+    since text not null,
+    primary key (account, resource_id, kind, remote_id)
+  ) strict, without rowid;
+
+  create table locks (
+    account text primary key,
+    token text not null,
+    run_id text not null,
+    host text not null,
+    pid integer not null,
+    taken_at text not null,
+    expires_at text not null
+  ) strict;
+  `,
+];

@@ -1,0 +1,192 @@
+// What the lists showed: snapshots, the life of every entry, the last good lists (contract, section 6).
+import { sql } from 'kysely';
+import type { Kind, ObservedCatalog } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
+import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
+import type { MissingHolding } from '../core/shrink.ts';
+import type { EntryKey } from '../core/usage.ts';
+import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
+import type { SealedLists } from './bodies.ts';
+import { LISTS, pack, reviveEntries, reviveResources, sealLists } from './bodies.ts';
+import type { Database } from './database.ts';
+import { immediately } from './database.ts';
+import { toIso, toMs } from './times.ts';
+
+export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
+  // Lists are sealed once, though they are both compared and written.
+  const sealed = new WeakMap<ObservedCatalog, SealedLists>();
+  function seal(observed: ObservedCatalog): SealedLists {
+    const lists = sealed.get(observed) ?? sealLists(observed);
+    sealed.set(observed, lists);
+    return lists;
+  }
+
+  return {
+    async lastGood(account, remoteAccountId, observed): Promise<LastGood | null> {
+      const row = await db
+        .selectFrom('accounts')
+        .select(['last_good_run', 'last_good_phase', 'remote_account_id'])
+        .where('name', '=', account)
+        .executeTakeFirst();
+      if (typeof row?.last_good_run !== 'string' || row.last_good_phase === null) return null;
+      if (row.remote_account_id !== null && row.remote_account_id !== remoteAccountId) return null;
+      const snapshots = await db
+        .selectFrom('snapshots')
+        .select(['kind', 'digest', 'taken_at'])
+        .where('run_id', '=', row.last_good_run)
+        .where('phase', '=', row.last_good_phase === 'after' ? 'after' : 'before')
+        .execute();
+      const lists = seal(observed);
+      const same = snapshots.every(({ kind, digest }) => lists[kind].digest === digest);
+      const takenAt = snapshots[0]?.taken_at;
+      if (takenAt === undefined) return null;
+      return {
+        observed: same ? observed : await readLists(db, snapshots),
+        missing: await readMissing(db, account),
+        deletedSince: await deletedSince(db, account, remoteAccountId, takenAt),
+      };
+    },
+
+    recordObservation(observation) {
+      const lists = seal(observation.observed);
+      return immediately(db, async (connection) => {
+        await writeSnapshots(connection, observation, lists);
+        await writeEntries(connection, observation);
+        if (observation.good) await writeLastGood(connection, observation);
+      });
+    },
+  };
+}
+
+async function readLists(
+  db: Database,
+  snapshots: readonly { kind: Kind | 'resource'; digest: string }[],
+): Promise<ObservedCatalog> {
+  const bodies = await db
+    .selectFrom('snapshot_bodies')
+    .selectAll()
+    .where(
+      'digest',
+      'in',
+      snapshots.map(({ digest }) => digest),
+    )
+    .execute();
+  const body = (kind: Kind | 'resource'): Uint8Array | undefined => {
+    const digest = snapshots.find((snapshot) => snapshot.kind === kind)?.digest;
+    return bodies.find((candidate) => candidate.digest === digest)?.body;
+  };
+  const [skill, role, resource] = LISTS.map(body);
+  return {
+    skill: skill === undefined ? [] : reviveEntries(skill),
+    role: role === undefined ? [] : reviveEntries(role),
+    resources: resource === undefined ? [] : reviveResources(resource),
+    warnings: [],
+  };
+}
+
+async function readMissing(db: Database, account: string): Promise<MissingHolding[]> {
+  const rows = await db.selectFrom('missing_holdings').selectAll().where('account', '=', account).execute();
+  return rows.map((row) => ({
+    resourceId: row.resource_id,
+    kind: row.kind,
+    remoteId: row.remote_id,
+    sinceMs: toMs(row.since),
+  }));
+}
+
+/** What rolecall deleted, or may have deleted, since a snapshot was taken. */
+async function deletedSince(
+  db: Database,
+  account: string,
+  remoteAccountId: string | null,
+  since: string,
+): Promise<Set<EntryKey>> {
+  const rows = await db
+    .selectFrom('operations')
+    .innerJoin('runs', 'runs.id', 'operations.run_id')
+    .select(['operations.kind', 'operations.remote_id'])
+    .where('runs.account', '=', account)
+    .where('runs.remote_account_id', 'is', remoteAccountId)
+    .where('operations.action', '=', 'delete')
+    .where('operations.status', 'in', ['done', 'unknown', 'sent'])
+    .where('operations.started_at', '>=', since)
+    .execute();
+  return new Set(rows.flatMap((row) => (row.remote_id === null ? [] : [entryKey(row.kind, row.remote_id)])));
+}
+
+async function writeSnapshots(
+  connection: Database,
+  { runId, account, phase, takenAtMs }: RecordedObservation,
+  lists: SealedLists,
+): Promise<void> {
+  for (const kind of LISTS) {
+    const { digest, json, entries } = lists[kind];
+    const known = await connection
+      .selectFrom('snapshot_bodies')
+      .select('digest')
+      .where('digest', '=', digest)
+      .executeTakeFirst();
+    if (known === undefined) {
+      await connection.insertInto('snapshot_bodies').values({ digest, body: pack(json) }).execute();
+    }
+    await connection
+      .insertInto('snapshots')
+      .values({ run_id: runId, account, phase, kind, taken_at: toIso(takenAtMs), digest, entries })
+      .execute();
+  }
+}
+
+/** One statement over a JSON array, since lists have thousands of entries. */
+async function writeEntries(
+  connection: Database,
+  { runId, account, remoteAccountId, takenAtMs, observed, missing }: RecordedObservation,
+): Promise<void> {
+  const used = usageOf([...observed.resources.flatMap(holdingsOf), ...missing]);
+  const rows = JSON.stringify(
+    KINDS.flatMap((kind) =>
+      observed[kind].map((entry) => [
+        kind,
+        entry.id,
+        entry.name,
+        used.has(entryKey(kind, entry.id)) ? null : toIso(takenAtMs),
+      ]),
+    ),
+  );
+  await sql`
+    insert into entries
+      (account, remote_account_id, kind, remote_id, name, first_seen_run, last_seen_run, unused_since)
+    select ${account}, ${remoteAccountId ?? ''}, value ->> 0, value ->> 1, value ->> 2, ${runId}, ${runId}, value ->> 3
+    from json_each(${rows}) where true
+    on conflict do update set
+      requested_name = case
+        -- The first time that a list shows what rolecall created settles which name the service made of it.
+        when entries.last_seen_run is null and entries.created_by_run is not null
+          then nullif(coalesce(entries.requested_name, entries.name), excluded.name)
+        -- Later another name means that somebody renamed the entry.
+        when entries.name = excluded.name then entries.requested_name end,
+      name = excluded.name,
+      first_seen_run = coalesce(entries.first_seen_run, excluded.first_seen_run),
+      last_seen_run = excluded.last_seen_run,
+      unused_since = case when excluded.unused_since is not null
+        then coalesce(entries.unused_since, excluded.unused_since) end`.execute(connection);
+}
+
+async function writeLastGood(
+  connection: Database,
+  { runId, account, phase, missing }: RecordedObservation,
+): Promise<void> {
+  await connection
+    .updateTable('accounts')
+    .set({ last_good_run: runId, last_good_phase: phase })
+    .where('name', '=', account)
+    .execute();
+  await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
+  const rows = JSON.stringify(
+    missing.map((holding) => [holding.resourceId, holding.kind, holding.remoteId, toIso(holding.sinceMs)]),
+  );
+  await sql`
+    insert or ignore into missing_holdings (account, resource_id, kind, remote_id, since)
+    select ${account}, value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(${rows})`.execute(
+    connection,
+  );
+}

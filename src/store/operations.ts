@@ -1,0 +1,175 @@
+// The write-ahead journal of operations: a row is committed as `sent` before its request leaves (contract, section 6).
+import { sql } from 'kysely';
+import type { Entry } from '../core/catalog.ts';
+import type {
+  Journal,
+  Lease,
+  NewOperation,
+  OperationResult,
+  OutstandingCreate,
+  SentCommit,
+} from '../core/ports.ts';
+import type { Database } from './database.ts';
+import { immediately } from './database.ts';
+import { toIso, toMs } from './times.ts';
+
+export function operationsJournal(
+  db: Database,
+): Pick<Journal, 'addOperations' | 'commitOperations' | 'outstandingCreates' | 'settleOutstanding'> {
+  return {
+    async addOperations(runId: string, operations: readonly NewOperation[]) {
+      if (operations.length === 0) return;
+      const rows = JSON.stringify(
+        operations.map((o) => [o.kind, o.action, o.name, o.remoteId, o.status, o.rule, o.reason]),
+      );
+      // One statement over a JSON array: ten thousand rows one by one would take a second.
+      await immediately(db, async (connection) => {
+        await sql`
+          insert into operations (run_id, seq, kind, action, name, remote_id, status, rule, reason)
+          select ${runId}, key + 1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+          from json_each(${rows})`.execute(connection);
+      });
+    },
+
+    commitOperations(runId, lease, sent, results) {
+      return immediately(db, async (connection): Promise<SentCommit> => {
+        await writeResults(connection, runId, results);
+        if (sent.length === 0) return 'committed';
+        if (!(await holds(connection, lease))) return 'lock_lost';
+        const rows = JSON.stringify(sent.map(({ seq, atMs }) => [seq, toIso(atMs)]));
+        await sql`
+          update operations set status = 'sent', started_at = coalesce(started_at, value ->> 1), finished_at = null
+          from json_each(${rows}) where run_id = ${runId} and seq = value ->> 0`.execute(connection);
+        return 'committed';
+      });
+    },
+
+    async outstandingCreates(account, remoteAccountId) {
+      const rows = await db
+        .selectFrom('operations')
+        .innerJoin('runs', 'runs.id', 'operations.run_id')
+        .select([
+          'operations.run_id',
+          'operations.seq',
+          'operations.kind',
+          'operations.name',
+          'operations.started_at',
+          'operations.finished_at',
+        ])
+        .where('operations.action', '=', 'create')
+        .where('operations.status', 'in', ['sent', 'unknown'])
+        .where('operations.settled_by', 'is', null)
+        .where('runs.account', '=', account)
+        .where('runs.status', '!=', 'running')
+        .where((eb) =>
+          eb.or([
+            eb('runs.remote_account_id', 'is', remoteAccountId),
+            eb('runs.remote_account_id', 'is', null),
+          ]),
+        )
+        .orderBy('operations.run_id')
+        .orderBy('operations.seq')
+        .execute();
+      return rows.map(
+        (row): OutstandingCreate => ({
+          runId: row.run_id,
+          seq: row.seq,
+          kind: row.kind,
+          name: row.name,
+          sinceMs: toMs(row.finished_at ?? row.started_at ?? toIso(0)),
+        }),
+      );
+    },
+
+    settleOutstanding(create: OutstandingCreate, entry: Entry | null, runId: string, nowMs: number) {
+      return immediately(db, async (connection) => {
+        const operation = connection
+          .updateTable('operations')
+          .where('run_id', '=', create.runId)
+          .where('seq', '=', create.seq);
+        if (entry === null) {
+          await operation
+            .set({ settled_by: runId, reason: 'its answer was lost, and no list showed the entry since' })
+            .execute();
+          return;
+        }
+        const result: OperationResult = {
+          seq: create.seq,
+          status: 'done',
+          attempts: 1,
+          httpStatus: null,
+          reason: 'its answer was lost; a later list showed the entry',
+          rule: null,
+          atMs: nowMs,
+          entry: { remoteId: entry.id, name: entry.name },
+        };
+        await writeResults(connection, create.runId, [result]);
+        await operation.set({ settled_by: runId }).execute();
+        await connection
+          .updateTable('runs')
+          .set((eb) => ({ created: eb('created', '+', 1) }))
+          .where('id', '=', create.runId)
+          .execute();
+      });
+    },
+  };
+}
+
+async function holds(connection: Database, lease: Lease): Promise<boolean> {
+  const row = await connection
+    .selectFrom('locks')
+    .select('token')
+    .where('account', '=', lease.account)
+    .executeTakeFirst();
+  return row?.token === lease.token;
+}
+
+/** All results in a handful of statements, however many they are: a run of a thousand creates commits often. */
+async function writeResults(
+  connection: Database,
+  runId: string,
+  results: readonly OperationResult[],
+): Promise<void> {
+  if (results.length === 0) return;
+  const rows = JSON.stringify(
+    results.map((r) => [
+      r.seq,
+      r.status,
+      r.attempts,
+      r.httpStatus,
+      r.reason,
+      r.rule,
+      toIso(r.atMs),
+      r.entry?.remoteId ?? null,
+      r.entry?.name ?? null,
+    ]),
+  );
+  await sql`
+    update operations set status = value ->> 1, attempts = value ->> 2, http_status = value ->> 3,
+      reason = value ->> 4, rule = value ->> 5, finished_at = value ->> 6,
+      remote_id = coalesce(value ->> 7, remote_id)
+    from json_each(${rows}) where run_id = ${runId} and seq = value ->> 0`.execute(connection);
+  if (results.some((result) => result.entry !== undefined)) {
+    // When the name that came back is another one, the name that was asked for is remembered beside it.
+    await sql`
+      insert into entries (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run)
+      select runs.account, coalesce(runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
+        case when operations.name != value ->> 8 then operations.name end, runs.id
+      from json_each(${rows})
+        join operations on operations.run_id = ${runId} and operations.seq = value ->> 0
+        join runs on runs.id = operations.run_id
+      where value ->> 7 is not null and value ->> 1 = 'done'
+      on conflict do update set name = excluded.name, requested_name = excluded.requested_name,
+        created_by_run = coalesce(entries.created_by_run, excluded.created_by_run)`.execute(connection);
+  }
+  if (results.some((result) => result.entry === undefined && result.status === 'done')) {
+    await sql`
+      update entries set deleted_by_run = ${runId}
+      from json_each(${rows})
+        join operations on operations.run_id = ${runId} and operations.seq = value ->> 0
+        join runs on runs.id = operations.run_id
+      where operations.action = 'delete' and value ->> 1 = 'done' and value ->> 2 > 0
+        and entries.account = runs.account and entries.remote_account_id = coalesce(runs.remote_account_id, '')
+        and entries.kind = operations.kind and entries.remote_id = operations.remote_id`.execute(connection);
+  }
+}

@@ -1,0 +1,39 @@
+// Prunes old runs and snapshots; never the last good snapshot of an account, nor what a rule still needs.
+import { sql } from 'kysely';
+import { DAY_MS } from '../core/history.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import type { Database } from './database.ts';
+import { immediately } from './database.ts';
+import { toIso } from './times.ts';
+
+/** Rules look back 24 hours; shorter retention would blind them. */
+const SHORTEST_MS = 2 * DAY_MS;
+
+/** Removes what is older than the settings keep (contract, sections 2 and 6). */
+export async function prune(
+  db: Database,
+  retention: ServiceSettings['retention'],
+  nowMs: number,
+): Promise<{ runs: number; snapshots: number }> {
+  const runsBefore = toIso(nowMs - Math.max(retention.runsMs, SHORTEST_MS));
+  const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
+  return await immediately(db, async (connection) => {
+    const kept = sql`
+      select id from (
+        select id, row_number() over (partition by account order by started_at desc) as place from runs
+      ) where place <= ${retention.keepAtLeast}
+      union select last_good_run from accounts where last_good_run is not null`;
+    const snapshots = await sql`
+      delete from snapshots where taken_at < ${snapshotsBefore} and run_id not in (${kept})`.execute(connection);
+    const runs = await sql`
+      delete from runs where started_at < ${runsBefore} and status != 'running' and id not in (${kept})
+        and id not in (select run_id from operations
+          where action = 'create' and status in ('sent', 'unknown') and settled_by is null)`.execute(connection);
+    await sql`
+      delete from snapshot_bodies where digest not in (select digest from snapshots)`.execute(connection);
+    await sql`
+      delete from plan_bodies
+      where digest not in (select plan_body from runs where plan_body is not null)`.execute(connection);
+    return { runs: Number(runs.numAffectedRows ?? 0), snapshots: Number(snapshots.numAffectedRows ?? 0) };
+  });
+}

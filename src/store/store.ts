@@ -1,0 +1,56 @@
+// The store as the other rooms get it: the journal, the locks and the reader over one SQLite file.
+import type { Journal, JournalReader, Locks } from '../core/ports.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import { immediately, openDatabase, toStoreError } from './database.ts';
+import { journalReader } from './journal-reader.ts';
+import { createLocks } from './locks.ts';
+import { observationsJournal } from './observations.ts';
+import { operationsJournal } from './operations.ts';
+import { prune } from './retention.ts';
+import { runsJournal } from './runs.ts';
+
+export interface Store {
+  readonly journal: Journal;
+  readonly locks: Locks;
+  readonly reader: JournalReader;
+  /** Resolves when the store can be written; throws StoreError when not. */
+  check(): Promise<void>;
+  prune(retention: ServiceSettings['retention'], nowMs: number): Promise<{ runs: number; snapshots: number }>;
+  close(): Promise<void>;
+}
+
+/** Opens or makes the store. Every failure of its methods is a StoreError that names the file. */
+export function openStore(file: string, options: { mustExist?: boolean } = {}): Store {
+  const { db } = openDatabase(file, options);
+  return {
+    journal: explained(file, {
+      ...runsJournal(db),
+      ...operationsJournal(db),
+      ...observationsJournal(db),
+    }),
+    locks: explained(file, createLocks(db)),
+    reader: explained(file, journalReader(db)),
+    ...explained(file, {
+      check: () => immediately(db, async () => undefined),
+      prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
+    }),
+    close: () => db.destroy(),
+  };
+}
+
+/** The same methods, whose failures are StoreErrors. */
+function explained<T extends object>(file: string, methods: T): T {
+  return new Proxy(methods, {
+    get(target, property, receiver) {
+      const method: unknown = Reflect.get(target, property, receiver);
+      if (typeof method !== 'function') return method;
+      return async (...args: unknown[]): Promise<unknown> => {
+        try {
+          return await Reflect.apply(method, target, args);
+        } catch (error) {
+          throw toStoreError(error, file);
+        }
+      };
+    },
+  });
+}

@@ -1,0 +1,116 @@
+// The tables as kysely sees them; migrations.ts is their truth.
+import type { Generated } from 'kysely';
+import type { Kind } from '../core/catalog.ts';
+import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
+
+export interface AccountsTable {
+  name: string;
+  base_url: string | null;
+  remote_account_id: string | null;
+  paused: Generated<number>;
+  pending_digest: string | null;
+  approved_digest: string | null;
+  consecutive_failures: Generated<number>;
+  last_run_id: string | null;
+  last_good_run: string | null;
+  last_good_phase: string | null;
+  throttled_until: string | null;
+  last_applied_commit: string | null;
+  last_applied_committed_at: string | null;
+}
+
+export interface RunsTable {
+  id: string;
+  account: string;
+  remote_account_id: string | null;
+  trigger: Trigger;
+  mode: RunMode;
+  status: RunStatus;
+  started_at: string;
+  finished_at: string | null;
+  config_digest: string | null;
+  config_commit: string | null;
+  plan_digest: string | null;
+  created: Generated<number>;
+  deleted: Generated<number>;
+  held: Generated<number>;
+  kept: Generated<number>;
+  failed: Generated<number>;
+  requests: Generated<number>;
+  retries: Generated<number>;
+  error_code: string | null;
+  error: string | null;
+  warnings: string | null;
+  plan_body: string | null;
+  holder_host: string | null;
+  holder_pid: number | null;
+}
+
+export interface OperationsTable {
+  run_id: string;
+  seq: number;
+  kind: Kind;
+  action: 'create' | 'delete';
+  name: string;
+  remote_id: string | null;
+  status: OperationStatus;
+  rule: string | null;
+  reason: string | null;
+  attempts: Generated<number>;
+  http_status: number | null;
+  started_at: string | null;
+  finished_at: string | null;
+  settled_by: string | null;
+}
+
+export interface SnapshotsTable {
+  id: Generated<number>;
+  run_id: string;
+  account: string;
+  phase: 'before' | 'after';
+  kind: Kind | 'resource';
+  taken_at: string;
+  digest: string;
+  entries: number;
+}
+
+export interface EntriesTable {
+  account: string;
+  remote_account_id: Generated<string>;
+  kind: Kind;
+  remote_id: string;
+  name: string;
+  requested_name: string | null;
+  first_seen_run: string | null;
+  created_by_run: string | null;
+  adopted_by_run: string | null;
+  last_seen_run: string | null;
+  deleted_by_run: string | null;
+  unused_since: string | null;
+}
+
+export interface Tables {
+  accounts: AccountsTable;
+  runs: RunsTable;
+  operations: OperationsTable;
+  plan_bodies: { digest: string; body: Uint8Array };
+  snapshots: SnapshotsTable;
+  snapshot_bodies: { digest: string; body: Uint8Array };
+  entries: EntriesTable;
+  missing_holdings: {
+    account: string;
+    resource_id: string;
+    kind: Kind;
+    remote_id: string;
+    since: string;
+  };
+  locks: {
+    account: string;
+    token: string;
+    run_id: string;
+    host: string;
+    pid: number;
+    taken_at: string;
+    expires_at: string;
+  };
+}
