@@ -1,0 +1,213 @@
+// Carries out the creates of a plan: journaled before they are sent, never sent twice blindly (contract, section 5).
+import { nameKey } from '../core/names.ts';
+import type { CreateOutcome } from '../core/ports.ts';
+import type { Entry, Kind } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
+import type { EntryKey } from '../core/usage.ts';
+import { entryKey } from '../core/usage.ts';
+import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
+import type { Doubt } from './settle.ts';
+import { settle } from './settle.ts';
+
+interface DoubtfulCreate extends Doubt {
+  readonly operation: NumberedOperation;
+  readonly attempts: number;
+  readonly httpStatus: number | null;
+  readonly reason: string;
+}
+
+/** What can be said of a refused create besides what the service said. */
+export type TwinHint = (operation: NumberedOperation) => string | null;
+
+interface Sending {
+  readonly context: ApplyContext;
+  /** Ids that belong to no doubtful create: listed before, known to the journal, or confirmed in this run. */
+  readonly seen: Set<EntryKey>;
+  /** How often each create was sent, by `seq`. */
+  readonly attempts: Map<number, number>;
+  readonly nearTwin: TwinHint;
+}
+
+/** Every create ends as done, failed, unknown or skipped. `identified`: the lists said whose account this is. */
+export async function applyCreates(
+  context: ApplyContext,
+  creates: readonly NumberedOperation[],
+  identified: boolean,
+  nearTwin: TwinHint,
+): Promise<void> {
+  if (creates.length === 0) return;
+  const sending: Sending = { context, seen: await knownEntries(context), attempts: new Map(), nearTwin };
+  const rest = identified ? creates : await createFirstAlone(sending, creates);
+  let pending = rest;
+  for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
+    pending = await sendRound(sending, pending, round);
+  }
+  const untried = creates.filter(({ seq }) => !sending.attempts.has(seq));
+  skip(context, untried, context.halt?.message ?? 'it was not tried');
+  for (const { seq } of pending) {
+    if (context.statuses.has(seq)) continue;
+    conclude(context, seq, 'unknown', { attempts: sending.attempts.get(seq) ?? 0, reason: 'its answer was lost' });
+  }
+}
+
+/**
+ * Nothing listed says whose account this is, so creates go one by one until an answer does. Returns what is left.
+ */
+async function createFirstAlone(
+  sending: Sending,
+  creates: readonly NumberedOperation[],
+): Promise<readonly NumberedOperation[]> {
+  const { context } = sending;
+  for (const [index, operation] of creates.entries()) {
+    let pending: readonly NumberedOperation[] = [operation];
+    for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
+      pending = await sendRound(sending, pending, round);
+    }
+    if (halted(context)) return [];
+    if (context.statuses.get(operation.seq)?.status === 'done') return creates.slice(index + 1);
+  }
+  return [];
+}
+
+/** Sends each create once and finds out what is doubtful. Returns those that certainly did not happen. */
+async function sendRound(
+  sending: Sending,
+  creates: readonly NumberedOperation[],
+  round: number,
+): Promise<readonly NumberedOperation[]> {
+  const doubts: DoubtfulCreate[] = [];
+  await forEachOperation(sending.context, creates, async (operation) => {
+    const doubt = await createOne(sending, operation);
+    if (doubt !== null) doubts.push(doubt);
+  });
+  const unsent = creates.filter(({ seq }) => !sending.attempts.has(seq));
+  const again = await resolve(sending, doubts, round);
+  return halted(sending.context) ? [] : [...again, ...unsent];
+}
+
+/** Sends one create. Returns the doubt, if its outcome is one. */
+async function createOne(
+  sending: Sending,
+  operation: NumberedOperation,
+): Promise<DoubtfulCreate | null> {
+  const { context } = sending;
+  const { kind, name, seq } = operation;
+  const { clock } = context.deps;
+  if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
+    context.halt ??= { code: 'lock_lost', message: 'another process took the account over' };
+    return null;
+  }
+  const outcome = await context.writer.create(kind, name);
+  const attempts = (sending.attempts.get(seq) ?? 0) + outcome.attempts;
+  sending.attempts.set(seq, attempts);
+  switch (outcome.type) {
+    case 'created':
+      await confirm(sending, operation, outcome.entry, { attempts, httpStatus: outcome.httpStatus });
+      return null;
+    case 'failed':
+      noteFailure(context, outcome.error);
+      // An earlier sending of the same create may be why the service refuses this one.
+      if (attempts > outcome.attempts && outcome.error.httpStatus === 409) {
+        return doubtOf(sending, operation, { attempts, httpStatus: 409, reason: outcome.error.message });
+      }
+      conclude(context, seq, attempts === 0 ? 'skipped' : 'failed', {
+        attempts,
+        httpStatus: outcome.error.httpStatus ?? null,
+        reason: failureReason(operation, outcome, sending.nearTwin),
+      });
+      return null;
+    case 'doubtful':
+      return doubtOf(sending, operation, { ...outcome, attempts });
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function doubtOf(
+  { context, seen }: Sending,
+  operation: NumberedOperation,
+  outcome: { attempts: number; httpStatus: number | null; reason: string },
+): DoubtfulCreate {
+  return {
+    operation,
+    kind: operation.kind,
+    name: operation.name,
+    sinceMs: context.deps.clock.nowMs(),
+    isKnown: (key) => seen.has(key),
+    attempts: outcome.attempts,
+    httpStatus: outcome.httpStatus,
+    reason: outcome.reason,
+  };
+}
+
+/** Reads the lists for the doubtful creates; returns those that certainly did not happen and may be sent again. */
+async function resolve(
+  sending: Sending,
+  doubts: readonly DoubtfulCreate[],
+  round: number,
+): Promise<NumberedOperation[]> {
+  if (doubts.length === 0) return [];
+  const { context } = sending;
+  const { request, deps } = context;
+  // Until the answer is found out the row stands as `unknown`: that is what a crash would leave to be true.
+  for (const { operation, attempts, httpStatus, reason } of doubts) {
+    conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
+  }
+  const settlements = await settle(doubts, context.reader, {
+    settleMs: request.api.settleMs,
+    isDesired: (kind, name) =>
+      request.settings.desired[kind]?.some((entry) => nameKey(entry.name) === name) === true,
+    clock: deps.clock,
+    stop: request.signals.stop,
+  });
+  const again: NumberedOperation[] = [];
+  for (const settlement of settlements) {
+    const { operation, attempts, httpStatus } = settlement.doubt;
+    if (settlement.type === 'found') {
+      const reason = 'its answer was lost; the list shows the entry';
+      await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
+    } else if (settlement.type === 'absent' && round < request.api.retries && !halted(context)) {
+      context.statuses.delete(operation.seq);
+      again.push(operation);
+    }
+  }
+  return again;
+}
+
+/** A create that happened: journals it, and checks whose account it happened in before anything else may be sent. */
+async function confirm(
+  { context, seen }: Sending,
+  operation: NumberedOperation,
+  entry: Entry,
+  details: { attempts: number; httpStatus: number | null; reason?: string },
+): Promise<void> {
+  seen.add(entryKey(operation.kind, entry.id));
+  conclude(context, operation.seq, 'done', {
+    ...details,
+    reason: details.reason ?? null,
+    entry: { remoteId: entry.id, name: entry.name },
+  });
+  if (entry.accountId === undefined || entry.accountId === context.remoteAccountId) return;
+  const wrong = await context.identify(entry.accountId);
+  if (wrong === null) context.remoteAccountId = entry.accountId;
+  else context.halt ??= { code: 'identity_mismatch', message: wrong };
+}
+
+function failureReason(
+  operation: NumberedOperation,
+  outcome: Extract<CreateOutcome, { type: 'failed' }>,
+  nearTwin: TwinHint,
+): string {
+  const twin = outcome.error.httpStatus === 409 ? nearTwin(operation) : null;
+  return twin === null
+    ? outcome.error.message
+    : `${outcome.error.message}; ${JSON.stringify(twin)} is there and this plan would delete it, but creates go first. If nobody has it, an approvedDeletes for it lets it go first`;
+}
+
+/** Every id that was there before: listed now, or ever known to the journal. */
+async function knownEntries({ planned, request, deps, remoteAccountId }: ApplyContext): Promise<Set<EntryKey>> {
+  const listed = KINDS.flatMap((kind: Kind) => planned[kind].map((entry) => entryKey(kind, entry.id)));
+  const known = await deps.journal.knownIds(request.settings.name, remoteAccountId, '~');
+  return new Set([...listed, ...known]);
+}

@@ -1,0 +1,30 @@
+// An account whose file is broken still has a run: one that failed with the file's errors (contract, section 2).
+import type { ConfigIssue } from '../core/errors.ts';
+import { ConfigError } from '../core/errors.ts';
+import type { RunMode, Trigger } from '../core/journal.ts';
+import type { PlanningDeps } from './request.ts';
+import type { RunResult } from './run-result.ts';
+import { describeFailure, endRun } from './run-result.ts';
+
+/** Journals the failed run of an account whose configuration does not validate. */
+export async function journalBrokenAccount(
+  account: string,
+  issues: readonly ConfigIssue[],
+  trigger: Trigger,
+  mode: RunMode,
+  deps: PlanningDeps,
+): Promise<RunResult> {
+  const runId = deps.newRunId();
+  await deps.journal.beginRun({
+    id: runId,
+    account,
+    trigger,
+    mode,
+    startedAtMs: deps.clock.nowMs(),
+    configDigest: null,
+    configCommit: null,
+  });
+  const error = describeFailure(new ConfigError(issues));
+  const traffic = { requests: 0, retries: 0 };
+  return await endRun(runId, { status: 'failed', plan: null, traffic, error }, deps);
+}

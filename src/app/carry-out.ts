@@ -1,0 +1,197 @@
+// Writes what a plan says, in its order, and ends the run: early deletes, creates, deletes, verification.
+import { KINDS } from '../core/catalog.ts';
+import type { Kind } from '../core/catalog.ts';
+import { checkIdentity } from '../core/identity.ts';
+import { ServiceError } from '../core/errors.ts';
+import { nearKey } from '../core/names.ts';
+import { kindNameKey } from '../core/history.ts';
+import { runStatus } from '../core/outcome.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Lease, NewOperation, ServiceReader } from '../core/ports.ts';
+import { applyCreates } from './apply-creates.ts';
+import { applyDeletes } from './apply-deletes.ts';
+import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { conclude, skip } from './apply-context.ts';
+import type { Observation } from './observe.ts';
+import { createOperationLog } from './operation-log.ts';
+import type { Planned } from './plan-account.ts';
+import type { AccountRequest, ApplyDeps, ReconcileOptions } from './request.ts';
+import type { RunResult } from './run-result.ts';
+import { endRun } from './run-result.ts';
+import { verify } from './verify.ts';
+
+/** Journals the operations, carries them out and verifies them. */
+export async function carryOut(
+  runId: string,
+  lease: Lease,
+  observation: Observation,
+  { plan, history }: Planned,
+  reader: ServiceReader,
+  request: AccountRequest,
+  deps: ApplyDeps,
+  options: ReconcileOptions,
+): Promise<RunResult> {
+  const { settings, signals } = request;
+  const operations = plan.operations.map((operation, index) => ({ ...operation, seq: index + 1 }));
+  await deps.journal.addOperations(runId, journalRows(plan));
+  if (operations.length === 0) {
+    const status = signals.stop.aborted ? 'interrupted' : plan.held.length > 0 ? 'held' : 'converged';
+    return await endRun(runId, { status, plan, traffic: reader.traffic() }, deps);
+  }
+
+  const log = createOperationLog(deps.journal, runId, lease);
+  const context: ApplyContext = {
+    request,
+    deps,
+    reader,
+    writer: await deps.service.writer(settings, signals),
+    log,
+    planned: observation.observed,
+    remoteAccountId: observation.remoteAccountId,
+    identify: identifier(runId, request, deps),
+    statuses: new Map(),
+    onProgress: () => options.onProgress?.({ done: context.statuses.size, total: operations.length }),
+    halt: null,
+  };
+  await applyInOrder(context, operations, observation.identified);
+  await log.flush();
+
+  const handled = [...operations, ...plan.held].filter(({ action }) => action === 'create');
+  const { observed, warnings } = await verify(context, operations, {
+    desired: settings.desired,
+    history,
+    handled: new Set(handled.map(({ kind, name }) => kindNameKey(kind, name))),
+  });
+  if (observed !== null) {
+    await deps.journal.recordObservation({
+      runId,
+      account: settings.name,
+      remoteAccountId: context.remoteAccountId,
+      phase: 'after',
+      takenAtMs: deps.clock.nowMs(),
+      observed,
+      // Only lists that show what was done are good enough to compare the next ones with.
+      good: warnings.length === 0,
+      missing: observation.missing,
+    });
+  }
+  return await finish(runId, context, operations, plan, warnings);
+}
+
+async function finish(
+  runId: string,
+  context: ApplyContext,
+  operations: readonly NumberedOperation[],
+  plan: Plan,
+  warnings: Awaited<ReturnType<typeof verify>>['warnings'],
+): Promise<RunResult> {
+  const { halt, deps, request, reader, statuses } = context;
+  const retryAfterMs = halt?.error?.retryAfterMs;
+  if (halt?.code === 'throttled' && retryAfterMs !== undefined) {
+    await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + retryAfterMs);
+  }
+  const results = operations.flatMap(({ seq, action }) => {
+    const result = statuses.get(seq);
+    return result === undefined ? [] : [{ ...result, action }];
+  });
+  const heldByPlan = plan.held.map(() => 'held' as const);
+  const status = runStatus({
+    statuses: [...results.map((result) => result.status), ...heldByPlan],
+    interrupted: halt?.code === 'interrupted' || halt?.code === 'lock_lost' || request.signals.stop.aborted,
+    unverified: warnings.length > 0,
+  });
+  return await endRun(
+    runId,
+    {
+      status: halt?.code === 'identity_mismatch' ? 'failed' : status,
+      plan,
+      traffic: reader.traffic(),
+      warnings,
+      results,
+      ...(halt === null ? {} : { error: { code: halt.code, message: halt.error?.message ?? halt.message } }),
+    },
+    deps,
+  );
+}
+
+/** All creates, then the deletes; before them only the approved deletes that the plan put first (section 5, Order). */
+async function applyInOrder(
+  context: ApplyContext,
+  operations: readonly NumberedOperation[],
+  identified: boolean,
+): Promise<void> {
+  const creates = operations.filter(({ action }) => action === 'create');
+  const deletes = operations.filter(({ action }) => action === 'delete');
+  const firstCreate = creates[0]?.seq ?? 0;
+  const early = deletes.filter(({ seq }) => seq < firstCreate);
+  const late = deletes.filter(({ seq }) => seq > firstCreate);
+  const nearTwin = (create: NumberedOperation): string | null =>
+    late.find(({ kind, name }) => kind === create.kind && nearKey(name) === nearKey(create.name))?.name ?? null;
+
+  await applyDeletes(context, early);
+  await applyCreates(context, creates, identified, nearTwin);
+  const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
+  const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
+  for (const { kind, seq } of late) {
+    if (!failedKinds.includes(kind)) continue;
+    if (context.halt === null) {
+      const reason = `a create of a ${kind} failed in this run, so none is deleted`;
+      conclude(context, seq, 'held', { rule: 'failed_creates', reason });
+    }
+  }
+  await applyDeletes(context, context.halt === null ? allowed : []);
+  skip(context, late, context.halt?.message ?? 'it was not tried');
+}
+
+function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperation): boolean {
+  return create.kind === kind && statuses.get(create.seq)?.status !== 'done';
+}
+
+/** The check of an account id that only a first answer told (section 5, Identity). */
+function identifier(
+  runId: string,
+  { settings, configured }: AccountRequest,
+  { journal }: ApplyDeps,
+): ApplyContext['identify'] {
+  return async (accountId) => {
+    const state = await journal.accountState(settings.name);
+    const others = [...(await journal.otherAccounts(settings.name, settings.baseUrl))];
+    try {
+      checkIdentity(accountId, {
+        account: settings.name,
+        pinned: settings.accountId,
+        remembered: state.remoteAccountId,
+        others: new Map(others.filter(([, name]) => configured.has(name))),
+      });
+    } catch (error) {
+      if (error instanceof ServiceError) return error.message;
+      throw error;
+    }
+    await journal.identify(runId, settings.name, settings.baseUrl, accountId);
+    return null;
+  };
+}
+
+/** The plan as rows: what will be tried, and what is held with its first rule. */
+function journalRows(plan: Plan): NewOperation[] {
+  return [
+    ...plan.operations.map(({ kind, action, name, remoteId, reason }): NewOperation => ({
+      kind,
+      action,
+      name,
+      remoteId: remoteId ?? null,
+      status: 'pending',
+      rule: null,
+      reason: reason ?? null,
+    })),
+    ...plan.held.map(({ kind, action, name, remoteId, rules, reason }): NewOperation => ({
+      kind,
+      action,
+      name,
+      remoteId,
+      status: 'held',
+      rule: rules[0] ?? null,
+      reason,
+    })),
+  ];
+}

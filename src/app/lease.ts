@@ -1,0 +1,42 @@
+// Holds an account's lock while a run lasts, and says so when it is lost.
+import type { Clock, Lease, Locks } from '../core/ports.ts';
+
+const RENEW_MS = 5000;
+const LOCK_POLL_MS = 250;
+
+/** Waits for the lock, up to `timeoutMs`; resolves with who holds it when that passes. */
+export async function takeLock(
+  account: string,
+  runId: string,
+  locks: Locks,
+  clock: Clock,
+  options: { readonly timeoutMs: number; readonly stop: AbortSignal; readonly onWait?: (heldBy: string) => void },
+): Promise<{ readonly lease: Lease } | { readonly heldBy: string }> {
+  const deadlineMs = clock.nowMs() + options.timeoutMs;
+  for (let told = false; ; told = true) {
+    const attempt = await locks.acquire(account, runId, clock.nowMs());
+    if ('lease' in attempt) return attempt;
+    if (clock.nowMs() >= deadlineMs || options.stop.aborted) return attempt;
+    if (!told) options.onWait?.(attempt.heldBy);
+    await clock.sleep(LOCK_POLL_MS, options.stop);
+  }
+}
+
+/** Renews the lock until the returned function is called, which also gives it back. */
+export function keepLock(lease: Lease, locks: Locks, clock: Clock, onLost: () => void): () => Promise<void> {
+  const ended = new AbortController();
+  const loop = (async () => {
+    for (;;) {
+      await clock.sleep(RENEW_MS, ended.signal);
+      if (ended.signal.aborted) return;
+      // A renewal that fails is tried again; whether the lock still holds is checked in every commit anyway.
+      const held = await locks.renew(lease, clock.nowMs()).catch(() => true);
+      if (!held) return onLost();
+    }
+  })();
+  return async () => {
+    ended.abort();
+    await loop;
+    await locks.release(lease);
+  };
+}

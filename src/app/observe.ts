@@ -1,0 +1,109 @@
+// The first steps of a run: read the lists, check whose they are, look twice where something is missing.
+import type { ObservedCatalog, Warning } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
+import { DAY_MS } from '../core/history.ts';
+import { checkIdentity, listedAccountId } from '../core/identity.ts';
+import type { LastGood, ServiceReader } from '../core/ports.ts';
+import type { Baseline, MissingHolding } from '../core/shrink.ts';
+import {
+  anythingMissing,
+  baselineOf,
+  mergeReadings,
+  missingHoldings,
+  suspiciousShrink,
+} from '../core/shrink.ts';
+import type { AccountRequest, PlanningDeps } from './request.ts';
+
+/** What a run knows of the account before it plans. */
+export interface Observation {
+  readonly observed: ObservedCatalog;
+  readonly remoteAccountId: string | null;
+  /** Whether anything listed carried an account id, so that it is known before the first write. */
+  readonly identified: boolean;
+  readonly missing: readonly MissingHolding[];
+  /** What shrank suspiciously, twice in a row; nothing is written then until it is accepted. */
+  readonly shrink: Warning | null;
+  readonly takenAtMs: number;
+}
+
+/** Skills and roles, then resources (contract, section 5). */
+export async function readLists(reader: ServiceReader): Promise<ObservedCatalog> {
+  const [skill, role] = await Promise.all([reader.listEntries('skill'), reader.listEntries('role')]);
+  const resources = await reader.listResources();
+  return {
+    skill: skill.items,
+    role: role.items,
+    resources: resources.items,
+    warnings: [...skill.warnings, ...role.warnings, ...resources.warnings],
+  };
+}
+
+/** Reads and checks. Throws ServiceError when a list does not parse or belongs to another account. */
+export async function observe(
+  reader: ServiceReader,
+  runId: string,
+  request: AccountRequest,
+  deps: PlanningDeps,
+): Promise<Observation> {
+  const { settings } = request;
+  const identify = await identityCheck(request, deps);
+  const first = await readLists(reader);
+  const remoteAccountId = identify(first);
+  await deps.journal.identify(runId, settings.name, settings.baseUrl, remoteAccountId);
+
+  const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
+  const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
+  const { observed, shrink } = await lookTwice(reader, request, deps, first, lastGood, baseline);
+  identify(observed);
+  const takenAtMs = deps.clock.nowMs();
+  return {
+    observed,
+    remoteAccountId,
+    identified: listedAccountId(observed) !== null,
+    missing:
+      baseline === null
+        ? []
+        : missingHoldings(baseline, observed, lastGood?.missing ?? [], takenAtMs, DAY_MS),
+    shrink,
+    takenAtMs,
+  };
+}
+
+/** The identity check of this account, for any reading of its lists. */
+async function identityCheck(
+  { settings, configured }: AccountRequest,
+  { journal }: PlanningDeps,
+): Promise<(observed: ObservedCatalog) => string | null> {
+  const state = await journal.accountState(settings.name);
+  const others = [...(await journal.otherAccounts(settings.name, settings.baseUrl))].filter(([, name]) =>
+    configured.has(name),
+  );
+  const facts = {
+    account: settings.name,
+    pinned: settings.accountId,
+    remembered: state.remoteAccountId,
+    others: new Map(others),
+  };
+  return (observed) => checkIdentity(listedAccountId(observed), facts);
+}
+
+/** What the last good lists showed and this reading does not is looked for once more after `recheck`. */
+async function lookTwice(
+  reader: ServiceReader,
+  { settings, api, signals }: AccountRequest,
+  { clock }: PlanningDeps,
+  first: ObservedCatalog,
+  lastGood: LastGood | null,
+  baseline: Baseline | null,
+): Promise<{ observed: ObservedCatalog; shrink: Warning | null }> {
+  if (baseline === null || lastGood?.observed === first) return { observed: first, shrink: null };
+  const managed = KINDS.filter((kind) => settings.desired[kind] !== undefined);
+  const suspicion = suspiciousShrink(baseline, first, managed);
+  if (suspicion === null && !anythingMissing(baseline, first)) return { observed: first, shrink: null };
+  await clock.sleep(api.recheckMs, signals.stop);
+  const second = await readLists(reader);
+  return {
+    observed: mergeReadings(first, second),
+    shrink: suspicion === null ? null : suspiciousShrink(baseline, second, managed),
+  };
+}

@@ -1,0 +1,101 @@
+// From an observation to a plan: gathers what the journal and git know, and asks the pure core.
+import type { DesiredCatalog, ObservedCatalog } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
+import { nameKey } from '../core/names.ts';
+import type { EntryKey } from '../core/usage.ts';
+import { entryKey } from '../core/usage.ts';
+import { makePlan } from '../core/make-plan.ts';
+import type { History } from '../core/history.ts';
+import { judgeHistory } from '../core/history.ts';
+import type { Plan } from '../core/plan.ts';
+import { openFreezeWindow } from './freeze.ts';
+import type { Observation } from './observe.ts';
+import type { Acceptance, AccountRequest, PlanningDeps } from './request.ts';
+
+export interface Planned {
+  readonly plan: Plan;
+  readonly history: History;
+  /** Whether the configuration is as new as what was last applied, or its age was accepted. */
+  readonly sourceAccepted: boolean;
+  /** The entries that the file names, by present or former names: adopted by an applied run. */
+  readonly named: (observed: ObservedCatalog) => EntryKey[];
+}
+
+/** Plans an account from what was observed of it. Writes nothing. */
+export async function planAccount(
+  observation: Observation,
+  accept: Acceptance,
+  request: AccountRequest,
+  deps: PlanningDeps,
+): Promise<Planned> {
+  const { settings, api, commit } = request;
+  const nowMs = deps.clock.nowMs();
+  const memory = await deps.journal.memory(settings.name, observation.remoteAccountId, nowMs);
+  const history = judgeHistory(memory, observation.observed, {
+    nowMs,
+    stalenessMs: api.stalenessMs,
+    missingHoldings: observation.missing,
+  });
+  const source = await sourceAge(request, deps);
+  const plan = makePlan({
+    account: settings.name,
+    remoteAccountId: observation.remoteAccountId,
+    now: new Date(nowMs).toISOString(),
+    nowMs,
+    desired: settings.desired,
+    policy: settings.policy,
+    observed: observation.observed,
+    history,
+    frozen: await openFreezeWindow(settings.policy.freeze, settings.timezone, nowMs, deps.cronTicked),
+    source,
+    acceptOlderSource: accept.olderSource,
+    blocked: accept.shrink ? null : observation.shrink,
+    warnings: observation.observed.warnings,
+    configDigest: settings.configDigest,
+    configCommit: commit?.sha ?? null,
+    sha256: deps.sha256,
+  });
+  return {
+    plan,
+    history,
+    sourceAccepted: source !== 'older' || accept.olderSource,
+    named: (observed) => namedEntries(settings.desired, observed, history),
+  };
+}
+
+function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, history: History): EntryKey[] {
+  return KINDS.flatMap((kind) => {
+    const names = new Set(
+      (desired[kind] ?? []).flatMap(({ name, formerly }) => [name, ...formerly]).map(nameKey),
+    );
+    return observed[kind].flatMap((entry) => {
+      const key = entryKey(kind, entry.id);
+      const requested = history.requestedNames.get(key);
+      const named = names.has(nameKey(entry.name)) || (requested !== undefined && names.has(nameKey(requested)));
+      return named ? [key] : [];
+    });
+  });
+}
+
+/** How the configuration's commit stands to the one that the account was last applied from (contract, section 4). */
+async function sourceAge(
+  { settings, commit }: AccountRequest,
+  { journal, compareCommits }: PlanningDeps,
+): Promise<'current' | 'older' | 'diverged'> {
+  const { lastAppliedCommit } = await journal.accountState(settings.name);
+  if (commit === null || lastAppliedCommit === null || commit.sha === lastAppliedCommit.sha) return 'current';
+  const relation = await compareCommits(commit.sha, lastAppliedCommit.sha);
+  switch (relation) {
+    case 'same':
+    case 'descendant':
+      return 'current';
+    case 'ancestor':
+      return 'older';
+    case 'diverged':
+      return 'diverged';
+    case 'unknown':
+      return Date.parse(commit.committedAt) < Date.parse(lastAppliedCommit.committedAt) ? 'older' : 'current';
+    default:
+      return relation satisfies never;
+  }
+}

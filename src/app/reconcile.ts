@@ -1,0 +1,141 @@
+// One run of one account: observe → check → plan → journal → apply → verify → journal (contract, section 5).
+// A list of steps; each step is a file of its own.
+import type { Plan } from '../core/plan.ts';
+import type { Lease } from '../core/ports.ts';
+import { carryOut } from './carry-out.ts';
+import { keepLock, takeLock } from './lease.ts';
+import type { Observation } from './observe.ts';
+import { observe } from './observe.ts';
+import { settleOutstanding } from './outstanding.ts';
+import type { Planned } from './plan-account.ts';
+import { planAccount } from './plan-account.ts';
+import type { AccountRequest, ApplyDeps, PlanningDeps, ReconcileOptions } from './request.ts';
+import { ACCEPT_NOTHING } from './request.ts';
+import type { RunResult } from './run-result.ts';
+import { endRun, failRun } from './run-result.ts';
+
+/** The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock. */
+export async function dryRun(
+  request: AccountRequest,
+  deps: PlanningDeps,
+): Promise<RunResult> {
+  const runId = deps.newRunId();
+  await beginRun(runId, request, deps, 'plan');
+  try {
+    const reader = await deps.service.reader(request.settings, request.signals);
+    const observation = await observe(reader, runId, request, deps);
+    const { plan } = await planAccount(observation, ACCEPT_NOTHING, request, deps);
+    await recordPlan(runId, observation, plan, request, deps);
+    return await endRun(runId, { status: plan.status, plan, traffic: reader.traffic() }, deps);
+  } catch (error) {
+    return await failRun(runId, error, request, deps);
+  }
+}
+
+export type ReconcileResult = RunResult | { readonly heldBy: string };
+
+/** A run that writes what its plan says. Waits for the account's lock; resolves with its holder when that fails. */
+export async function reconcile(
+  request: AccountRequest,
+  deps: ApplyDeps,
+  options: ReconcileOptions & { readonly lockTimeoutMs: number; readonly onWait?: (heldBy: string) => void },
+): Promise<ReconcileResult> {
+  const runId = deps.newRunId();
+  const lock = await takeLock(request.settings.name, runId, deps.locks, deps.clock, {
+    timeoutMs: options.lockTimeoutMs,
+    stop: request.signals.stop,
+    ...(options.onWait === undefined ? {} : { onWait: options.onWait }),
+  });
+  if ('heldBy' in lock) return lock;
+  const release = keepLock(lock.lease, deps.locks, deps.clock, () => undefined);
+  try {
+    await beginRun(runId, request, deps, options.mode);
+    return await runLocked(runId, lock.lease, request, deps, options);
+  } finally {
+    await release();
+  }
+}
+
+async function runLocked(
+  runId: string,
+  lease: Lease,
+  request: AccountRequest,
+  deps: ApplyDeps,
+  options: ReconcileOptions,
+): Promise<RunResult> {
+  try {
+    const { settings, signals } = request;
+    const reader = await deps.service.reader(settings, signals);
+    let observation = await observe(reader, runId, request, deps);
+    const settled = await settleOutstanding(reader, runId, observation.remoteAccountId, request, deps);
+    if (settled > 0) observation = await observe(reader, runId, request, deps);
+    const planned = await planAccount(observation, options.accept, request, deps);
+    const { plan } = planned;
+    await recordPlan(runId, observation, plan, request, deps);
+    await options.onPlan?.(plan);
+
+    if (plan.status === 'blocked') {
+      return await endRun(runId, { status: 'blocked', plan, traffic: reader.traffic() }, deps);
+    }
+    if (options.expectedDigest !== undefined && options.expectedDigest !== plan.digest) {
+      const error = { code: 'plan_stale', message: 'the plan no longer matches what is there; nothing was written' };
+      return await endRun(runId, { status: 'failed', plan, traffic: reader.traffic(), error }, deps);
+    }
+    await remember(runId, observation, planned, request, deps);
+    return await carryOut(runId, lease, observation, planned, reader, request, deps, options);
+  } catch (error) {
+    return await failRun(runId, error, request, deps);
+  }
+}
+
+async function beginRun(
+  runId: string,
+  { settings, trigger, commit }: AccountRequest,
+  { journal, clock }: PlanningDeps,
+  mode: ReconcileOptions['mode'],
+): Promise<void> {
+  await journal.beginRun({
+    id: runId,
+    account: settings.name,
+    trigger,
+    mode,
+    startedAtMs: clock.nowMs(),
+    configDigest: settings.configDigest,
+    configCommit: commit?.sha ?? null,
+  });
+}
+
+/** The snapshot before anything is written, and the plan. Lists that a guard refuses never become the good ones. */
+async function recordPlan(
+  runId: string,
+  observation: Observation,
+  plan: Plan,
+  { settings }: AccountRequest,
+  { journal }: PlanningDeps,
+): Promise<void> {
+  await journal.recordObservation({
+    runId,
+    account: settings.name,
+    remoteAccountId: observation.remoteAccountId,
+    phase: 'before',
+    takenAtMs: observation.takenAtMs,
+    observed: observation.observed,
+    good: plan.status !== 'blocked',
+    missing: observation.missing,
+  });
+  await journal.recordPlan(runId, plan);
+}
+
+/** What the file names is rolecall's from now on, and its commit is what the account stands at. */
+async function remember(
+  runId: string,
+  { observed, remoteAccountId }: Observation,
+  { sourceAccepted, named }: Planned,
+  { settings, commit }: AccountRequest,
+  { journal }: ApplyDeps,
+): Promise<void> {
+  await journal.adopt(settings.name, remoteAccountId, runId, named(observed));
+  if (commit !== null && sourceAccepted) {
+    await journal.rememberApplied(settings.name, { sha: commit.sha, committedAt: commit.committedAt });
+  }
+}

@@ -1,0 +1,61 @@
+// What a run is asked to do, and with what.
+import type {
+  Clock,
+  CommitRelation,
+  Journal,
+  Locks,
+  ReadableService,
+  RunSignals,
+  WritableService,
+} from '../core/ports.ts';
+import type { Plan } from '../core/plan.ts';
+import type { RunMode, Trigger } from '../core/journal.ts';
+import type { AccountSettings, ApiSettings, ConfigCommit } from '../core/settings.ts';
+
+/** One account, as its file says, with what surrounds it. */
+export interface AccountRequest {
+  readonly settings: AccountSettings;
+  readonly api: ApiSettings;
+  readonly commit: ConfigCommit | null;
+  /** Names of all configured accounts: only among these a copied token is looked for. */
+  readonly configured: ReadonlySet<string>;
+  readonly trigger: Trigger;
+  readonly signals: RunSignals;
+}
+
+/** What an operator accepts for this one run. */
+export interface Acceptance {
+  readonly shrink: boolean;
+  readonly olderSource: boolean;
+}
+
+export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false };
+
+/** What observing and planning needs: nothing here can write to the service. */
+export interface PlanningDeps {
+  readonly service: ReadableService;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly newRunId: () => string;
+  readonly sha256: (text: string) => string;
+  /** How commit `a` stands to commit `b` in the history of the configuration. */
+  readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
+  /** Whether a cron line ticked between two moments (epoch ms, the first exclusive). */
+  readonly cronTicked: (cron: string, timezone: string, afterMs: number, upToMs: number) => Promise<boolean>;
+}
+
+export interface ApplyDeps extends PlanningDeps {
+  readonly service: WritableService;
+  readonly locks: Locks;
+}
+
+export interface ReconcileOptions {
+  readonly mode: RunMode;
+  readonly accept: Acceptance;
+  /** The plan must have this digest, else nothing is written (`plan_stale`). */
+  readonly expectedDigest?: string | undefined;
+  /** Called with the plan before anything is written. */
+  readonly onPlan?: (plan: Plan) => void | Promise<void>;
+  /** Called as operations end. */
+  readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
+}

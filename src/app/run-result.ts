@@ -1,0 +1,95 @@
+// How a run ends, whatever happened: counted, journaled, and told to the caller as a value.
+import type { Warning } from '../core/catalog.ts';
+import { ConfigError, SecretError, ServiceError, StoreError } from '../core/errors.ts';
+import type { RunStatus } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
+import type { OperationResult, Traffic } from '../core/ports.ts';
+import type { AccountRequest, PlanningDeps } from './request.ts';
+
+export interface RunFailure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What the caller gets; the journal holds the rest under `runId`. */
+export interface RunResult {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly plan: Plan | null;
+  readonly failure: RunFailure | null;
+}
+
+const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
+
+interface Ending {
+  readonly status: RunStatus;
+  readonly plan: Plan | null;
+  readonly traffic: Traffic;
+  readonly error?: RunFailure;
+  readonly warnings?: readonly Warning[];
+  readonly results?: readonly (OperationResult & { readonly action: 'create' | 'delete' })[];
+}
+
+/** Journals the end of a run. */
+export async function endRun(
+  runId: string,
+  { status, plan, traffic, error, warnings = [], results = [] }: Ending,
+  { journal, clock }: PlanningDeps,
+): Promise<RunResult> {
+  const done = results.filter((result) => result.status === 'done' && result.attempts > 0);
+  const heldMeanwhile = results.filter((result) => result.status === 'held').length;
+  await journal.endRun(runId, {
+    status,
+    finishedAtMs: clock.nowMs(),
+    counts: {
+      created: done.filter((result) => result.action === 'create').length,
+      deleted: done.filter((result) => result.action === 'delete').length,
+      held: (plan?.summary.hold ?? 0) + heldMeanwhile,
+      kept: plan?.summary.keep ?? 0,
+      failed: results.filter((result) => result.status === 'failed' || result.status === 'unknown').length,
+    },
+    traffic,
+    planDigest: plan?.digest ?? null,
+    errorCode: error?.code ?? null,
+    error: error?.message ?? null,
+    warnings: [...(plan?.warnings ?? []), ...warnings],
+  });
+  return { runId, status, plan, failure: error ?? null };
+}
+
+/** Ends a run that could not observe or plan. A full store is told to the caller; any other failure is journaled. */
+export async function failRun(
+  runId: string,
+  error: unknown,
+  request: AccountRequest,
+  deps: PlanningDeps,
+): Promise<RunResult> {
+  if (error instanceof StoreError) {
+    // The journal is what failed; a last try to close the run is made, and its outcome changes nothing.
+    await endRun(runId, failed(error), deps).catch(() => undefined);
+    throw error;
+  }
+  if (error instanceof ServiceError && error.kind === 'throttled' && error.retryAfterMs !== undefined) {
+    await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + error.retryAfterMs);
+  }
+  const interrupted = request.signals.stop.aborted;
+  return await endRun(runId, { ...failed(error), ...(interrupted ? { status: 'interrupted' } : {}) }, deps);
+}
+
+function failed(error: unknown): Ending & { error: RunFailure } {
+  return { status: 'failed', plan: null, traffic: NO_TRAFFIC, error: describeFailure(error) };
+}
+
+/** An error as a code and a sentence. What is no error of ours is a bug, and says so. */
+export function describeFailure(error: unknown): RunFailure {
+  if (
+    error instanceof ServiceError ||
+    error instanceof SecretError ||
+    error instanceof ConfigError ||
+    error instanceof StoreError
+  ) {
+    return { code: error.code, message: error.message };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'internal', message: `a bug in rolecall: ${message}. Please report it` };
+}

@@ -1,0 +1,108 @@
+// Doubtful creates: a create whose answer was lost may have happened, and only a list can tell (contract, section 5,
+// Retries). Nothing here sends anything but reads.
+import type { Entry, Kind } from '../core/catalog.ts';
+import { nameKey, nearKey } from '../core/names.ts';
+import type { Clock, ServiceReader } from '../core/ports.ts';
+import type { EntryKey } from '../core/usage.ts';
+import { entryKey } from '../core/usage.ts';
+
+/** A create of which nobody knows whether it happened. */
+export interface Doubt {
+  readonly kind: Kind;
+  readonly name: string;
+  /** When its answer came or was given up. */
+  readonly sinceMs: number;
+  /** Whether an id was there before the create was sent, or belongs to another create. */
+  readonly isKnown: (key: EntryKey) => boolean;
+}
+
+export interface SettleOptions {
+  readonly settleMs: number;
+  /** Whether a name is asked for by the file, so that its entry is nobody else's. */
+  readonly isDesired: (kind: Kind, name: string) => boolean;
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+}
+
+/** `found`: the entry that it made. `absent`: it may be sent again. `open`: it could not be found out. */
+export type Settlement<D> =
+  | { readonly doubt: D; readonly type: 'found'; readonly entry: Entry }
+  | { readonly doubt: D; readonly type: 'absent' | 'open' };
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 2000;
+
+/** Reads the lists until every doubt is found or its `settle` has passed and a list read after that shows nothing. */
+export async function settle<D extends Doubt>(
+  doubts: readonly D[],
+  reader: ServiceReader,
+  options: SettleOptions,
+): Promise<Settlement<D>[]> {
+  const { clock, stop } = options;
+  const settled: Settlement<D>[] = [];
+  const taken = new Set<EntryKey>();
+  let open = [...doubts];
+  for (const waitMs of waits()) {
+    const readAtMs = clock.nowMs();
+    const lists = await readKinds(reader, open);
+    const remaining: D[] = [];
+    for (const doubt of open) {
+      const list = lists.get(doubt.kind);
+      const entry = list === undefined ? undefined : entryOf(doubt, list, taken, options);
+      const due = readAtMs - doubt.sinceMs >= options.settleMs;
+      if (entry !== undefined) {
+        taken.add(entryKey(doubt.kind, entry.id));
+        settled.push({ doubt, type: 'found', entry });
+      } else if (!due) remaining.push(doubt);
+      else settled.push({ doubt, type: list === undefined ? 'open' : 'absent' });
+    }
+    open = remaining;
+    if (open.length === 0 || stop.aborted) break;
+    const dueInMs = Math.min(...open.map((doubt) => doubt.sinceMs + options.settleMs - clock.nowMs()));
+    await clock.sleep(Math.max(1, Math.min(waitMs, dueInMs)), stop);
+  }
+  return [...settled, ...open.map((doubt) => ({ doubt, type: 'open' as const }))];
+}
+
+/** Ever longer waits between two readings. */
+export function* waits(): Generator<number, void> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) yield waitMs;
+}
+
+/** The lists of the kinds in question; a kind whose list could not be read is absent. */
+async function readKinds(
+  reader: ServiceReader,
+  doubts: readonly Doubt[],
+): Promise<Map<Kind, readonly Entry[]>> {
+  const lists = new Map<Kind, readonly Entry[]>();
+  for (const kind of new Set(doubts.map((doubt) => doubt.kind))) {
+    try {
+      lists.set(kind, (await reader.listEntries(kind)).items);
+    } catch {
+      // Not being able to look is no answer; the next reading may be one, and in the end the doubt stays open.
+    }
+  }
+  return lists;
+}
+
+/**
+ * The new entry that a doubtful create made: of exactly that name, else of a near name that nobody asked for, since
+ * a service may change names.
+ */
+function entryOf(
+  doubt: Doubt,
+  list: readonly Entry[],
+  taken: ReadonlySet<EntryKey>,
+  { isDesired }: SettleOptions,
+): Entry | undefined {
+  const fresh = list.filter((entry) => {
+    const key = entryKey(doubt.kind, entry.id);
+    return !taken.has(key) && !doubt.isKnown(key);
+  });
+  return (
+    fresh.find((entry) => nameKey(entry.name) === nameKey(doubt.name)) ??
+    fresh.find(
+      (entry) => nearKey(entry.name) === nearKey(doubt.name) && !isDesired(doubt.kind, nameKey(entry.name)),
+    )
+  );
+}

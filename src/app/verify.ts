@@ -1,0 +1,123 @@
+// After writing: reads the lists until they show what was done, and says what they do not show (contract, section 5).
+import type { DesiredCatalog, ObservedCatalog, Warning } from '../core/catalog.ts';
+import { ServiceError } from '../core/errors.ts';
+import { missingDesiredNames } from '../core/make-plan.ts';
+import type { History } from '../core/history.ts';
+import { kindNameKey } from '../core/history.ts';
+import type { OperationResult } from '../core/ports.ts';
+import { entryKey } from '../core/usage.ts';
+import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { readLists } from './observe.ts';
+import { waits } from './settle.ts';
+
+/** What the lists should show besides what was done. */
+export interface Expectation {
+  readonly desired: DesiredCatalog;
+  readonly history: History;
+  /** `kind:name key` of creates that were tried or held, whose absence their own status tells. */
+  readonly handled: ReadonlySet<string>;
+}
+
+export interface Verification {
+  /** The last lists that were read; null when none could be. */
+  readonly observed: ObservedCatalog | null;
+  /** What was done and is not shown, and what is desired and not there. Empty: verified. */
+  readonly warnings: readonly Warning[];
+}
+
+/** Verifies done operations within `settle` after the last of them. Never throws for the service's sake. */
+export async function verify(
+  context: ApplyContext,
+  operations: readonly NumberedOperation[],
+  expectation: Expectation,
+): Promise<Verification> {
+  const { api, signals } = context.request;
+  const { clock } = context.deps;
+  const done = operations.flatMap((operation) => {
+    const result = context.statuses.get(operation.seq);
+    return result?.status === 'done' ? [{ operation, result }] : [];
+  });
+  const lastMs = Math.max(0, ...done.map(({ result }) => result.atMs));
+  const startedAtMs = clock.nowMs();
+  let observed: ObservedCatalog | null = null;
+  let failure: ServiceError | null = null;
+  for (const waitMs of waits()) {
+    const readAtMs = clock.nowMs();
+    try {
+      observed = await readLists(context.reader);
+      failure = null;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      failure = error;
+    }
+    const open = observed === null ? done : done.filter((each) => !isShown(each, observed));
+    const vanished = observed === null ? [] : vanishedNames(expectation, done, observed);
+    // What was done is waited for as long as `settle`; what others did is only looked for once more.
+    const settled = readAtMs - lastMs >= (open.length > 0 || failure !== null ? api.settleMs : 0);
+    const lookedTwice = vanished.length === 0 || readAtMs - startedAtMs >= api.recheckMs;
+    const hopeless = failure?.kind === 'auth' || failure?.kind === 'malformed' || signals.stop.aborted;
+    if ((settled && lookedTwice) || hopeless) {
+      return {
+        observed: failure === null ? observed : null,
+        warnings: [...(failure === null ? [] : [unverified(failure)]), ...open.map(notShown), ...vanished],
+      };
+    }
+    await clock.sleep(waitMs, signals.stop);
+  }
+  throw new Error('waits() never ends');
+}
+
+interface DoneOperation {
+  readonly operation: NumberedOperation;
+  readonly result: OperationResult;
+}
+
+function isShown({ operation, result }: DoneOperation, observed: ObservedCatalog | null): boolean {
+  const id = operation.action === 'create' ? result.entry?.remoteId : operation.remoteId;
+  const listed = observed?.[operation.kind].some((entry) => entry.id === id) === true;
+  return operation.action === 'create' ? listed : !listed;
+}
+
+function notShown({ operation, result }: DoneOperation): Warning {
+  const remoteId = result.entry?.remoteId ?? operation.remoteId;
+  return {
+    code: 'not_shown_yet',
+    message:
+      operation.action === 'create'
+        ? `the service confirmed the create of the ${operation.kind} “${operation.name}”, but no list shows it yet`
+        : `the service confirmed the delete of the ${operation.kind} “${operation.name}”, but the list still shows it`,
+    kind: operation.kind,
+    name: operation.name,
+    ...(remoteId === undefined ? {} : { remoteId }),
+  };
+}
+
+function unverified(failure: ServiceError): Warning {
+  return {
+    code: 'unverified',
+    message: `what was done could not be verified: ${failure.message}`,
+  };
+}
+
+/** Names that the file asks for, that this run had no part in, and that are not there at its end. */
+function vanishedNames(
+  { desired, history, handled }: Expectation,
+  done: readonly DoneOperation[],
+  observed: ObservedCatalog,
+): Warning[] {
+  // What the service named differently is found by its id, as in the next plan.
+  const renamed = new Map(history.requestedNames);
+  for (const { operation, result } of done) {
+    if (result.entry !== undefined) {
+      renamed.set(entryKey(operation.kind, result.entry.remoteId), operation.name);
+    }
+  }
+  return missingDesiredNames(desired, observed, { ...history, requestedNames: renamed })
+    .filter(({ kind, name }) => !handled.has(kindNameKey(kind, name)))
+    .map(({ kind, name }) => ({
+      code: 'vanished',
+      message: `the ${kind} “${name}” was there when the run began and is not there at its end; the next run judges it`,
+      kind,
+      name,
+    }));
+}
