@@ -1,0 +1,54 @@
+// What `history` prints: one row a run, in the order given, which is newest first.
+import type { RunRecord } from '../core/journal.ts';
+import { code, toned, type Line, type Report, type ReportOptions } from './document.ts';
+import { renderReport } from './render.ts';
+import { runToJson } from './run-json.ts';
+import { statusTone } from './run-words.ts';
+import { count, duration, elapsedMs, instant } from './wording.ts';
+
+/** The runs, all of them (`--limit` is the caller's). json is an array of runs without operations, warnings or plan. */
+export function renderRuns(runs: readonly RunRecord[], options: ReportOptions): string {
+  return renderReport(runs.map(runToJson), () => historyReport(runs), options);
+}
+
+/** The model of the list of runs, for any format. */
+export function historyReport(runs: readonly RunRecord[]): Report {
+  const columns = [
+    { head: 'Started' },
+    { head: 'Account' },
+    { head: 'Status' },
+    { head: 'Asked by' },
+    ...['Created', 'Deleted', 'Held', 'Failed', 'Took'].map((head) => ({ head, align: 'right' }) as const),
+    { head: 'Run' },
+  ];
+  return {
+    title: 'rolecall history',
+    documents: [
+      {
+        title: [],
+        facts: [],
+        headline: [],
+        sections:
+          runs.length === 0
+            ? []
+            : [{ title: '', groups: [{ columns, rows: runs.map(runRow), heads: true }], whole: true }],
+        summary: [runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`],
+      },
+    ],
+  };
+}
+
+function runRow(run: RunRecord): Line[] {
+  return [
+    [instant(run.startedAt)],
+    [code(run.account)],
+    [toned(statusTone(run.status), run.status)],
+    [`${run.trigger}, ${run.mode}`],
+    [run.created > 0 ? toned('good', `+${run.created}`) : toned('quiet', '0')],
+    [run.deleted > 0 ? toned('bad', `-${run.deleted}`) : toned('quiet', '0')],
+    [run.held > 0 ? toned('warn', String(run.held)) : toned('quiet', '0')],
+    [run.failed > 0 ? toned('bad', String(run.failed)) : toned('quiet', '0')],
+    [duration(elapsedMs(run.startedAt, run.finishedAt))],
+    [code(run.id)],
+  ];
+}

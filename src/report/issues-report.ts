@@ -1,0 +1,40 @@
+// What `validate` prints: one line for each problem, in the form that every editor and tool understands.
+import type { ConfigIssue } from '../core/errors.ts';
+import { code, toned, type Line, type Report, type ReportOptions } from './document.ts';
+import { renderReport } from './render.ts';
+import { count } from './wording.ts';
+
+/** Every issue, in the order given, and a line that counts them. json is an array of {file, line, column, severity, message}. */
+export function renderIssues(issues: readonly ConfigIssue[], options: ReportOptions): string {
+  const value = issues.map(({ file, line, column, severity, message }) => ({
+    file,
+    line,
+    column,
+    severity,
+    message,
+  }));
+  return renderReport(value, () => issuesReport(issues), options);
+}
+
+/** The model of the issues, for any format. */
+export function issuesReport(issues: readonly ConfigIssue[]): Report {
+  const lines = issues.map((issue): Line => [
+    code(`${issue.file}:${issue.line}:${issue.column}`),
+    ': ',
+    toned(issue.severity === 'error' ? 'bad' : 'warn', issue.severity),
+    ': ',
+    issue.message,
+  ]);
+  return {
+    title: 'rolecall validate',
+    documents: [{ title: [], facts: [], headline: [], lines, sections: [], summary: [issueWords(issues)] }],
+  };
+}
+
+function issueWords(issues: readonly ConfigIssue[]): string {
+  const errors = issues.filter(({ severity }) => severity === 'error').length;
+  const warnings = issues.length - errors;
+  if (issues.length === 0) return 'The configuration is valid.';
+  if (errors === 0) return `The configuration is valid, with ${count(warnings, 'warning')}.`;
+  return `The configuration is not valid: ${count(errors, 'error')}${warnings > 0 ? ` and ${count(warnings, 'warning')}` : ''}.`;
+}

@@ -1,0 +1,174 @@
+// A report as Markdown, made for a comment on a pull request: GitHub takes 65,536 characters, and whatever a name
+// holds, it stays a name (no mark-up, mention, reference, link or table cell comes out of it).
+import type { Fact, Group, Line, Report, ReportDocument, Section } from './document.ts';
+import { visible, visibleName } from './visible.ts';
+
+/** The longest report that is made, in UTF-16 units; under GitHub's limit with room for what wraps it. */
+export const MARKDOWN_LIMIT = 60_000;
+const ROW_LIMITS = [100, 50, 25, 10, 3, 0];
+const ITEMS = 5;
+/** Longer sections are folded. */
+const FOLDED_FROM = 20;
+const CLOSING_ROOM = 300;
+
+/** The report in at most MARKDOWN_LIMIT characters: shortened by whole rows, then by whole accounts, with the count of the rest. */
+export function reportToMarkdown(report: Report): string {
+  let blocks: string[] = [];
+  for (const rowLimit of ROW_LIMITS) {
+    blocks = printReport(report, rowLimit);
+    if (joinedLength(blocks) <= MARKDOWN_LIMIT) return join(blocks);
+  }
+  // Not even without rows: whole documents go, the last first.
+  let dropped = 0;
+  while (blocks.length > 1 && joinedLength(blocks) > MARKDOWN_LIMIT - CLOSING_ROOM) {
+    blocks.pop();
+    dropped += 1;
+  }
+  return join([...blocks, `_… and ${dropped} more left out for length; \`--format json\` has everything._`]);
+}
+
+function joinedLength(blocks: readonly string[]): number {
+  return blocks.reduce((sum, block) => sum + block.length + 2, 0);
+}
+
+function join(blocks: readonly string[]): string {
+  return `${blocks.join('\n\n')}\n`;
+}
+
+/** The opening first, then one block a document. */
+function printReport(report: Report, rowLimit: number): string[] {
+  const opening = [`## ${escapeProse(report.title)}`];
+  if (report.total !== undefined) {
+    opening.push(`**${inline(report.total.line)}**`, ...printGroups([report.total.table], rowLimit));
+  }
+  return [opening.join('\n\n'), ...report.documents.map((document) => printDocument(document, rowLimit))];
+}
+
+function printDocument(document: ReportDocument, rowLimit: number): string {
+  const blocks: string[] = [];
+  const status = document.status === undefined ? '' : `: ${escapeProse(document.status.word)}`;
+  if (document.title.length > 0) blocks.push(`### ${inline(document.title)}${status}`);
+  if (document.summary !== undefined) blocks.push(`**${inline(document.summary)}**`);
+  blocks.push(...document.headline.map(block), ...printLines(document.lines ?? [], rowLimit));
+  if (document.facts.length > 0) blocks.push(printFacts(document.facts));
+  for (const section of document.sections) blocks.push(...printSection(section, rowLimit));
+  for (const { command, purpose } of document.next ?? []) {
+    blocks.push(`Next: ${codeSpan(command)} ${escapeProse(purpose)}`);
+  }
+  return blocks.join('\n\n');
+}
+
+function printLines(lines: readonly Line[], rowLimit: number): string[] {
+  if (lines.length === 0) return [];
+  const hidden = lines.length - rowLimit;
+  const items = lines.slice(0, rowLimit).map((line) => `- ${block(line)}`);
+  if (hidden > 0)
+    items.push(`- _… and ${hidden} more, left out for length; \`--format json\` has everything._`);
+  return [items.join('\n')];
+}
+
+function printFacts(facts: readonly Fact[]): string {
+  return facts.map((fact) => `${escapeProse(fact.label)}: ${inline(fact.line)}`).join(' · ');
+}
+
+function printSection(section: Section, rowLimit: number): string[] {
+  const title = section.count === undefined ? section.title : `${section.title} (${section.count})`;
+  const body = section.intro === undefined ? [] : [block(section.intro)];
+  body.push(...printGroups(section.groups, rowLimit));
+  const rows = section.groups.reduce((sum, group) => sum + group.rows.length, 0);
+  if (section.title === '') return body;
+  if (!section.quiet && rows <= FOLDED_FROM) return [`#### ${escapeProse(title)}`, ...body];
+  // The blank lines matter: without them GitHub takes what is inside for HTML.
+  return ['<details>', `<summary>${escapeProse(title)}</summary>`, ...body, '</details>'];
+}
+
+function printGroups(groups: readonly Group[], rowLimit: number): string[] {
+  const blocks: string[] = [];
+  let left = rowLimit;
+  let hidden = 0;
+  for (const group of groups) {
+    const rows = group.rows.slice(0, left);
+    left -= rows.length;
+    hidden += group.rows.length - rows.length;
+    if (rows.length === 0) continue;
+    if (group.title !== undefined) blocks.push(`**${inline(group.title)}**`);
+    if (group.facts !== undefined && group.facts.length > 0) {
+      blocks.push(group.facts.map((fact) => `- ${escapeProse(fact.label)}: ${inline(fact.line)}`).join('\n'));
+    }
+    blocks.push(printTable({ ...group, rows }));
+  }
+  if (hidden > 0) {
+    const rest = rowLimit === 0 ? `${hidden} rows` : `… and ${hidden} more`;
+    blocks.push(`_${rest}, left out for length; \`--format json\` has everything._`);
+  }
+  return blocks;
+}
+
+function printTable(group: Group): string {
+  const used = group.columns.flatMap((column, index) =>
+    group.rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
+  );
+  return [
+    tableRow(used.map(({ head }) => escapeProse(head))),
+    tableRow(used.map(({ align }) => (align === 'right' ? '--:' : '---'))),
+    ...group.rows.map((row) => tableRow(used.map(({ index }) => inline(row[index] ?? [])))),
+  ].join('\n');
+}
+
+function tableRow(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+/** A line that begins a paragraph, and must not begin a list instead. */
+function block(line: Line): string {
+  // Four spaces at its beginning would make it code.
+  return inline(line)
+    .trimStart()
+    .replace(LIST_START, (_, lead: string, mark: string) => lead + entity(mark));
+}
+
+function inline(line: Line): string {
+  return line
+    .map((part) => {
+      if (typeof part === 'string') return escapeProse(part);
+      if ('code' in part) return codeSpan(part.code);
+      if ('tone' in part) return inline(part.line);
+      const shown = part.list.slice(0, ITEMS).map(inline).join(', ');
+      const rest = part.list.length - ITEMS;
+      return rest > 0 ? `${shown} … and ${rest} more` : shown;
+    })
+    .join('');
+}
+
+/** What a backtick span cannot hold everywhere: backticks end it, pipes end a table's cell, a backslash may escape either. */
+const UNFIT_FOR_SPAN = /[`|\\]/;
+
+/**
+ * A name or id as code, where GitHub makes no mentions, references, links or emoji. Mostly a plain span; a `<code>`
+ * element with every special character as an entity where a span would not hold.
+ */
+export function codeSpan(text: string): string {
+  const shown = visibleName(text);
+  return UNFIT_FOR_SPAN.test(shown) ? codeElement(shown) : `\`${shown}\``;
+}
+
+/** What GitHub itself, not Markdown, would act on: mentions, issue references, bare links, emoji codes, formulas. */
+const LINKED = /@|#\d|GH-\d|:\/\/|www\.|:[a-z][\w+-]*:|\$/i;
+const MARK_UP = /[#&*<>[\\\]^_`{|}~]/g;
+const PUNCTUATION = /[!-/:-@[-`{-~]/g;
+const LIST_START = /^(\s*\d*)([-+.)])/;
+
+/** Prose with nothing in it that Markdown, HTML or GitHub would act on. Prose that names a person or a link becomes code. */
+export function escapeProse(text: string): string {
+  const shown = visible(text);
+  if (LINKED.test(shown)) return codeElement(shown);
+  return shown.replace(MARK_UP, entity);
+}
+
+function codeElement(text: string): string {
+  return `<code>${text.replace(PUNCTUATION, entity)}</code>`;
+}
+
+function entity(character: string): string {
+  return `&#${character.codePointAt(0) ?? 0};`;
+}

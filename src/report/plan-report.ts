@@ -1,0 +1,178 @@
+// What `plan` prints, and what `apply` shows before it asks: one document for each account.
+import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
+import {
+  heldSection,
+  leaveCounts,
+  leftAloneSection,
+  operationSections,
+  warningSection,
+} from './change-sections.ts';
+import {
+  code,
+  toned,
+  type Fact,
+  type Line,
+  type Report,
+  type ReportDocument,
+  type ReportOptions,
+  type Tone,
+} from './document.ts';
+import { renderReport } from './render.ts';
+import { count, messageLines, shortCommit } from './wording.ts';
+
+/** The warnings that say why a plan is blocked (contract, section 5). */
+const BLOCKING = new Set(['suspicious_shrink', 'identity_mismatch']);
+const TITLES = { create: 'To create', delete: 'To delete' };
+const BLOCKED_TITLES = {
+  create: 'Not created, as the plan is blocked',
+  delete: 'Not deleted, as the plan is blocked',
+};
+
+/**
+ * The plans, in the order given, with a line over all of them when there are several. json is exactly the array
+ * (contract, section 3); text and markdown shorten long lists by whole rows with the count of the rest.
+ */
+export function renderPlans(plans: readonly PlanResult[], options: ReportOptions): string {
+  return renderReport(plans, () => planReport(plans), options);
+}
+
+/** The model of the plans, for any format. */
+export function planReport(plans: readonly PlanResult[]): Report {
+  const documents = plans.map(planDocument);
+  if (plans.length === 0) {
+    return {
+      title: 'rolecall plan',
+      documents: [{ title: ['No account to plan.'], facts: [], headline: [], sections: [] }],
+    };
+  }
+  return { title: 'rolecall plan', documents, ...(plans.length > 1 ? { total: planTotal(plans) } : {}) };
+}
+
+function planDocument(plan: PlanResult): ReportDocument {
+  const title = [code(plan.account)];
+  if (plan.status === 'failed') {
+    return {
+      title,
+      status: { word: `could not be planned (${plan.error.code})`, tone: 'bad' },
+      headline: [],
+      lines: messageLines(plan.error.message),
+      facts: [],
+      sections: [],
+    };
+  }
+  const status = planStatus(plan);
+  const warnings = warningSection(plan.warnings);
+  if (isQuiet(plan)) return { title, status, headline: [quietLine(plan)], facts: [], sections: warnings };
+  const isBlocked = plan.status === 'blocked';
+  return {
+    title,
+    status,
+    headline: isBlocked ? blockedLines(plan) : [],
+    facts: planFacts(plan),
+    sections: [
+      ...operationSections(plan.operations, isBlocked ? BLOCKED_TITLES : TITLES),
+      ...heldSection(plan.held),
+      ...leftAloneSection(plan.leftAlone),
+      ...warnings,
+    ],
+    summary: [`${isBlocked ? 'Blocked, nothing will be written' : 'Plan'}: ${summaryWords(plan.summary)}.`],
+  };
+}
+
+/** A plan that changes and holds nothing is told in a line. */
+function isQuiet(plan: Plan): boolean {
+  return plan.status === 'planned' && plan.operations.length === 0 && plan.held.length === 0;
+}
+
+function planStatus(plan: Plan): { word: string; tone: Tone } {
+  if (plan.status === 'blocked') return { word: 'blocked', tone: 'bad' };
+  if (plan.operations.length > 0) return { word: 'changes', tone: 'warn' };
+  if (plan.held.length > 0) return { word: 'only held changes', tone: 'warn' };
+  return { word: 'nothing to do', tone: 'good' };
+}
+
+function quietLine(plan: Plan): Line {
+  const { keep, leave } = plan.summary;
+  const kept =
+    keep === 0
+      ? 'Everything is as the file says'
+      : `${count(keep, 'entry is', 'entries are')} as the file says`;
+  return [leave === 0 ? `${kept}.` : `${kept}; ${leave} left alone (${leaveCounts(plan.leftAlone)}).`];
+}
+
+function blockedLines(plan: Plan): Line[] {
+  const why = plan.warnings.filter((warning) => BLOCKING.has(warning.code));
+  if (why.length === 0) return [[toned('bad', 'Nothing will be written; the warnings below say why.')]];
+  return [
+    [toned('bad', 'Nothing will be written:')],
+    ...why.flatMap((warning) => messageLines(warning.message)),
+    ...(why.some((warning) => warning.code === 'suspicious_shrink')
+      ? [['If what is missing is really gone: ', code(`rolecall apply ${plan.account} --accept-shrink`)]]
+      : []),
+  ];
+}
+
+/** What identifies a plan. */
+export function planFacts(plan: Plan): Fact[] {
+  return [
+    {
+      label: 'Account',
+      line: plan.remoteAccountId === null ? ['not known yet'] : [code(plan.remoteAccountId)],
+    },
+    {
+      label: 'Commit',
+      line: plan.configCommit === null ? ['not in git'] : [code(shortCommit(plan.configCommit))],
+    },
+    { label: 'Digest', line: [code(plan.digest)] },
+  ];
+}
+
+/** `3 to create, 2 to delete, 1 held, 412 unchanged, 4 left alone`. */
+export function summaryWords(summary: PlanSummary): string {
+  return [
+    `${summary.create} to create`,
+    `${summary.delete} to delete`,
+    `${summary.hold} held`,
+    `${summary.keep} unchanged`,
+    `${summary.leave} left alone`,
+  ].join(', ');
+}
+
+function planTotal(results: readonly PlanResult[]): NonNullable<Report['total']> {
+  const plans = results.filter((result) => result.status !== 'failed');
+  const failed = results.length - plans.length;
+  const blocked = plans.filter((plan) => plan.status === 'blocked').length;
+  const sum = (key: keyof PlanSummary): number => plans.reduce((total, plan) => total + plan.summary[key], 0);
+  const summary = {
+    create: sum('create'),
+    delete: sum('delete'),
+    hold: sum('hold'),
+    keep: sum('keep'),
+    leave: sum('leave'),
+  };
+  const troubles = [
+    ...(blocked > 0 ? [`; ${blocked} blocked`] : []),
+    ...(failed > 0 ? [`; ${failed} could not be planned`] : []),
+  ];
+  const right = (head: string) => ({ head, align: 'right' }) as const;
+  return {
+    line: [toned('strong', `${results.length} accounts: ${summaryWords(summary)}${troubles.join('')}.`)],
+    table: {
+      columns: [
+        { head: 'Account' },
+        { head: 'Status' },
+        ...['Create', 'Delete', 'Held', 'Unchanged', 'Left alone'].map(right),
+      ],
+      rows: results.map((plan): Line[] => {
+        if (plan.status === 'failed')
+          return [[code(plan.account)], ['could not be planned'], [], [], [], [], []];
+        const { create, delete: deletes, hold, keep, leave } = plan.summary;
+        return [
+          [code(plan.account)],
+          [planStatus(plan).word],
+          ...[create, deletes, hold, keep, leave].map((n) => [String(n)]),
+        ];
+      }),
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// A run as a value: what is known of it, and the JSON that other programs rely on (contract, section 3).
+import type { Warning } from '../core/catalog.ts';
+import type { OperationRecord, RunRecord } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
+
+/** Everything that is known of one run. */
+export interface RunReport {
+  readonly run: RunRecord;
+  readonly operations: readonly OperationRecord[];
+  readonly warnings: readonly Warning[];
+  /** null when the run never came to plan, or its plan is no longer kept. */
+  readonly plan: Plan | null;
+}
+
+/** The run's own fields as JSON says them, in the order in which it says them. */
+export function runToJson(run: RunRecord) {
+  return {
+    schemaVersion: 1,
+    id: run.id,
+    account: run.account,
+    remoteAccountId: run.remoteAccountId,
+    trigger: run.trigger,
+    mode: run.mode,
+    status: run.status,
+    startedAt: run.startedAt,
+    finishedAt: run.finishedAt,
+    configDigest: run.configDigest,
+    configCommit: run.configCommit,
+    planDigest: run.planDigest,
+    created: run.created,
+    deleted: run.deleted,
+    held: run.held,
+    kept: run.kept,
+    failed: run.failed,
+    requests: run.requests,
+    retries: run.retries,
+    errorCode: run.errorCode,
+    error: run.error,
+  } as const satisfies RunRecord & { schemaVersion: 1 };
+}
+
+/** The run with its operations, warnings and plan as JSON says them. */
+export function runReportToJson({ run, operations, warnings, plan }: RunReport) {
+  return { ...runToJson(run), operations: operations.map(operationToJson), warnings, plan };
+}
+
+function operationToJson(operation: OperationRecord) {
+  return {
+    seq: operation.seq,
+    kind: operation.kind,
+    action: operation.action,
+    name: operation.name,
+    remoteId: operation.remoteId,
+    status: operation.status,
+    rule: operation.rule,
+    reason: operation.reason,
+    attempts: operation.attempts,
+    httpStatus: operation.httpStatus,
+    startedAt: operation.startedAt,
+    finishedAt: operation.finishedAt,
+  } as const satisfies Omit<OperationRecord, 'runId'>;
+}

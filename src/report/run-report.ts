@@ -1,0 +1,143 @@
+// What `apply` prints at its end and `show` at any time: what one run did, what it did not, and why.
+import type { Warning } from '../core/catalog.ts';
+import type { RunRecord } from '../core/journal.ts';
+import { heldSection, leftAloneSection, operationSections, warningSection } from './change-sections.ts';
+import {
+  code,
+  toned,
+  type Fact,
+  type Line,
+  type Report,
+  type ReportDocument,
+  type ReportOptions,
+} from './document.ts';
+import { summaryWords } from './plan-report.ts';
+import { renderReport } from './render.ts';
+import { runReportToJson, type RunReport } from './run-json.ts';
+import { outcomeSections } from './run-sections.ts';
+import { nextSteps, runSentence, statusTone } from './run-words.ts';
+import { count, duration, elapsedMs, instant, messageLines, shortCommit } from './wording.ts';
+
+/** One run, for `show`. json is one object (contract, section 3: `run.schema.json`). */
+export function renderRun(report: RunReport, options: ReportOptions): string {
+  return renderReport(runReportToJson(report), () => runReport([report]), options);
+}
+
+/** The runs of several accounts, for `apply`, with a line over all of them. json is an array, one object for each. */
+export function renderRunReports(reports: readonly RunReport[], options: ReportOptions): string {
+  return renderReport(reports.map(runReportToJson), () => runReport(reports, 'brief'), options);
+}
+
+/**
+ * The model of the runs, for any format. `brief` tells a run that had nothing to do in a line, and points to `show`
+ * for what may be wanted later; `full` is what `show` shows.
+ */
+export function runReport(reports: readonly RunReport[], detail: 'full' | 'brief' = 'full'): Report {
+  const documents = reports.map((report) =>
+    detail === 'brief' && hadNothingToDo(report) ? quietDocument(report) : runDocument(report, detail),
+  );
+  return { title: 'rolecall run', documents, ...(reports.length > 1 ? { total: runTotal(reports) } : {}) };
+}
+
+function hadNothingToDo(report: RunReport): boolean {
+  const { status, created, deleted } = report.run;
+  const warnings = allWarnings(report).length;
+  return status === 'converged' && created + deleted + report.operations.length + warnings === 0;
+}
+
+function quietDocument(report: RunReport): ReportDocument {
+  const { run } = report;
+  const kept = `${runSentence(report)} ${count(run.kept, 'entry is', 'entries are')} as the file says`;
+  return {
+    title: [code(run.account)],
+    status: { word: run.status, tone: statusTone(run.status) },
+    headline: [[`${kept} (run `, code(run.id), ').']],
+    facts: [],
+    sections: [],
+  };
+}
+
+function runDocument(report: RunReport, detail: 'full' | 'brief'): ReportDocument {
+  const { run, plan, operations } = report;
+  const isDryRun = run.status === 'planned';
+  return {
+    title: [code(run.account)],
+    status: {
+      word: run.errorCode === null ? run.status : `${run.status} (${run.errorCode})`,
+      tone: statusTone(run.status),
+    },
+    headline: [[runSentence(report)]],
+    lines: run.error === null ? [] : messageLines(run.error),
+    facts: runFacts(run),
+    sections: [
+      ...(isDryRun && plan !== null
+        ? operationSections(plan.operations, { create: 'To create', delete: 'To delete' })
+        : outcomeSections(run, operations, plan)),
+      ...(plan === null ? [] : heldSection(plan.held)),
+      ...(plan === null ? [] : leftAloneSection(plan.leftAlone)),
+      ...warningSection(allWarnings(report)),
+    ],
+    summary: [isDryRun && plan !== null ? `Plan: ${summaryWords(plan.summary)}.` : `Run: ${runWords(run)}.`],
+    next: nextSteps(report, detail),
+  };
+}
+
+function runFacts(run: RunRecord): Fact[] {
+  const took = elapsedMs(run.startedAt, run.finishedAt);
+  const facts: Fact[] = [
+    { label: 'Run', line: [code(run.id)] },
+    {
+      label: 'Account',
+      line: run.remoteAccountId === null ? ['not known yet'] : [code(run.remoteAccountId)],
+    },
+    { label: 'Asked by', line: [`${run.trigger}, mode ${run.mode}`] },
+    { label: 'Started', line: [instant(run.startedAt), took === null ? '' : `, took ${duration(took)}`] },
+    {
+      label: 'Requests',
+      line: [`${run.requests}${run.retries > 0 ? `, ${run.retries} of them retries` : ''}`],
+    },
+  ];
+  if (run.configCommit !== null) facts.push({ label: 'Commit', line: [code(shortCommit(run.configCommit))] });
+  if (run.planDigest !== null) facts.push({ label: 'Plan', line: [code(run.planDigest)] });
+  return facts;
+}
+
+/** `3 created, 2 deleted, 1 held, 0 failed, 412 unchanged`. */
+function runWords(run: RunRecord): string {
+  return `${run.created} created, ${run.deleted} deleted, ${run.held} held, ${run.failed} failed, ${run.kept} unchanged`;
+}
+
+/** Those of the plan and those of the run, each once. */
+function allWarnings({ plan, warnings }: RunReport): Warning[] {
+  const byText = new Map(
+    [...(plan?.warnings ?? []), ...warnings].map((warning) => [JSON.stringify(warning), warning]),
+  );
+  return [...byText.values()];
+}
+
+function runTotal(reports: readonly RunReport[]): NonNullable<Report['total']> {
+  const runs = reports.map(({ run }) => run);
+  const sum = (key: 'created' | 'deleted' | 'held' | 'failed' | 'kept') =>
+    runs.reduce((total, run) => total + run[key], 0);
+  const troubles = (['blocked', 'failed', 'interrupted'] as const).flatMap((status) => {
+    const amount = runs.filter((run) => run.status === status).length;
+    return amount === 0 ? [] : [`; ${count(amount, 'run')} ${status}`];
+  });
+  const words = `${sum('created')} created, ${sum('deleted')} deleted, ${sum('held')} held, ${sum('failed')} failed, ${sum('kept')} unchanged`;
+  const right = (head: string) => ({ head, align: 'right' }) as const;
+  return {
+    line: [toned('strong', `${runs.length} accounts: ${words}${troubles.join('')}.`)],
+    table: {
+      columns: [
+        { head: 'Account' },
+        { head: 'Status' },
+        ...['Created', 'Deleted', 'Held', 'Failed', 'Unchanged'].map(right),
+      ],
+      rows: runs.map((run): Line[] => [
+        [code(run.account)],
+        [run.status],
+        ...[run.created, run.deleted, run.held, run.failed, run.kept].map((amount) => [String(amount)]),
+      ]),
+    },
+  };
+}

@@ -1,0 +1,147 @@
+// What a run's status means in words, and what a person does next (contract, sections 3 and 5).
+import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
+import type { ReportDocument, Tone } from './document.ts';
+import type { RunReport } from './run-json.ts';
+import { count } from './wording.ts';
+
+const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
+  running: 'warn',
+  planned: 'quiet',
+  converged: 'good',
+  held: 'warn',
+  partial: 'bad',
+  blocked: 'bad',
+  failed: 'bad',
+  interrupted: 'bad',
+};
+
+/** How good or bad a status is. */
+export function statusTone(status: RunRecord['status']): Tone {
+  return TONES[status];
+}
+
+/** The operations of these statuses. */
+export function withStatus(
+  operations: readonly OperationRecord[],
+  ...statuses: readonly OperationStatus[]
+): OperationRecord[] {
+  return operations.filter((operation) => statuses.includes(operation.status));
+}
+
+/** What came of the run, in one sentence. */
+export function runSentence({ run, operations }: RunReport): string {
+  switch (run.status) {
+    case 'running':
+      return `Running: ${progress(operations)}.`;
+    case 'planned':
+      return run.mode === 'approve'
+        ? 'Planned: nothing was written; the plan waits for approval.'
+        : 'Planned: nothing was written.';
+    case 'converged':
+      return 'Converged: nothing left to do.';
+    case 'held':
+      return `Held: all is done but for ${count(run.held, 'change')} that ${run.held === 1 ? 'waits' : 'wait'} for a person or for time.`;
+    case 'partial':
+      return `Partial: ${partialWords(run, operations)}.`;
+    case 'blocked':
+      return 'Blocked: a guard stopped the writing.';
+    case 'failed':
+      return 'Failed: the run could not do its work.';
+    case 'interrupted':
+      return `Interrupted: ${progress(operations)}.`;
+  }
+}
+
+function progress(operations: readonly OperationRecord[]): string {
+  const tried = withStatus(operations, 'pending', 'sent', 'done', 'failed', 'unknown', 'skipped');
+  if (tried.length === 0) return 'nothing was written so far';
+  const done = withStatus(tried, 'done').length;
+  const words = [`${done} of ${count(tried.length, 'operation')} ${done === 1 ? 'is' : 'are'} done`];
+  const unknown = withStatus(tried, 'unknown', 'sent').length;
+  if (unknown > 0) words.push(`of ${unknown} the outcome is not known`);
+  return words.join('; ');
+}
+
+function partialWords(run: RunRecord, operations: readonly OperationRecord[]): string {
+  const total = operations.filter(({ status }) => status !== 'held').length;
+  const of = total === 0 ? '' : ` of ${total}`;
+  const one = total === 0 ? run.failed === 1 : total === 1;
+  const noun = one ? 'operation' : 'operations';
+  const unknown = withStatus(operations, 'unknown', 'sent').length;
+  const skipped = withStatus(operations, 'skipped', 'pending').length;
+  const words: string[] = [];
+  if (run.failed > 0) words.push(`${run.failed}${of} ${noun} failed`);
+  if (unknown > 0)
+    words.push(`the outcome of ${unknown}${words.length === 0 ? `${of} ${noun}` : ''} is not known`);
+  if (skipped > 0)
+    words.push(
+      `${skipped}${words.length === 0 ? `${of} ${noun}` : ''} ${skipped === 1 ? 'was' : 'were'} not tried`,
+    );
+  return words.length === 0 ? 'what was done does not show in the lists yet' : words.join(', ');
+}
+
+type Steps = NonNullable<ReportDocument['next']>;
+
+/** The commands that lead on from here, the likeliest first. */
+export function nextSteps({ run, plan, warnings }: RunReport, detail: 'full' | 'brief'): Steps {
+  const { account } = run;
+  // Whoever reads the full report has just run `show`.
+  const look =
+    detail === 'full' ? [] : [{ command: `rolecall show ${run.id}`, purpose: 'shows this run at any time' }];
+  const again = { command: `rolecall apply ${account}`, purpose: 'goes on from what is there now' };
+  switch (run.status) {
+    case 'running':
+      return [{ command: `rolecall show ${run.id}`, purpose: 'shows how far it is' }];
+    case 'planned':
+      if (run.mode !== 'approve') return [{ command: again.command, purpose: 'carries it out' }];
+      return [
+        {
+          command: `rolecall approve ${account} ${run.planDigest ?? ''}`.trimEnd(),
+          purpose: 'lets the daemon carry it out',
+        },
+      ];
+    case 'converged':
+      return run.deleted === 0 ? [] : [restore(run)];
+    case 'held':
+      return [
+        { command: `rolecall plan ${account}`, purpose: 'judges them anew' },
+        ...(run.deleted > 0 ? [restore(run)] : []),
+      ];
+    case 'partial':
+    case 'interrupted':
+      return [again, ...look, ...(run.deleted > 0 ? [restore(run)] : [])];
+    case 'blocked':
+      return blockedSteps(
+        account,
+        [...warnings, ...(plan?.warnings ?? [])].some(isShrink) || run.errorCode === 'suspicious_shrink',
+      );
+    case 'failed':
+      return [failedStep(run), ...look];
+  }
+}
+
+function isShrink(warning: { readonly code: string }): boolean {
+  return warning.code === 'suspicious_shrink';
+}
+
+function blockedSteps(account: string, isShrunk: boolean): Steps {
+  const plan = { command: `rolecall plan ${account}`, purpose: 'looks again, and writes nothing' };
+  if (!isShrunk) return [plan];
+  return [
+    plan,
+    { command: `rolecall apply ${account} --accept-shrink`, purpose: 'when what is missing is really gone' },
+  ];
+}
+
+function restore(run: RunRecord): Steps[number] {
+  return {
+    command: `rolecall restore ${run.id}`,
+    purpose: 'shows how to bring back what was deleted, and who had it',
+  };
+}
+
+function failedStep(run: RunRecord): Steps[number] {
+  if (run.errorCode === 'config_invalid')
+    return { command: 'rolecall validate', purpose: 'lists every problem of the configuration' };
+  return { command: `rolecall doctor ${run.account}`, purpose: 'tries address, token, account and lists' };
+}

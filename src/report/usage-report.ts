@@ -1,0 +1,128 @@
+// What `usage` prints: each skill and role with how many people have it, those nobody has, and unknown references.
+import type { Kind } from '../core/catalog.ts';
+import {
+  code,
+  codeList,
+  type Line,
+  type Report,
+  type ReportDocument,
+  type ReportOptions,
+  type Section,
+} from './document.ts';
+import { renderReport } from './render.ts';
+import { byKind, count, people } from './wording.ts';
+
+/** Who has what in one account. `usedBy` and `resourceId` are ids of resources. */
+export interface UsageReport {
+  readonly account: string;
+  readonly entries: readonly UsageEntry[];
+  /** Ids that resources carry and that no list knows. */
+  readonly unknownReferences: readonly UnknownReference[];
+}
+
+export interface UsageEntry {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly remoteId: string;
+  readonly usedBy: readonly string[];
+}
+
+export interface UnknownReference {
+  readonly resourceId: string;
+  readonly kind: Kind;
+  readonly remoteId: string;
+}
+
+/** The usage of each account, most used first; those that as many people have stay in the order given. json: an array, the same order. */
+export function renderUsage(usage: readonly UsageReport[], options: ReportOptions): string {
+  const sorted = usage.map(({ account, entries, unknownReferences }) => ({
+    schemaVersion: 1,
+    account,
+    entries: entries.toSorted((a, b) => b.usedBy.length - a.usedBy.length),
+    unknownReferences,
+  }));
+  return renderReport(
+    sorted,
+    () => ({ title: 'rolecall usage', documents: sorted.map(usageDocument) }) satisfies Report,
+    options,
+  );
+}
+
+function usageDocument({ account, entries, unknownReferences }: UsageReport): ReportDocument {
+  const used = entries.filter(({ usedBy }) => usedBy.length > 0);
+  const unused = entries.filter(({ usedBy }) => usedBy.length === 0);
+  return {
+    title: [code(account)],
+    headline: [],
+    facts: [],
+    sections: [
+      ...entrySection('In use', used),
+      ...entrySection('Nobody has', unused),
+      ...unknownSection(unknownReferences),
+    ],
+    summary: [`Usage: ${usageWords(entries, unused.length, unknownReferences)}.`],
+  };
+}
+
+function usageWords(
+  entries: readonly UsageEntry[],
+  unused: number,
+  unknownReferences: readonly UnknownReference[],
+): string {
+  const kinds = byKind(entries).map(([kind, some]) => count(some.length, kind));
+  const words = [kinds.length === 0 ? 'no skills and no roles' : kinds.join(' and ')];
+  if (entries.length > 0) words.push(`${unused} that nobody has`);
+  if (unknownReferences.length > 0)
+    words.push(count(unknownReferences.length, 'reference to an unknown id', 'references to unknown ids'));
+  return words.join(', ');
+}
+
+function entrySection(title: string, entries: readonly UsageEntry[]): Section[] {
+  if (entries.length === 0) return [];
+  const columns = [
+    { head: 'People', align: 'right' } as const,
+    { head: 'Kind' },
+    { head: 'Name' },
+    { head: 'Id' },
+  ];
+  const rows = entries.map(({ kind, name, remoteId, usedBy }): Line[] => [
+    usedBy.length === 0 ? [] : [people(usedBy.length)],
+    [kind],
+    [code(name)],
+    [code(remoteId)],
+  ]);
+  return [{ title, count: entries.length, groups: [{ columns, rows }] }];
+}
+
+/** One row for each unknown id, with the people who carry it. */
+function unknownSection(references: readonly UnknownReference[]): Section[] {
+  const holders = new Map<string, { kind: Kind; remoteId: string; resourceIds: string[] }>();
+  for (const { kind, remoteId, resourceId } of references) {
+    const key = JSON.stringify([kind, remoteId]);
+    const holder = holders.get(key);
+    if (holder === undefined) holders.set(key, { kind, remoteId, resourceIds: [resourceId] });
+    else holder.resourceIds.push(resourceId);
+  }
+  if (holders.size === 0) return [];
+  const columns = [
+    { head: 'People', align: 'right' } as const,
+    { head: 'Kind' },
+    { head: 'Id' },
+    { head: 'Who', below: true } as const,
+  ];
+  const rows = [...holders.values()].map(({ kind, remoteId, resourceIds }): Line[] => [
+    [people(resourceIds.length)],
+    [kind],
+    [code(remoteId)],
+    [codeList(resourceIds)],
+  ]);
+  return [
+    {
+      title: 'Unknown ids',
+      count: holders.size,
+      tone: 'warn',
+      intro: ['People refer to these, and no list shows them.'],
+      groups: [{ columns, rows }],
+    },
+  ];
+}

@@ -1,0 +1,178 @@
+// Whatever a name, an id or a message holds, every report stays a report.
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderRuns } from '../../../src/report/history-report.ts';
+import { renderIssues } from '../../../src/report/issues-report.ts';
+import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
+import { renderPlans } from '../../../src/report/plan-report.ts';
+import { renderRun } from '../../../src/report/run-report.ts';
+import { renderUsage } from '../../../src/report/usage-report.ts';
+import { create, hold, makeOperation, makePlan, makeRun, MARKDOWN, remove, TEXT } from './samples.ts';
+import type { ReportOptions } from '../../../src/report/document.ts';
+
+const MARK_UP = [
+  '`',
+  '|',
+  '<b>',
+  '@user',
+  '](http://x)',
+  '*',
+  '_',
+  '#1',
+  '\\',
+  '&lt;',
+  '-',
+  ' ',
+  '~~',
+  '$',
+  'a',
+];
+const UNSEEN_TEXT = [
+  '\u001b[2J',
+  '\u009b',
+  '\u202e',
+  '\u2066',
+  '\u200b',
+  '\ufeff',
+  '\n',
+  '\r',
+  '\t',
+  '\u2028',
+  '\0',
+];
+
+// Mark-up alone as well as mixed: a single control character makes a name take the safest way through the formats.
+const hostile = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...MARK_UP), maxLength: 6 }),
+  fc.string({
+    unit: fc.oneof(
+      fc.constantFrom(...UNSEEN_TEXT),
+      fc.constantFrom(...MARK_UP),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    ),
+    maxLength: 12,
+  }),
+);
+
+/** Everything that can be printed, with the text in every place that a stranger can fill. */
+function everyReport(text: string, options: ReportOptions): string {
+  const plan = makePlan({
+    account: text,
+    remoteAccountId: text,
+    configCommit: text,
+    operations: [{ ...create(text), reason: text }, remove(text, [text])],
+    held: [hold(text, { remoteId: text, usedBy: [text], reason: text, release: text })],
+    leftAlone: [{ kind: 'role', name: text, remoteId: text, rule: 'duplicate' }],
+    warnings: [{ code: text, message: text, kind: 'skill', name: text, remoteId: text }],
+  });
+  const run = makeRun({
+    account: text,
+    status: 'failed',
+    errorCode: text,
+    error: text,
+    id: text,
+    startedAt: text,
+  });
+  return [
+    renderPlans(
+      [plan, { schemaVersion: 1, account: text, status: 'failed', error: { code: text, message: text } }],
+      options,
+    ),
+    renderRun(
+      {
+        run,
+        plan,
+        warnings: plan.warnings,
+        operations: [makeOperation(1, text, { status: 'failed', rule: text, reason: text })],
+      },
+      options,
+    ),
+    renderRuns([run], options),
+    renderUsage(
+      [
+        {
+          account: text,
+          entries: [{ kind: 'skill', name: text, remoteId: text, usedBy: [text] }],
+          unknownReferences: [{ resourceId: text, kind: 'role', remoteId: text }],
+        },
+      ],
+      options,
+    ),
+    renderIssues([{ file: text, line: 1, column: 1, message: text, severity: 'error' }], options),
+  ].join('');
+}
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+// A joiner within an emoji is the one format character that may stay.
+const EMOJI_JOINER =
+  /(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})/gu;
+
+describe('a hostile name', () => {
+  it('brings no control character and no bidi override into text', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(everyReport(text, TEXT).replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
+      }),
+    );
+  });
+
+  it('brings no escape into coloured text but the colours of the report', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const coloured = everyReport(text, { ...TEXT, colour: true });
+        // eslint-disable-next-line no-control-regex -- the colours themselves are escapes
+        const plain = coloured.replace(/\u001b\[\d{1,2}m/g, '');
+        expect(plain.replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
+      }),
+    );
+  });
+
+  it('brings no control character, table cell, HTML or mention into markdown', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const report = everyReport(text, MARKDOWN);
+        expect(report.replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
+        // What is left outside of code spans and `<code>` elements is what the page acts on.
+        const live = report.replace(/`[^`\n]*`/g, '').replace(/<code>[^<\n]*<\/code>/g, '');
+        expect(live).not.toMatch(/@|<(?!\/?(?:details|summary)>)|\]\(|`|~|\$/);
+      }),
+    );
+  });
+
+  it('never changes the number of cells of a table row in markdown', () => {
+    fc.assert(
+      fc.property(hostile, (name) => {
+        const report = renderPlans([makePlan({ operations: [create(name), create('other')] })], MARKDOWN);
+        const rows = report.split('\n').filter((line) => line.startsWith('|'));
+        expect(rows.map((row) => row.split('|').length)).toEqual([4, 4, 4, 4]);
+      }),
+    );
+  });
+});
+
+describe('markdown escaping', () => {
+  it('keeps plain names readable and spells hostile ones as entities within code', () => {
+    expect(codeSpan('C++ & @bob <b>')).toBe('`C++ & @bob <b>`');
+    expect(codeSpan('a|b')).toBe('<code>a&#124;b</code>');
+    expect(codeSpan('`x`')).toBe('<code>&#96;x&#96;</code>');
+    expect(codeSpan('a\nb')).toBe('<code>a&#92;u000ab</code>');
+  });
+
+  it('makes code of prose that would mention, refer or link', () => {
+    expect(escapeProse('ask @bob')).toBe('<code>ask &#64;bob</code>');
+    expect(escapeProse('see #12')).toBe('<code>see &#35;12</code>');
+    expect(escapeProse('see https://x.io')).toBe('<code>see https&#58;&#47;&#47;x&#46;io</code>');
+  });
+
+  it('leaves harmless prose alone and defuses mark-up in the rest', () => {
+    expect(escapeProse('It goes when nobody has it; or not.')).toBe('It goes when nobody has it; or not.');
+    expect(escapeProse('*a* [b](c)')).toBe('&#42;a&#42; &#91;b&#93;(c)');
+  });
+});
+
+it('colour changes nothing but the colour', () => {
+  expect(stripVTControlCharacters(everyReport('Perl', { ...TEXT, colour: true }))).toBe(
+    everyReport('Perl', TEXT),
+  );
+});

@@ -1,0 +1,106 @@
+// What `usage` and `validate` print.
+import { describe, expect, it } from 'vitest';
+import { renderIssues } from '../../../src/report/issues-report.ts';
+import { renderUsage, type UsageReport } from '../../../src/report/usage-report.ts';
+import { JSON_FORMAT, MARKDOWN, resourceIds, TEXT } from './samples.ts';
+import type { ConfigIssue } from '../../../src/core/errors.ts';
+
+const USAGE: UsageReport = {
+  account: 'acme-eu',
+  entries: [
+    { kind: 'skill', name: 'Perl', remoteId: 'p1', usedBy: [] },
+    { kind: 'role', name: 'Designer', remoteId: 'p3', usedBy: ['r1'] },
+    { kind: 'skill', name: 'TypeScript', remoteId: 'p2', usedBy: resourceIds(120) },
+  ],
+  unknownReferences: [
+    { resourceId: 'r1', kind: 'skill', remoteId: 'gone' },
+    { resourceId: 'r2', kind: 'skill', remoteId: 'gone' },
+  ],
+};
+
+describe('usage', () => {
+  it('shows the most used first, then those nobody has, then unknown ids with who refers to them', () => {
+    expect(renderUsage([USAGE], TEXT)).toBe(`acme-eu
+
+  In use (2)
+    120 people  skill  TypeScript  p2
+      1 person  role   Designer    p3
+
+  Nobody has (1)
+    skill  Perl  p1
+
+  Unknown ids (1)
+    People refer to these, and no list shows them.
+    2 people  skill  gone
+        r1, r2
+
+  Usage: 2 skills and 1 role, 1 that nobody has, 2 references to unknown ids.
+`);
+  });
+
+  it('has every entry and every person in json, in the same order', () => {
+    const [account] = JSON.parse(renderUsage([USAGE], JSON_FORMAT)) as (UsageReport & {
+      schemaVersion: number;
+    })[];
+    expect(account?.schemaVersion).toBe(1);
+    expect(account?.entries.map(({ name }) => name)).toEqual(['TypeScript', 'Designer', 'Perl']);
+    expect(account?.entries[0]?.usedBy).toHaveLength(120);
+    expect(account?.unknownReferences).toEqual(USAGE.unknownReferences);
+  });
+
+  it('is a table in markdown', () => {
+    expect(renderUsage([USAGE], MARKDOWN)).toContain('| 120 people | skill | `TypeScript` | `p2` |');
+  });
+});
+
+const ISSUES: ConfigIssue[] = [
+  {
+    file: 'config/a b.yaml',
+    line: 3,
+    column: 5,
+    message: 'unknown key "skils"; did you mean "skills"?',
+    severity: 'error',
+  },
+  {
+    file: 'config/b.yaml',
+    line: 9,
+    column: 1,
+    message: `a long ${'message '.repeat(30)}ends`,
+    severity: 'warning',
+  },
+];
+
+describe('issues', () => {
+  it('are one unbroken line each, as editors read them, and a line that counts them', () => {
+    expect(renderIssues(ISSUES, TEXT)).toBe(
+      'config/a b.yaml:3:5: error: unknown key "skils"; did you mean "skills"?\n' +
+        `config/b.yaml:9:1: warning: ${ISSUES[1]?.message ?? ''}\n` +
+        '\nThe configuration is not valid: 1 error and 1 warning.\n',
+    );
+  });
+
+  it('are all printed, however many', () => {
+    const issues = Array.from({ length: 1500 }, (_, line) => ({ ...ISSUES[0], line }) as ConfigIssue);
+    expect(renderIssues(issues, TEXT).match(/: error: /g)).toHaveLength(1500);
+  });
+
+  it('are an array of their fields in json', () => {
+    expect(JSON.parse(renderIssues(ISSUES, JSON_FORMAT))).toEqual(ISSUES);
+    expect(Object.keys((JSON.parse(renderIssues(ISSUES, JSON_FORMAT)) as object[])[0] ?? {})).toEqual([
+      'file',
+      'line',
+      'column',
+      'severity',
+      'message',
+    ]);
+  });
+
+  it('are a list in markdown', () => {
+    expect(renderIssues(ISSUES, MARKDOWN)).toContain('- `config/a b.yaml:3:5`: error: unknown key "skils";');
+  });
+
+  it('that are none, or only warnings, leave the configuration valid', () => {
+    expect(renderIssues([], TEXT)).toBe('The configuration is valid.\n');
+    expect(renderIssues(ISSUES.slice(1), TEXT)).toContain('The configuration is valid, with 1 warning.');
+  });
+});

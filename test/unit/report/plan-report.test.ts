@@ -1,0 +1,193 @@
+// What a person reads before anything is written.
+import { describe, expect, it } from 'vitest';
+import { TEXT_ROWS } from '../../../src/report/text.ts';
+import { MARKDOWN_LIMIT } from '../../../src/report/markdown.ts';
+import { renderPlans } from '../../../src/report/plan-report.ts';
+import {
+  create,
+  hold,
+  JSON_FORMAT,
+  makePlan,
+  MARKDOWN,
+  MIXED,
+  remove,
+  resourceIds,
+  TEXT,
+} from './samples.ts';
+import type { PlanResult } from '../../../src/core/plan.ts';
+
+const FAILED: PlanResult = {
+  schemaVersion: 1,
+  account: 'beta',
+  status: 'failed',
+  error: { code: 'config_invalid', message: 'beta.yaml:3:5: unknown key\nbeta.yaml:9:1: quote it' },
+};
+const MANY = Array.from({ length: 9000 }, (_, index) => `Skill ${index}`);
+
+function linesOf(text: string): string[] {
+  return text.split('\n');
+}
+
+describe('plans as json', () => {
+  it('are exactly the array', () => {
+    const plans = [MIXED, FAILED];
+    expect(renderPlans(plans, JSON_FORMAT)).toBe(`${JSON.stringify(plans, null, 2)}\n`);
+  });
+});
+
+describe('plans as text', () => {
+  it('open with the account, its state, its ids and end with one line of counts', () => {
+    const lines = linesOf(renderPlans([MIXED], TEXT));
+    expect(lines.slice(0, 4)).toEqual([
+      'acme-eu · changes',
+      '  Account  4815162342',
+      '  Commit   3f2a91c0d1e2',
+      `  Digest   ${MIXED.digest}`,
+    ]);
+    expect(lines.at(-2)).toBe('  Plan: 3 to create, 2 to delete, 4 held, 412 unchanged, 5 left alone.');
+  });
+
+  it('align columns whatever the script of the names', () => {
+    const text = renderPlans(
+      [makePlan({ operations: [remove('日本語'), remove('ab'), remove('abcdef')] })],
+      TEXT,
+    );
+    expect(text).toContain('    - skill  日本語  nobody has it  id-3\n');
+    expect(text).toContain('    - skill  ab      nobody has it  id-2\n');
+    expect(text).toContain('    - skill  abcdef  nobody has it  id-6\n');
+  });
+
+  it('print an overlong name whole without pushing the other rows away', () => {
+    const long = 'x'.repeat(300);
+    const text = renderPlans([makePlan({ operations: [remove(long), remove('ab')] })], TEXT);
+    expect(text).toContain(`    - skill  ${long}  nobody has it  id-300\n`);
+    expect(text).toContain('    - skill  ab  nobody has it  id-2\n');
+  });
+
+  it('say how many people lose a deleted entry, and who', () => {
+    const text = renderPlans([makePlan({ operations: [remove('Perl', ['r1', 'r2']), remove('Ada')] })], TEXT);
+    expect(text).toContain('- skill  Perl  2 people lose it  id-4\n        r1, r2\n');
+    expect(text).toContain('- skill  Ada   nobody has it');
+  });
+
+  it('say of a held change its rules, the people, the reason and what releases it', () => {
+    const text = renderPlans([makePlan({ held: [hold('Perl', { usedBy: resourceIds(47) })] })], TEXT);
+    expect(text).toContain('in_use: people have it');
+    expect(text).toContain('- skill  Perl  47 people have it');
+    expect(text).toMatch(/Who +res-0001, .*res-0008,\n +res-0009, res-0010 … and 37 more\n/);
+    expect(text).toContain('Why      People have it.');
+    expect(text).toContain('Release  Take it off them, or approve the delete under approvedDeletes.');
+  });
+
+  it('say once what all changes held by the same rules have in common', () => {
+    const held = ['A', 'B', 'C'].map((name) =>
+      hold(name, { rules: ['max_deletes'], reason: 'Too many.', release: 'Raise maxDeletes.' }),
+    );
+    const text = renderPlans([makePlan({ held })], TEXT);
+    expect(text.match(/Too many\./g)).toHaveLength(1);
+    expect(text.match(/Raise maxDeletes\./g)).toHaveLength(1);
+  });
+
+  it('shorten a long list by whole rows and count the rest', () => {
+    const lines = linesOf(renderPlans([makePlan({ operations: MANY.map((name) => create(name)) })], TEXT));
+    expect(lines.filter((line) => line.startsWith('    + skill'))).toHaveLength(TEXT_ROWS);
+    expect(lines).toContain('    … and 8800 more (--format json has them all)');
+    expect(lines).toContain('  To create (9000)');
+  });
+
+  it('count the rest of a section over all its groups', () => {
+    const held = MANY.slice(0, 300).map((name, index) =>
+      hold(name, index % 2 === 0 ? {} : { rules: ['too_new'] }),
+    );
+    const lines = linesOf(renderPlans([makePlan({ held })], TEXT));
+    expect(lines.filter((line) => line.startsWith('      - skill'))).toHaveLength(TEXT_ROWS);
+    expect(lines).toContain('    … and 100 more (--format json has them all)');
+  });
+
+  it('tell a plan with nothing to do in two lines', () => {
+    const plan = makePlan({ leftAlone: MIXED.leftAlone });
+    expect(renderPlans([plan], TEXT)).toBe(
+      'acme-eu · nothing to do\n' +
+        '  412 entries are as the file says; 5 left alone (1 protected, 3 unmanaged, 1 duplicate).\n',
+    );
+  });
+
+  it('say first of a blocked plan that nothing will be written, why, and what accepts it', () => {
+    const message = 'Of 60 skills 45 are missing, twice in a row.';
+    const plan = makePlan({
+      status: 'blocked',
+      operations: [create('A')],
+      warnings: [{ code: 'suspicious_shrink', message }],
+    });
+    expect(linesOf(renderPlans([plan], TEXT)).slice(0, 4)).toEqual([
+      'acme-eu · blocked',
+      '  Nothing will be written:',
+      `  ${message}`,
+      '  If what is missing is really gone: rolecall apply acme-eu --accept-shrink',
+    ]);
+    expect(renderPlans([plan], TEXT)).not.toContain('To create');
+  });
+
+  it('print every line of what kept an account from being planned, and the sum over all accounts last', () => {
+    const lines = linesOf(renderPlans([MIXED, FAILED], TEXT));
+    expect(lines).toContain('beta · could not be planned (config_invalid)');
+    expect(lines).toContain('  beta.yaml:3:5: unknown key');
+    expect(lines).toContain('  beta.yaml:9:1: quote it');
+    expect(lines.at(-2)).toBe(
+      '2 accounts: 3 to create, 2 to delete, 4 held, 412 unchanged, 5 left alone; 1 could not be planned.',
+    );
+  });
+
+  it('wrap prose to the width, and never within a word', () => {
+    const digest = MIXED.digest;
+    const lines = linesOf(renderPlans([MIXED], { ...TEXT, width: 60 }));
+    const prose = lines.filter((line) => !line.includes(digest) && !/^ +[-+] /.test(line));
+    expect(Math.max(...prose.map((line) => line.length))).toBeLessThanOrEqual(62);
+    expect(lines.some((line) => line.endsWith(digest))).toBe(true);
+  });
+});
+
+describe('plans as markdown', () => {
+  it('begin with the counts and fold what is of lesser interest', () => {
+    const report = renderPlans([MIXED], MARKDOWN);
+    expect(report.startsWith('## rolecall plan\n\n### `acme-eu`: changes\n\n**Plan: 3 to create')).toBe(true);
+    expect(report).toContain('<details>\n\n<summary>Left alone (5)</summary>\n\n| Rule |');
+    expect(report).toContain('| + skill | `Kubernetes` |');
+  });
+
+  it('show a hundred rows of a long list and count the rest', () => {
+    const report = renderPlans([makePlan({ operations: MANY.map((name) => create(name)) })], MARKDOWN);
+    expect(report.match(/^\| \+ skill/gm)).toHaveLength(100);
+    expect(report).toContain('_… and 8900 more, left out for length; `--format json` has everything._');
+  });
+
+  it.each([
+    ['of long names', [makePlan({ operations: MANY.map((name) => create(name.padEnd(900, '|'))) })]],
+    ['of one name beyond all measure', [makePlan({ operations: [create('x'.repeat(100_000))] })]],
+    [
+      'of two thousand accounts',
+      MANY.slice(0, 2000).map((account) => makePlan({ account, operations: [create('A')] })),
+    ],
+    [
+      'that failed with a thousand problems',
+      [{ ...FAILED, error: { code: 'config_invalid', message: MANY.join('\n') } }],
+    ],
+    [
+      'that failed with one endless message',
+      [{ ...FAILED, error: { code: 'x', message: 'a|'.repeat(50_000) } }],
+    ],
+  ] satisfies [string, PlanResult[]][])('stay below what a comment may hold for plans %s', (_, plans) => {
+    const report = renderPlans(plans, MARKDOWN);
+    expect(report.length).toBeLessThanOrEqual(MARKDOWN_LIMIT);
+    expect(report).toMatch(/left out for length/);
+  });
+
+  it('say how many accounts were left out', () => {
+    const plans = MANY.slice(0, 2000).map((account) => makePlan({ account, operations: [create('A')] }));
+    const report = renderPlans(plans, MARKDOWN);
+    const shown = report.match(/^### /gm)?.length ?? 0;
+    expect(shown).toBeGreaterThan(50);
+    expect(report).toContain(`_… and ${2000 - shown} more left out for length`);
+    expect(report).toContain('**2000 accounts: 2000 to create');
+  });
+});

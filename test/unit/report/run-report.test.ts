@@ -1,0 +1,189 @@
+// What a run did, as `apply`, `show` and `history` tell it.
+import { describe, expect, it } from 'vitest';
+import { renderRuns } from '../../../src/report/history-report.ts';
+import { renderRun, renderRunReports } from '../../../src/report/run-report.ts';
+import { hold, JSON_FORMAT, makeOperation, makePlan, makeRun, MARKDOWN, TEXT } from './samples.ts';
+import type { RunReport } from '../../../src/report/run-json.ts';
+
+function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunReport> = {}): RunReport {
+  return { run: makeRun(run), operations: [], warnings: [], plan: null, ...parts };
+}
+
+const RUN_KEYS =
+  'schemaVersion id account remoteAccountId trigger mode status startedAt finishedAt configDigest configCommit planDigest ' +
+  'created deleted held kept failed requests retries errorCode error';
+const OPERATION_KEYS =
+  'seq kind action name remoteId status rule reason attempts httpStatus startedAt finishedAt';
+
+describe('a run as json', () => {
+  it('has exactly the fields of the contract, in order, and operations without the run id', () => {
+    const value: unknown = JSON.parse(
+      renderRun(report({}, { operations: [makeOperation(1, 'A')] }), JSON_FORMAT),
+    );
+    expect(Object.keys(value as object).join(' ')).toBe(`${RUN_KEYS} operations warnings plan`);
+    const { operations } = value as { operations: object[] };
+    expect(Object.keys(operations[0] ?? {}).join(' ')).toBe(OPERATION_KEYS);
+  });
+
+  it('is an array for apply, and an array without operations for history', () => {
+    const runs = JSON.parse(renderRunReports([report({})], JSON_FORMAT)) as object[];
+    expect(runs).toHaveLength(1);
+    const rows = JSON.parse(renderRuns([makeRun(), makeRun({ status: 'failed' })], JSON_FORMAT)) as object[];
+    expect(rows.map((row) => Object.keys(row).join(' '))).toEqual([RUN_KEYS, RUN_KEYS]);
+  });
+});
+
+describe('the sentence of a run', () => {
+  const operations = Array.from({ length: 14 }, (_, index) =>
+    makeOperation(index + 1, `S${index}`, index < 2 ? { status: 'failed' } : {}),
+  );
+  it.each([
+    ['Converged: nothing left to do.', report({ status: 'converged' })],
+    ['Partial: 2 of 14 operations failed.', report({ status: 'partial', failed: 2 }, { operations })],
+    [
+      'Partial: the outcome of 1 of 1 operation is not known.',
+      report({ status: 'partial' }, { operations: [makeOperation(1, 'A', { status: 'unknown' })] }),
+    ],
+    ['Partial: what was done does not show in the lists yet.', report({ status: 'partial' })],
+    [
+      'Held: all is done but for 2 changes that wait for a person or for time.',
+      report({ status: 'held', held: 2 }),
+    ],
+    ['Blocked: a guard stopped the writing.', report({ status: 'blocked' })],
+    [
+      'Interrupted: 1 of 3 operations is done; of 1 the outcome is not known.',
+      report(
+        { status: 'interrupted' },
+        {
+          operations: [
+            makeOperation(1, 'A'),
+            makeOperation(2, 'B', { status: 'sent' }),
+            makeOperation(3, 'C', { status: 'skipped' }),
+          ],
+        },
+      ),
+    ],
+    [
+      'Planned: nothing was written; the plan waits for approval.',
+      report({ status: 'planned', mode: 'approve' }),
+    ],
+  ])('reads %s', (sentence, run) => {
+    expect(renderRun(run, TEXT).split('\n')[1]).toBe(`  ${sentence}`);
+  });
+});
+
+describe('a run as text', () => {
+  it('shows what was done with how long it took, and what failed with its status and reason', () => {
+    const text = renderRun(
+      report(
+        { status: 'partial', failed: 1, created: 1 },
+        {
+          operations: [
+            makeOperation(1, 'Kubernetes', { remoteId: 'n1' }),
+            makeOperation(2, 'Go', {
+              status: 'failed',
+              httpStatus: 409,
+              attempts: 2,
+              reason: 'The name is taken.',
+            }),
+          ],
+        },
+      ),
+      TEXT,
+    );
+    expect(text).toContain('  Created (1)\n    + skill  Kubernetes  240 ms  n1\n');
+    expect(text).toContain(
+      '  Failed (1)\n    + skill  Go  HTTP 409, 2 attempts  240 ms\n        The name is taken.\n',
+    );
+    expect(text).toContain('took 12.4 s');
+  });
+
+  it('explains an unknown outcome, also that of a request whose run was broken off', () => {
+    const operations = [
+      makeOperation(1, 'A', { status: 'unknown' }),
+      makeOperation(2, 'B', { status: 'sent' }),
+    ];
+    const text = renderRun(report({ status: 'interrupted' }, { operations }), TEXT);
+    expect(text).toContain('Outcome not known (2)');
+    expect(text).toContain('nothing is sent again blindly');
+  });
+
+  it('names a held change once, in the words of its plan, and what was held only in the course of the run', () => {
+    const plan = makePlan({ held: [hold('Perl', { remoteId: 'p1', usedBy: ['r1'] })] });
+    const operations = [
+      makeOperation(1, 'Perl', { action: 'delete', remoteId: 'p1', status: 'held', rule: 'in_use' }),
+      makeOperation(2, 'Ada', {
+        action: 'delete',
+        remoteId: 'a1',
+        status: 'held',
+        rule: 'failed_creates',
+        httpStatus: null,
+        startedAt: null,
+      }),
+    ];
+    const text = renderRun(report({ status: 'held', held: 2 }, { plan, operations }), TEXT);
+    expect(text.match(/ Perl /g)).toHaveLength(1);
+    expect(text).toContain('- skill  Perl  1 person has it  p1');
+    expect(text).toMatch(/Held in the course of the run \(1\)\n.*\n {4}- skill {2}Ada {2}failed_creates/);
+  });
+
+  it('gives the next step as a command', () => {
+    const approve = renderRun(report({ status: 'planned', mode: 'approve', planDigest: 'sha256:ab' }), TEXT);
+    expect(approve).toContain('Next: rolecall approve acme-eu sha256:ab  #');
+    const failed = renderRunReports(
+      [report({ status: 'failed', errorCode: 'unauthorized', error: 'It answered 401.' })],
+      TEXT,
+    );
+    expect(failed).toContain('acme-eu · failed (unauthorized)\n');
+    expect(failed).toContain('Next: rolecall doctor acme-eu  #');
+    expect(failed).toContain(`rolecall show ${makeRun().id}  #`);
+    const shrunk = renderRun(
+      report({ status: 'blocked', errorCode: 'suspicious_shrink', error: 'Lost 45 of 60.' }),
+      TEXT,
+    );
+    expect(shrunk).toContain('rolecall apply acme-eu --accept-shrink');
+  });
+
+  it('tells apply of a run that had nothing to do in two lines', () => {
+    expect(renderRunReports([report({})], TEXT)).toBe(
+      `acme-eu · converged\n  Converged: nothing left to do. 412 entries are as the file says (run\n  ${makeRun().id}).\n`,
+    );
+  });
+
+  it('sums up several accounts in the last line', () => {
+    const text = renderRunReports(
+      [report({ created: 3 }), report({ account: 'beta', status: 'failed' })],
+      TEXT,
+    );
+    expect(text.trimEnd().split('\n').at(-1)).toMatch(/^2 accounts: 3 created, .*; 1 run failed\.$/);
+  });
+});
+
+describe('the history', () => {
+  it('is one aligned table, whole, with its heads', () => {
+    const runs = Array.from({ length: 250 }, (_, index) =>
+      makeRun({ id: `run-${index}`, account: index % 2 === 0 ? 'acme-eu' : '日本', created: index }),
+    );
+    const lines = renderRuns(runs, TEXT).trimEnd().split('\n');
+    expect(lines).toHaveLength(1 + 250 + 2);
+    expect(lines[0]).toMatch(
+      /^Started +Account +Status +Asked by +Created +Deleted +Held +Failed +Took +Run$/,
+    );
+    expect(lines[1]).toMatch(
+      /^2026-11-21 05:24:10 UTC {2}acme-eu {2}converged {2}cli, apply +0 +0 +0 +0 {2}12\.4 s {2}run-0$/,
+    );
+    expect(lines[2]).toContain('  日本     converged');
+    expect(lines.at(-1)).toBe('250 runs.');
+  });
+
+  it('says so when there are no runs', () => {
+    expect(renderRuns([], TEXT)).toBe('No runs.\n');
+    expect(renderRuns([], JSON_FORMAT)).toBe('[]\n');
+  });
+
+  it('is a table in markdown', () => {
+    expect(renderRuns([makeRun()], MARKDOWN)).toContain(
+      '| 2026-11-21 05:24:10 UTC | `acme-eu` | converged |',
+    );
+  });
+});
