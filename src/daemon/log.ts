@@ -1,0 +1,7 @@
+// What the daemon logs with: constant text, data beside it (house style). wire.ts gives pino.
+
+export interface Log {
+  info(data: object, message: string): void;
+  warn(data: object, message: string): void;
+  error(data: object, message: string): void;
+}

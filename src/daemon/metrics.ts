@@ -1,0 +1,123 @@
+// The metrics of contract section 7, in a registry of their own. Labels never hold the name of an entry.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Kind } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
+import type { RunDetail } from '../core/ports.ts';
+
+export interface Metrics {
+  /** Everything that a finished run says. */
+  run(detail: RunDetail, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
+  request(account: string, event: { method: string; status: number | 'error'; durationMs: number }): void;
+  retry(account: string): void;
+  configValid(account: string, valid: boolean): void;
+  skippedTick(account: string): void;
+  /** Forgets the gauges of an account that is configured no more. */
+  forget(account: string): void;
+  contentType: string;
+  text(): Promise<string>;
+}
+
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry, prefix: 'rolecall_' });
+  const counter = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> =>
+    new Counter({ name: `rolecall_${name}`, help, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> =>
+    new Gauge({ name: `rolecall_${name}`, help, labelNames, registers });
+
+  const runs = counter('runs_total', 'Runs by how they ended.', ['account', 'status']);
+  const duration = new Histogram({
+    name: 'rolecall_run_duration_seconds',
+    help: 'How long runs took.',
+    labelNames: ['account'],
+    buckets: [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000],
+    registers,
+  });
+  const success = gauge(
+    'last_success_timestamp_seconds',
+    'When a run last ended converged, held or, in a mode that does not write, planned.',
+    ['account'],
+  );
+  const drift = gauge('drift', 'Operations that a plan would carry out now.', ['account', 'kind', 'action']);
+  const held = gauge('held', 'Changes that are held, by each rule that holds them.', [
+    'account',
+    'kind',
+    'rule',
+  ]);
+  const entries = gauge('entries', 'Entries that the service listed in the last run.', ['account', 'kind']);
+  const operations = counter('operations_total', 'Operations by what came of them.', [
+    'account',
+    'kind',
+    'action',
+    'result',
+  ]);
+  const requests = counter('api_requests_total', 'Requests to the service.', ['account', 'method', 'status']);
+  const requestDuration = new Histogram({
+    name: 'rolecall_api_request_duration_seconds',
+    help: 'How long requests to the service took.',
+    labelNames: ['method'],
+    buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+    registers,
+  });
+  const retries = counter('api_retries_total', 'Requests that were sent again.', ['account']);
+  const valid = gauge('config_valid', 'Whether the account’s configuration is valid.', ['account']);
+  const skipped = counter('skipped_ticks_total', 'Ticks that found the account still running.', ['account']);
+  gauge('build_info', 'The version that runs.', ['version']).set({ version }, 1);
+
+  function forgetGauges(account: string): void {
+    for (const forgetOne of forgets.get(account) ?? []) forgetOne();
+    forgets.delete(account);
+  }
+  const forgets = new Map<string, (() => void)[]>();
+
+  return {
+    run({ run, operations: rows, plan }, entryCounts, durationSeconds) {
+      const { account, status } = run;
+      runs.inc({ account, status });
+      duration.observe({ account }, durationSeconds);
+      if (status === 'converged' || status === 'held' || status === 'planned') {
+        success.set({ account }, Date.parse(run.finishedAt ?? run.startedAt) / 1000);
+      }
+      for (const { kind, action, status: result } of rows) {
+        if (result !== 'held' && result !== 'pending') operations.inc({ account, kind, action, result });
+      }
+      if (plan === null) return;
+      forgetGauges(account);
+      const forget: (() => void)[] = [];
+      const left = plan.operations.filter(
+        (_, index) => rows.find((row) => row.seq === index + 1)?.status !== 'done',
+      );
+      for (const kind of KINDS) {
+        entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
+        for (const action of ['create', 'delete'] as const) {
+          const count = left.filter((each) => each.kind === kind && each.action === action).length;
+          drift.set({ account, kind, action }, count);
+          forget.push(() => drift.remove({ account, kind, action }));
+        }
+        for (const rule of new Set(plan.held.flatMap((each) => each.rules))) {
+          const count = plan.held.filter((each) => each.kind === kind && each.rules.includes(rule)).length;
+          if (count === 0) continue;
+          held.set({ account, kind, rule }, count);
+          forget.push(() => held.remove({ account, kind, rule }));
+        }
+      }
+      forgets.set(account, forget);
+    },
+    request(account, { method, status, durationMs }) {
+      requests.inc({ account, method, status: String(status) });
+      requestDuration.observe({ method }, durationMs / 1000);
+    },
+    retry: (account) => retries.inc({ account }),
+    configValid: (account, isValid) => valid.set({ account }, isValid ? 1 : 0),
+    skippedTick: (account) => skipped.inc({ account }),
+    forget(account) {
+      forgetGauges(account);
+      valid.remove({ account });
+      success.remove({ account });
+      for (const kind of KINDS) entries.remove({ account, kind });
+    },
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+}
