@@ -1,0 +1,89 @@
+// Where a command's words go: data to stdout or a file, everything else to stderr; colour on a terminal only.
+import { writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { UsageError } from '../core/errors.ts';
+
+export type Format = 'text' | 'json' | 'markdown';
+export const FORMATS: readonly Format[] = ['text', 'json', 'markdown'];
+
+export interface OutputOptions {
+  readonly format: Format;
+  readonly output?: string | undefined;
+}
+
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** A sink for reports: stdout, or the file of `--output`, written when closed. */
+export interface Output {
+  readonly render: { readonly format: Format; readonly colour: boolean; readonly width: number };
+  print(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openOutput({ format, output }: OutputOptions): Output {
+  const toTerminal = output === undefined && process.stdout.isTTY;
+  const parts: string[] = [];
+  return {
+    render: { format, colour: toTerminal && wantsColour(), width: toTerminal ? process.stdout.columns : 100 },
+    async print(text) {
+      if (output !== undefined) parts.push(text);
+      else await write(process.stdout, text);
+    },
+    async close() {
+      if (output === undefined) return;
+      try {
+        await writeFile(output, parts.join(''));
+      } catch (error) {
+        const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+        throw new UsageError(`cannot write ${output} (${reason}); check the path of --output`);
+      }
+    },
+  };
+}
+
+/** Resolves when the text is out, also into a slow pipe. */
+function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write(text, () => resolve());
+  });
+}
+
+function wantsColour(): boolean {
+  return (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
+}
+
+/** Whether a person can be asked. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/** Asks on the terminal; only the whole word `yes` is a yes. */
+export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await terminal.question(`${question} Only “yes” is accepted: `, { signal })).trim() === 'yes';
+  } catch {
+    return false;
+  } finally {
+    terminal.close();
+  }
+}
+
+/** A line on the terminal that shows how far the work is; nothing where nobody looks. */
+export function progressLine(): { show(text: string): void; clear(): void } {
+  const isTerminal = process.stderr.isTTY;
+  let shown = 0;
+  return {
+    show(text) {
+      const nowMs = Date.now();
+      if (!isTerminal || nowMs - shown < 50) return;
+      shown = nowMs;
+      process.stderr.write(`\r\u001B[2K${text.slice(0, process.stderr.columns - 1)}`);
+    },
+    clear() {
+      if (isTerminal && shown > 0) process.stderr.write('\r\u001B[2K');
+    },
+  };
+}

@@ -1,0 +1,145 @@
+// rolecall doctor: tries everything that a run needs and says what is well and what is not. Writes nothing.
+import { readLists } from '../app/observe.ts';
+import { describeFailure } from '../app/run-result.ts';
+import { listedAccountId } from '../core/identity.ts';
+import { formatConfigIssue } from '../core/errors.ts';
+import type { RunSignals } from '../core/ports.ts';
+import { visible } from '../report/visible.ts';
+import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
+import { openOutput } from './console.ts';
+import type { ConfiguredAccount, Environment, Session } from './environment.ts';
+import type { ExitStatus } from './exit-status.ts';
+import { combine, EXIT, failureExit } from './exit-status.ts';
+import { listenForSignals } from './signals.ts';
+
+interface Finding {
+  readonly ok: boolean;
+  readonly what: string;
+  readonly detail: string;
+}
+
+interface Diagnosis {
+  readonly title: string;
+  readonly findings: readonly Finding[];
+  readonly exit: ExitStatus;
+}
+
+export async function doctor(
+  environment: Environment,
+  configFile: string,
+  names: readonly string[],
+  options: { readonly format: 'text' | 'json'; readonly output?: string | undefined },
+): Promise<ExitStatus> {
+  const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
+  const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const { session, diagnosis } = await openStore(environment, configuration, service);
+  try {
+    const diagnoses = [diagnosis];
+    if (session !== null) {
+      diagnoses.push(
+        ...(await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
+          examine(account, environment, session, signals),
+        )),
+      );
+    }
+    const output = openOutput({ format: options.format, output: options.output });
+    await output.print(
+      options.format === 'json'
+        ? `${JSON.stringify(diagnoses, null, 2)}\n`
+        : diagnoses.map(toText).join('\n'),
+    );
+    await output.close();
+    if (signals.stop.aborted) return EXIT.interrupted;
+    return combine(diagnoses.map(({ exit }) => exit));
+  } finally {
+    await session?.close();
+    signals.release();
+  }
+}
+
+async function openStore(
+  environment: Environment,
+  configuration: Parameters<Environment['openSession']>[0],
+  service: Parameters<Environment['openSession']>[1],
+): Promise<{ session: Session | null; diagnosis: Diagnosis }> {
+  const title = `store ${service.store}`;
+  try {
+    const session = await environment.openSession(configuration, service);
+    await session.checkStore();
+    const findings = [{ ok: true, what: 'store', detail: 'opens and can be written' }];
+    return { session, diagnosis: { title, findings, exit: EXIT.done } };
+  } catch (error) {
+    const failure = describeFailure(error);
+    const findings = [{ ok: false, what: 'store', detail: failure.message }];
+    return { session: null, diagnosis: { title, findings, exit: failureExit(failure.code) } };
+  }
+}
+
+async function examine(
+  account: ConfiguredAccount,
+  environment: Environment,
+  session: Session,
+  signals: RunSignals,
+): Promise<Diagnosis> {
+  const title = `account ${account.name}`;
+  const { settings } = account;
+  if (settings === undefined) {
+    const findings = errorsOf(account.issues).map((issue) => ({
+      ok: false,
+      what: 'configuration',
+      detail: formatConfigIssue(issue),
+    }));
+    return { title, findings, exit: EXIT.invalidConfiguration };
+  }
+  const next = await environment.nextTimes(settings.schedule, settings.timezone, 3);
+  const findings: Finding[] = [
+    {
+      ok: true,
+      what: 'schedule',
+      detail: `${settings.schedule} ${settings.timezone}, mode ${settings.mode}; next ${next.map((time) => time.toISOString()).join(', ')}`,
+    },
+  ];
+  try {
+    const reader = await session.planning.service.reader(settings, signals);
+    const observed = await readLists(reader);
+    const state = await session.planning.journal.accountState(account.name);
+    const listed = listedAccountId(observed);
+    const expected = settings.accountId ?? state.remoteAccountId;
+    findings.push(
+      { ok: true, what: 'address', detail: `${settings.baseUrl} answers and takes the token` },
+      {
+        ok: true,
+        what: 'lists',
+        detail: `${observed.skill.length} skills, ${observed.role.length} roles, ${observed.resources.length} resources, all well-formed`,
+      },
+      ...observed.warnings.map((warning) => ({ ok: true, what: 'note', detail: warning.message })),
+      {
+        ok: listed === null || expected === null || listed === expected,
+        what: 'account id',
+        detail: accountIdDetail(listed, settings.accountId, state.remoteAccountId),
+      },
+    );
+  } catch (error) {
+    const failure = describeFailure(error);
+    findings.push({ ok: false, what: 'service', detail: failure.message });
+    return { title, findings, exit: failureExit(failure.code) };
+  }
+  return { title, findings, exit: findings.every(({ ok }) => ok) ? EXIT.done : EXIT.failed };
+}
+
+function accountIdDetail(listed: string | null, pinned: string | undefined, remembered: string | null): string {
+  if (listed === null) return 'nothing listed carries an account id; the first create will tell it';
+  const expected = pinned ?? remembered;
+  if (expected === null) return `${listed}; pin it with accountId: ${JSON.stringify(listed)}`;
+  const by = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
+  return listed === expected
+    ? `${listed}, as ${by}`
+    : `the token belongs to account ${listed}, but ${expected} is ${by}`;
+}
+
+function toText({ title, findings }: Diagnosis): string {
+  const lines = findings.map(
+    ({ ok, what, detail }) => `  ${ok ? 'ok  ' : 'FAIL'}  ${what.padEnd(13)} ${visible(detail)}`,
+  );
+  return `${visible(title)}\n${lines.join('\n')}\n`;
+}

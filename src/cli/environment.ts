@@ -1,0 +1,97 @@
+// What the commands are given. wire.ts makes it; a command knows core, app and report, and nothing of the rest.
+import type { AccountRequest, ApplyDeps, PlanningDeps } from '../app/request.ts';
+import type { ConfigIssue } from '../core/errors.ts';
+import type { JournalReader, ReadableService, RunSignals } from '../core/ports.ts';
+import type { AccountSettings, SecretRef, ServiceSettings } from '../core/settings.ts';
+
+/** An account file as it was found; `settings` is absent when it is broken. */
+export interface ConfiguredAccount {
+  readonly name: string;
+  readonly file: string;
+  readonly settings?: AccountSettings;
+  readonly issues: readonly ConfigIssue[];
+}
+
+/** All configuration; `service` is absent when rolecall.yaml itself is broken. */
+export interface Configuration {
+  readonly service?: ServiceSettings;
+  readonly accounts: readonly ConfiguredAccount[];
+  readonly issues: readonly ConfigIssue[];
+  /** Where the sound parts refer to secrets. */
+  readonly secrets: readonly SecretUse[];
+}
+
+/** A reference to a secret, with its place. */
+export interface SecretUse {
+  readonly ref: SecretRef;
+  readonly what: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Everything that a run of this process shares. Closing it lets go of connections and of the store. */
+export interface Session {
+  readonly planning: PlanningDeps;
+  readonly applying: ApplyDeps;
+  readonly reader: JournalReader;
+  readonly requestFor: (
+    settings: AccountSettings,
+    trigger: AccountRequest['trigger'],
+    signals: RunSignals,
+  ) => AccountRequest;
+  /** Resolves when the store can be written. */
+  checkStore(): Promise<void>;
+  prune(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DumpInput {
+  readonly account: {
+    readonly region?: string;
+    readonly baseUrl: string;
+    readonly token: SecretRef;
+    readonly mode?: AccountSettings['mode'];
+    readonly schedule?: string;
+  };
+  readonly accountId: string | null;
+  readonly skills: readonly string[];
+  readonly roles: readonly string[];
+}
+
+export interface SandboxCommand {
+  readonly port: number;
+  readonly dataFile?: string;
+  readonly accounts: number;
+  readonly seedFile?: string;
+  readonly faultsFile?: string;
+}
+
+export interface RunningSandbox {
+  readonly url: string;
+  readonly accounts: readonly { readonly name: string; readonly token: string; readonly region: string }[];
+  close(): Promise<void>;
+}
+
+export interface Environment {
+  readonly version: string;
+  loadConfiguration(file: string): Promise<Configuration>;
+  /** Problems with the secrets that the configuration refers to; severity `warning`. */
+  checkSecrets(configuration: Configuration): Promise<readonly ConfigIssue[]>;
+  /** Opens the store and the connections. Throws StoreError. */
+  openSession(configuration: Configuration, service: ServiceSettings): Promise<Session>;
+  /** The journal alone, of a store that is there already. */
+  openJournal(service: ServiceSettings): Promise<{ readonly reader: JournalReader; close(): Promise<void> }>;
+  /** Reading without a store, for commands that only ask. */
+  openReadable(
+    service: ServiceSettings,
+  ): Promise<{ readonly service: ReadableService; close(): Promise<void> }>;
+  accountFileText(input: DumpInput): Promise<string>;
+  /** The next times at which a schedule ticks. */
+  nextTimes(schedule: string, timezone: string, count: number): Promise<readonly Date[]>;
+  startSandbox(options: SandboxCommand): Promise<RunningSandbox>;
+  /** Runs the daemon until it is told to stop; resolves with the exit status. */
+  serve(configFile: string): Promise<number>;
+  /** Plays the demonstration; resolves with the exit status. */
+  demo(): Promise<number>;
+}

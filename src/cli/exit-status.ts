@@ -1,0 +1,67 @@
+// Exit statuses and which of several wins (contract, section 3).
+import type { RunStatus } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
+
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  changes: 2,
+  held: 3,
+  invalidConfiguration: 4,
+  stalePlan: 5,
+  usage: 64,
+  interrupted: 130,
+} as const;
+export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+
+const PRECEDENCE: readonly ExitStatus[] = [
+  EXIT.usage,
+  EXIT.interrupted,
+  EXIT.failed,
+  EXIT.invalidConfiguration,
+  EXIT.stalePlan,
+  EXIT.held,
+  EXIT.changes,
+];
+
+/** With several accounts 1, then 4, then 5, then 3, then 2 wins; an interruption outweighs them. */
+export function combine(statuses: readonly ExitStatus[]): ExitStatus {
+  return PRECEDENCE.find((status) => statuses.includes(status)) ?? EXIT.done;
+}
+
+/** What a failure's code means for the exit status. */
+export function failureExit(code: string): ExitStatus {
+  if (code === 'config_invalid') return EXIT.invalidConfiguration;
+  if (code === 'plan_stale') return EXIT.stalePlan;
+  return EXIT.failed;
+}
+
+/** Of a plan, with `--detailed-exitcode`: 2 when there is something to carry out, 3 when all that is left waits. */
+export function planExit(plan: Plan, detailed: boolean): ExitStatus {
+  if (!detailed) return EXIT.done;
+  if (plan.status === 'blocked') return EXIT.held;
+  if (plan.operations.length > 0) return EXIT.changes;
+  return plan.held.length > 0 ? EXIT.held : EXIT.done;
+}
+
+/** Of a run that `apply` made. */
+export function runExit(status: RunStatus, failureCode: string | null, allowHeld: boolean): ExitStatus {
+  switch (status) {
+    case 'converged':
+    case 'planned':
+      return EXIT.done;
+    case 'held':
+      return allowHeld ? EXIT.done : EXIT.held;
+    case 'blocked':
+      return EXIT.held;
+    case 'interrupted':
+      return failureCode === 'lock_lost' ? EXIT.failed : EXIT.interrupted;
+    case 'failed':
+      return failureExit(failureCode ?? '');
+    case 'partial':
+    case 'running':
+      return EXIT.failed;
+    default:
+      return status satisfies never;
+  }
+}

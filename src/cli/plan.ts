@@ -1,0 +1,88 @@
+// rolecall plan: the dry run. What it is given cannot write to the service.
+import { writeFile } from 'node:fs/promises';
+import { dryRun } from '../app/reconcile.ts';
+import type { PlanningDeps } from '../app/request.ts';
+import { journalBrokenAccount } from '../app/broken-account.ts';
+import { UsageError } from '../core/errors.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { RunSignals } from '../core/ports.ts';
+import { renderPlans } from '../report/plan-report.ts';
+import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
+import type { OutputOptions } from './console.ts';
+import { openOutput, progressLine } from './console.ts';
+import type { ConfiguredAccount, Environment, Session } from './environment.ts';
+import type { ExitStatus } from './exit-status.ts';
+import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
+import { listenForSignals } from './signals.ts';
+
+export interface PlanOptions extends OutputOptions {
+  readonly out?: string | undefined;
+  readonly detailedExitcode: boolean;
+}
+
+export async function plan(
+  environment: Environment,
+  configFile: string,
+  names: readonly string[],
+  options: PlanOptions,
+): Promise<ExitStatus> {
+  const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
+  const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const session = await environment.openSession(configuration, service);
+  try {
+    const progress = progressLine();
+    let planned = 0;
+    progress.show(`planning ${accounts.length} account(s)…`);
+    const plans = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
+      const result = await planOne(account, session, session.planning, signals);
+      planned += 1;
+      progress.show(`planned ${planned} of ${accounts.length} accounts…`);
+      return result;
+    });
+    progress.clear();
+    const output = openOutput(options);
+    await output.print(renderPlans(plans, output.render));
+    await output.close();
+    if (options.out !== undefined) await save(options.out, plans);
+    if (signals.stop.aborted) return EXIT.interrupted;
+    return combine(
+      plans.map((result) =>
+        result.status === 'failed'
+          ? failureExit(result.error.code)
+          : planExit(result, options.detailedExitcode),
+      ),
+    );
+  } finally {
+    await session.close();
+    signals.release();
+  }
+}
+
+/** The plan of one account, or why there is none. */
+export async function planOne(
+  account: ConfiguredAccount,
+  session: Session,
+  deps: PlanningDeps,
+  signals: RunSignals,
+): Promise<PlanResult> {
+  const result =
+    account.settings === undefined
+      ? await journalBrokenAccount(account.name, errorsOf(account.issues), 'cli', 'plan', deps)
+      : await dryRun(session.requestFor(account.settings, 'cli', signals), deps);
+  if (result.failure === null && result.plan !== null) return result.plan;
+  return {
+    schemaVersion: 1,
+    account: account.name,
+    status: 'failed',
+    error: result.failure ?? { code: 'internal', message: 'no plan was made' },
+  };
+}
+
+async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
+  try {
+    await writeFile(file, `${JSON.stringify(plans, null, 2)}\n`, { mode: 0o600 });
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new UsageError(`cannot write ${file} (${reason}); check the path of --out`);
+  }
+}

@@ -1,0 +1,226 @@
+// The command line: names, options and help. Each command's work is imported only when it is asked for.
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { Format } from './console.ts';
+import { FORMATS } from './console.ts';
+import type { Environment } from './environment.ts';
+import type { ExitStatus } from './exit-status.ts';
+import { EXIT } from './exit-status.ts';
+
+const EXIT_HELP = `
+Exit status: 0 done · 1 something failed · 2 there are operations to carry out (plan --detailed-exitcode) ·
+3 the policy held or blocked something · 4 the configuration is invalid · 5 the saved plan is stale ·
+64 wrong usage · 130 interrupted`;
+
+interface ReportFlags {
+  readonly format: Format;
+  readonly output?: string;
+}
+
+/** Parses the arguments and runs the command. Resolves with the exit status. */
+export async function runCommand(argv: readonly string[], environment: () => Promise<Environment>, version: string): Promise<ExitStatus> {
+  let status: ExitStatus = EXIT.done;
+  const program = buildProgram(environment, version, (exit) => {
+    status = exit;
+  });
+  // The library for completion is loaded only for it; for --help a line is enough.
+  if (argv[0] === 'completion' || argv[0] === 'complete') (await import('./completion.ts')).addCompletion(program);
+  else program.command('completion').argument('<bash|zsh|fish>').description('shell completion');
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Help and version are no errors; everything else that commander throws is wrong usage, and it has said so.
+    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  }
+  return status;
+}
+
+function buildProgram(
+  environment: () => Promise<Environment>,
+  version: string,
+  setStatus: (status: ExitStatus) => void,
+): Command {
+  const program = new Command('rolecall')
+    .description('Keeps the skills and roles of Planning Service accounts exactly as YAML files in git say.')
+    .version(version)
+    .option(
+      '--config <file>',
+      'the service file',
+      process.env['ROLECALL_CONFIG'] ?? 'config/rolecall.yaml',
+    )
+    .addHelpText('after', EXIT_HELP)
+    .showHelpAfterError('(rolecall --help shows all commands)')
+    .exitOverride();
+  const config = (): string => program.opts<{ config: string }>().config;
+  const report = (command: Command): Command =>
+    command
+      .addOption(new Option('--format <format>', 'how to print it').choices(FORMATS).default('text'))
+      .option('--output <file>', 'write the report to a file');
+
+  report(program.command('validate'))
+    .description('check all configuration, without the network and without secrets')
+    .option('--require-secrets', 'missing environment variables and secret files are errors')
+    .action(async (flags: ReportFlags & { requireSecrets?: true }) => {
+      const { validate } = await import('./validate.ts');
+      const options = { ...flags, requireSecrets: flags.requireSecrets === true };
+      setStatus(await validate(await environment(), config(), options));
+    });
+
+  report(program.command('plan'))
+    .description('the dry run: what would be created, deleted and held, and who would be affected')
+    .argument('[account...]', 'accounts to plan; none means all')
+    .option('--out <file>', 'save the plan for `apply --plan`')
+    .option('--detailed-exitcode', 'exit 2 when there are operations, 3 when something is only held or blocked')
+    .action(async (names: string[], flags: ReportFlags & { out?: string; detailedExitcode?: true }) => {
+      const { plan } = await import('./plan.ts');
+      const options = { ...flags, detailedExitcode: flags.detailedExitcode === true };
+      setStatus(await plan(await environment(), config(), names, options));
+    });
+
+  report(program.command('apply'))
+    .description('plan, show the plan, ask, carry it out, verify')
+    .argument('[account...]', 'accounts to apply; none means all')
+    .option('--yes', 'do not ask')
+    .option('--plan <file>', 'carry out a plan that `plan --out` saved; refused when it no longer matches')
+    .option('--allow-held', 'exit 0 when all that is left is held')
+    .option('--accept-shrink', 'accept that the service lists much less than it did (suspicious_shrink)')
+    .option('--accept-older-source', 'accept a configuration older than the one last applied (stale_source)')
+    .option('--lock-timeout <duration>', 'how long to wait for another run of the account', duration, 300_000)
+    .action(async (names: string[], flags: ApplyFlags) => {
+      const { apply } = await import('./apply.ts');
+      setStatus(
+        await apply(await environment(), config(), names, {
+          format: flags.format,
+          output: flags.output,
+          yes: flags.yes === true,
+          planFile: flags.plan,
+          allowHeld: flags.allowHeld === true,
+          lockTimeoutMs: flags.lockTimeout,
+          accept: { shrink: flags.acceptShrink === true, olderSource: flags.acceptOlderSource === true },
+        }),
+      );
+    });
+
+  program
+    .command('serve')
+    .description('the daemon: scheduled runs and the HTTP server, until SIGTERM or SIGINT')
+    .action(async () => {
+      setStatus((await (await environment()).serve(config())) === 0 ? EXIT.done : EXIT.failed);
+    });
+
+  program
+    .command('dump')
+    .description('print an account file made from what the account holds now')
+    .argument('<account>', 'an account whose file names its address and token')
+    .option('--output <file>', 'write it to a file')
+    .action(async (name: string, flags: { output?: string }) => {
+      const { dump } = await import('./dump.ts');
+      setStatus(await dump(await environment(), config(), name, flags));
+    });
+
+  report(program.command('usage'))
+    .description('each skill and role with how many people have it')
+    .argument('[account...]', 'none means all')
+    .action(async (names: string[], flags: ReportFlags) => {
+      const { usage } = await import('./usage.ts');
+      setStatus(await usage(await environment(), config(), names, flags));
+    });
+
+  report(program.command('history'))
+    .description('the runs, newest first')
+    .argument('[account]')
+    .option('--limit <n>', 'how many', positive, 20)
+    .option('--since <duration>', 'not older than, as in 24h or 7d', duration)
+    .option('--status <status>', 'only runs with this status')
+    .action(
+      async (
+        account: string | undefined,
+        flags: ReportFlags & { limit: number; since?: number; status?: string },
+      ) => {
+        const { history } = await import('./history.ts');
+        const options = { ...flags, sinceMs: flags.since };
+        setStatus(await history(await environment(), config(), account, options));
+      },
+    );
+
+  report(program.command('show'))
+    .description('one run: its plan, its operations, what came of each')
+    .argument('<run>', 'the id of a run, or the beginning of one')
+    .action(async (runId: string, flags: ReportFlags) => {
+      const { show } = await import('./history.ts');
+      setStatus(await show(await environment(), config(), runId, flags));
+    });
+
+  program
+    .command('doctor')
+    .description('try each account: address, TLS, token, account id, lists; the store; the schedules')
+    .argument('[account...]', 'none means all')
+    .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json']).default('text'))
+    .option('--output <file>', 'write the report to a file')
+    .action(async (names: string[], flags: { format: 'text' | 'json'; output?: string }) => {
+      const { doctor } = await import('./doctor.ts');
+      setStatus(await doctor(await environment(), config(), names, flags));
+    });
+
+  program
+    .command('sandbox')
+    .description('a Planning Service of your own, to try a catalog on')
+    .option('--port <n>', 'where to listen on loopback; 0 takes any', port, 8090)
+    .option('--data <file>', 'keep it in this SQLite file')
+    .option('--accounts <n>', 'how many accounts', positive, 1)
+    .option('--seed <file>', 'what the accounts hold at first (JSON)')
+    .option('--faults <file>', 'how the service misbehaves (JSON)')
+    .action(async (flags: { port: number; data?: string; accounts: number; seed?: string; faults?: string }) => {
+      const { sandbox } = await import('./sandbox.ts');
+      setStatus(
+        await sandbox(await environment(), {
+          port: flags.port,
+          accounts: flags.accounts,
+          ...(flags.data === undefined ? {} : { dataFile: flags.data }),
+          ...(flags.seed === undefined ? {} : { seedFile: flags.seed }),
+          ...(flags.faults === undefined ? {} : { faultsFile: flags.faults }),
+        }),
+      );
+    });
+
+  program
+    .command('demo')
+    .description('a drifted account with real names, planned, applied and planned again, on a sandbox')
+    .action(async () => {
+      setStatus((await (await environment()).demo()) === 0 ? EXIT.done : EXIT.failed);
+    });
+
+  return program;
+}
+
+interface ApplyFlags extends ReportFlags {
+  readonly yes?: true;
+  readonly plan?: string;
+  readonly allowHeld?: true;
+  readonly acceptShrink?: true;
+  readonly acceptOlderSource?: true;
+  readonly lockTimeout: number;
+}
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function duration(text: string): number {
+  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
+  const unit = match?.[2];
+  if (match === null || unit === undefined || !Object.hasOwn(UNITS, unit)) {
+    throw new InvalidArgumentError('write a duration as 500ms, 30s, 15m, 2h or 90d.');
+  }
+  return Number(match[1]) * UNITS[unit as keyof typeof UNITS];
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('write a whole number from 1.');
+  return Number(text);
+}
+
+function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw new InvalidArgumentError('write a port from 0 to 65535.');
+  }
+  return Number(text);
+}

@@ -1,0 +1,45 @@
+// Reads what `plan --out` saved, for `apply --plan`.
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../core/errors.ts';
+
+/** The digests that were saved, by account; an account that could not be planned has none. */
+export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, string | null>> {
+  const rows = parse(file, await read(file));
+  const digests = new Map<string, string | null>();
+  for (const row of rows) {
+    if (typeof row !== 'object' || row === null || !('account' in row) || typeof row.account !== 'string') {
+      throw notAPlan(file, 'an entry has no account');
+    }
+    if (!('schemaVersion' in row) || row.schemaVersion !== 1) {
+      throw notAPlan(file, `the plan of ${row.account} has another schemaVersion than 1`);
+    }
+    const digest = 'digest' in row && typeof row.digest === 'string' ? row.digest : null;
+    if (digest === null && !('error' in row)) throw notAPlan(file, `the plan of ${row.account} has no digest`);
+    if (digests.has(row.account)) throw notAPlan(file, `it holds ${row.account} twice`);
+    digests.set(row.account, digest);
+  }
+  return digests;
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new UsageError(`cannot read the saved plan ${file} (${reason})`);
+  }
+}
+
+function parse(file: string, text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (Array.isArray(value)) return value;
+  } catch {
+    // The parser's own message quotes the text; that it is no JSON is all there is to say.
+  }
+  throw notAPlan(file, 'it is not a JSON array');
+}
+
+function notAPlan(file: string, why: string): UsageError {
+  return new UsageError(`${file} is not a plan that \`rolecall plan --out\` saved: ${why}`);
+}

@@ -1,0 +1,136 @@
+// The demonstration: an account with real names that has drifted from its file, on a sandbox in this process.
+// It uses the same commands as a person would, and leaves a journal to look at and nothing running.
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { apply } from './cli/apply.ts';
+import type { Environment } from './cli/environment.ts';
+import { EXIT } from './cli/exit-status.ts';
+import { plan } from './cli/plan.ts';
+import { ACCEPT_NOTHING } from './app/request.ts';
+import { demoNames, demoSeed, readDemoExtract } from './sandbox/demo-seed.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+import { startSandbox } from './sandbox/sandbox.ts';
+
+const TOKEN_VARIABLE = 'ROLECALL_DEMO_TOKEN';
+const ACCOUNT = 'acme';
+
+/** Plays it; resolves with 0 when every step came out as it should. */
+export async function playDemo(environment: Environment): Promise<number> {
+  const extract = readDemoExtract(fileURLToPath(new URL('../config/demo/onet-extract.json', import.meta.url)));
+  const sandbox = await startSandbox({ seed: demoSeed(extract) });
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'rolecall-demo-'));
+    const drift = letDrift(sandbox);
+    const configFile = await writeConfiguration(folder, sandbox, catalogText(demoNames(extract), drift));
+    process.env[TOKEN_VARIABLE] = sandbox.accounts[0]?.token ?? '';
+    return await play(environment, configFile, sandbox);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function play(environment: Environment, configFile: string, sandbox: Sandbox): Promise<number> {
+  const text = { format: 'text' } as const;
+  heading('1. The dry run: what rolecall would do, and what it would not', `rolecall plan ${ACCOUNT}`);
+  const planned = await plan(environment, configFile, [], { ...text, detailedExitcode: true });
+
+  heading('2. Applied: what was done, and what is held and for whom', `rolecall apply ${ACCOUNT} --yes`);
+  const applyOptions = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
+  const applied = await apply(environment, configFile, [], { ...text, ...applyOptions });
+
+  const writesBefore = countWrites(sandbox);
+  heading('3. Once more: nothing is left to write', `rolecall apply ${ACCOUNT} --yes`);
+  const again = await apply(environment, configFile, [], { ...text, ...applyOptions });
+  const writes = countWrites(sandbox) - writesBefore;
+
+  process.stdout.write(
+    [
+      '',
+      `The second apply wrote nothing: the service saw ${writes} creates and deletes.`,
+      '',
+      'The journal stands in the store beside the configuration. Ask it:',
+      `  npx rolecall --config ${configFile} history`,
+      `  npx rolecall --config ${configFile} show RUN`,
+      'Names from the O*NET database (USDOL/ETA), CC BY 4.0; the people are made up.',
+      '',
+    ].join('\n'),
+  );
+  return planned === EXIT.changes && applied === EXIT.done && again === EXIT.done && writes === 0 ? 0 : 1;
+}
+
+function heading(title: string, command: string): void {
+  process.stdout.write(`\n━━ ${title}\n$ ${command}\n\n`);
+}
+
+function countWrites(sandbox: Sandbox): number {
+  return sandbox.requests().filter(({ method }) => method !== 'GET').length;
+}
+
+/** What other people did to the account since its file was written. */
+interface Drift {
+  /** Desired, and deleted by hand. */
+  readonly missing: readonly string[];
+  /** Renamed in the file: the new name and the old one, which people have. */
+  readonly renamed: { readonly name: string; readonly formerly: string };
+}
+
+function letDrift(sandbox: Sandbox): Drift {
+  const { skills, resources } = sandbox.state(ACCOUNT);
+  const people = (id: string): number => resources.filter(({ skillsIds }) => skillsIds.includes(id)).length;
+  const missing = skills.filter(({ id }) => people(id) === 0).slice(0, 3);
+  for (const { id } of missing) sandbox.removeEntry(ACCOUNT, id);
+  const [renamed, typo, twin] = skills.toSorted((a, b) => people(b.id) - people(a.id) || (a.name < b.name ? -1 : 1));
+  if (renamed === undefined || typo === undefined || twin === undefined) throw new Error('the seed has no skills');
+
+  sandbox.addSkill(ACCOUNT, 'Macromedia Flash');
+  sandbox.addSkill(ACCOUNT, 'Netscape Navigator');
+  const [first, second, third] = resources.map(({ id }) => id);
+  const lotus = sandbox.addSkill(ACCOUNT, 'IBM Lotus 1-2-3');
+  for (const id of [first, second, third]) if (id !== undefined) sandbox.assign(ACCOUNT, id, lotus.id);
+  // Somebody typed a name anew in other letters and gave it to people.
+  const near = sandbox.addSkill(ACCOUNT, typo.name.toLowerCase());
+  for (const id of [second, third]) if (id !== undefined) sandbox.assign(ACCOUNT, id, near.id);
+  sandbox.addSkill(ACCOUNT, twin.name);
+  return {
+    missing: missing.map(({ name }) => name),
+    renamed: { name: `${renamed.name} (Microsoft 365)`, formerly: renamed.name },
+  };
+}
+
+function catalogText(
+  names: { readonly skills: readonly string[]; readonly roles: readonly string[] },
+  { renamed }: Drift,
+): string {
+  const quoted = (name: string): string => `  - ${JSON.stringify(name)}`;
+  return [
+    'skills:',
+    `  - name: ${JSON.stringify(renamed.name)}`,
+    `    formerly: [${JSON.stringify(renamed.formerly)}]`,
+    ...names.skills.filter((name) => name !== renamed.formerly).map(quoted),
+    'roles:',
+    ...names.roles.map(quoted),
+    '',
+  ].join('\n');
+}
+
+async function writeConfiguration(folder: string, sandbox: Sandbox, catalog: string): Promise<string> {
+  const accounts = join(folder, 'config', 'accounts');
+  await mkdir(accounts, { recursive: true });
+  const file = join(folder, 'config', 'rolecall.yaml');
+  await writeFile(
+    file,
+    [
+      'accounts: accounts/*.yaml',
+      'store: ../data/rolecall.db',
+      'regions:',
+      ...Object.entries(sandbox.regions).map(([region, url]) => `  ${region}: ${url}`),
+      'api: { requestsPerSecond: 200 }',
+      '',
+    ].join('\n'),
+  );
+  const account = ['region: eu', `token: { env: ${TOKEN_VARIABLE} }`, 'mode: apply', catalog].join('\n');
+  await writeFile(join(accounts, `${ACCOUNT}.yaml`), account);
+  return file;
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+// The program: parse, run, set the exit status. What people see of an error is decided here.
+import { readFileSync } from 'node:fs';
+import { runCommand } from './cli/program.ts';
+import { ConfigError, formatConfigIssue, SecretError, ServiceError, StoreError, UsageError } from './core/errors.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** Errors with a person who can act get a sentence; anything else is a bug, and says so without a stack. */
+function explain(error: unknown): { readonly text: string; readonly exit: number } {
+  if (error instanceof ConfigError) {
+    const lines = error.issues.map((issue) => `error: ${formatConfigIssue(issue)}`);
+    return { text: lines.join('\n'), exit: 4 };
+  }
+  if (error instanceof UsageError) return { text: `error: ${error.message}`, exit: 64 };
+  if (error instanceof StoreError || error instanceof ServiceError || error instanceof SecretError) {
+    return { text: `error: ${error.message}`, exit: 1 };
+  }
+  // Another room's error that is meant for people carries a name of its own and a whole sentence.
+  if (error instanceof Error && error.name === 'SandboxError') return { text: `error: ${error.message}`, exit: 1 };
+  const message = error instanceof Error ? error.message : String(error);
+  const hint = process.env['ROLECALL_DEBUG'] === undefined ? '\nSet ROLECALL_DEBUG=1 to see where.' : '';
+  const stack = hint === '' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
+  return { text: `error: a bug in rolecall: ${message}${hint}${stack}`, exit: 1 };
+}
+
+// A reader that goes away, as `head` does, is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+try {
+  const environment = async () => (await import('./wire.ts')).createEnvironment(version);
+  process.exitCode = await runCommand(process.argv.slice(2), environment, version);
+} catch (error) {
+  const { text, exit } = explain(error);
+  process.stderr.write(`${text}\n`);
+  process.exitCode = exit;
+}

@@ -1,0 +1,160 @@
+// The composition root: the only file that knows every room. Heavy rooms are imported only when a command needs them.
+import { createHash, randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import type { AccountRequest, ApplyDeps, PlanningDeps } from './app/request.ts';
+import type { Configuration, Environment, Session } from './cli/environment.ts';
+import type { Clock, Journal, ReadableService } from './core/ports.ts';
+import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
+import type { RequestObserver } from './service/requests.ts';
+import type { Connections } from './service/connections.ts';
+
+const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
+
+export function createEnvironment(version: string): Environment {
+  const environment: Environment = {
+    version,
+    loadConfiguration: async (file) => (await import('./config/load-configuration.ts')).loadConfiguration(file),
+    checkSecrets: async (configuration) => {
+      const { checkSecrets } = await import('./config/secrets.ts');
+      return checkSecrets(configuration, process.env);
+    },
+    openSession: (configuration, service) => openSession(version, configuration, service),
+    async openJournal(service) {
+      const { openStore } = await import('./store/store.ts');
+      const store = openStore(service.store, { mustExist: true });
+      return { reader: store.reader, close: () => store.close() };
+    },
+    async openReadable(service) {
+      const connections = await connect(version, service, async () => null, () => NO_OBSERVER);
+      return { service: readOnly(connections), close: () => connections.close() };
+    },
+    accountFileText: async (input) => (await import('./config/account-file-text.ts')).accountFileText(input),
+    nextTimes: async (schedule, timezone, count) =>
+      (await import('./daemon/cron.ts')).nextTimes(schedule, timezone, count),
+    async startSandbox({ dataFile, seedFile, faultsFile, port, accounts }) {
+      const { startSandbox } = await import('./sandbox/sandbox.ts');
+      return await startSandbox({
+        port,
+        accounts,
+        ...(dataFile === undefined ? {} : { dataFile }),
+        ...(seedFile === undefined ? {} : { seedFile }),
+        ...(faultsFile === undefined ? {} : { faultsFile }),
+      });
+    },
+    serve: async (configFile) => (await import('./wire-daemon.ts')).serve(version, configFile),
+    demo: async () => (await import('./demo.ts')).playDemo(environment),
+  };
+  return environment;
+}
+
+/** Everything that runs need: the store, the connections, and what the configuration's commit is. */
+export async function openSession(
+  version: string,
+  configuration: Configuration,
+  service: ServiceSettings,
+  observer: (account: string) => RequestObserver = () => NO_OBSERVER,
+): Promise<Session> {
+  const { openStore } = await import('./store/store.ts');
+  const store = openStore(service.store);
+  const connections = await connect(
+    version,
+    service,
+    async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
+    observer,
+  );
+  const planning = planningDeps(service.file, store.journal, connections);
+  const applying: ApplyDeps = { ...planning, service: connections, locks: store.locks };
+  const commit = await commitOf(configuration, service);
+  const configured = new Set(configuration.accounts.map(({ name }) => name));
+  return {
+    planning,
+    applying,
+    reader: store.reader,
+    requestFor: (settings, trigger, signals): AccountRequest => ({
+      settings,
+      api: service.api,
+      commit,
+      configured,
+      trigger,
+      signals,
+    }),
+    checkStore: () => store.check(),
+    async prune() {
+      await store.prune(service.retention, Date.now());
+    },
+    async close() {
+      await connections.close();
+      await store.close();
+    },
+  };
+}
+
+/** What is handed to those who only ask: an object that has no way to write. */
+function readOnly(connections: Connections): ReadableService {
+  return { reader: (account, signals) => connections.reader(account, signals) };
+}
+
+/** What plans is given a service that has no way to write. */
+function planningDeps(configFile: string, journal: Journal, connections: Connections): PlanningDeps {
+  return {
+    service: readOnly(connections),
+    journal,
+    clock: systemClock,
+    newRunId: () => uuidv7(Date.now()),
+    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    compareCommits: async (a, b) => (await import('./config/git-commit.ts')).compareCommits(configFile, a, b),
+    cronTicked: async (cron, timezone, afterMs, upToMs) =>
+      (await import('./daemon/cron.ts')).cronTicked(cron, timezone, afterMs, upToMs),
+  };
+}
+
+async function connect(
+  version: string,
+  service: ServiceSettings,
+  throttledUntilMs: (account: AccountSettings) => Promise<number | null>,
+  observer: (account: string) => RequestObserver,
+): Promise<Connections> {
+  const { createConnections } = await import('./service/connections.ts');
+  const { resolveSecret } = await import('./config/secrets.ts');
+  return createConnections({
+    api: service.api,
+    version,
+    token: (account) => resolveSecret(account.token, `the token of account ${account.name}`),
+    throttledUntilMs,
+    observer,
+  });
+}
+
+export async function commitOf(
+  configuration: Configuration,
+  service: ServiceSettings,
+): Promise<ConfigCommit | null> {
+  const { readConfigCommit } = await import('./config/git-commit.ts');
+  const folders = configuration.accounts.map(({ file }) => dirname(file));
+  return (await readConfigCommit(service.file, [...new Set(folders)])) ?? null;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const timer = setTimeout(end, ms);
+      signal?.addEventListener('abort', end, { once: true });
+      function end(): void {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      }
+    }),
+};
+
+/** A UUIDv7 (RFC 9562): its order is the order of time. */
+function uuidv7(nowMs: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,39 @@
+// The main job through the built program: plan, apply, apply again.
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { makeWorkspace, writeAccount } from '../support/workspace.ts';
+
+async function sandboxWith(skills: readonly string[]) {
+  const sandbox = await startSandbox({
+    seed: { accounts: [{ name: 'acme', id: '42', skills: [...skills], roles: [], resources: [] }] },
+  });
+  const [account] = sandbox.accounts;
+  if (account === undefined) throw new Error('no account');
+  return { sandbox, token: account.token };
+}
+
+test('an apply creates what is missing, deletes what nobody has, and a second one writes nothing', async () => {
+  const { sandbox, token } = await sandboxWith(['Old', 'Kept']);
+  try {
+    const workspace = makeWorkspace(token);
+    writeAccount(workspace, sandbox.url, 'skills: [Kept, New]\nroles: [Designer]');
+
+    const planned = await workspace.run(['plan', '--detailed-exitcode']);
+    expect(planned.stderr).toBe('');
+    expect(planned.status).toBe(2);
+    expect(sandbox.requests().every(({ method }) => method === 'GET')).toBe(true);
+
+    const applied = await workspace.run(['apply', '--yes', '--format', 'json']);
+    expect(applied.status).toBe(0);
+    const [run] = JSON.parse(applied.stdout) as { status: string; created: number; deleted: number }[];
+    expect(run).toMatchObject({ status: 'converged', created: 2, deleted: 1 });
+    expect(sandbox.state('acme').skills.map(({ name }) => name).toSorted()).toEqual(['Kept', 'New']);
+
+    sandbox.clearRequests();
+    const again = await workspace.run(['apply', '--yes']);
+    expect(again.status).toBe(0);
+    expect(sandbox.requests().every(({ method }) => method === 'GET')).toBe(true);
+  } finally {
+    await sandbox.close();
+  }
+});

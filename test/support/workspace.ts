@@ -1,0 +1,145 @@
+// A folder with a configuration, a store and a sandbox, and the built program run in it as a process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+
+export const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+export interface Result {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Result>;
+  /** What it has printed so far. */
+  output(): { readonly stdout: string; readonly stderr: string };
+}
+
+export interface Workspace {
+  readonly folder: string;
+  /** Writes a file below the folder; folders are made. */
+  write(path: string, text: string): void;
+  /** Runs the program to its end with `--config` of this workspace. */
+  run(args: readonly string[], options?: RunOptions): Promise<Result>;
+  start(args: readonly string[], options?: RunOptions): Running;
+  /** Rows of a query on the workspace's store. */
+  rows<T>(sql: string, ...values: unknown[]): T[];
+  /** Runs statements on the workspace's store. */
+  execute(sql: string, ...values: unknown[]): void;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** Without the `--config` that points to this workspace. */
+  readonly withoutConfig?: boolean;
+}
+
+export const TOKEN_VARIABLE = 'ACME_TOKEN';
+
+/** What a service file of tests holds besides addresses: fast where the real defaults are patient. */
+export const QUICK_API = '{ requestsPerSecond: 1000, timeout: 2s, settle: 2500ms, recheck: 20ms, retries: 2 }';
+
+/** Makes a workspace that is removed when the test ends. `token` is what ACME_TOKEN holds for the program. */
+export function makeWorkspace(token: string): Workspace {
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const store = join(folder, 'data/rolecall.db');
+
+  function start(args: readonly string[], options: RunOptions = {}): Running {
+    const config = options.withoutConfig === true ? [] : ['--config', join(folder, 'config/rolecall.yaml')];
+    const child = spawn(process.execPath, [PROGRAM, ...config, ...args], {
+      cwd: folder,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: folder,
+        [TOKEN_VARIABLE]: token,
+        ...options.env,
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(options.input ?? '');
+    const ended = new Promise<Result>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (status, signal) => resolve({ status, signal, stdout, stderr }));
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return { process: child, ended, output: () => ({ stdout, stderr }) };
+  }
+
+  function open(): Database.Database {
+    return new Database(store, { fileMustExist: true });
+  }
+
+  return {
+    folder,
+    write(path, text) {
+      const file = join(folder, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    },
+    start,
+    run: (args, options) => start(args, options).ended,
+    rows<T>(sql: string, ...values: unknown[]): T[] {
+      const db = open();
+      try {
+        return db.prepare(sql).all(...values) as T[];
+      } finally {
+        db.close();
+      }
+    },
+    execute(sql, ...values) {
+      const db = open();
+      try {
+        db.prepare(sql).run(...values);
+      } finally {
+        db.close();
+      }
+    },
+  };
+}
+
+/** Writes a service file for one base address, and the account `acme`. */
+export function writeAccount(
+  workspace: Workspace,
+  baseUrl: string,
+  account: string,
+  options: { readonly api?: string; readonly service?: string } = {},
+): void {
+  workspace.write(
+    'config/rolecall.yaml',
+    [
+      'accounts: accounts/*.yaml',
+      'store: ../data/rolecall.db',
+      `api: ${options.api ?? QUICK_API}`,
+      options.service ?? '',
+      '',
+    ].join('\n'),
+  );
+  workspace.write(
+    'config/accounts/acme.yaml',
+    [`baseUrl: ${baseUrl}`, `token: { env: ${TOKEN_VARIABLE} }`, account, ''].join('\n'),
+  );
+}
+
+/** Resolves when the condition holds; rejects with `what` when it does not within the limit. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`gave up waiting until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
