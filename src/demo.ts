@@ -18,7 +18,9 @@ const ACCOUNT = 'acme';
 
 /** Plays it; resolves with 0 when every step came out as it should. */
 export async function playDemo(environment: Environment): Promise<number> {
-  const extract = readDemoExtract(fileURLToPath(new URL('../config/demo/onet-extract.json', import.meta.url)));
+  const extract = readDemoExtract(
+    fileURLToPath(new URL('../config/demo/onet-extract.json', import.meta.url)),
+  );
   const sandbox = await startSandbox({ seed: demoSeed(extract) });
   try {
     const folder = await mkdtemp(join(tmpdir(), 'rolecall-demo-'));
@@ -81,8 +83,11 @@ function letDrift(sandbox: Sandbox): Drift {
   const people = (id: string): number => resources.filter(({ skillsIds }) => skillsIds.includes(id)).length;
   const missing = skills.filter(({ id }) => people(id) === 0).slice(0, 3);
   for (const { id } of missing) sandbox.removeEntry(ACCOUNT, id);
-  const [renamed, typo, twin] = skills.toSorted((a, b) => people(b.id) - people(a.id) || (a.name < b.name ? -1 : 1));
-  if (renamed === undefined || typo === undefined || twin === undefined) throw new Error('the seed has no skills');
+  const [renamed, typo, twin] = skills.toSorted(
+    (a, b) => people(b.id) - people(a.id) || (a.name < b.name ? -1 : 1),
+  );
+  if (renamed === undefined || typo === undefined || twin === undefined)
+    throw new Error('the seed has no skills');
 
   sandbox.addSkill(ACCOUNT, 'Macromedia Flash');
   sandbox.addSkill(ACCOUNT, 'Netscape Navigator');

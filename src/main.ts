@@ -2,7 +2,14 @@
 // The program: parse, run, set the exit status. What people see of an error is decided here.
 import { readFileSync } from 'node:fs';
 import { runCommand } from './cli/program.ts';
-import { ConfigError, formatConfigIssue, SecretError, ServiceError, StoreError, UsageError } from './core/errors.ts';
+import {
+  ConfigError,
+  formatConfigIssue,
+  SecretError,
+  ServiceError,
+  StoreError,
+  UsageError,
+} from './core/errors.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -19,7 +26,8 @@ function explain(error: unknown): { readonly text: string; readonly exit: number
     return { text: `error: ${error.message}`, exit: 1 };
   }
   // Another room's error that is meant for people carries a name of its own and a whole sentence.
-  if (error instanceof Error && error.name === 'SandboxError') return { text: `error: ${error.message}`, exit: 1 };
+  if (error instanceof Error && error.name === 'SandboxError')
+    return { text: `error: ${error.message}`, exit: 1 };
   const message = error instanceof Error ? error.message : String(error);
   const hint = process.env['ROLECALL_DEBUG'] === undefined ? '\nSet ROLECALL_DEBUG=1 to see where.' : '';
   const stack = hint === '' && error instanceof Error ? `\n${error.stack ?? ''}` : '';

@@ -40,7 +40,10 @@ export async function serve(version: string, configFile: string): Promise<number
         const loaded = await loadConfiguration(configFile);
         if (loaded.service !== undefined) return loaded.accounts;
         const errors = loaded.issues.filter(({ severity }) => severity === 'error').map(formatConfigIssue);
-        log.error({ event: 'config_invalid', errors }, 'the service file is invalid; the last good schedules go on');
+        log.error(
+          { event: 'config_invalid', errors },
+          'the service file is invalid; the last good schedules go on',
+        );
         // The service file's own errors fail every account, by name, until it is mended.
         return loaded.accounts.length > 0 ? loaded.accounts : null;
       },
@@ -53,7 +56,8 @@ export async function serve(version: string, configFile: string): Promise<number
           commit: await commitOf(loaded, current),
           configured: new Set(loaded.accounts.map(({ name }) => name)),
           trigger,
-          signals,
+          // A new object for each run: what a run was told by the service (a refused token) binds no other run.
+          signals: { stop: signals.stop, kill: signals.kill },
         };
       },
     });
@@ -89,10 +93,17 @@ async function listen(
   options: Pick<Parameters<typeof startHttp>[0], 'metrics' | 'notReady'>,
 ): ReturnType<typeof startHttp> {
   try {
-    return await startHttp({ ...options, host: http.host, port: http.port, hasToken: http.token !== undefined });
+    return await startHttp({
+      ...options,
+      host: http.host,
+      port: http.port,
+      hasToken: http.token !== undefined,
+    });
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new UsageError(`cannot listen on ${http.host}:${http.port} (${reason}); choose another http.listen`);
+    throw new UsageError(
+      `cannot listen on ${http.host}:${http.port} (${reason}); choose another http.listen`,
+    );
   }
 }
 

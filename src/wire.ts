@@ -13,7 +13,8 @@ const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => un
 export function createEnvironment(version: string): Environment {
   const environment: Environment = {
     version,
-    loadConfiguration: async (file) => (await import('./config/load-configuration.ts')).loadConfiguration(file),
+    loadConfiguration: async (file) =>
+      (await import('./config/load-configuration.ts')).loadConfiguration(file),
     checkSecrets: async (configuration) => {
       const { checkSecrets } = await import('./config/secrets.ts');
       return checkSecrets(configuration, process.env);
@@ -25,7 +26,12 @@ export function createEnvironment(version: string): Environment {
       return { reader: store.reader, close: () => store.close() };
     },
     async openReadable(service) {
-      const connections = await connect(version, service, async () => null, () => NO_OBSERVER);
+      const connections = await connect(
+        version,
+        service,
+        async () => null,
+        () => NO_OBSERVER,
+      );
       return { service: readOnly(connections), close: () => connections.close() };
     },
     accountFileText: async (input) => (await import('./config/account-file-text.ts')).accountFileText(input),
@@ -76,7 +82,8 @@ export async function openSession(
       commit,
       configured,
       trigger,
-      signals,
+      // A new object for each run: what a run was told by the service (a refused token) binds no other run.
+      signals: { stop: signals.stop, kill: signals.kill },
     }),
     checkStore: () => store.check(),
     async prune() {

@@ -47,7 +47,10 @@ export async function applyCreates(
   skip(context, untried, context.halt?.message ?? 'it was not tried');
   for (const { seq } of pending) {
     if (context.statuses.has(seq)) continue;
-    conclude(context, seq, 'unknown', { attempts: sending.attempts.get(seq) ?? 0, reason: 'its answer was lost' });
+    conclude(context, seq, 'unknown', {
+      attempts: sending.attempts.get(seq) ?? 0,
+      reason: 'its answer was lost',
+    });
   }
 }
 
@@ -87,10 +90,7 @@ async function sendRound(
 }
 
 /** Sends one create. Returns the doubt, if its outcome is one. */
-async function createOne(
-  sending: Sending,
-  operation: NumberedOperation,
-): Promise<DoubtfulCreate | null> {
+async function createOne(sending: Sending, operation: NumberedOperation): Promise<DoubtfulCreate | null> {
   const { context } = sending;
   const { kind, name, seq } = operation;
   const { clock } = context.deps;
@@ -154,6 +154,7 @@ async function resolve(
   for (const { operation, attempts, httpStatus, reason } of doubts) {
     conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
   }
+  if (halted(context)) return [];
   const settlements = await settle(doubts, context.reader, {
     settleMs: request.api.settleMs,
     isDesired: (kind, name) =>
@@ -206,7 +207,12 @@ function failureReason(
 }
 
 /** Every id that was there before: listed now, or ever known to the journal. */
-async function knownEntries({ planned, request, deps, remoteAccountId }: ApplyContext): Promise<Set<EntryKey>> {
+async function knownEntries({
+  planned,
+  request,
+  deps,
+  remoteAccountId,
+}: ApplyContext): Promise<Set<EntryKey>> {
   const listed = KINDS.flatMap((kind: Kind) => planned[kind].map((entry) => entryKey(kind, entry.id)));
   const known = await deps.journal.knownIds(request.settings.name, remoteAccountId, '~');
   return new Set([...listed, ...known]);

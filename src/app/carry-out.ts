@@ -1,8 +1,6 @@
 // Writes what a plan says, in its order, and ends the run: early deletes, creates, deletes, verification.
 import { KINDS } from '../core/catalog.ts';
 import type { Kind } from '../core/catalog.ts';
-import { checkIdentity } from '../core/identity.ts';
-import { ServiceError } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import { runStatus } from '../core/outcome.ts';
@@ -18,6 +16,7 @@ import type { Planned } from './plan-account.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from './request.ts';
 import type { RunResult } from './run-result.ts';
 import { endRun } from './run-result.ts';
+import type { Expectation } from './verify.ts';
 import { verify } from './verify.ts';
 
 /** Journals the operations, carries them out and verifies them. */
@@ -25,13 +24,14 @@ export async function carryOut(
   runId: string,
   lease: Lease,
   observation: Observation,
-  { plan, history }: Planned,
+  planned: Planned,
   reader: ServiceReader,
   request: AccountRequest,
   deps: ApplyDeps,
   options: ReconcileOptions,
 ): Promise<RunResult> {
   const { settings, signals } = request;
+  const { plan } = planned;
   const operations = plan.operations.map((operation, index) => ({ ...operation, seq: index + 1 }));
   await deps.journal.addOperations(runId, journalRows(plan));
   if (operations.length === 0) {
@@ -48,7 +48,7 @@ export async function carryOut(
     log,
     planned: observation.observed,
     remoteAccountId: observation.remoteAccountId,
-    identify: identifier(runId, request, deps),
+    identify: identifier(runId, observation.remoteAccountId, request, deps),
     statuses: new Map(),
     onProgress: () => options.onProgress?.({ done: context.statuses.size, total: operations.length }),
     halt: null,
@@ -56,12 +56,11 @@ export async function carryOut(
   await applyInOrder(context, operations, observation.identified);
   await log.flush();
 
-  const handled = [...operations, ...plan.held].filter(({ action }) => action === 'create');
-  const { observed, warnings } = await verify(context, operations, {
-    desired: settings.desired,
-    history,
-    handled: new Set(handled.map(({ kind, name }) => kindNameKey(kind, name))),
-  });
+  // A halted run asks the service for nothing more, not even to look.
+  const { observed, warnings } =
+    context.halt === null
+      ? await verify(context, operations, expectation(operations, planned, request))
+      : { observed: null, warnings: [] };
   if (observed !== null) {
     await deps.journal.recordObservation({
       runId,
@@ -76,6 +75,17 @@ export async function carryOut(
     });
   }
   return await finish(runId, context, operations, plan, warnings);
+}
+
+/** What the lists should show at the end, besides what was done. */
+function expectation(
+  operations: readonly NumberedOperation[],
+  { plan, history }: Planned,
+  { settings }: AccountRequest,
+): Expectation {
+  const creates = [...operations, ...plan.held].filter(({ action }) => action === 'create');
+  const handled = new Set(creates.map(({ kind, name }) => kindNameKey(kind, name)));
+  return { desired: settings.desired, history, handled };
 }
 
 async function finish(
@@ -126,7 +136,8 @@ async function applyInOrder(
   const early = deletes.filter(({ seq }) => seq < firstCreate);
   const late = deletes.filter(({ seq }) => seq > firstCreate);
   const nearTwin = (create: NumberedOperation): string | null =>
-    late.find(({ kind, name }) => kind === create.kind && nearKey(name) === nearKey(create.name))?.name ?? null;
+    late.find(({ kind, name }) => kind === create.kind && nearKey(name) === nearKey(create.name))?.name ??
+    null;
 
   await applyDeletes(context, early);
   await applyCreates(context, creates, identified, nearTwin);
@@ -147,29 +158,40 @@ function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperatio
   return create.kind === kind && statuses.get(create.seq)?.status !== 'done';
 }
 
-/** The check of an account id that only a first answer told (section 5, Identity). */
+/** The check of an account id that an answer to a create carries (section 5, Identity). */
 function identifier(
   runId: string,
+  expected: string | null,
   { settings, configured }: AccountRequest,
   { journal }: ApplyDeps,
 ): ApplyContext['identify'] {
   return async (accountId) => {
-    const state = await journal.accountState(settings.name);
     const others = [...(await journal.otherAccounts(settings.name, settings.baseUrl))];
-    try {
-      checkIdentity(accountId, {
-        account: settings.name,
-        pinned: settings.accountId,
-        remembered: state.remoteAccountId,
-        others: new Map(others.filter(([, name]) => configured.has(name))),
-      });
-    } catch (error) {
-      if (error instanceof ServiceError) return error.message;
-      throw error;
-    }
-    await journal.identify(runId, settings.name, settings.baseUrl, accountId);
-    return null;
+    const wrong = wrongAnswer(
+      accountId,
+      expected,
+      new Map(others.filter(([, name]) => configured.has(name))),
+    );
+    if (wrong === null) await journal.identify(runId, settings.name, settings.baseUrl, accountId);
+    return wrong;
   };
+}
+
+/** What is wrong with the account that a create was answered for, or null. */
+function wrongAnswer(
+  accountId: string,
+  expected: string | null,
+  others: ReadonlyMap<string, string>,
+): string | null {
+  const known =
+    'nothing more was sent. What this run created stands in the account that answered; see `rolecall show`';
+  if (expected !== null && accountId !== expected) {
+    return `a create was answered for account ${accountId}, but this account is ${expected}; ${known}. Mend the token or the pin`;
+  }
+  const other = others.get(accountId);
+  return other === undefined
+    ? null
+    : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${known}. Was the token copied?`;
 }
 
 /** The plan as rows: what will be tried, and what is held with its first rule. */

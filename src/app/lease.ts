@@ -10,7 +10,11 @@ export async function takeLock(
   runId: string,
   locks: Locks,
   clock: Clock,
-  options: { readonly timeoutMs: number; readonly stop: AbortSignal; readonly onWait?: (heldBy: string) => void },
+  options: {
+    readonly timeoutMs: number;
+    readonly stop: AbortSignal;
+    readonly onWait?: (heldBy: string) => void;
+  },
 ): Promise<{ readonly lease: Lease } | { readonly heldBy: string }> {
   const deadlineMs = clock.nowMs() + options.timeoutMs;
   for (let told = false; ; told = true) {

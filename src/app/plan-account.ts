@@ -71,7 +71,8 @@ function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, histor
     return observed[kind].flatMap((entry) => {
       const key = entryKey(kind, entry.id);
       const requested = history.requestedNames.get(key);
-      const named = names.has(nameKey(entry.name)) || (requested !== undefined && names.has(nameKey(requested)));
+      const named =
+        names.has(nameKey(entry.name)) || (requested !== undefined && names.has(nameKey(requested)));
       return named ? [key] : [];
     });
   });

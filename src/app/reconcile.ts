@@ -1,7 +1,7 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal (contract, section 5).
 // A list of steps; each step is a file of its own.
 import type { Plan } from '../core/plan.ts';
-import type { Lease } from '../core/ports.ts';
+import type { Lease, ServiceReader, Traffic } from '../core/ports.ts';
 import { carryOut } from './carry-out.ts';
 import { keepLock, takeLock } from './lease.ts';
 import type { Observation } from './observe.ts';
@@ -14,21 +14,21 @@ import { ACCEPT_NOTHING } from './request.ts';
 import type { RunResult } from './run-result.ts';
 import { endRun, failRun } from './run-result.ts';
 
+const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
+
 /** The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock. */
-export async function dryRun(
-  request: AccountRequest,
-  deps: PlanningDeps,
-): Promise<RunResult> {
+export async function dryRun(request: AccountRequest, deps: PlanningDeps): Promise<RunResult> {
   const runId = deps.newRunId();
   await beginRun(runId, request, deps, 'plan');
+  let reader: ServiceReader | null = null;
   try {
-    const reader = await deps.service.reader(request.settings, request.signals);
+    reader = await deps.service.reader(request.settings, request.signals);
     const observation = await observe(reader, runId, request, deps);
     const { plan } = await planAccount(observation, ACCEPT_NOTHING, request, deps);
     await recordPlan(runId, observation, plan, request, deps);
     return await endRun(runId, { status: plan.status, plan, traffic: reader.traffic() }, deps);
   } catch (error) {
-    return await failRun(runId, error, request, deps);
+    return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
 }
 
@@ -63,9 +63,10 @@ async function runLocked(
   deps: ApplyDeps,
   options: ReconcileOptions,
 ): Promise<RunResult> {
+  const { settings, signals } = request;
+  let reader: ServiceReader | null = null;
   try {
-    const { settings, signals } = request;
-    const reader = await deps.service.reader(settings, signals);
+    reader = await deps.service.reader(settings, signals);
     let observation = await observe(reader, runId, request, deps);
     const settled = await settleOutstanding(reader, runId, observation.remoteAccountId, request, deps);
     if (settled > 0) observation = await observe(reader, runId, request, deps);
@@ -78,13 +79,16 @@ async function runLocked(
       return await endRun(runId, { status: 'blocked', plan, traffic: reader.traffic() }, deps);
     }
     if (options.expectedDigest !== undefined && options.expectedDigest !== plan.digest) {
-      const error = { code: 'plan_stale', message: 'the plan no longer matches what is there; nothing was written' };
+      const error = {
+        code: 'plan_stale',
+        message: 'the plan no longer matches what is there; nothing was written',
+      };
       return await endRun(runId, { status: 'failed', plan, traffic: reader.traffic(), error }, deps);
     }
     await remember(runId, observation, planned, request, deps);
     return await carryOut(runId, lease, observation, planned, reader, request, deps, options);
   } catch (error) {
-    return await failRun(runId, error, request, deps);
+    return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
 }
 

@@ -19,8 +19,6 @@ export interface RunResult {
   readonly failure: RunFailure | null;
 }
 
-const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
-
 interface Ending {
   readonly status: RunStatus;
   readonly plan: Plan | null;
@@ -63,21 +61,26 @@ export async function failRun(
   error: unknown,
   request: AccountRequest,
   deps: PlanningDeps,
+  traffic: Traffic,
 ): Promise<RunResult> {
   if (error instanceof StoreError) {
     // The journal is what failed; a last try to close the run is made, and its outcome changes nothing.
-    await endRun(runId, failed(error), deps).catch(() => undefined);
+    await endRun(runId, failed(error, traffic), deps).catch(() => undefined);
     throw error;
   }
   if (error instanceof ServiceError && error.kind === 'throttled' && error.retryAfterMs !== undefined) {
     await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + error.retryAfterMs);
   }
   const interrupted = request.signals.stop.aborted;
-  return await endRun(runId, { ...failed(error), ...(interrupted ? { status: 'interrupted' } : {}) }, deps);
+  return await endRun(
+    runId,
+    { ...failed(error, traffic), ...(interrupted ? { status: 'interrupted' } : {}) },
+    deps,
+  );
 }
 
-function failed(error: unknown): Ending & { error: RunFailure } {
-  return { status: 'failed', plan: null, traffic: NO_TRAFFIC, error: describeFailure(error) };
+function failed(error: unknown, traffic: Traffic): Ending & { error: RunFailure } {
+  return { status: 'failed', plan: null, traffic, error: describeFailure(error) };
 }
 
 /** An error as a code and a sentence. What is no error of ours is a bug, and says so. */

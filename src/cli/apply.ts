@@ -94,7 +94,8 @@ async function previewAndAsk(
   const plans = await mapAccounts(accounts, 8, (account) =>
     planOne(account, session, session.planning, signals),
   );
-  if (output.render.format === 'json') process.stderr.write(renderPlans(plans, { ...output.render, format: 'text' }));
+  if (output.render.format === 'json')
+    process.stderr.write(renderPlans(plans, { ...output.render, format: 'text' }));
   else await show(output, plans);
   const digests = new Map(
     plans.map((plan) => [plan.account, plan.status === 'failed' ? null : plan.digest] as const),
@@ -128,7 +129,11 @@ async function applyOne(
   session: Session,
   signals: RunSignals,
   options: ApplyOptions,
-  { expectedDigest, showPlan, progress }: {
+  {
+    expectedDigest,
+    showPlan,
+    progress,
+  }: {
     readonly expectedDigest: string | null | undefined;
     readonly showPlan: ((plan: Plan) => Promise<void>) | null;
     readonly progress: ReturnType<typeof progressLine>;
@@ -136,7 +141,13 @@ async function applyOne(
 ): Promise<Applied> {
   const deps = session.applying;
   if (account.settings === undefined) {
-    const { runId } = await journalBrokenAccount(account.name, errorsOf(account.issues), 'cli', 'apply', deps);
+    const { runId } = await journalBrokenAccount(
+      account.name,
+      errorsOf(account.issues),
+      'cli',
+      'apply',
+      deps,
+    );
     return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };
   }
   if (expectedDigest === null) {

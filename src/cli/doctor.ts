@@ -127,7 +127,11 @@ async function examine(
   return { title, findings, exit: findings.every(({ ok }) => ok) ? EXIT.done : EXIT.failed };
 }
 
-function accountIdDetail(listed: string | null, pinned: string | undefined, remembered: string | null): string {
+function accountIdDetail(
+  listed: string | null,
+  pinned: string | undefined,
+  remembered: string | null,
+): string {
   if (listed === null) return 'nothing listed carries an account id; the first create will tell it';
   const expected = pinned ?? remembered;
   if (expected === null) return `${listed}; pin it with accountId: ${JSON.stringify(listed)}`;

@@ -17,13 +17,18 @@ interface ReportFlags {
 }
 
 /** Parses the arguments and runs the command. Resolves with the exit status. */
-export async function runCommand(argv: readonly string[], environment: () => Promise<Environment>, version: string): Promise<ExitStatus> {
+export async function runCommand(
+  argv: readonly string[],
+  environment: () => Promise<Environment>,
+  version: string,
+): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done;
   const program = buildProgram(environment, version, (exit) => {
     status = exit;
   });
   // The library for completion is loaded only for it; for --help a line is enough.
-  if (argv[0] === 'completion' || argv[0] === 'complete') (await import('./completion.ts')).addCompletion(program);
+  if (argv[0] === 'completion' || argv[0] === 'complete')
+    (await import('./completion.ts')).addCompletion(program);
   else program.command('completion').argument('<bash|zsh|fish>').description('shell completion');
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -43,11 +48,7 @@ function buildProgram(
   const program = new Command('rolecall')
     .description('Keeps the skills and roles of Planning Service accounts exactly as YAML files in git say.')
     .version(version)
-    .option(
-      '--config <file>',
-      'the service file',
-      process.env['ROLECALL_CONFIG'] ?? 'config/rolecall.yaml',
-    )
+    .option('--config <file>', 'the service file', process.env['ROLECALL_CONFIG'] ?? 'config/rolecall.yaml')
     .addHelpText('after', EXIT_HELP)
     .showHelpAfterError('(rolecall --help shows all commands)')
     .exitOverride();
@@ -70,7 +71,10 @@ function buildProgram(
     .description('the dry run: what would be created, deleted and held, and who would be affected')
     .argument('[account...]', 'accounts to plan; none means all')
     .option('--out <file>', 'save the plan for `apply --plan`')
-    .option('--detailed-exitcode', 'exit 2 when there are operations, 3 when something is only held or blocked')
+    .option(
+      '--detailed-exitcode',
+      'exit 2 when there are operations, 3 when something is only held or blocked',
+    )
     .action(async (names: string[], flags: ReportFlags & { out?: string; detailedExitcode?: true }) => {
       const { plan } = await import('./plan.ts');
       const options = { ...flags, detailedExitcode: flags.detailedExitcode === true };
@@ -170,18 +174,20 @@ function buildProgram(
     .option('--accounts <n>', 'how many accounts', positive, 1)
     .option('--seed <file>', 'what the accounts hold at first (JSON)')
     .option('--faults <file>', 'how the service misbehaves (JSON)')
-    .action(async (flags: { port: number; data?: string; accounts: number; seed?: string; faults?: string }) => {
-      const { sandbox } = await import('./sandbox.ts');
-      setStatus(
-        await sandbox(await environment(), {
-          port: flags.port,
-          accounts: flags.accounts,
-          ...(flags.data === undefined ? {} : { dataFile: flags.data }),
-          ...(flags.seed === undefined ? {} : { seedFile: flags.seed }),
-          ...(flags.faults === undefined ? {} : { faultsFile: flags.faults }),
-        }),
-      );
-    });
+    .action(
+      async (flags: { port: number; data?: string; accounts: number; seed?: string; faults?: string }) => {
+        const { sandbox } = await import('./sandbox.ts');
+        setStatus(
+          await sandbox(await environment(), {
+            port: flags.port,
+            accounts: flags.accounts,
+            ...(flags.data === undefined ? {} : { dataFile: flags.data }),
+            ...(flags.seed === undefined ? {} : { seedFile: flags.seed }),
+            ...(flags.faults === undefined ? {} : { faultsFile: flags.faults }),
+          }),
+        );
+      },
+    );
 
   program
     .command('demo')

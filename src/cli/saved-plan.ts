@@ -14,7 +14,8 @@ export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, s
       throw notAPlan(file, `the plan of ${row.account} has another schemaVersion than 1`);
     }
     const digest = 'digest' in row && typeof row.digest === 'string' ? row.digest : null;
-    if (digest === null && !('error' in row)) throw notAPlan(file, `the plan of ${row.account} has no digest`);
+    if (digest === null && !('error' in row))
+      throw notAPlan(file, `the plan of ${row.account} has no digest`);
     if (digests.has(row.account)) throw notAPlan(file, `it holds ${row.account} twice`);
     digests.set(row.account, digest);
   }

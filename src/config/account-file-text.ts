@@ -29,7 +29,9 @@ export function accountFileText({ account, accountId, skills, roles }: AccountFi
   // Whether a region's address is plain http is known here only by the address that it stands for.
   if (isPlainHttp(baseUrl)) lines.push('allowInsecure: true');
   if (accountId !== null) lines.push(`accountId: ${quote(accountId)}`);
-  lines.push('env' in token ? `token: { env: ${quote(token.env)} }` : `token: { file: ${quote(token.file)} }`);
+  lines.push(
+    'env' in token ? `token: { env: ${quote(token.env)} }` : `token: { file: ${quote(token.file)} }`,
+  );
   if (mode !== undefined) lines.push(`mode: ${mode}`);
   if (schedule !== undefined) lines.push(`schedule: ${quote(schedule)}`);
   const names = [...skills, ...roles].map(normalName);
@@ -63,7 +65,9 @@ export function scalar(text: string): string {
 
 function nameList(key: string, names: readonly string[]): readonly string[] {
   const writable = sortedOnce(names.map(normalName).filter((name) => nameProblem(name) === undefined));
-  return writable.length === 0 ? [`${key}: []`] : [`${key}:`, ...writable.map((name) => `  - ${scalar(name)}`)];
+  return writable.length === 0
+    ? [`${key}: []`]
+    : [`${key}:`, ...writable.map((name) => `  - ${scalar(name)}`)];
 }
 
 function sortedOnce(names: readonly string[]): readonly string[] {
@@ -73,6 +77,8 @@ function sortedOnce(names: readonly string[]): readonly string[] {
 /** In double quotes, with whatever would not show, or would break the line, escaped. */
 function quote(text: string): string {
   return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFEFF\uFFFE\uFFFF]/gu, (c) =>
-    [...c.matchAll(/[^]/g)].map(([unit]) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    [...c.matchAll(/[^]/g)]
+      .map(([unit]) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
 }

@@ -65,7 +65,10 @@ export async function readAccount(filePath: string, context: AccountContext): Pr
   if (file === undefined) return { ...base, issues };
   const raw = plainRoot(file, Object.values(LIST_KEYS));
   if (raw === undefined) {
-    return { ...base, issues: [...issues, file.issue(0, 'aliases (*name) make this file endless or huge; write it out')] };
+    return {
+      ...base,
+      issues: [...issues, file.issue(0, 'aliases (*name) make this file endless or huge; write it out')],
+    };
   }
   const { settings, issues: schemaIssues } = judge(file, accountSettingsSchema, raw);
   const address = accountAddress(file, raw, context);
@@ -104,7 +107,8 @@ async function readLists(
     }
     seen.add(catalog);
     const read = await context.readCatalog(catalog);
-    if (read.missing) issues.push(file.issue(spot, `there is no file ${quoted(shownPath(catalog))}; mend the path`));
+    if (read.missing)
+      issues.push(file.issue(spot, `there is no file ${quoted(shownPath(catalog))}; mend the path`));
     else issues.push(...read.issues);
     sources.push(read.lists);
   }
@@ -124,7 +128,11 @@ async function readLists(
 
 function readApprovals(raw: Readonly<Record<string, unknown>>): readonly ApprovedDelete[] {
   const approvals = accountSettingsSchema.shape.approvedDeletes.safeParse(raw['approvedDeletes']).data ?? [];
-  return approvals.map(({ kind, name, expires }) => ({ kind, name, ...(expires === undefined ? {} : { expires }) }));
+  return approvals.map(({ kind, name, expires }) => ({
+    kind,
+    name,
+    ...(expires === undefined ? {} : { expires }),
+  }));
 }
 
 function identityOf(

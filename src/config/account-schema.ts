@@ -15,7 +15,9 @@ const nameEntry = z.union([
 const skills = z
   .array(nameEntry)
   .optional()
-  .describe('Every skill the account shall have. Left out: skills are never touched. []: none shall be left.');
+  .describe(
+    'Every skill the account shall have. Left out: skills are never touched. []: none shall be left.',
+  );
 const roles = z
   .array(nameEntry)
   .optional()
@@ -32,7 +34,9 @@ export const approvedDeleteSchema = z.strictObject({
 
 const settingsShape = {
   region: z.string().optional().describe('A key of `regions` in rolecall.yaml; this or baseUrl.'),
-  baseUrl: baseUrl().optional().describe('Base address of the service, before /api/public/v1; this or region.'),
+  baseUrl: baseUrl()
+    .optional()
+    .describe('Base address of the service, before /api/public/v1; this or region.'),
   allowInsecure: z
     .boolean()
     .optional()
@@ -72,6 +76,7 @@ export const accountSchema = z
   });
 
 /** A shared list of skills and roles, for editors and for the keys that it may have. */
-export const catalogSchema = z
-  .strictObject({ skills, roles })
-  .meta({ title: 'rolecall catalog', description: 'Lists of skills and roles that accounts share by `extends`.' });
+export const catalogSchema = z.strictObject({ skills, roles }).meta({
+  title: 'rolecall catalog',
+  description: 'Lists of skills and roles that accounts share by `extends`.',
+});

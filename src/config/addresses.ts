@@ -10,7 +10,8 @@ export function isLoopback(host: string): boolean {
 
 /** A base address without its trailing slash (contract, section 2); http is judged apart, by `isPlainHttp`. */
 export function parseBaseUrl(text: string): Checked<string> {
-  if (!/^https?:\/\/[^\s\\]+$/iu.test(text)) return { problem: 'an address starts with https:// and has no white space' };
+  if (!/^https?:\/\/[^\s\\]+$/iu.test(text))
+    return { problem: 'an address starts with https:// and has no white space' };
   const url = parseUrl(text);
   if (url === undefined) return { problem: 'this is not an address; write it as https://host' };
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/]*@/iu.test(text)) {
@@ -33,7 +34,8 @@ export function isPlainHttp(baseUrl: string): boolean {
 /** A webhook's address: http or https, the query allowed since many carry their key there. */
 export function parseWebhookUrl(text: string): Checked<string> {
   const url = /^https?:\/\/[^\s\\]+$/iu.test(text) ? parseUrl(text) : undefined;
-  if (url === undefined) return { problem: 'must be an address that starts with https:// (the value is not shown)' };
+  if (url === undefined)
+    return { problem: 'must be an address that starts with https:// (the value is not shown)' };
   if (url.username !== '' || url.password !== '') {
     return { problem: 'an address holds no user name and password (the value is not shown)' };
   }
@@ -48,7 +50,9 @@ export function parseGitUrl(text: string): Checked<string> {
   const url = /^[a-z]+:\/\//iu.test(text) ? parseUrl(text) : undefined;
   const httpUser = url !== undefined && url.protocol.startsWith('http') && url.username !== '';
   if (httpUser || (url !== undefined && url.password !== '')) {
-    return { problem: 'the address holds credentials (not shown); put a reference to them into `credentials`' };
+    return {
+      problem: 'the address holds credentials (not shown); put a reference to them into `credentials`',
+    };
   }
   return { value: text };
 }
@@ -58,9 +62,12 @@ export function parseListen(text: string): Checked<{ host: string; port: number 
   const [, bracketed, plain, digits] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
   const host = bracketed ?? plain;
   const port = Number(digits);
-  const sound = bracketed === undefined ? !/^[\d.]+$/u.test(plain ?? '') || isIPv4(plain ?? '') : isIP(bracketed) === 6;
+  const sound =
+    bracketed === undefined ? !/^[\d.]+$/u.test(plain ?? '') || isIPv4(plain ?? '') : isIP(bracketed) === 6;
   if (host === undefined || !sound || port > 65_535) {
-    return { problem: 'a listening address is host:port, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080' };
+    return {
+      problem: 'a listening address is host:port, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080',
+    };
   }
   return { value: { host, port } };
 }

@@ -34,10 +34,18 @@ export function approvalIssues(
       report('name', `${label} is both desired and in \`approvedDeletes\`; keep one of them`);
     }
     if (desired[kind] === undefined) {
-      report('kind', `${label} is approved, but ${kind}s are left out of this account and never touched`, 'warning');
+      report(
+        'kind',
+        `${label} is approved, but ${kind}s are left out of this account and never touched`,
+        'warning',
+      );
     }
     if (expires !== undefined && expires < today) {
-      report('expires', `the approval for ${label} expired on ${expires}; renew it or take it out`, 'warning');
+      report(
+        'expires',
+        `the approval for ${label} expired on ${expires}; renew it or take it out`,
+        'warning',
+      );
     }
   }
   return issues;

@@ -1,7 +1,8 @@
 // Dates, instants and time zones as files write them.
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/u;
-const INSTANT = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/u;
+const INSTANT =
+  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/u;
 
 /** Whether `text` is a day that the calendar has, as `YYYY-MM-DD`. */
 export function isCalendarDate(text: string): boolean {

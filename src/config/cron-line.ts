@@ -33,10 +33,9 @@ export function cronProblem(line: string): string | undefined {
     if (typeof parsed === 'string') return `the ${field.label} field: ${parsed}`;
     values.push(parsed);
   }
-  const [days = [], months = [], weekdays = []] = values.slice(-3);
-  // With a weekday given, cron fires on either; only a day that no given month has can never come.
-  const anyWeekday = weekdays.length >= 7;
-  if (anyWeekday && !months.some((month) => days.some((day) => day <= (LONGEST_MONTH[month - 1] ?? 0)))) {
+  // The scheduler refuses a day that no month has, also where a weekday is given beside it.
+  const [days = [], months = []] = values.slice(-3);
+  if (!months.some((month) => days.some((day) => day <= (LONGEST_MONTH[month - 1] ?? 0)))) {
     return 'no month of this schedule has that day, so it would never run';
   }
   return undefined;
@@ -48,7 +47,8 @@ function fieldValues(text: string, field: Field): readonly number[] | string {
     const match = /^([^/-]+)(?:-([^/-]+))?(?:\/(\d{1,3}))?$/u.exec(item);
     const [, from = '', to, step] = match ?? [];
     const range = match === null ? undefined : rangeOf(from, to, field);
-    if (range === undefined) return `use ${field.min} to ${field.max}, *, ranges a-b, lists a,b and steps */n`;
+    if (range === undefined)
+      return `use ${field.min} to ${field.max}, *, ranges a-b, lists a,b and steps */n`;
     if (range.from > range.to) return 'a range goes from the smaller to the larger value';
     if (step !== undefined) {
       if (from !== '*' && to === undefined) return 'a step follows * or a range, as in */15 or 8-18/2';
@@ -59,7 +59,11 @@ function fieldValues(text: string, field: Field): readonly number[] | string {
   return values;
 }
 
-function rangeOf(from: string, to: string | undefined, field: Field): { from: number; to: number } | undefined {
+function rangeOf(
+  from: string,
+  to: string | undefined,
+  field: Field,
+): { from: number; to: number } | undefined {
   if (from === '*') return to === undefined ? { from: field.min, to: field.max } : undefined;
   const first = valueOf(from, field);
   const last = to === undefined ? first : valueOf(to, field);

@@ -46,7 +46,8 @@ export function duration({ min = 0, timer = true }: { min?: number; timer?: bool
     pattern: '^[0-9]{1,12}(ms|s|m|h|d)$',
     parse: (text) => {
       const value = parseDuration(text);
-      if (value === undefined) return { problem: 'this is not a duration; write it as 500ms, 30s, 15m, 2h or 90d' };
+      if (value === undefined)
+        return { problem: 'this is not a duration; write it as 500ms, 30s, 15m, 2h or 90d' };
       if (value < min) return { problem: `this is too short; the least is ${formatDuration(min)}` };
       if (value > max) return { problem: `this is too long; the most is ${formatDuration(max)}` };
       return { value };
@@ -84,7 +85,9 @@ export function timezone() {
     parse: (text) => {
       if (isTimezone(text)) return { value: text };
       const near = nearestWord(text, Intl.supportedValuesOf('timeZone'));
-      return { problem: `this is no time zone; ${near === undefined ? 'write it as Europe/Berlin' : `did you mean ${near}?`}` };
+      return {
+        problem: `this is no time zone; ${near === undefined ? 'write it as Europe/Berlin' : `did you mean ${near}?`}`,
+      };
     },
   });
 }
@@ -102,7 +105,10 @@ export function gitUrl() {
 }
 
 export function listenAddress() {
-  return format<{ host: string; port: number }>({ expected: 'host:port, such as 127.0.0.1:8080', parse: parseListen });
+  return format<{ host: string; port: number }>({
+    expected: 'host:port, such as 127.0.0.1:8080',
+    parse: parseListen,
+  });
 }
 
 /** The last day of something, in UTC. */
@@ -111,7 +117,9 @@ export function calendarDate() {
     expected: 'a date such as 2026-12-31',
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
     parse: (text) =>
-      isCalendarDate(text) ? { value: text } : { problem: 'the calendar has no such date; write it as YYYY-MM-DD' },
+      isCalendarDate(text)
+        ? { value: text }
+        : { problem: 'the calendar has no such date; write it as YYYY-MM-DD' },
   });
 }
 
@@ -144,7 +152,9 @@ export function pathText() {
   return format<string>({
     expected: 'a path',
     parse: (text) =>
-      text === '' || /\p{Cc}/u.test(text) ? { problem: 'a path is empty or has a control character' } : { value: text },
+      text === '' || /\p{Cc}/u.test(text)
+        ? { problem: 'a path is empty or has a control character' }
+        : { value: text },
   });
 }
 
@@ -164,4 +174,3 @@ export function secretRef(what: string) {
   unspeakable.add(reference, { mend });
   return reference;
 }
-

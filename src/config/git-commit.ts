@@ -30,7 +30,13 @@ export async function readConfigCommit(
     const [sha, committedAt, authoredAt, subject] = log.trim().split('\0');
     // An ignored or untracked file inside of some repository, such as a home folder's, does not stand in git.
     if (tracked === '' || sha === undefined || committedAt === undefined) return undefined;
-    return { sha, dirty: status !== '', committedAt, authoredAt: authoredAt ?? committedAt, subject: subject ?? '' };
+    return {
+      sha,
+      dirty: status !== '',
+      committedAt: inUtc(committedAt),
+      authoredAt: inUtc(authoredAt ?? committedAt),
+      subject: subject ?? '',
+    };
   });
 }
 
@@ -55,7 +61,7 @@ export async function compareCommits(file: string, older: string, newer: string)
   });
 }
 
-/** The committer date (ISO 8601) of a commit in the repository of `file`, or undefined when git cannot tell. */
+/** The committer date (UTC, ISO 8601) of a commit in the repository of `file`, or undefined when git cannot tell. */
 export async function committerDate(file: string, sha: string): Promise<string | undefined> {
   if (!SHA.test(sha)) return undefined;
   return orElse(undefined, async () => {
@@ -63,8 +69,13 @@ export async function committerDate(file: string, sha: string): Promise<string |
     if (root === undefined) return undefined;
     const git = await gitIn(root);
     const date = await git.raw('log', '-1', '--no-show-signature', '--format=%cI', sha, '--');
-    return date.trim() === '' ? undefined : date.trim();
+    return inUtc(date.trim());
   });
+}
+
+/** One spelling for one instant; versions of git differ in theirs. Throws when it is none. */
+function inUtc(date: string): string {
+  return new Date(date).toISOString();
 }
 
 async function orElse<T>(unknown: T, ask: () => Promise<T>): Promise<T> {
@@ -110,15 +121,21 @@ async function gitIn(folder: string): Promise<SimpleGit> {
     // A repository's own settings must not make a look at it run programs.
     config: ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.quotePath=false'],
     unsafe: { allowUnsafeFsMonitor: true, allowUnsafeHooksPath: true },
+    allowEnvironment: Object.keys(GIT_ENVIRONMENT),
   }).env({
     ...pick(process.env, ['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'XDG_CONFIG_HOME']),
-    LC_ALL: 'C',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_OPTIONAL_LOCKS: '0',
-    GIT_LITERAL_PATHSPECS: '1',
-    GIT_NO_LAZY_FETCH: '1',
+    ...GIT_ENVIRONMENT,
   });
 }
+
+/** No prompt, no lock file, no pattern in a path, nothing fetched on the way. */
+const GIT_ENVIRONMENT = {
+  LC_ALL: 'C',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_LITERAL_PATHSPECS: '1',
+  GIT_NO_LAZY_FETCH: '1',
+};
 
 function pick(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(

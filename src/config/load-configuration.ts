@@ -42,7 +42,10 @@ export interface LoadOptions {
  * at neither network nor secrets. What a file holds never makes it throw: problems are issues, and one broken account
  * leaves the others alone.
  */
-export async function loadConfiguration(file: string, options: LoadOptions = {}): Promise<LoadedConfiguration> {
+export async function loadConfiguration(
+  file: string,
+  options: LoadOptions = {},
+): Promise<LoadedConfiguration> {
   const today = options.today ?? new Date().toISOString().slice(0, 10);
   const filePath = path.resolve(file);
   const service = await readService(filePath);
@@ -103,7 +106,10 @@ function toAccount(read: AccountRead, all: readonly AccountRead[], serviceIsSoun
 
 function sameIdentity({ identity: a }: AccountRead, { identity: b }: AccountRead): boolean {
   return (
-    a?.baseUrl !== undefined && b !== undefined && a.baseUrl === b.baseUrl && refKey(a.token) === refKey(b.token)
+    a?.baseUrl !== undefined &&
+    b !== undefined &&
+    a.baseUrl === b.baseUrl &&
+    refKey(a.token) === refKey(b.token)
   );
 }
 

@@ -30,7 +30,10 @@ const MAX_NAMES = 100_000;
 const MAX_ISSUES = 200;
 
 /** Both lists of `file`. A kind whose list is broken is listed with what could be read. */
-export function readNameLists(file: YamlFile): { readonly lists: WrittenLists; readonly issues: readonly ConfigIssue[] } {
+export function readNameLists(file: YamlFile): {
+  readonly lists: WrittenLists;
+  readonly issues: readonly ConfigIssue[];
+} {
   const reader = new NameListReader(file);
   const lists: { [K in Kind]?: readonly WrittenEntry[] } = {};
   for (const kind of KINDS) {
@@ -86,7 +89,8 @@ class NameListReader {
       return name === undefined ? undefined : { ...name, formerly: [], file: this.#file };
     }
     for (const { key } of node.items) {
-      if (keyText(key) !== 'name' && keyText(key) !== 'formerly') this.#report(key as Node, unknownKey(keyText(key)));
+      if (keyText(key) !== 'name' && keyText(key) !== 'formerly')
+        this.#report(key as Node, unknownKey(keyText(key)));
     }
     const written = node.get('name', true) as Node | undefined;
     if (written === undefined) {
@@ -111,7 +115,10 @@ class NameListReader {
       const former = this.#readName(item as Node, 'an item of `formerly`');
       if (former === undefined) continue;
       if (former.name === name?.name) {
-        this.#report(former.spot, `${quoted(former.name)} is the entry's own name; take it out of \`formerly\``);
+        this.#report(
+          former.spot,
+          `${quoted(former.name)} is the entry's own name; take it out of \`formerly\``,
+        );
       } else if (names.some((other) => other.name === former.name)) {
         this.#report(former.spot, `duplicate name ${quoted(former.name)} in \`formerly\`; keep one of them`);
       } else names.push(former);
@@ -122,7 +129,8 @@ class NameListReader {
   #readName(spot: Node, what: string): WrittenName | undefined {
     this.#names += 1;
     if (this.#names > MAX_NAMES) {
-      if (this.#names === MAX_NAMES + 1) this.#report(spot, `the file holds more than ${MAX_NAMES} names; split it`);
+      if (this.#names === MAX_NAMES + 1)
+        this.#report(spot, `the file holds more than ${MAX_NAMES} names; split it`);
       return undefined;
     }
     const node = this.#file.resolve(spot);
@@ -152,7 +160,8 @@ class NameListReader {
     // Counted apart, so that a flood of warnings hides no error.
     this.#reported[severity] += 1;
     if (this.#reported[severity] > MAX_ISSUES) return;
-    const rest = this.#reported[severity] === MAX_ISSUES ? ' (further problems of these lists are not shown)' : '';
+    const rest =
+      this.#reported[severity] === MAX_ISSUES ? ' (further problems of these lists are not shown)' : '';
     this.issues.push(this.#file.issue(spot, `${message}${rest}`, severity));
   }
 }

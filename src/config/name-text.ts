@@ -1,24 +1,29 @@
 // What a file may hold as the name of a skill or a role, and what looks odd in one (contract, section 2).
 import { nameKey } from '../core/names.ts';
 
+/** What most names are; the other tests are slower, and a catalog has thousands. */
+const SIMPLE = /^[!-~](?:[ -~]*[!-~])?$/u;
 const EDGE_SPACE = /^[\s\p{White_Space}\uFEFF]|[\s\p{White_Space}\uFEFF]$/u;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const LONE_SURROGATE = /\p{Cs}/u;
 // An emoji is joined and coloured by invisible characters that are no accident there.
-const EMOJI_JOINTS = /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}\uFE0F\u200D\u{E0020}-\u{E007F}]*/gu;
+const EMOJI_JOINTS = /\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\uFE0F|\u200D|[\u{E0020}-\u{E007F}])*/gu;
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?! )[\p{Zs}]/u;
 
 /** Why a file may not hold the name, ending in the mend; undefined when it may. */
 export function nameProblem(name: string): string | undefined {
+  if (SIMPLE.test(name)) return undefined;
   if (name === '') return 'a name is empty; write the name or take the line out';
   if (CONTROL.test(name)) return 'a name has a control character or a line break in it; take it out';
-  if (LONE_SURROGATE.test(name)) return 'a name has half of a character in it (a lone surrogate); write the whole character';
+  if (LONE_SURROGATE.test(name))
+    return 'a name has half of a character in it (a lone surrogate); write the whole character';
   if (EDGE_SPACE.test(name)) return 'a name has leading or trailing white space; take it away';
   return undefined;
 }
 
 /** The first invisible or misleading character of a name, as `U+200B`; undefined when all is visible. */
 export function oddCharacter(name: string): string | undefined {
+  if (SIMPLE.test(name)) return undefined;
   const [found] = INVISIBLE.exec(name.replace(EMOJI_JOINTS, '')) ?? [];
   return found === undefined
     ? undefined

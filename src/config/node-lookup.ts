@@ -71,7 +71,9 @@ export function plainRoot(file: YamlFile, omit: readonly string[]): Record<strin
     const node = file.resolve(written);
     if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1));
     if (isMap(node)) {
-      return Object.fromEntries(node.items.map(({ key, value }) => [keyText(key), convert(value, depth + 1)]));
+      return Object.fromEntries(
+        node.items.map(({ key, value }) => [keyText(key), convert(value, depth + 1)]),
+      );
     }
     return isScalar(node) ? node.value : null;
   };

@@ -7,7 +7,10 @@ import { compareCodePoints } from '../core/names.ts';
 /** Every path that matches, absolute and sorted; folders are left out, links whose target is gone are not. */
 export async function matchPaths(pattern: string, folder: string): Promise<readonly string[]> {
   const { root } = path.parse(pattern);
-  const segments = pattern.slice(root.length).split('/').filter((segment) => segment !== '' && segment !== '.');
+  const segments = pattern
+    .slice(root.length)
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== '.');
   let found = [root === '' ? folder : root];
   for (const [index, segment] of segments.entries()) {
     const last = index === segments.length - 1;
@@ -24,9 +27,13 @@ async function matchSegment(parent: string, segment: string, last: boolean): Pro
   }
   const pattern = segmentPattern(segment);
   const names = await readdir(parent).catch(() => []);
-  const matching = names.filter((name) => pattern.test(name) && (segment.startsWith('.') || !name.startsWith('.')));
+  const matching = names.filter(
+    (name) => pattern.test(name) && (segment.startsWith('.') || !name.startsWith('.')),
+  );
   const kept = await Promise.all(
-    matching.map(async (name) => ((await isFolder(path.join(parent, name))) === last ? [] : [path.join(parent, name)])),
+    matching.map(async (name) =>
+      (await isFolder(path.join(parent, name))) === last ? [] : [path.join(parent, name)],
+    ),
   );
   return kept.flat();
 }

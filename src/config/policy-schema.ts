@@ -93,9 +93,10 @@ export const policySchema = z
 
 /** The settings of an account that `defaults` may hold too. */
 export const inheritedShape = {
-  schedule: cronLine()
-    .optional()
-    .meta({ description: 'When the daemon runs: five cron fields, or six with seconds first.', default: '*/15 * * * *' }),
+  schedule: cronLine().optional().meta({
+    description: 'When the daemon runs: five cron fields, or six with seconds first.',
+    default: '*/15 * * * *',
+  }),
   timezone: timezone().optional().meta({ description: 'Time zone of the schedule.', default: 'Etc/UTC' }),
   jitter: duration()
     .optional()

@@ -45,14 +45,19 @@ const leftAloneSchema = z.strictObject({
   kind,
   name: z.string().describe('Name of the entry.'),
   remoteId: z.string().describe('Id of the entry.'),
-  rule: z.enum(['unmanaged', 'protected', 'never_delete', 'duplicate']).describe('The standing policy that keeps it.'),
+  rule: z
+    .enum(['unmanaged', 'protected', 'never_delete', 'duplicate'])
+    .describe('The standing policy that keeps it.'),
 });
 
 const planSchema = z
   .strictObject({
     schemaVersion: z.literal(1),
     account: z.string().describe('Name of the account in the configuration.'),
-    remoteAccountId: z.string().nullable().describe('Id of the account in the service; null when none is known.'),
+    remoteAccountId: z
+      .string()
+      .nullable()
+      .describe('Id of the account in the service; null when none is known.'),
     createdAt: time,
     digest: digest.describe('Covers the remote account id and the operations with their usedBy.'),
     configDigest: digest,
@@ -128,13 +133,19 @@ export const runSchema = z
     warnings: z.array(warningSchema),
     plan: planSchema.exactOptional(),
   })
-  .meta({ title: 'rolecall run', description: 'One run, as `rolecall show --format json` and `apply` print it.' });
+  .meta({
+    title: 'rolecall run',
+    description: 'One run, as `rolecall show --format json` and `apply` print it.',
+  });
 
 /** Fails to compile unless each type can stand for the other. */
 type Mirrors<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-true satisfies Mirrors<DeepReadonly<Omit<z.output<typeof planSchema>, 'warnings'>>, DeepReadonly<Omit<Plan, 'warnings'>>>;
+true satisfies Mirrors<
+  DeepReadonly<Omit<z.output<typeof planSchema>, 'warnings'>>,
+  DeepReadonly<Omit<Plan, 'warnings'>>
+>;
 true satisfies Mirrors<DeepReadonly<z.output<typeof failedPlanSchema>>, DeepReadonly<FailedPlan>>;
 true satisfies Mirrors<DeepReadonly<z.output<z.ZodObject<typeof runRecordShape>>>, DeepReadonly<RunRecord>>;
 true satisfies Mirrors<

@@ -45,12 +45,14 @@ function toIssues(file: YamlFile, schema: z.ZodType, issue: ZodIssue, above: Nod
     if (best !== undefined) return best.flatMap((inner) => toIssues(file, schema, inner, path));
   }
   const located = locate(file, path);
-  return [file.issue(spotOf(located), `${dotted(path)}${describe(issue, located, schemas.at(-1) ?? [])}`)];
+  const spot = issue.code === 'invalid_key' ? (located.key ?? located.parent) : spotOf(located);
+  return [file.issue(spot, `${dotted(path)}${describe(issue, located, schemas.at(-1) ?? [])}`)];
 }
 
 function secretIssue(file: YamlFile, schemas: readonly z.ZodType[], path: NodePath): ConfigIssue {
   const located = locate(file, path);
-  const mend = schemas.map((schema) => unspeakable.get(schema)?.mend).find((text) => text !== undefined) ?? '';
+  const mend =
+    schemas.map((schema) => unspeakable.get(schema)?.mend).find((text) => text !== undefined) ?? '';
   const missing = located.key === undefined && located.node === undefined;
   return file.issue(spotOf(located), missing ? `${String(path.at(-1))} is missing; ${mend}` : mend);
 }
@@ -71,7 +73,9 @@ function closestOption(options: readonly (readonly ZodIssue[])[]): readonly ZodI
 }
 
 function describe(issue: ZodIssue, located: Located, schemas: readonly z.ZodType[]): string {
-  const expected = schemas.map((schema) => expectations.get(schema)?.expected).find((text) => text !== undefined);
+  const expected = schemas
+    .map((schema) => expectations.get(schema)?.expected)
+    .find((text) => text !== undefined);
   if (issue.code === 'custom') return issue.message;
   if (issue.code === 'invalid_type') return describeType(issue.expected, expected, located);
   if (issue.code === 'invalid_value') {
@@ -100,7 +104,8 @@ function describeType(type: string, expected: string | undefined, located: Locat
 }
 
 function suggestion({ node }: Located, values: readonly string[]): string {
-  const written = isScalar(node) && typeof node.value === 'string' ? nearestWord(node.value, values) : undefined;
+  const written =
+    isScalar(node) && typeof node.value === 'string' ? nearestWord(node.value, values) : undefined;
   return written === undefined ? '' : `; did you mean ${written}?`;
 }
 

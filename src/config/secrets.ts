@@ -47,7 +47,8 @@ function sourceOf(ref: SecretRef): string {
 function valueProblem(value: string | undefined): string | undefined {
   if (value === undefined) return 'is not set';
   if (value === '') return 'is empty';
-  if (!/^[\x20-\x7e]+$/u.test(value)) return 'holds characters that a header cannot carry, such as a line break';
+  if (!/^[\x20-\x7e]+$/u.test(value))
+    return 'holds characters that a header cannot carry, such as a line break';
   if (value.trim() !== value) return 'begins or ends with white space';
   return undefined;
 }

@@ -32,7 +32,10 @@ export async function readService(filePath: string): Promise<ServiceRead> {
   if (file === undefined) return { ...nothing, issues: syntaxIssues };
   const raw = plainRoot(file, []);
   if (raw === undefined) {
-    return { ...nothing, issues: [file.issue(0, 'aliases (*name) make this file endless or huge; write it out')] };
+    return {
+      ...nothing,
+      issues: [file.issue(0, 'aliases (*name) make this file endless or huge; write it out')],
+    };
   }
   const judged = judge(file, serviceSchema, raw);
   const issues = [...syntaxIssues, ...judged.issues, ...apiIssues(file, raw), ...listenIssues(file, raw)];

@@ -20,7 +20,12 @@ const regionName = z.string().regex(/^[A-Za-z0-9._-]+$/u);
 
 const apiSchema = z.strictObject({
   concurrency: z.int().min(1).max(256).prefault(8).describe('Requests of one account at a time.'),
-  requestsPerSecond: z.number().min(0.01).max(10_000).prefault(20).describe('Requests of one account in a second.'),
+  requestsPerSecond: z
+    .number()
+    .min(0.01)
+    .max(10_000)
+    .prefault(20)
+    .describe('Requests of one account in a second.'),
   retries: z.int().min(0).max(20).prefault(4).describe('How often one request is sent again.'),
   hostConcurrency: z.int().min(1).max(1024).prefault(32).describe('Requests at a time to one base address.'),
   timeout: duration({ min: 1 }).prefault('30s').describe('Longest time of a whole call.'),
@@ -34,7 +39,9 @@ const apiSchema = z.strictObject({
   maxResponseBytes: size({ min: 1024, max: 512 * 1024 ** 2 })
     .prefault('64MiB')
     .describe('Largest answer, after decompression.'),
-  caFile: pathText().optional().describe('PEM file with additional certificate authorities, relative to this file.'),
+  caFile: pathText()
+    .optional()
+    .describe('PEM file with additional certificate authorities, relative to this file.'),
 });
 
 const notifyUrl = z.union([webhookUrl(), secretRef('url')]);
@@ -63,7 +70,10 @@ expectations.add(checkoutPath, { expected: 'a relative path within the repositor
 const gitSchema = z.strictObject({
   url: gitUrl().describe('Repository that holds the configuration.'),
   branch: branch.meta({ pattern: '^[^-./].*$' }).prefault('main').describe('Branch that is followed.'),
-  path: checkoutPath.meta({ pattern: '^[^/].*$' }).prefault('config').describe('Folder of rolecall.yaml in it.'),
+  path: checkoutPath
+    .meta({ pattern: '^[^/].*$' })
+    .prefault('config')
+    .describe('Folder of rolecall.yaml in it.'),
   interval: duration({ min: 1000 }).prefault('1m').describe('How often it is fetched.'),
   credentials: secretRef('credentials').optional().describe('Where the password or token for git is found.'),
 });
@@ -80,7 +90,10 @@ export const serviceSchema = z
       .record(regionName, baseUrl())
       .prefault({})
       .describe('The base address of each region, as you were given them.'),
-    defaults: z.strictObject(inheritedShape).prefault({}).describe('What every account inherits and may override.'),
+    defaults: z
+      .strictObject(inheritedShape)
+      .prefault({})
+      .describe('What every account inherits and may override.'),
     api: apiSchema.prefault({}).describe('How the service is called.'),
     daemon: z
       .strictObject({
@@ -108,7 +121,12 @@ export const serviceSchema = z
       .strictObject({
         runs: duration({ timer: false }).prefault('90d').describe('How long runs are kept.'),
         snapshots: duration({ timer: false }).prefault('90d').describe('How long snapshots are kept.'),
-        keepAtLeast: z.int().min(0).max(1_000_000).prefault(20).describe('Runs of an account that are always kept.'),
+        keepAtLeast: z
+          .int()
+          .min(0)
+          .max(1_000_000)
+          .prefault(20)
+          .describe('Runs of an account that are always kept.'),
       })
       .prefault({})
       .describe('When old runs and snapshots are pruned.'),

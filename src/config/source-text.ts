@@ -43,7 +43,8 @@ export async function readSource(file: string): Promise<SourceRead> {
       }
       bytes = await readFile(file);
       const after = await stat(file);
-      if (after.size !== before.size || after.mtimeMs !== before.mtimeMs || after.ino !== before.ino) continue;
+      if (after.size !== before.size || after.mtimeMs !== before.mtimeMs || after.ino !== before.ino)
+        continue;
       if (bytes.length !== after.size) continue;
     } catch (error) {
       const code = errorCode(error);

@@ -1,5 +1,6 @@
 // The second step of loading: text becomes YAML nodes that know their place, or positioned issues (contract, section 2).
 import {
+  type Alias,
   type Document,
   LineCounter,
   type Node,
@@ -15,9 +16,9 @@ import {
   parseDocument,
 } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
-import { conflictMarkers, tooDeepAt, tooManyLines } from './raw-text-checks.ts';
+import { conflictMarkers, tooDeepAt, tooMuchAt } from './raw-text-checks.ts';
 import { type SourceText, shownPath } from './source-text.ts';
-import { syntaxMessage } from './yaml-syntax-messages.ts';
+import { LOOSE_ALIAS, syntaxMessage } from './yaml-syntax-messages.ts';
 
 /** More issues of one file than this help nobody. */
 const MAX_SYNTAX_ISSUES = 50;
@@ -59,14 +60,20 @@ export function parseYaml({ path, text }: SourceText): YamlRead {
   }
   const explicit = document.directives?.yaml;
   if (explicit?.explicit === true && explicit.version !== '1.2') {
-    return { issues: [issue(0, 'the file asks for an older YAML; rolecall reads YAML 1.2: take the %YAML line out')] };
+    return {
+      issues: [issue(0, 'the file asks for an older YAML; rolecall reads YAML 1.2: take the %YAML line out')],
+    };
   }
   if (!isMap(root)) return { issues: [issue(root, 'the file must be a mapping of keys to values')] };
   const survey = surveyNodes(root);
-  const resolve = (node: unknown): Node | undefined => (isAlias(node) ? survey.targets.get(node) : asNode(node));
-  const issues = survey.duplicateKeys.map((key) =>
-    issue(key, `duplicate key ${quoted(String(key.value))}; keep one of them`),
-  );
+  const resolve = (node: unknown): Node | undefined =>
+    isAlias(node) ? survey.targets.get(node) : asNode(node);
+  // An alias without its anchor would be read as nothing at all.
+  const loose = survey.looseAliases.slice(0, MAX_SYNTAX_ISSUES);
+  if (loose.length > 0) return { issues: loose.map((alias) => issue(alias, LOOSE_ALIAS)) };
+  const issues = survey.duplicateKeys
+    .slice(0, MAX_SYNTAX_ISSUES)
+    .map((key) => issue(key, `duplicate key ${quoted(String(key.value))}; keep one of them`));
   return { file: { path, text, root, resolve, issue }, issues };
 }
 
@@ -80,10 +87,12 @@ export function quoted(text: string): string {
 }
 
 function unreadableAt(text: string): { at: number; message: string }[] {
-  const lines = tooManyLines(text);
-  if (lines !== undefined) return [{ at: lines, message: 'the file has too many lines; split it with `extends`' }];
+  const much = tooMuchAt(text);
+  if (much !== undefined)
+    return [{ at: much, message: 'the file holds too much to be read; split it with `extends`' }];
   const deep = tooDeepAt(text);
-  if (deep !== undefined) return [{ at: deep, message: 'this is nested too deeply; a configuration needs few levels' }];
+  if (deep !== undefined)
+    return [{ at: deep, message: 'this is nested too deeply; a configuration needs few levels' }];
   return conflictMarkers(text).map((at) => ({
     at,
     message: 'a git merge conflict stands here; resolve it and remove its <<<<<<<, ======= and >>>>>>> lines',
@@ -91,7 +100,7 @@ function unreadableAt(text: string): { at: number; message: string }[] {
 }
 
 function countLines(text: string, lineCounter: LineCounter): void {
-  for (let at = 0; at !== -1; ) {
+  for (let at = 0; at !== -1;) {
     lineCounter.addNewLine(at);
     const next = text.indexOf('\n', at);
     at = next === -1 ? -1 : next + 1;
@@ -104,7 +113,7 @@ function parseQuietly(text: string, lineCounter: LineCounter): Document.Parsed {
   Error.stackTraceLimit = 0;
   try {
     // Keys are compared in `surveyNodes`: the parser's own comparison is quadratic.
-    return parseDocument(text, { lineCounter, stringKeys: true, prettyErrors: false, uniqueKeys: false, logLevel: 'silent' });
+    return parseDocument(text, { lineCounter, stringKeys: true, prettyErrors: false, uniqueKeys: false });
   } finally {
     Error.stackTraceLimit = limit;
   }
@@ -128,16 +137,18 @@ function syntaxIssues(problems: readonly YAMLError[], text: string, issue: YamlF
 interface Survey {
   readonly targets: Map<Node, Node>;
   readonly duplicateKeys: Scalar[];
+  readonly looseAliases: Alias[];
 }
 
 /** One walk in the file's order: an alias stands for the last anchor of its name before it. */
 function surveyNodes(root: YAMLMap): Survey {
-  const survey: Survey = { targets: new Map(), duplicateKeys: [] };
+  const survey: Survey = { targets: new Map(), duplicateKeys: [], looseAliases: [] };
   const anchors = new Map<string, Node>();
   const visit = (node: unknown): void => {
     if (isAlias(node)) {
       const target = anchors.get(node.source);
-      if (target !== undefined) survey.targets.set(node, target);
+      if (target === undefined) survey.looseAliases.push(node);
+      else survey.targets.set(node, target);
       return;
     }
     if ((isScalar(node) || isCollection(node)) && node.anchor !== undefined) anchors.set(node.anchor, node);

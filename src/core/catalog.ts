@@ -85,5 +85,4 @@ export interface Policy {
 
 /** A window in which nothing is written: between two instants, or for a while after each tick of a cron line. */
 export type FreezeWindow =
-  | { readonly from: string; readonly to: string }
-  | { readonly cron: string; readonly forMs: number };
+  { readonly from: string; readonly to: string } | { readonly cron: string; readonly forMs: number };

@@ -175,7 +175,9 @@ function observedDigest(
 ): string {
   const entries = diffs.map(({ kind, present }) => [kind, present.map((entry) => [entry.id, entry.name])]);
   const people = observed.resources
-    .map((resource) => [resource.id, [...(resource.skillsIds ?? [])].sort(), resource.roleId ?? null] as const)
+    .map(
+      (resource) => [resource.id, [...(resource.skillsIds ?? [])].sort(), resource.roleId ?? null] as const,
+    )
     .sort((a, b) => compareCodePoints(a[0], b[0]));
   return `sha256:${sha256(JSON.stringify([entries, people]))}`;
 }

@@ -47,7 +47,12 @@ export interface ServiceReader {
 
 /** What came of one create. `doubtful`: it may have happened, and only a list can tell. */
 export type CreateOutcome =
-  | { readonly type: 'created'; readonly entry: Entry; readonly httpStatus: number; readonly attempts: number }
+  | {
+      readonly type: 'created';
+      readonly entry: Entry;
+      readonly httpStatus: number;
+      readonly attempts: number;
+    }
   | {
       readonly type: 'doubtful';
       readonly reason: string;
@@ -193,11 +198,7 @@ export interface Journal {
     observed: ObservedCatalog,
   ): Promise<LastGood | null>;
   /** The entries that were known by the end of a run's first observation, and all that rolecall created. */
-  knownIds(
-    account: string,
-    remoteAccountId: string | null,
-    upToRun: string,
-  ): Promise<ReadonlySet<EntryKey>>;
+  knownIds(account: string, remoteAccountId: string | null, upToRun: string): Promise<ReadonlySet<EntryKey>>;
   outstandingCreates(account: string, remoteAccountId: string | null): Promise<readonly OutstandingCreate[]>;
   /** Says what became of an outstanding create: the entry that it made, or that no list showed one. */
   settleOutstanding(

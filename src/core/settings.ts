@@ -41,7 +41,11 @@ export interface ServiceSettings {
   /** Absolute path of the SQLite file. */
   readonly store: string;
   readonly api: ApiSettings;
-  readonly daemon: { readonly maxRuns: number; readonly runOnStart: boolean; readonly shutdownGraceMs: number };
+  readonly daemon: {
+    readonly maxRuns: number;
+    readonly runOnStart: boolean;
+    readonly shutdownGraceMs: number;
+  };
   readonly http: { readonly host: string; readonly port: number; readonly token?: SecretRef };
   readonly notify: readonly NotifySettings[];
   readonly source?: { readonly git: GitSourceSettings };

@@ -26,11 +26,16 @@ export function cronTicked(cron: string, timezone: string, afterMs: number, upTo
   const minutes = createTask(fields.slice(-5).join(' '), NOTHING, { timezone });
   const seconds = fields.length === 6 ? createTask(cron, NOTHING, { timezone }) : null;
   try {
-    for (let minute = Math.floor(upToMs / MINUTE_MS) * MINUTE_MS; minute > afterMs - MINUTE_MS; minute -= MINUTE_MS) {
+    for (
+      let minute = Math.floor(upToMs / MINUTE_MS) * MINUTE_MS;
+      minute > afterMs - MINUTE_MS;
+      minute -= MINUTE_MS
+    ) {
       if (!minutes.match(new Date(minute))) continue;
       for (let second = 0; second < (seconds === null ? 1 : 60); second += 1) {
         const atMs = minute + second * 1000;
-        if (atMs > afterMs && atMs <= upToMs && (seconds === null || seconds.match(new Date(atMs)))) return true;
+        if (atMs > afterMs && atMs <= upToMs && (seconds === null || seconds.match(new Date(atMs))))
+          return true;
       }
     }
     return false;

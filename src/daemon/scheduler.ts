@@ -81,7 +81,13 @@ export function createScheduler({ maxRuns, log, run, onSkippedTick }: SchedulerO
     scheduled.set(account.name, { key, task });
     const next = task.getNextRun()?.toISOString() ?? null;
     log.info(
-      { event: 'scheduled', account: account.name, schedule: account.schedule, timezone: account.timezone, next },
+      {
+        event: 'scheduled',
+        account: account.name,
+        schedule: account.schedule,
+        timezone: account.timezone,
+        next,
+      },
       'account scheduled',
     );
   }

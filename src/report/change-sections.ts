@@ -70,7 +70,7 @@ function reasonCell(reason: string | undefined): Line {
 }
 
 /** What is held, in groups of those that the same rules hold; what a group has in common is said once. */
-export function heldSection(held: readonly HeldChange[], title = 'Held'): Section[] {
+export function heldSection(held: readonly HeldChange[]): Section[] {
   if (held.length === 0) return [];
   const groups = new Map<string, HeldChange[]>();
   for (const change of held) {
@@ -81,7 +81,7 @@ export function heldSection(held: readonly HeldChange[], title = 'Held'): Sectio
   }
   return [
     {
-      title,
+      title: 'Held',
       count: held.length,
       tone: 'warn',
       intro: ['Nothing happens to these until a person or time releases them.'],

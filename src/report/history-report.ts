@@ -12,7 +12,7 @@ export function renderRuns(runs: readonly RunRecord[], options: ReportOptions): 
 }
 
 /** The model of the list of runs, for any format. */
-export function historyReport(runs: readonly RunRecord[]): Report {
+function historyReport(runs: readonly RunRecord[]): Report {
   const columns = [
     { head: 'Started' },
     { head: 'Account' },

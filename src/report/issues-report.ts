@@ -17,7 +17,7 @@ export function renderIssues(issues: readonly ConfigIssue[], options: ReportOpti
 }
 
 /** The model of the issues, for any format. */
-export function issuesReport(issues: readonly ConfigIssue[]): Report {
+function issuesReport(issues: readonly ConfigIssue[]): Report {
   const lines = issues.map((issue): Line => [
     code(`${issue.file}:${issue.line}:${issue.column}`),
     ': ',

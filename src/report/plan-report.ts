@@ -37,7 +37,7 @@ export function renderPlans(plans: readonly PlanResult[], options: ReportOptions
 }
 
 /** The model of the plans, for any format. */
-export function planReport(plans: readonly PlanResult[]): Report {
+function planReport(plans: readonly PlanResult[]): Report {
   const documents = plans.map(planDocument);
   if (plans.length === 0) {
     return {
@@ -113,7 +113,7 @@ function blockedLines(plan: Plan): Line[] {
 }
 
 /** What identifies a plan. */
-export function planFacts(plan: Plan): Fact[] {
+function planFacts(plan: Plan): Fact[] {
   return [
     {
       label: 'Account',

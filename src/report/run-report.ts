@@ -32,7 +32,7 @@ export function renderRunReports(reports: readonly RunReport[], options: ReportO
  * The model of the runs, for any format. `brief` tells a run that had nothing to do in a line, and points to `show`
  * for what may be wanted later; `full` is what `show` shows.
  */
-export function runReport(reports: readonly RunReport[], detail: 'full' | 'brief' = 'full'): Report {
+function runReport(reports: readonly RunReport[], detail: 'full' | 'brief' = 'full'): Report {
   const documents = reports.map((report) =>
     detail === 'brief' && hadNothingToDo(report) ? quietDocument(report) : runDocument(report, detail),
   );
@@ -73,9 +73,10 @@ function runDocument(report: RunReport, detail: 'full' | 'brief'): ReportDocumen
       ...(isDryRun && plan !== null
         ? operationSections(plan.operations, { create: 'To create', delete: 'To delete' })
         : outcomeSections(run, operations, plan)),
-      ...(plan === null ? [] : heldSection(plan.held)),
-      ...(plan === null ? [] : leftAloneSection(plan.leftAlone)),
-      ...warningSection(allWarnings(report)),
+      // In brief the plan stands right above, so what is only its own is not said again.
+      ...(plan === null || detail === 'brief' ? [] : heldSection(plan.held)),
+      ...(plan === null || detail === 'brief' ? [] : leftAloneSection(plan.leftAlone)),
+      ...warningSection(detail === 'brief' ? newWarnings(report) : allWarnings(report)),
     ],
     summary: [isDryRun && plan !== null ? `Plan: ${summaryWords(plan.summary)}.` : `Run: ${runWords(run)}.`],
     next: nextSteps(report, detail),
@@ -113,6 +114,12 @@ function allWarnings({ plan, warnings }: RunReport): Warning[] {
     [...(plan?.warnings ?? []), ...warnings].map((warning) => [JSON.stringify(warning), warning]),
   );
   return [...byText.values()];
+}
+
+/** The warnings that the run added to those of its plan. */
+function newWarnings({ plan, warnings }: RunReport): Warning[] {
+  const planned = new Set(plan?.warnings.map((warning) => JSON.stringify(warning)));
+  return warnings.filter((warning) => !planned.has(JSON.stringify(warning)));
 }
 
 function runTotal(reports: readonly RunReport[]): NonNullable<Report['total']> {

@@ -93,23 +93,14 @@ export function nextSteps({ run, plan, warnings }: RunReport, detail: 'full' | '
     case 'running':
       return [{ command: `rolecall show ${run.id}`, purpose: 'shows how far it is' }];
     case 'planned':
-      if (run.mode !== 'approve') return [{ command: again.command, purpose: 'carries it out' }];
-      return [
-        {
-          command: `rolecall approve ${account} ${run.planDigest ?? ''}`.trimEnd(),
-          purpose: 'lets the daemon carry it out',
-        },
-      ];
+      return [{ command: again.command, purpose: 'carries it out' }];
     case 'converged':
-      return run.deleted === 0 ? [] : [restore(run)];
+      return [];
     case 'held':
-      return [
-        { command: `rolecall plan ${account}`, purpose: 'judges them anew' },
-        ...(run.deleted > 0 ? [restore(run)] : []),
-      ];
+      return [{ command: `rolecall plan ${account}`, purpose: 'judges them anew' }];
     case 'partial':
     case 'interrupted':
-      return [again, ...look, ...(run.deleted > 0 ? [restore(run)] : [])];
+      return [again, ...look];
     case 'blocked':
       return blockedSteps(
         account,
@@ -131,13 +122,6 @@ function blockedSteps(account: string, isShrunk: boolean): Steps {
     plan,
     { command: `rolecall apply ${account} --accept-shrink`, purpose: 'when what is missing is really gone' },
   ];
-}
-
-function restore(run: RunRecord): Steps[number] {
-  return {
-    command: `rolecall restore ${run.id}`,
-    purpose: 'shows how to bring back what was deleted, and who had it',
-  };
 }
 
 function failedStep(run: RunRecord): Steps[number] {

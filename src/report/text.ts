@@ -8,7 +8,7 @@ import { visible, visibleName } from './visible.ts';
 /** Rows of one section that text shows before it counts the rest. */
 export const TEXT_ROWS = 200;
 /** Items of one list within a line. */
-export const TEXT_ITEMS = 10;
+const TEXT_ITEMS = 10;
 const NARROWEST = 40;
 
 /** The report with a line break at its end, in `colour` and wrapped to `width` as asked. Rows of tables are not wrapped. */
@@ -139,9 +139,10 @@ function printSection(printer: Printer, section: Section): string[] {
 function printSectionTitle(printer: Printer, section: Section): string[] {
   if (section.title === '') return [];
   const counted = section.count === undefined ? section.title : `${section.title} (${section.count})`;
+  const toned = section.tone === undefined ? visible(counted) : printer.paint(section.tone, visible(counted));
   const intro = section.intro === undefined ? '' : printer.paint('quiet', printer.inline(section.intro));
   return [
-    `  ${printer.paint(section.quiet ? 'quiet' : 'strong', visible(counted))}`,
+    `  ${printer.paint(section.quiet ? 'quiet' : 'strong', toned)}`,
     ...(intro === '' ? [] : printer.wrap('    ', intro)),
   ];
 }

@@ -20,14 +20,14 @@ export interface UsageReport {
   readonly unknownReferences: readonly UnknownReference[];
 }
 
-export interface UsageEntry {
+interface UsageEntry {
   readonly kind: Kind;
   readonly name: string;
   readonly remoteId: string;
   readonly usedBy: readonly string[];
 }
 
-export interface UnknownReference {
+interface UnknownReference {
   readonly resourceId: string;
   readonly kind: Kind;
   readonly remoteId: string;

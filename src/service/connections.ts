@@ -5,13 +5,13 @@ import { rootCertificates } from 'node:tls';
 import type PQueue from 'p-queue';
 import type { Dispatcher } from 'undici';
 import { ConfigError } from '../core/errors.ts';
-import type { ReadableService, RunSignals, ServiceReader, WritableService } from '../core/ports.ts';
+import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
 import type { Pace } from './pacing.ts';
 import { createHostQueue, createPace } from './pacing.ts';
 import { createReader } from './reader.ts';
-import type { RequestObserver } from './requests.ts';
+import type { RequestObserver, Requests } from './requests.ts';
 import { createRequests } from './requests.ts';
 import { createTransport } from './transport.ts';
 import { Agent, EnvHttpProxyAgent } from './undici.ts';
@@ -26,6 +26,7 @@ export interface ConnectionOptions {
   readonly observer: (account: string) => RequestObserver;
 }
 
+/** What a run's reader and writer share hangs on its `signals` object: one for each run. */
 export interface Connections extends WritableService {
   close(): Promise<void>;
 }
@@ -44,48 +45,54 @@ export function createConnections(options: ConnectionOptions): Connections {
     return pace;
   }
 
-  const opened = new WeakMap<RunSignals, Map<string, Promise<ReturnType<typeof createRequests>>>>();
+  const opened = new WeakMap<RunSignals, Map<string, Promise<OpenAccount>>>();
 
   /** One for each run and account, so that what the reader was told (leave me alone) binds the writer too. */
-  function requestsOf(account: AccountSettings, signals: RunSignals): Promise<ReturnType<typeof createRequests>> {
-    const ofRun = opened.get(signals) ?? new Map<string, Promise<ReturnType<typeof createRequests>>>();
+  function accountOf(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
+    const ofRun = opened.get(signals) ?? new Map<string, Promise<OpenAccount>>();
     opened.set(signals, ofRun);
-    const requests = ofRun.get(account.name) ?? open(account, signals);
-    ofRun.set(account.name, requests);
-    return requests;
+    const openAccount = ofRun.get(account.name) ?? open(account, signals);
+    ofRun.set(account.name, openAccount);
+    return openAccount;
   }
 
-  async function open(
-    account: AccountSettings,
-    signals: RunSignals,
-  ): Promise<ReturnType<typeof createRequests>> {
+  async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
     dispatcher ??= createDispatcher(api);
+    const token = await options.token(account);
     const transport = createTransport({
       baseUrl: account.baseUrl,
-      token: await options.token(account),
+      token,
       userAgent: `rolecall/${options.version}`,
       timeoutMs: api.timeoutMs,
       maxResponseBytes: api.maxResponseBytes,
       dispatcher: await dispatcher,
       kill: signals.kill,
     });
-    return createRequests(transport, paceOf(account), {
+    const requests = createRequests(transport, paceOf(account), {
       retries: api.retries,
       stop: signals.stop,
       observer: options.observer(account.name),
       throttledUntilMs: await options.throttledUntilMs(account),
     });
+    return { requests, token };
   }
 
   return {
-    reader: async (account, signals): Promise<ServiceReader> =>
-      createReader(await requestsOf(account, signals)),
-    writer: async (account, signals) => createWriter(await requestsOf(account, signals)),
+    async reader(account, signals) {
+      const { requests, token } = await accountOf(account, signals);
+      return createReader(requests, (text) => token.scrub(text));
+    },
+    writer: async (account, signals) => createWriter((await accountOf(account, signals)).requests),
     async close() {
       for (const pace of paces.values()) pace.close();
       await (await dispatcher)?.destroy();
     },
-  } satisfies ReadableService & Connections;
+  };
+}
+
+interface OpenAccount {
+  readonly requests: Requests;
+  readonly token: Secret;
 }
 
 async function createDispatcher(api: ApiSettings): Promise<Dispatcher> {
@@ -104,7 +111,10 @@ async function createDispatcher(api: ApiSettings): Promise<Dispatcher> {
     (name) => (process.env[name] ?? '') !== '',
   );
   if (!proxied) return new Agent(agent);
-  return new EnvHttpProxyAgent({ ...agent, ...(ca === undefined ? {} : { requestTls: { ca }, proxyTls: { ca } }) });
+  return new EnvHttpProxyAgent({
+    ...agent,
+    ...(ca === undefined ? {} : { requestTls: { ca }, proxyTls: { ca } }),
+  });
 }
 
 async function readAuthorities(file: string): Promise<string> {

@@ -4,9 +4,10 @@ import type { ServiceReader } from '../core/ports.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { serviceErrorOf } from './requests.ts';
+import type { Scrub } from './shapes.ts';
 import { parseEntries, parseResources } from './shapes.ts';
 
-export function createReader(requests: Requests): ServiceReader {
+export function createReader(requests: Requests, scrub: Scrub): ServiceReader {
   async function list(path: string): Promise<string> {
     try {
       return (await requests.send('GET', path, undefined, () => true)).answer.text;
@@ -15,7 +16,7 @@ export function createReader(requests: Requests): ServiceReader {
     }
   }
   return {
-    listEntries: async (kind: Kind) => parseEntries(kind, await list(PATHS[kind])),
+    listEntries: async (kind: Kind) => parseEntries(kind, await list(PATHS[kind]), scrub),
     listResources: async () => parseResources(await list(PATHS.resource)),
     traffic: () => requests.traffic(),
   };

@@ -60,6 +60,7 @@ export interface Requests {
 export function createRequests(transport: Transport, pace: Pace, options: RequestOptions): Requests {
   let requests = 0;
   let retries = 0;
+  let refusal: ServiceError | null = null;
   let throttledUntilMs = options.throttledUntilMs ?? 0;
 
   async function attempt(
@@ -69,6 +70,8 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     onSend: () => void,
   ): Promise<Answer> {
     if (options.stop.aborted) throw stopped();
+    // A refused token stops the account at once: nothing that waits is sent any more.
+    if (refusal !== null) throw new FailedAttempt(refusal, { reached: false, again: false });
     if (Date.now() < throttledUntilMs) {
       throw new FailedAttempt(throttled(throttledUntilMs - Date.now()), { reached: false, again: false });
     }
@@ -89,6 +92,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     finish(answer.status);
     if (answer.status >= 200 && answer.status < 300) return answer;
     const failure = refused(method, path, answer);
+    if (failure.error.kind === 'auth') refusal = failure.error;
     if (failure.error.retryAfterMs !== undefined && failure.error.retryAfterMs > LONGEST_WAIT_MS) {
       throttledUntilMs = Date.now() + failure.error.retryAfterMs;
     }
@@ -115,7 +119,8 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
             if (!(error instanceof FailedAttempt) || retriesLeft === 0 || !repeats(error)) return;
             const delayMs = retryDelayMs(attempts, Math.random(), error.error.retryAfterMs);
             // A throttled account is left alone as a whole, not only by this call.
-            if (error.error.kind === 'throttled' || error.error.retryAfterMs !== undefined) pace.pauseFor(delayMs, options.stop);
+            if (error.error.kind === 'throttled' || error.error.retryAfterMs !== undefined)
+              pace.pauseFor(delayMs, options.stop);
             await pauseUnlessStopped(delayMs, options.stop);
           },
         });
@@ -155,10 +160,8 @@ function throttled(forMs: number): ServiceError {
 function refused(method: Method, path: string, answer: Answer): FailedAttempt {
   const { status } = answer;
   const header = answer.headers['retry-after'];
-  const retryAfterMs = parseRetryAfter(
-    Array.isArray(header) ? header[0] : header,
-    Date.now(),
-    (text) => Date.parse(text),
+  const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now(), (text) =>
+    Date.parse(text),
   );
   // What the service says about resources could quote one; what it says about skills and roles helps.
   const said = path.endsWith('/resource') ? undefined : errorMessage(answer.text);
@@ -173,13 +176,17 @@ function refused(method: Method, path: string, answer: Answer): FailedAttempt {
     return new FailedAttempt(error, { reached: true, again: false });
   }
   if (status === 429) {
-    return new FailedAttempt(new ServiceError('throttled', message, options), { reached: false, again: true });
+    return new FailedAttempt(new ServiceError('throttled', message, options), {
+      reached: false,
+      again: true,
+    });
   }
   if (isRetryableStatus(status)) {
     const kind = (retryAfterMs ?? 0) > LONGEST_WAIT_MS ? 'throttled' : 'unavailable';
     return new FailedAttempt(new ServiceError(kind, message, options), { reached: true, again: true });
   }
-  const redirect = status >= 300 && status < 400 ? '; redirects are not followed, check the base address' : '';
+  const redirect =
+    status >= 300 && status < 400 ? '; redirects are not followed, check the base address' : '';
   const kind = status >= 500 ? 'unavailable' : 'rejected';
   return new FailedAttempt(new ServiceError(kind, message + redirect, options), {
     reached: status >= 500,

@@ -18,10 +18,13 @@ const RESOURCE_FIELDS = [
   'calendarsIds',
 ];
 
-/** A list of skills or roles. Throws ServiceError `malformed` when it is anything else. */
-export function parseEntries(kind: Kind, text: string): Listing<Entry> {
+/** Takes the token out of a text. */
+export type Scrub = (text: string) => string;
+
+/** A list of skills or roles; what it says besides the documented fields is scrubbed. Throws ServiceError `malformed` when it is anything else. */
+export function parseEntries(kind: Kind, text: string, scrub: Scrub): Listing<Entry> {
   const what = `the list of ${kind}s`;
-  const entries = parseArray(what, text).map((item, index) => toEntry(what, index, item));
+  const entries = parseArray(what, text).map((item, index) => toEntry(what, index, item, scrub));
   return unique(what, entries, (first) => first);
 }
 
@@ -44,19 +47,22 @@ export function parseCreated(text: string): Entry | undefined {
   const value = parseJson(text);
   if (!isObject(value) || typeof value['_id'] !== 'string' || value['_id'] === '') return undefined;
   if (typeof value['name'] !== 'string') return undefined;
-  return toEntry('the answer', 0, value);
+  return toEntry('the answer', 0, value, (field) => field);
 }
 
-/** The messages of a validation error (service document, section 7), or a short `message`, and nothing else of it. */
+/**
+ * The messages of a validation error (service document, section 7), and nothing else: what an answer of any other
+ * shape says could quote a salary or worse.
+ */
 export function errorMessage(text: string): string | undefined {
   const value = parseJson(text);
-  if (!isObject(value)) return undefined;
-  const detail = value['detail'];
-  const messages = Array.isArray(detail)
-    ? detail.flatMap((item) => (isObject(item) && typeof item['msg'] === 'string' ? [describe(item)] : []))
-    : [detail, value['message'], value['error']].filter((part) => typeof part === 'string');
-  const joined = messages.join('; ').slice(0, 300);
-  return joined === '' ? undefined : joined;
+  if (!isObject(value) || !Array.isArray(value['detail'])) return undefined;
+  const messages = value['detail'].flatMap((item) =>
+    isObject(item) && typeof item['msg'] === 'string' && !isSalary(JSON.stringify(item))
+      ? [describe(item)]
+      : [],
+  );
+  return messages.length === 0 ? undefined : messages.join('; ').slice(0, 300);
 }
 
 function describe(item: Json): string {
@@ -80,7 +86,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function toEntry(what: string, index: number, item: unknown): Entry {
+function toEntry(what: string, index: number, item: unknown, scrub: Scrub): Entry {
   const { object, id } = identified(what, index, item);
   const { name, accountId, createDate } = object;
   if (typeof name !== 'string') throw malformed(`${what}: the object at ${index} has no name`);
@@ -89,7 +95,7 @@ function toEntry(what: string, index: number, item: unknown): Entry {
     name,
     ...(isId(accountId) ? { accountId: String(accountId) } : {}),
     ...(typeof createDate === 'string' ? { createDate } : {}),
-    raw: withoutSalary(object),
+    raw: rawEntry(object, scrub),
   };
 }
 
@@ -153,8 +159,20 @@ function mergeResources(first: Resource, second: Resource): Resource {
     ...second,
     ...first,
     ...(skillsIds.length > 0 ? { skillsIds } : {}),
-    ...(typeof first.roleId !== 'string' && typeof second.roleId === 'string' ? { roleId: second.roleId } : {}),
+    ...(typeof first.roleId !== 'string' && typeof second.roleId === 'string'
+      ? { roleId: second.roleId }
+      : {}),
   };
+}
+
+const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
+
+/** An entry for the snapshot: the documented fields as they are, unknown ones without token and salary. */
+function rawEntry(object: Json, scrub: Scrub): Json {
+  const known = Object.fromEntries(Object.entries(object).filter(([field]) => ENTRY_FIELDS.includes(field)));
+  if (Object.keys(known).length === Object.keys(object).length) return object;
+  const clean = JSON.parse(scrub(JSON.stringify(withoutSalary(object)))) as Json;
+  return { ...clean, ...known };
 }
 
 function withoutSalary(object: Json): Json {

@@ -10,7 +10,7 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Without the token, should the server have echoed it. */
+  /** As it came when the status is a success; else without the token, should the server have echoed it. */
   readonly text: string;
 }
 
@@ -64,7 +64,9 @@ export function createTransport(options: TransportOptions): Transport {
       status = response.statusCode;
       const bytes = Buffer.from(await response.body.arrayBuffer());
       const text = await decode(bytes, response.headers['content-encoding'], options.maxResponseBytes);
-      return { status, headers: response.headers, text: options.token.scrub(text) };
+      // A list is never rewritten: a short token could stand in a name, and a changed name would be created anew.
+      const isSuccess = status >= 200 && status < 300;
+      return { status, headers: response.headers, text: isSuccess ? text : options.token.scrub(text) };
     } catch (error) {
       throw explain(error, options, timeout.aborted, status);
     }
@@ -90,9 +92,12 @@ async function decode(
     .filter((name) => name !== '' && name !== 'identity');
   for (const name of names.reverse()) {
     if (!Object.hasOwn(decoders, name)) {
-      throw new NoAnswer(`the answer has an unknown content encoding (${JSON.stringify(name.slice(0, 20))})`, {
-        reached: true,
-      });
+      throw new NoAnswer(
+        `the answer has an unknown content encoding (${JSON.stringify(name.slice(0, 20))})`,
+        {
+          reached: true,
+        },
+      );
     }
     decoded = await decoders[name as keyof typeof decoders](decoded, { maxOutputLength });
   }
@@ -126,7 +131,8 @@ function explain(
   if (timedOut) {
     return new NoAnswer(`no whole answer from ${at} within ${options.timeoutMs / 1000} s`, { reached: true });
   }
-  if (options.kill.aborted) return new NoAnswer('given up because of the shutdown', { reached: true, lasting: true });
+  if (options.kill.aborted)
+    return new NoAnswer('given up because of the shutdown', { reached: true, lasting: true });
   if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE') || codes.includes('ERR_BUFFER_TOO_LARGE')) {
     return new NoAnswer(
       `the answer of ${at} is larger than api.maxResponseBytes (${options.maxResponseBytes} bytes)`,
@@ -142,7 +148,8 @@ function explain(
   if (codes.some((each) => NEVER_CONNECTED.has(each))) {
     return new NoAnswer(`cannot connect to ${at} (${code})`, { reached: false });
   }
-  const when = status === undefined ? 'before an answer came' : `in the middle of an answer with status ${status}`;
+  const when =
+    status === undefined ? 'before an answer came' : `in the middle of an answer with status ${status}`;
   return new NoAnswer(`the connection to ${at} broke ${when} (${code})`, { reached: true });
 }
 

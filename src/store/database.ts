@@ -93,11 +93,7 @@ const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
     'store_unopenable',
     'the store cannot be opened; check the path in `store:`',
   ],
-  [
-    /^SQLITE_(BUSY|LOCKED)/,
-    'store_busy',
-    'another program keeps the store locked; close it and try again',
-  ],
+  [/^SQLITE_(BUSY|LOCKED)/, 'store_busy', 'another program keeps the store locked; close it and try again'],
   [/^SQLITE_IOERR/, 'store_io', 'reading or writing the store failed; check the disk'],
 ];
 

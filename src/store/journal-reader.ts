@@ -12,7 +12,12 @@ import { toIso } from './times.ts';
 export function journalReader(db: Database): JournalReader {
   return {
     async runs({ account, limit, sinceMs, status }) {
-      let query = db.selectFrom('runs').selectAll().orderBy('started_at', 'desc').orderBy('id', 'desc').limit(limit);
+      let query = db
+        .selectFrom('runs')
+        .selectAll()
+        .orderBy('started_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit);
       if (account !== undefined) query = query.where('account', '=', account);
       if (status !== undefined) query = query.where('status', '=', status);
       if (sinceMs !== undefined) query = query.where('started_at', '>=', toIso(sinceMs));
@@ -53,7 +58,9 @@ export function journalReader(db: Database): JournalReader {
         .orderBy('id')
         .execute();
       // The later phase comes later and wins.
-      return new Map(rows.flatMap(({ kind, entries }) => (kind === 'resource' ? [] : [[kind, entries] as const])));
+      return new Map(
+        rows.flatMap(({ kind, entries }) => (kind === 'resource' ? [] : [[kind, entries] as const])),
+      );
     },
   };
 }

@@ -127,7 +127,10 @@ async function writeSnapshots(
       .where('digest', '=', digest)
       .executeTakeFirst();
     if (known === undefined) {
-      await connection.insertInto('snapshot_bodies').values({ digest, body: pack(json) }).execute();
+      await connection
+        .insertInto('snapshot_bodies')
+        .values({ digest, body: pack(json) })
+        .execute();
     }
     await connection
       .insertInto('snapshots')

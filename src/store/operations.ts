@@ -70,15 +70,13 @@ export function operationsJournal(
         .orderBy('operations.run_id')
         .orderBy('operations.seq')
         .execute();
-      return rows.map(
-        (row): OutstandingCreate => ({
-          runId: row.run_id,
-          seq: row.seq,
-          kind: row.kind,
-          name: row.name,
-          sinceMs: toMs(row.finished_at ?? row.started_at ?? toIso(0)),
-        }),
-      );
+      return rows.map((row): OutstandingCreate => ({
+        runId: row.run_id,
+        seq: row.seq,
+        kind: row.kind,
+        name: row.name,
+        sinceMs: toMs(row.finished_at ?? row.started_at ?? toIso(0)),
+      }));
     },
 
     settleOutstanding(create: OutstandingCreate, entry: Entry | null, runId: string, nowMs: number) {

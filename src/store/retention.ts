@@ -24,11 +24,15 @@ export async function prune(
       ) where place <= ${retention.keepAtLeast}
       union select last_good_run from accounts where last_good_run is not null`;
     const snapshots = await sql`
-      delete from snapshots where taken_at < ${snapshotsBefore} and run_id not in (${kept})`.execute(connection);
+      delete from snapshots where taken_at < ${snapshotsBefore} and run_id not in (${kept})`.execute(
+      connection,
+    );
     const runs = await sql`
       delete from runs where started_at < ${runsBefore} and status != 'running' and id not in (${kept})
         and id not in (select run_id from operations
-          where action = 'create' and status in ('sent', 'unknown') and settled_by is null)`.execute(connection);
+          where action = 'create' and status in ('sent', 'unknown') and settled_by is null)`.execute(
+      connection,
+    );
     await sql`
       delete from snapshot_bodies where digest not in (select digest from snapshots)`.execute(connection);
     await sql`

@@ -150,7 +150,10 @@ export function runsJournal(db: Database): RunsJournal {
           .where('digest', '=', digest)
           .executeTakeFirst();
         if (known === undefined) {
-          await connection.insertInto('plan_bodies').values({ digest, body: pack(json) }).execute();
+          await connection
+            .insertInto('plan_bodies')
+            .values({ digest, body: pack(json) })
+            .execute();
         }
         await connection
           .updateTable('runs')
@@ -282,7 +285,13 @@ async function everApplied(db: Database, account: string, remoteAccountId: strin
     .where('account', '=', account)
     .where('remote_account_id', 'is', remoteAccountId)
     .where('plan_digest', 'is not', null)
-    .where('status', 'in', ['converged', 'held', 'partial', 'interrupted'])
+    .where((eb) =>
+      eb.or([
+        eb('status', 'in', ['converged', 'held', 'partial', 'interrupted']),
+        eb('created', '>', 0),
+        eb('deleted', '>', 0),
+      ]),
+    )
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

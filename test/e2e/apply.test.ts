@@ -27,7 +27,12 @@ test('an apply creates what is missing, deletes what nobody has, and a second on
     expect(applied.status).toBe(0);
     const [run] = JSON.parse(applied.stdout) as { status: string; created: number; deleted: number }[];
     expect(run).toMatchObject({ status: 'converged', created: 2, deleted: 1 });
-    expect(sandbox.state('acme').skills.map(({ name }) => name).toSorted()).toEqual(['Kept', 'New']);
+    expect(
+      sandbox
+        .state('acme')
+        .skills.map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(['Kept', 'New']);
 
     sandbox.clearRequests();
     const again = await workspace.run(['apply', '--yes']);

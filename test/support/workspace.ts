@@ -46,7 +46,8 @@ export interface RunOptions {
 export const TOKEN_VARIABLE = 'ACME_TOKEN';
 
 /** What a service file of tests holds besides addresses: fast where the real defaults are patient. */
-export const QUICK_API = '{ requestsPerSecond: 1000, timeout: 2s, settle: 2500ms, recheck: 20ms, retries: 2 }';
+export const QUICK_API =
+  '{ requestsPerSecond: 1000, timeout: 2s, settle: 2500ms, recheck: 20ms, retries: 2 }';
 
 /** Makes a workspace that is removed when the test ends. `token` is what ACME_TOKEN holds for the program. */
 export function makeWorkspace(token: string): Workspace {

@@ -6,32 +6,112 @@ import { ACCOUNT, SERVICE, load, loadService, workspace } from './workspace.ts';
 
 const CASES: readonly (readonly [title: string, text: string, issue: string])[] = [
   ['a mistyped key', 'notfy: []', '1:1 error unknown key "notfy"; did you mean "notify"?'],
-  ['a mistyped key of a part', 'api: { timout: 1s }', '1:8 error unknown key "timout"; did you mean "timeout"?'],
-  ['a region without https', 'regions: { eu: eu.example.com }', '1:16 error regions.eu: an address starts with https://'],
-  ['a region with a strange key', 'regions: { "e u": https://x.example.com }', '1:12 error regions.e u: a key here may hold'],
-  ['a settle that is not more than timeout', 'api: { timeout: 30s, settle: 30s }', '1:30 error api.settle must be more than api.timeout'],
-  ['a timeout beyond the default settle', 'api: { timeout: 40s }', '1:17 error api.settle must be more than api.timeout'],
-  ['a timeout of nothing', 'api: { timeout: 0s }', '1:17 error api.timeout: this is too short; the least is 1ms'],
-  ['a size without a unit', 'api: { maxResponseBytes: 64 }', '1:26 error api.maxResponseBytes: must be a size'],
-  ['a size with a strange unit', 'api: { maxResponseBytes: 64Mb }', '1:26 error api.maxResponseBytes: this is not a size'],
+  [
+    'a mistyped key of a part',
+    'api: { timout: 1s }',
+    '1:8 error unknown key "timout"; did you mean "timeout"?',
+  ],
+  [
+    'a region without https',
+    'regions: { eu: eu.example.com }',
+    '1:16 error regions.eu: an address starts with https://',
+  ],
+  [
+    'a region with a strange key',
+    'regions: { "e u": https://x.example.com }',
+    '1:12 error regions.e u: a key here may hold',
+  ],
+  [
+    'a settle that is not more than timeout',
+    'api: { timeout: 30s, settle: 30s }',
+    '1:30 error api.settle must be more than api.timeout',
+  ],
+  [
+    'a timeout beyond the default settle',
+    'api: { timeout: 40s }',
+    '1:17 error api.settle must be more than api.timeout',
+  ],
+  [
+    'a timeout of nothing',
+    'api: { timeout: 0s }',
+    '1:17 error api.timeout: this is too short; the least is 1ms',
+  ],
+  [
+    'a size without a unit',
+    'api: { maxResponseBytes: 64 }',
+    '1:26 error api.maxResponseBytes: must be a size',
+  ],
+  [
+    'a size with a strange unit',
+    'api: { maxResponseBytes: 64Mb }',
+    '1:26 error api.maxResponseBytes: this is not a size',
+  ],
   ['no concurrency', 'api: { concurrency: 0 }', '1:21 error api.concurrency: must be at least 1'],
-  ['listening everywhere without a token', 'http: { listen: "0.0.0.0:80" }', '1:17 error listening beyond this machine needs `http.token`'],
+  [
+    'listening everywhere without a token',
+    'http: { listen: "0.0.0.0:80" }',
+    '1:17 error listening beyond this machine needs `http.token`',
+  ],
   ['a port alone', 'http: { listen: ":80" }', '1:17 error http.listen: a listening address is host:port'],
-  ['a port that does not exist', 'http: { listen: "127.0.0.1:65536" }', '1:17 error http.listen: a listening address is host:port'],
-  ['an address with too many numbers', 'http: { listen: "127.0.0.1.1:80" }', '1:17 error http.listen: a listening address is host:port'],
-  ['a webhook without scheme', 'notify: [{ url: hooks.example.com/s3cr3t }]', '1:17 error url must be an address that starts with https://, or { env: NAME }'],
-  ['a webhook with a strange event', 'notify: [{ url: https://x.example.com, events: [aplied] }]', '1:49 error notify[1].events[1]: must be drift, applied, held, failed or recovered; did you mean applied?'],
-  ['a webhook without events', 'notify: [{ url: https://x.example.com, events: [] }]', '1:48 error notify[1].events: must not be an empty list'],
-  ['a webhook with its key in the file', 'notify: [{ url: https://x.example.com, secret: s3cr3t }]', '1:48 error secret must be { env: NAME }'],
-  ['credentials in the address of git', 'source: { git: { url: "https://me:s3cr3t@x.example.com/a.git" } }', '1:23 error source.git.url: the address holds credentials (not shown)'],
-  ['an option in place of a repository', 'source: { git: { url: "--upload-pack=x" } }', '1:23 error source.git.url: must be a repository'],
-  ['a branch that is an option', 'source: { git: { url: https://x.example.com/a.git, branch: "-x" } }', '1:60 error source.git.branch: must be the name of a git branch'],
-  ['a path out of the repository', 'source: { git: { url: https://x.example.com/a.git, path: ../x } }', '1:58 error source.git.path: must be a relative path'],
+  [
+    'a port that does not exist',
+    'http: { listen: "127.0.0.1:65536" }',
+    '1:17 error http.listen: a listening address is host:port',
+  ],
+  [
+    'an address with too many numbers',
+    'http: { listen: "127.0.0.1.1:80" }',
+    '1:17 error http.listen: a listening address is host:port',
+  ],
+  [
+    'a webhook without scheme',
+    'notify: [{ url: hooks.example.com/s3cr3t }]',
+    '1:17 error url must be an address that starts with https://, or { env: NAME }',
+  ],
+  [
+    'a webhook with a strange event',
+    'notify: [{ url: https://x.example.com, events: [aplied] }]',
+    '1:49 error notify[1].events[1]: must be drift, applied, held, failed or recovered; did you mean applied?',
+  ],
+  [
+    'a webhook without events',
+    'notify: [{ url: https://x.example.com, events: [] }]',
+    '1:48 error notify[1].events: must not be an empty list',
+  ],
+  [
+    'a webhook with its key in the file',
+    'notify: [{ url: https://x.example.com, secret: s3cr3t }]',
+    '1:48 error secret must be { env: NAME }',
+  ],
+  [
+    'credentials in the address of git',
+    'source: { git: { url: "https://me:s3cr3t@x.example.com/a.git" } }',
+    '1:23 error source.git.url: the address holds credentials (not shown)',
+  ],
+  [
+    'an option in place of a repository',
+    'source: { git: { url: "--upload-pack=x" } }',
+    '1:23 error source.git.url: must be a repository',
+  ],
+  [
+    'a branch that is an option',
+    'source: { git: { url: https://x.example.com/a.git, branch: "-x" } }',
+    '1:60 error source.git.branch: must be the name of a git branch',
+  ],
+  [
+    'a path out of the repository',
+    'source: { git: { url: https://x.example.com/a.git, path: ../x } }',
+    '1:58 error source.git.path: must be a relative path',
+  ],
   ['a source without git', 'source: {}', '1:9 error source.git: is missing'],
   ['a bad default', 'defaults: { jitter: soon }', '1:21 error defaults.jitter: this is not a duration'],
   ['a log level of its own', 'log: { level: loud }', '1:15 error log.level: must be trace, debug'],
   ['an empty value', 'retention:', '1:1 error retention: has no value'],
-  ['a truth in quotes', 'daemon: { runOnStart: "yes" }', '1:23 error daemon.runOnStart: must be true or false'],
+  [
+    'a truth in quotes',
+    'daemon: { runOnStart: "yes" }',
+    '1:23 error daemon.runOnStart: must be true or false',
+  ],
 ];
 
 describe('the service file', () => {
@@ -44,14 +124,24 @@ describe('the service file', () => {
   });
 
   test('has the defaults of the contract', async () => {
-    const { service, accounts, folder, lines } = await load({ 'rolecall.yaml': SERVICE, 'accounts/a.yaml': ACCOUNT });
+    const { service, accounts, folder, lines } = await load({
+      'rolecall.yaml': SERVICE,
+      'accounts/a.yaml': ACCOUNT,
+    });
     expect(lines).toEqual([]);
     expect(service).toEqual({
       file: path.join(folder, 'rolecall.yaml'),
       store: path.resolve(folder, '../data/rolecall.db'),
       api: {
-        concurrency: 8, requestsPerSecond: 20, retries: 4, hostConcurrency: 32, timeoutMs: 30_000, settleMs: 35_000,
-        recheckMs: 2000, stalenessMs: 120_000, maxResponseBytes: 64 * 1024 ** 2,
+        concurrency: 8,
+        requestsPerSecond: 20,
+        retries: 4,
+        hostConcurrency: 32,
+        timeoutMs: 30_000,
+        settleMs: 35_000,
+        recheckMs: 2000,
+        stalenessMs: 120_000,
+        maxResponseBytes: 64 * 1024 ** 2,
       },
       daemon: { maxRuns: 8, runOnStart: true, shutdownGraceMs: 20_000 },
       http: { host: '127.0.0.1', port: 8080 },
@@ -60,17 +150,33 @@ describe('the service file', () => {
       log: { level: 'info', format: 'auto' },
     });
     expect(accounts[0]?.settings).toMatchObject({
-      name: 'a', baseUrl: 'https://eu.example.com', region: 'eu', token: { env: 'A_TOKEN' }, mode: 'plan',
-      schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 30_000, desired: { approvedDeletes: [] },
+      name: 'a',
+      baseUrl: 'https://eu.example.com',
+      region: 'eu',
+      token: { env: 'A_TOKEN' },
+      mode: 'plan',
+      schedule: '*/15 * * * *',
+      timezone: 'Etc/UTC',
+      jitterMs: 30_000,
+      desired: { approvedDeletes: [] },
       policy: {
-        delete: 'unused', ownership: 'all', maxDeletes: 10, maxDeletesPerDay: 30, maxDeletePercent: 30, allowEmpty: false,
-        protect: [], duplicates: 'report', unusedForMs: 0, freeze: [],
+        delete: 'unused',
+        ownership: 'all',
+        maxDeletes: 10,
+        maxDeletesPerDay: 30,
+        maxDeletePercent: 30,
+        allowEmpty: false,
+        protect: [],
+        duplicates: 'report',
+        unusedForMs: 0,
+        freeze: [],
       },
     });
   });
 
   test('may hold everything that the contract shows', async () => {
-    const { service, lines, folder, secrets } = await loadService(`
+    const { service, lines, folder, secrets } = await loadService(
+      `
 accounts: accounts/*.yaml
 store: /var/lib/rolecall.db
 regions: { us: https://us.example.com/, eu: "https://EU.example.com:443/base/" }
@@ -80,20 +186,46 @@ notify:
   - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY }, remindEvery: 1h }
   - { url: "https://hooks.example.com/a?b=c" }
 source: { git: { url: "git@host:a/b.git", credentials: { env: GIT } } }
-`.replace('settle: 500ms', 'settle: 11s').replace('1GB', '100MB'));
+`
+        .replace('settle: 500ms', 'settle: 11s')
+        .replace('1GB', '100MB'),
+    );
     expect(lines).toEqual([]);
     expect(service).toMatchObject({
       store: '/var/lib/rolecall.db',
       api: { caFile: path.join(folder, 'ca.pem'), maxResponseBytes: 100_000_000 },
       http: { host: '::', port: 0, token: { file: path.join(folder, 'secrets/http') } },
       notify: [
-        { url: { env: 'HOOK' }, format: 'slack', events: ['held'], secret: { env: 'KEY' }, remindEveryMs: 3_600_000 },
-        { url: 'https://hooks.example.com/a?b=c', format: 'json', events: ['drift', 'applied', 'held', 'failed', 'recovered'], remindEveryMs: 86_400_000 },
+        {
+          url: { env: 'HOOK' },
+          format: 'slack',
+          events: ['held'],
+          secret: { env: 'KEY' },
+          remindEveryMs: 3_600_000,
+        },
+        {
+          url: 'https://hooks.example.com/a?b=c',
+          format: 'json',
+          events: ['drift', 'applied', 'held', 'failed', 'recovered'],
+          remindEveryMs: 86_400_000,
+        },
       ],
-      source: { git: { url: 'git@host:a/b.git', branch: 'main', path: 'config', intervalMs: 60_000, credentials: { env: 'GIT' } } },
+      source: {
+        git: {
+          url: 'git@host:a/b.git',
+          branch: 'main',
+          path: 'config',
+          intervalMs: 60_000,
+          credentials: { env: 'GIT' },
+        },
+      },
     });
     expect(secrets.map(({ what, line }) => `${what} ${line}`)).toEqual([
-      'http.token 6', 'notify url 8', 'notify secret 8', 'git credentials 10', 'token of a 2',
+      'http.token 6',
+      'notify url 8',
+      'notify secret 8',
+      'git credentials 10',
+      'token of a 2',
     ]);
   });
 

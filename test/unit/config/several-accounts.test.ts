@@ -4,7 +4,9 @@ import { ACCOUNT, SERVICE, load, loadAccount } from './workspace.ts';
 describe('several accounts', () => {
   test('do not fail for a broken one', async () => {
     const { accounts, lines } = await load({ 'accounts/a.yaml': 'region: [', 'accounts/b.yaml': ACCOUNT });
-    expect(accounts.map(({ name, settings, issues }) => [name, settings !== undefined, issues.length > 0])).toEqual([
+    expect(
+      accounts.map(({ name, settings, issues }) => [name, settings !== undefined, issues.length > 0]),
+    ).toEqual([
       ['a', false, true],
       ['b', true, false],
     ]);
@@ -12,7 +14,11 @@ describe('several accounts', () => {
   });
 
   test('cannot have one name', async () => {
-    const { lines } = await load({ 'rolecall.yaml': `${SERVICE}accounts: accounts/*.y*ml`, 'accounts/a.yaml': ACCOUNT, 'accounts/a.yml': ACCOUNT.replace('A_TOKEN', 'B') });
+    const { lines } = await load({
+      'rolecall.yaml': `${SERVICE}accounts: accounts/*.y*ml`,
+      'accounts/a.yaml': ACCOUNT,
+      'accounts/a.yml': ACCOUNT.replace('A_TOKEN', 'B'),
+    });
     expect(lines).toEqual([
       'accounts/a.yaml:1:1 error accounts/a.yml is an account named a too; rename one of the files',
       'accounts/a.yml:1:1 error accounts/a.yaml is an account named a too; rename one of the files',
@@ -26,8 +32,12 @@ describe('several accounts', () => {
       'accounts/c.yaml': 'baseUrl: https://us.example.com\ntoken: { env: A_TOKEN }\n',
     });
     expect(lines).toEqual([
-      expect.stringContaining('accounts/a.yaml:2:8 error accounts/b.yaml has the same base address and token'),
-      expect.stringContaining('accounts/b.yaml:3:8 error accounts/a.yaml has the same base address and token'),
+      expect.stringContaining(
+        'accounts/a.yaml:2:8 error accounts/b.yaml has the same base address and token',
+      ),
+      expect.stringContaining(
+        'accounts/b.yaml:3:8 error accounts/a.yaml has the same base address and token',
+      ),
     ]);
     expect(accounts.map(({ settings }) => settings?.name)).toEqual([undefined, undefined, 'c']);
   });
@@ -48,18 +58,26 @@ describe('several accounts', () => {
     });
     expect(lines).toEqual([
       expect.stringContaining('c.yaml:1:13 error duplicate skill "A"'),
-      expect.stringContaining('c.yaml:2:1 error unknown key "extends"; a file that `extends` names holds skills and roles only'),
+      expect.stringContaining(
+        'c.yaml:2:1 error unknown key "extends"; a file that `extends` names holds skills and roles only',
+      ),
     ]);
-    expect(accounts.map(({ issues, settings }) => [issues.length, settings])).toEqual([[2, undefined], [2, undefined]]);
+    expect(accounts.map(({ issues, settings }) => [issues.length, settings])).toEqual([
+      [2, undefined],
+      [2, undefined],
+    ]);
   });
 });
 
 describe('the merge', () => {
   test('takes catalogs in order, then the account, and unites former names', async () => {
-    const { accounts, lines } = await loadAccount('extends: [../c.yaml, ../d.yaml]\nskills: [Z, { name: A, formerly: [A3] }]', {
-      'c.yaml': 'skills: [B, { name: A, formerly: [A1] }]',
-      'd.yaml': 'skills: [{ name: A, formerly: [A2, A1] }, C]\nroles: []',
-    });
+    const { accounts, lines } = await loadAccount(
+      'extends: [../c.yaml, ../d.yaml]\nskills: [Z, { name: A, formerly: [A3] }]',
+      {
+        'c.yaml': 'skills: [B, { name: A, formerly: [A1] }]',
+        'd.yaml': 'skills: [{ name: A, formerly: [A2, A1] }, C]\nroles: []',
+      },
+    );
     expect(lines).toEqual([]);
     expect(accounts[0]?.settings?.desired).toEqual({
       skill: [
@@ -80,13 +98,19 @@ describe('the merge', () => {
   });
 
   test('finds a former name of one file desired by another', async () => {
-    const { lines } = await loadAccount('extends: [../c.yaml]\nskills: [{ name: B, formerly: [A] }]', { 'c.yaml': 'skills: [A]' });
-    expect(lines).toEqual([expect.stringContaining('accounts/a.yaml:4:32 error the skill "A" is both desired and')]);
+    const { lines } = await loadAccount('extends: [../c.yaml]\nskills: [{ name: B, formerly: [A] }]', {
+      'c.yaml': 'skills: [A]',
+    });
+    expect(lines).toEqual([
+      expect.stringContaining('accounts/a.yaml:4:32 error the skill "A" is both desired and'),
+    ]);
   });
 
   test('warns about a catalog listed twice', async () => {
     const { lines } = await loadAccount('extends: [../c.yaml, ../x/../c.yaml]', { 'c.yaml': 'skills: [A]' });
-    expect(lines).toEqual([expect.stringContaining('accounts/a.yaml:3:22 warning this file is listed twice')]);
+    expect(lines).toEqual([
+      expect.stringContaining('accounts/a.yaml:3:22 warning this file is listed twice'),
+    ]);
   });
 
   test('takes the policy key by key and adds up `protect` and `freeze`', async () => {
@@ -96,10 +120,19 @@ describe('the merge', () => {
     });
     expect(lines).toEqual([]);
     expect(accounts[0]?.settings).toMatchObject({
-      mode: 'apply', jitterMs: 1000, timezone: 'Europe/Berlin',
+      mode: 'apply',
+      jitterMs: 1000,
+      timezone: 'Europe/Berlin',
       policy: {
-        maxDeletes: 3, delete: 'never', protect: ['A', 'B', 'C'], unusedForMs: 86_400_000, maxDeletesPerDay: 30,
-        freeze: [{ cron: '0 18 * * FRI', forMs: 60 * 3_600_000 }, { from: '2026-12-24', to: '2026-12-26T12:00Z' }],
+        maxDeletes: 3,
+        delete: 'never',
+        protect: ['A', 'B', 'C'],
+        unusedForMs: 86_400_000,
+        maxDeletesPerDay: 30,
+        freeze: [
+          { cron: '0 18 * * FRI', forMs: 60 * 3_600_000 },
+          { from: '2026-12-24', to: '2026-12-26T12:00Z' },
+        ],
       },
     });
   });
@@ -109,14 +142,20 @@ describe('the configuration digest', () => {
   const digest = async (text: string) => (await loadAccount(text)).accounts[0]?.settings?.configDigest;
 
   test('does not depend on the order of keys and lists, nor on the form of a name', async () => {
-    const one = await digest('skills: [B, "e\u0301", { name: C, formerly: [X, Y] }]\npolicy: { maxDeletes: 1, protect: [A, B] }');
-    const other = await digest('policy: { protect: [B, A], maxDeletes: 1 }\nskills: [{ formerly: [Y, X], name: C }, "\u00e9", { name: B }]');
+    const one = await digest(
+      'skills: [B, "e\u0301", { name: C, formerly: [X, Y] }]\npolicy: { maxDeletes: 1, protect: [A, B] }',
+    );
+    const other = await digest(
+      'policy: { protect: [B, A], maxDeletes: 1 }\nskills: [{ formerly: [Y, X], name: C }, "\u00e9", { name: B }]',
+    );
     expect(one).toMatch(/^sha256:[0-9a-f]{64}$/u);
     expect(other).toBe(one);
   });
 
   test('tells an empty kind from one that is left out, and a pin from none', async () => {
-    const digests = await Promise.all(['', 'skills: []', 'roles: []', 'accountId: "1"', 'skills: [A]'].map(digest));
+    const digests = await Promise.all(
+      ['', 'skills: []', 'roles: []', 'accountId: "1"', 'skills: [A]'].map(digest),
+    );
     expect(new Set(digests).size).toBe(5);
   });
 });

@@ -41,14 +41,20 @@ export async function load(files: Readonly<Record<string, string | Buffer>>): Pr
 }
 
 /** Loads one account's file `accounts/a.yaml`: its header, then `text` from line 3 on. */
-export async function loadAccount(text: string | Buffer, more: Readonly<Record<string, string>> = {}): Promise<Loaded> {
+export async function loadAccount(
+  text: string | Buffer,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Loaded> {
   const body = typeof text === 'string' ? ACCOUNT + text : text;
   return load({ 'accounts/a.yaml': body, ...more });
 }
 
 /** Loads a service's file with one sound account. */
 export async function loadService(text: string): Promise<Loaded> {
-  return load({ 'rolecall.yaml': text, 'accounts/a.yaml': 'baseUrl: https://x.example.com\ntoken: { env: A }\n' });
+  return load({
+    'rolecall.yaml': text,
+    'accounts/a.yaml': 'baseUrl: https://x.example.com\ntoken: { env: A }\n',
+  });
 }
 
 function line({ file, line: row, column, message, severity }: ConfigIssue, folder: string): string {

@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import cron from 'node-cron';
+import { describe, expect, test } from 'vitest';
+import { isLoopback, parseBaseUrl, parseListen } from '../../../src/config/addresses.ts';
+import { isCalendarDate, isInstant, isTimezone } from '../../../src/config/calendar.ts';
+import { cronProblem } from '../../../src/config/cron-line.ts';
+import { formatDuration, parseDuration, parseSize } from '../../../src/config/measures.ts';
+import { nearestWord } from '../../../src/config/near-word.ts';
+
+describe('a cron line', () => {
+  test.each([
+    '* * * * *',
+    '*/15 * * * *',
+    '0 0 * * *',
+    '0 9-17/2 * * MON-FRI',
+    '0,30 8 1,15 JAN,jul *',
+    '0 0 29 2 *',
+    '0 0 31 * 7',
+    '*/59 */23 */31 */12 */7',
+    '0 0 0 * * *',
+    '59 59 23 31 12 0',
+    '0 0 31 1 MON',
+    ' 0  0 * * * ',
+    '0 0 * * SUN,6',
+  ])('may be %j, and the scheduler takes it', (line) => {
+    expect(cronProblem(line)).toBeUndefined();
+    expect(cron.validate(line.trim())).toBe(true);
+  });
+
+  test.each([
+    '',
+    '*',
+    '* * * *',
+    '* * * * * * *',
+    '@daily',
+    '*/70 * * * *',
+    '*/0 * * * *',
+    '60 * * * *',
+    '* 24 * * *',
+    '* * 0 * *',
+    '* * 32 * *',
+    '* * * 13 *',
+    '* * * * 8',
+    '5-1 * * * *',
+    '1-70 * * * *',
+    '1/5 * * * *',
+    '1,,2 * * * *',
+    '1- * * * *',
+    '-1 * * * *',
+    '1.5 * * * *',
+    '* * L * *',
+    '* * ? * *',
+    '* * * FOO *',
+    '* * * * FRI-MON',
+    '*-5 * * * *',
+    '0 0 30 2 *',
+    '0 0 31 4,6 *',
+    '1;2 * * * *',
+    '١ * * * *',
+  ])('may not be %j', (line) => {
+    expect(cronProblem(line)).toMatch(/\S/u);
+  });
+
+  test('that is accepted is accepted by the scheduler too', () => {
+    const item = (min: number, max: number) =>
+      fc.oneof(
+        fc.constant('*'),
+        fc.integer({ min: min - 2, max: max + 2 }).map(String),
+        fc.tuple(fc.integer({ min, max }), fc.integer({ min, max })).map(([a, b]) => `${a}-${b}`),
+        fc.integer({ min: 0, max: max + 2 }).map((step) => `*/${step}`),
+      );
+    const field = (min: number, max: number) =>
+      fc.array(item(min, max), { minLength: 1, maxLength: 3 }).map((items) => items.join(','));
+    fc.assert(
+      fc.property(field(0, 59), field(0, 23), field(1, 31), field(1, 12), field(0, 7), (...fields) => {
+        const line = fields.join(' ');
+        fc.pre(cronProblem(line) === undefined);
+        expect(cron.validate(line)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('measures', () => {
+  test.each([
+    ['500ms', 500],
+    ['0s', 0],
+    ['30s', 30_000],
+    ['15m', 900_000],
+    ['2h', 7_200_000],
+    ['90d', 7_776_000_000],
+  ])('read %s as %d ms', (text, ms) => expect(parseDuration(text)).toBe(ms));
+
+  test.each(['', '30', 's', '1.5h', '-1s', '1 s', '1S', '1w', '1h30m', '1e3s', '٣s', '9999999999999s'])(
+    'read no duration in %j',
+    (text) => {
+      expect(parseDuration(text)).toBeUndefined();
+    },
+  );
+
+  test('spell a duration so that it reads back', () => {
+    fc.assert(fc.property(fc.nat(), (ms) => parseDuration(formatDuration(ms)) === ms));
+  });
+
+  test.each([
+    ['1B', 1],
+    ['1KiB', 1024],
+    ['64MiB', 67_108_864],
+    ['1GB', 1_000_000_000],
+  ])('read %s as %d bytes', (text, bytes) => {
+    expect(parseSize(text)).toBe(bytes);
+  });
+
+  test.each(['1', '1M', '1mb', '', 'MiB'])('read no size in %j', (text) =>
+    expect(parseSize(text)).toBeUndefined(),
+  );
+});
+
+describe('the calendar', () => {
+  test.each(['2026-12-31', '2028-02-29', '0099-01-01'])('has %s', (date) =>
+    expect(isCalendarDate(date)).toBe(true),
+  );
+  test.each([
+    '2026-02-29',
+    '2026-00-01',
+    '2026-13-01',
+    '2026-1-1',
+    '26-01-01',
+    '2026-04-31',
+    '2026-01-00',
+    '',
+  ])('has no %j', (date) => {
+    expect(isCalendarDate(date)).toBe(false);
+  });
+  test.each(['2026-12-24T18:00Z', '2026-12-24T18:00:00.5+01:00'])('has the instant %s', (text) =>
+    expect(isInstant(text)).toBe(true),
+  );
+  test.each(['2026-12-24T18:00', '2026-12-24T24:00Z', '2026-02-30T00:00Z', '2026-12-24'])(
+    'has no instant %s',
+    (text) => {
+      expect(isInstant(text)).toBe(false);
+    },
+  );
+  test('knows the time zones of the machine, and no offsets', () => {
+    expect(['Etc/UTC', 'UTC', 'Asia/Jerusalem'].map(isTimezone)).toEqual([true, true, true]);
+    expect(['Mars/Base', '+02:00', '', 'Europe'].map(isTimezone)).toEqual([false, false, false, false]);
+  });
+});
+
+describe('addresses', () => {
+  test.each([
+    ['https://x.example.com/', 'https://x.example.com'],
+    ['HTTPS://X.example.com:443//', 'https://x.example.com'],
+    ['https://x.example.com/a/b/', 'https://x.example.com/a/b'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+  ])('%s is %s', (text, value) => expect(parseBaseUrl(text)).toEqual({ value }));
+
+  test.each([
+    '',
+    'x',
+    'https:/x',
+    'https://',
+    'https:\\\\x',
+    'https://x y',
+    ' https://x',
+    'https://@x',
+    'https://x?',
+    'https://x#',
+    'https://x:99999',
+  ])('%j is no base address', (text) => expect(parseBaseUrl(text)).toHaveProperty('problem'));
+
+  test.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.255.0.9', '::1', '[::1]'])(
+    '%s is this machine',
+    (host) => {
+      expect(isLoopback(host)).toBe(true);
+    },
+  );
+  test.each(['0.0.0.0', '::', '127.evil.com', 'localhost.evil.com', '128.0.0.1', '127.0.0.1.evil.com'])(
+    '%s is not only this machine',
+    (host) => {
+      expect(isLoopback(host)).toBe(false);
+    },
+  );
+  test.each(['127.0.0.1:0', '[::1]:65535', 'host-1.example.com:80'])('%s can be listened on', (text) => {
+    expect(parseListen(text)).toHaveProperty('value');
+  });
+  test.each(['8080', '::1:80', '[::1]', 'host:', 'host:x', '[zz]:1', '256.0.0.1:1', 'a b:1', 'http://x:1'])(
+    '%s cannot be listened on',
+    (text) => {
+      expect(parseListen(text)).toHaveProperty('problem');
+    },
+  );
+});
+
+test('the nearest word is one or two slips away, and never further', () => {
+  expect(nearestWord('polcy', ['policy', 'mode'])).toBe('policy');
+  expect(nearestWord('SKILLS', ['skills', 'roles'])).toBe('skills');
+  expect(nearestWord('mdoe', ['mode'])).toBe('mode');
+  expect(nearestWord('zebra', ['policy', 'mode'])).toBeUndefined();
+});
