@@ -28,8 +28,11 @@ export interface ApplyContext {
   readonly writer: ServiceWriter;
   readonly log: OperationLog;
   readonly planned: ObservedCatalog;
+  readonly operations: readonly NumberedOperation[];
   /** null until the first answer tells, when nothing listed did. */
   remoteAccountId: string | null;
+  /** Whether anything that the service said carried an account id, so that it is known whose account this is. */
+  identified: boolean;
   /** Checks and remembers the account id of a first answer; resolves with what is wrong with it, or null. */
   readonly identify: (accountId: string) => Promise<string | null>;
   /** Statuses by `seq`, as they stand. */

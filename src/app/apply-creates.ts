@@ -29,16 +29,15 @@ interface Sending {
   readonly nearTwin: TwinHint;
 }
 
-/** Every create ends as done, failed, unknown or skipped. `identified`: the lists said whose account this is. */
+/** Every create ends as done, failed, unknown or skipped. */
 export async function applyCreates(
   context: ApplyContext,
   creates: readonly NumberedOperation[],
-  identified: boolean,
   nearTwin: TwinHint,
 ): Promise<void> {
   if (creates.length === 0) return;
   const sending: Sending = { context, seen: await knownEntries(context), attempts: new Map(), nearTwin };
-  const rest = identified ? creates : await createFirstAlone(sending, creates);
+  const rest = context.identified ? creates : await createFirstAlone(sending, creates);
   let pending = rest;
   for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
     pending = await sendRound(sending, pending, round);
@@ -189,10 +188,13 @@ async function confirm(
     reason: details.reason ?? null,
     entry: { remoteId: entry.id, name: entry.name },
   });
-  if (entry.accountId === undefined || entry.accountId === context.remoteAccountId) return;
+  if (entry.accountId === undefined) return;
+  if (context.identified && entry.accountId === context.remoteAccountId) return;
   const wrong = await context.identify(entry.accountId);
-  if (wrong === null) context.remoteAccountId = entry.accountId;
-  else context.halt ??= { code: 'identity_mismatch', message: wrong };
+  if (wrong === null) {
+    context.remoteAccountId = entry.accountId;
+    context.identified = true;
+  } else context.halt ??= { code: 'identity_mismatch', message: wrong };
 }
 
 function failureReason(

@@ -1,12 +1,14 @@
 // Carries out the deletes of a plan. Right before the first one, and every 60 seconds while deleting, the lists are
 // read again: what is gone is done, what somebody renamed or was given meanwhile is held (contract, section 5).
-import type { ObservedCatalog } from '../core/catalog.ts';
-import type { Entry } from '../core/catalog.ts';
+import type { Entry, ObservedCatalog } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
 import { nameKey } from '../core/names.ts';
 import type { HoldRule } from '../core/plan.ts';
 import type { UsageIndex } from '../core/usage.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
+import type { DeleteOutcome } from '../core/ports.ts';
+import { baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
 import { readLists } from './observe.ts';
@@ -17,6 +19,7 @@ const READ_AGAIN_MS = 60_000;
 interface Reading {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly usage: UsageIndex;
+  /** When it began. */
   readonly atMs: number;
 }
 
@@ -36,41 +39,78 @@ export async function applyDeletes(
   deletes: readonly NumberedOperation[],
 ): Promise<void> {
   if (deletes.length === 0) return;
+  if (!context.identified && context.remoteAccountId !== null) {
+    skip(context, deletes, UNIDENTIFIED);
+    return;
+  }
   const unsure: UnsureDelete[] = [];
-  const current = freshReading(context);
+  const readings = createReadings(context);
   await forEachOperation(context, deletes, async (operation) => {
-    const reading = await current();
-    if (reading === null) return;
-    const doubt = await deleteOne(context, operation, reading);
+    const doubt = await deleteOne(context, operation, readings.current);
     if (doubt !== null) unsure.push(doubt);
   });
   await resolve(context, unsure);
-  skip(context, deletes, context.halt?.message ?? 'the lists could not be read again before deleting');
+  skip(context, deletes, context.halt?.message ?? readings.problem());
 }
 
-/** The lists, read again when they are older than a minute; null when they cannot be read. */
-function freshReading(context: ApplyContext): () => Promise<Reading | null> {
+const UNIDENTIFIED =
+  'nothing that the service said carries an account id, so nobody knows that this is the account that is meant';
+
+interface Readings {
+  /** The lists, read again when they are older than a minute; null when they cannot be read or trusted. */
+  readonly current: () => Promise<Reading | null>;
+  readonly problem: () => string;
+}
+
+function createReadings(context: ApplyContext): Readings {
   let latest: Promise<Reading | null> | null = null;
   let atMs = 0;
-  return () => {
-    const nowMs = context.deps.clock.nowMs();
-    if (latest === null || nowMs - atMs >= READ_AGAIN_MS) {
-      atMs = nowMs;
-      latest = read(context);
-    }
-    return latest;
+  let problem = 'it was not tried';
+  return {
+    current() {
+      const nowMs = context.deps.clock.nowMs();
+      if (latest === null || nowMs - atMs >= READ_AGAIN_MS) {
+        atMs = nowMs;
+        latest = read(context, (why) => {
+          problem = why;
+        });
+      }
+      return latest;
+    },
+    problem: () => problem,
   };
 }
 
-async function read(context: ApplyContext): Promise<Reading | null> {
+async function read(context: ApplyContext, onProblem: (why: string) => void): Promise<Reading | null> {
+  const atMs = context.deps.clock.nowMs();
   try {
-    const observed = await readLists(context.reader);
-    return { ...index(observed), atMs: context.deps.clock.nowMs() };
+    const observed = await readTwiceIfNeeded(context);
+    if (observed !== null) return { ...index(observed), atMs };
+    onProblem('the lists lost more than half since the run began, twice in a row, so nothing is deleted');
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     noteFailure(context, error);
-    return null;
+    onProblem(`the lists could not be read again before deleting: ${error.message}`);
   }
+  return null;
+}
+
+/** Lists may lie now as they may have before the plan: people who are missing are looked for once more. */
+async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog | null> {
+  const { request, deps, planned, statuses, operations } = context;
+  const deleted = operations.flatMap(({ seq, action, kind, remoteId = '' }) =>
+    action === 'delete' && statuses.get(seq)?.status === 'done' ? [entryKey(kind, remoteId)] : [],
+  );
+  const baseline = baselineOf(planned, new Set(deleted));
+  const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
+  const first = await readLists(context.reader);
+  const people = new Set(first.resources.map(({ id }) => id));
+  const suspicious = suspiciousShrink(baseline, first, managed) !== null;
+  if (!suspicious && baseline.resources.every(({ id }) => people.has(id))) return first;
+  await deps.clock.sleep(request.api.recheckMs, request.signals.stop);
+  const second = await readLists(context.reader);
+  if (suspicious && suspiciousShrink(baseline, second, managed) !== null) return null;
+  return { ...second, resources: mergeReadings(first, second).resources };
 }
 
 function index(observed: ObservedCatalog): Pick<Reading, 'entries' | 'usage'> {
@@ -83,29 +123,49 @@ function index(observed: ObservedCatalog): Pick<Reading, 'entries' | 'usage'> {
   };
 }
 
+/** Deletes one entry; reads and judges anew whenever what it was decided on grows old. */
 async function deleteOne(
   context: ApplyContext,
   operation: NumberedOperation,
-  reading: Reading,
+  current: Readings['current'],
 ): Promise<UnsureDelete | null> {
   const { kind, seq, remoteId = '' } = operation;
   const { clock } = context.deps;
-  const entry = reading.entries.get(entryKey(kind, remoteId));
-  if (entry === undefined) {
-    conclude(context, seq, 'done', { reason: 'it was gone already' });
-    return null;
+  let attempts = 0;
+  while (attempts <= context.request.api.retries) {
+    const reading = await current();
+    if (reading === null) break;
+    const judgement = judgeAgain(operation, reading);
+    if (judgement !== null) {
+      conclude(context, seq, judgement.status, { ...judgement, attempts });
+      return null;
+    }
+    if (halted(context)) break;
+    if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
+      context.halt ??= { code: 'lock_lost', message: 'another process took the account over' };
+      break;
+    }
+    const outcome = await context.writer.delete(
+      kind,
+      remoteId,
+      () => clock.nowMs() - reading.atMs < READ_AGAIN_MS,
+    );
+    attempts += outcome.attempts;
+    if (outcome.type !== 'outdated') return concludeDelete(context, operation, { ...outcome, attempts });
   }
-  const hold = changedMeanwhile(operation, entry, reading);
-  if (hold !== null) {
-    conclude(context, seq, 'held', hold);
-    return null;
+  if (attempts > 0) {
+    conclude(context, seq, 'unknown', { attempts, reason: 'it was sent, and its outcome was not found out' });
   }
-  if (halted(context)) return null;
-  if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
-    context.halt ??= { code: 'lock_lost', message: 'another process took the account over' };
-    return null;
-  }
-  const outcome = await context.writer.delete(kind, remoteId);
+  return null;
+}
+
+/** What came of a delete that was sent; the doubt, if that is one. */
+function concludeDelete(
+  context: ApplyContext,
+  operation: NumberedOperation,
+  outcome: Exclude<DeleteOutcome, { type: 'outdated' }>,
+): UnsureDelete | null {
+  const { seq } = operation;
   const { attempts } = outcome;
   switch (outcome.type) {
     case 'deleted':
@@ -114,7 +174,8 @@ async function deleteOne(
     case 'doubtful': {
       const { httpStatus, reason } = outcome;
       conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
-      return { operation, status: 'unknown', attempts, httpStatus, reason, sinceMs: clock.nowMs() };
+      const sinceMs = context.deps.clock.nowMs();
+      return { operation, status: 'unknown', attempts, httpStatus, reason, sinceMs };
     }
     case 'failed': {
       const { message: reason, httpStatus = null } = outcome.error;
@@ -132,26 +193,24 @@ async function deleteOne(
   }
 }
 
-/** Why the delete must wait although the plan allowed it: what it named is not what is there any more. */
-function changedMeanwhile(
+/** Gone is done; and what the plan allowed must wait when it is not what is there any more. Null: it may go. */
+function judgeAgain(
   operation: NumberedOperation,
-  entry: Entry,
   reading: Reading,
-): { rule: HoldRule; reason: string } | null {
+): { status: 'done' | 'held'; rule: HoldRule | null; reason: string } | null {
+  const key = entryKey(operation.kind, operation.remoteId ?? '');
+  const entry = reading.entries.get(key);
+  if (entry === undefined) return { status: 'done', rule: null, reason: 'it was gone already' };
   if (nameKey(entry.name) !== nameKey(operation.name)) {
-    return {
-      rule: 'rename',
-      reason: `it was renamed to ${JSON.stringify(entry.name)} while the run was under way; the next run judges it anew`,
-    };
+    const reason = `it was renamed to ${JSON.stringify(entry.name)} while the run was under way; the next run judges it anew`;
+    return { status: 'held', rule: 'rename', reason };
   }
   const planned = new Set(operation.usedBy ?? []);
-  const holders = reading.usage.get(entryKey(operation.kind, entry.id)) ?? [];
-  const given = holders.filter((id) => !planned.has(id));
+  const given = (reading.usage.get(key) ?? []).filter((id) => !planned.has(id));
   if (given.length === 0) return null;
-  return {
-    rule: 'in_use',
-    reason: `it was given to ${given.slice(0, 5).join(', ')}${given.length > 5 ? ` and ${given.length - 5} more` : ''} while the run was under way; the next run judges it anew`,
-  };
+  const who = `${given.slice(0, 5).join(', ')}${given.length > 5 ? ` and ${given.length - 5} more` : ''}`;
+  const reason = `it was given to ${who} while the run was under way; the next run judges it anew`;
+  return { status: 'held', rule: 'in_use', reason };
 }
 
 /** A delete of an entry that is gone counts as done, whatever its status said; a list tells. */
@@ -162,7 +221,7 @@ async function resolve(context: ApplyContext, unsure: readonly UnsureDelete[]): 
   for (const waitMs of waits()) {
     if (open.length === 0 || context.halt?.code === 'unauthorized') return;
     const readAtMs = clock.nowMs();
-    const reading = await read(context);
+    const reading = await read(context, () => undefined);
     if (reading !== null) {
       for (const { operation, attempts, httpStatus } of open) {
         if (reading.entries.has(entryKey(operation.kind, operation.remoteId ?? ''))) continue;

@@ -1,7 +1,7 @@
 // Writes what a plan says, in its order, and ends the run: early deletes, creates, deletes, verification.
 import { KINDS } from '../core/catalog.ts';
-import type { Kind } from '../core/catalog.ts';
-import { nearKey } from '../core/names.ts';
+import type { Kind, Warning } from '../core/catalog.ts';
+import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import { runStatus } from '../core/outcome.ts';
 import type { Plan } from '../core/plan.ts';
@@ -47,13 +47,15 @@ export async function carryOut(
     writer: await deps.service.writer(settings, signals),
     log,
     planned: observation.observed,
+    operations,
     remoteAccountId: observation.remoteAccountId,
+    identified: observation.identified,
     identify: identifier(runId, observation.remoteAccountId, request, deps),
     statuses: new Map(),
     onProgress: () => options.onProgress?.({ done: context.statuses.size, total: operations.length }),
     halt: null,
   };
-  await applyInOrder(context, operations, observation.identified);
+  await applyInOrder(context, operations);
   await log.flush();
 
   // A halted run asks the service for nothing more, not even to look.
@@ -85,7 +87,7 @@ function expectation(
 ): Expectation {
   const creates = [...operations, ...plan.held].filter(({ action }) => action === 'create');
   const handled = new Set(creates.map(({ kind, name }) => kindNameKey(kind, name)));
-  return { desired: settings.desired, history, handled };
+  return { desired: settings.desired, policy: settings.policy, history, handled };
 }
 
 async function finish(
@@ -116,7 +118,7 @@ async function finish(
       status: halt?.code === 'identity_mismatch' ? 'failed' : status,
       plan,
       traffic: reader.traffic(),
-      warnings,
+      warnings: [...warnings, ...changedNames(context, operations)],
       results,
       ...(halt === null ? {} : { error: { code: halt.code, message: halt.error?.message ?? halt.message } }),
     },
@@ -124,12 +126,25 @@ async function finish(
   );
 }
 
+/** Entries that the service made under another name than the one that was asked for. */
+function changedNames({ statuses }: ApplyContext, operations: readonly NumberedOperation[]): Warning[] {
+  return operations.flatMap(({ kind, name, seq }): Warning[] => {
+    const entry = statuses.get(seq)?.entry;
+    if (entry === undefined || nameKey(entry.name) === nameKey(name)) return [];
+    return [
+      {
+        code: 'name_changed',
+        message: `the service made the ${kind} “${entry.name}” of “${name}”; they count as the same entry from now on`,
+        kind,
+        name,
+        remoteId: entry.remoteId,
+      },
+    ];
+  });
+}
+
 /** All creates, then the deletes; before them only the approved deletes that the plan put first (section 5, Order). */
-async function applyInOrder(
-  context: ApplyContext,
-  operations: readonly NumberedOperation[],
-  identified: boolean,
-): Promise<void> {
+async function applyInOrder(context: ApplyContext, operations: readonly NumberedOperation[]): Promise<void> {
   const creates = operations.filter(({ action }) => action === 'create');
   const deletes = operations.filter(({ action }) => action === 'delete');
   const firstCreate = creates[0]?.seq ?? 0;
@@ -140,7 +155,7 @@ async function applyInOrder(
     null;
 
   await applyDeletes(context, early);
-  await applyCreates(context, creates, identified, nearTwin);
+  await applyCreates(context, creates, nearTwin);
   const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
   const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
   for (const { kind, seq } of late) {
@@ -165,33 +180,18 @@ function identifier(
   { settings, configured }: AccountRequest,
   { journal }: ApplyDeps,
 ): ApplyContext['identify'] {
-  return async (accountId) => {
-    const others = [...(await journal.otherAccounts(settings.name, settings.baseUrl))];
-    const wrong = wrongAnswer(
-      accountId,
-      expected,
-      new Map(others.filter(([, name]) => configured.has(name))),
-    );
-    if (wrong === null) await journal.identify(runId, settings.name, settings.baseUrl, accountId);
-    return wrong;
-  };
-}
-
-/** What is wrong with the account that a create was answered for, or null. */
-function wrongAnswer(
-  accountId: string,
-  expected: string | null,
-  others: ReadonlyMap<string, string>,
-): string | null {
-  const known =
+  const stands =
     'nothing more was sent. What this run created stands in the account that answered; see `rolecall show`';
-  if (expected !== null && accountId !== expected) {
-    return `a create was answered for account ${accountId}, but this account is ${expected}; ${known}. Mend the token or the pin`;
-  }
-  const other = others.get(accountId);
-  return other === undefined
-    ? null
-    : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${known}. Was the token copied?`;
+  return async (accountId) => {
+    if (expected !== null && accountId !== expected) {
+      return `a create was answered for account ${accountId}, but this account is ${expected}; ${stands}. Mend the token or the pin`;
+    }
+    const { name: account, baseUrl } = settings;
+    const other = await journal.identify({ runId, account, baseUrl, remoteAccountId: accountId, configured });
+    return other === null
+      ? null
+      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${stands}. Was the token copied?`;
+  };
 }
 
 /** The plan as rows: what will be tried, and what is held with its first rule. */

@@ -2,7 +2,7 @@
 import type { ObservedCatalog, Warning } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/history.ts';
-import { checkIdentity, listedAccountId } from '../core/identity.ts';
+import { checkIdentity, copiedToken, listedAccountId } from '../core/identity.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
 import type { Baseline, MissingHolding } from '../core/shrink.ts';
 import {
@@ -49,7 +49,14 @@ export async function observe(
   const identify = await identityCheck(request, deps);
   const first = await readLists(reader);
   const remoteAccountId = identify(first);
-  await deps.journal.identify(runId, settings.name, settings.baseUrl, remoteAccountId);
+  const other = await deps.journal.identify({
+    runId,
+    account: settings.name,
+    baseUrl: settings.baseUrl,
+    remoteAccountId,
+    configured: request.configured,
+  });
+  if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
 
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
@@ -71,19 +78,11 @@ export async function observe(
 
 /** The identity check of this account, for any reading of its lists. */
 async function identityCheck(
-  { settings, configured }: AccountRequest,
+  { settings }: AccountRequest,
   { journal }: PlanningDeps,
 ): Promise<(observed: ObservedCatalog) => string | null> {
-  const state = await journal.accountState(settings.name);
-  const others = [...(await journal.otherAccounts(settings.name, settings.baseUrl))].filter(([, name]) =>
-    configured.has(name),
-  );
-  const facts = {
-    account: settings.name,
-    pinned: settings.accountId,
-    remembered: state.remoteAccountId,
-    others: new Map(others),
-  };
+  const { remoteAccountId } = await journal.accountState(settings.name);
+  const facts = { account: settings.name, pinned: settings.accountId, remembered: remoteAccountId };
   return (observed) => checkIdentity(listedAccountId(observed), facts);
 }
 

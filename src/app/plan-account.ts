@@ -1,5 +1,5 @@
 // From an observation to a plan: gathers what the journal and git know, and asks the pure core.
-import type { DesiredCatalog, ObservedCatalog } from '../core/catalog.ts';
+import type { DesiredCatalog, ObservedCatalog, Warning } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { nameKey } from '../core/names.ts';
 import type { EntryKey } from '../core/usage.ts';
@@ -50,7 +50,7 @@ export async function planAccount(
     source,
     acceptOlderSource: accept.olderSource,
     blocked: accept.shrink ? null : observation.shrink,
-    warnings: observation.observed.warnings,
+    warnings: [...observation.observed.warnings, ...identityWarnings(observation)],
     configDigest: settings.configDigest,
     configCommit: commit?.sha ?? null,
     sha256: deps.sha256,
@@ -61,6 +61,17 @@ export async function planAccount(
     sourceAccepted: source !== 'older' || accept.olderSource,
     named: (observed) => namedEntries(settings.desired, observed, history),
   };
+}
+
+/** A pin or a remembered id that nothing confirms: said before a person judges the plan. */
+function identityWarnings({ identified, remoteAccountId }: Observation): Warning[] {
+  if (identified || remoteAccountId === null) return [];
+  return [
+    {
+      code: 'identity_unknown',
+      message: `nothing listed carries an account id, so it is not certain that this is account ${remoteAccountId}; nothing is deleted until an answer says so`,
+    },
+  ];
 }
 
 function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, history: History): EntryKey[] {

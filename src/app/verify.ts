@@ -1,6 +1,8 @@
 // After writing: reads the lists until they show what was done, and says what they do not show (contract, section 5).
-import type { DesiredCatalog, ObservedCatalog, Warning } from '../core/catalog.ts';
+import type { DesiredCatalog, ObservedCatalog, Policy, Warning } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
+import { KINDS } from '../core/catalog.ts';
+import { globMatcher, nameKey } from '../core/names.ts';
 import { missingDesiredNames } from '../core/make-plan.ts';
 import type { History } from '../core/history.ts';
 import { kindNameKey } from '../core/history.ts';
@@ -13,6 +15,7 @@ import { waits } from './settle.ts';
 /** What the lists should show besides what was done. */
 export interface Expectation {
   readonly desired: DesiredCatalog;
+  readonly policy: Policy;
   readonly history: History;
   /** `kind:name key` of creates that were tried or held, whose absence their own status tells. */
   readonly handled: ReadonlySet<string>;
@@ -57,10 +60,9 @@ export async function verify(
     const lookedTwice = vanished.length === 0 || readAtMs - startedAtMs >= api.recheckMs;
     const hopeless = failure?.kind === 'auth' || failure?.kind === 'malformed' || signals.stop.aborted;
     if ((settled && lookedTwice) || hopeless) {
-      return {
-        observed: failure === null ? observed : null,
-        warnings: [...(failure === null ? [] : [unverified(failure)]), ...open.map(notShown), ...vanished],
-      };
+      if (failure !== null || observed === null) return { observed: null, warnings: [unverified(failure)] };
+      const appeared = appearedEntries(context, expectation, done, observed);
+      return { observed, warnings: [...open.map(notShown), ...vanished, ...appeared] };
     }
     await clock.sleep(waitMs, signals.stop);
   }
@@ -92,10 +94,10 @@ function notShown({ operation, result }: DoneOperation): Warning {
   };
 }
 
-function unverified(failure: ServiceError): Warning {
+function unverified(failure: ServiceError | null): Warning {
   return {
     code: 'unverified',
-    message: `what was done could not be verified: ${failure.message}`,
+    message: `what was done could not be verified: ${failure?.message ?? 'the lists were not read'}`,
   };
 }
 
@@ -120,4 +122,35 @@ function vanishedNames(
       kind,
       name,
     }));
+}
+
+/** Entries that others made in the course of the run and that the next plan would find too much. */
+function appearedEntries(
+  { planned }: ApplyContext,
+  { desired, policy }: Expectation,
+  done: readonly DoneOperation[],
+  observed: ObservedCatalog,
+): Warning[] {
+  if (policy.ownership === 'managed' || policy.delete === 'never') return [];
+  const isProtected = policy.protect.map(globMatcher);
+  const created = new Set(
+    done.map(({ operation, result }) => `${operation.kind}:${result.entry?.remoteId ?? ''}`),
+  );
+  return KINDS.filter((kind) => desired[kind] !== undefined).flatMap((kind) => {
+    const before = new Set(planned[kind].map(({ id }) => id));
+    const names = new Map<string, number>();
+    for (const { name } of observed[kind]) names.set(nameKey(name), (names.get(nameKey(name)) ?? 0) + 1);
+    const wanted = new Set(desired[kind]?.map(({ name }) => nameKey(name)));
+    return observed[kind]
+      .filter(({ id }) => !before.has(id) && !created.has(`${kind}:${id}`))
+      .filter(({ name }) => !wanted.has(nameKey(name)) || (names.get(nameKey(name)) ?? 0) > 1)
+      .filter(({ name }) => !isProtected.some((matches) => matches(name)))
+      .map(({ id, name }) => ({
+        code: 'appeared',
+        message: `the ${kind} “${name}” (${id}) was made by somebody else while the run was under way; the next run judges it`,
+        kind,
+        name,
+        remoteId: id,
+      }));
+  });
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { FreezeWindow, Policy } from '../core/catalog.ts';
 import { windowEdge } from './calendar.ts';
-import { cronLine, duration, moment, timezone } from './field-formats.ts';
+import { cronLine, duration, expectations, moment, timezone } from './field-formats.ts';
 
 /** What holds when neither the service's file nor the account's says otherwise (contract, section 4). */
 export const POLICY_DEFAULTS: Policy = {
@@ -43,7 +43,8 @@ const freezeAfterTick = z
   })
   .transform(({ cron, for: forMs }): FreezeWindow => ({ cron, forMs }));
 
-export const freezeExpected = 'must be { from: DATE, to: DATE } or { cron: "LINE", for: DURATION }';
+const freezeWindow = z.union([freezeBetween, freezeAfterTick]);
+expectations.add(freezeWindow, { expected: '{ from: DATE, to: DATE } or { cron: "LINE", for: DURATION }' });
 
 export const policySchema = z
   .strictObject({
@@ -85,7 +86,7 @@ export const policySchema = z
       .optional()
       .meta({ description: 'How long an entry must have been seen unused before it goes.', default: '0s' }),
     freeze: z
-      .array(z.union([freezeBetween, freezeAfterTick]))
+      .array(freezeWindow)
       .optional()
       .describe('Windows in which nothing is written. Adds up with the defaults.'),
   })

@@ -7,8 +7,6 @@ export interface IdentityFacts {
   readonly pinned: string | undefined;
   /** The id that the store remembers from this account's first run. */
   readonly remembered: string | null;
-  /** Other accounts of this store and configuration at the same base address, by remote id. */
-  readonly others: ReadonlyMap<string, string>;
 }
 
 /** The one account id that everything listed carries, or null when nothing carries one. Throws on several. */
@@ -28,8 +26,7 @@ export function listedAccountId(observed: ObservedCatalog): string | null {
 }
 
 /**
- * The remote account id of this run: the listed one, checked against the pin, else the remembered one, and against
- * the store's other accounts. Throws ServiceError `identity` before anything could be written.
+ * The remote account id of this run: the listed one, checked against the pin, else the remembered one. Throws ServiceError `identity` before anything could be written.
  */
 export function checkIdentity(listed: string | null, facts: IdentityFacts): string | null {
   const expected = facts.pinned ?? facts.remembered;
@@ -41,13 +38,13 @@ export function checkIdentity(listed: string | null, facts: IdentityFacts): stri
         : `the token belongs to account ${listed}, but the file pins accountId: ${JSON.stringify(expected)}; nothing was written. Mend the token or the pin`,
     );
   }
-  const id = listed ?? expected;
-  const other = id === null ? undefined : facts.others.get(id);
-  if (other !== undefined) {
-    throw new ServiceError(
-      'identity',
-      `the token belongs to account ${String(id)}, which “${other}” already manages at the same address; nothing was written. Was the token copied?`,
-    );
-  }
-  return id;
+  return listed ?? expected;
+}
+
+/** The error of a remote account that another account of the store manages already: a copied token. */
+export function copiedToken(remoteAccountId: string, other: string): ServiceError {
+  return new ServiceError(
+    'identity',
+    `the token belongs to account ${remoteAccountId}, which “${other}” already manages at the same address; nothing was written. Was the token copied?`,
+  );
 }

@@ -10,12 +10,16 @@ export function nameKey(name: string): string {
  * compatibility forms or invisible characters (contract, section 2).
  */
 export function nearKey(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replace(/[\p{M}\p{White_Space}\p{Default_Ignorable_Code_Point}]/gu, '')
-    .toUpperCase()
-    .toLowerCase()
-    .normalize('NFKD');
+  return (
+    name
+      .normalize('NFKD')
+      .replace(/[\p{M}\p{White_Space}\p{Default_Ignorable_Code_Point}]/gu, '')
+      // ẞ becomes ß only in lower case, and ß becomes ss only in upper case.
+      .toLowerCase()
+      .toUpperCase()
+      .toLowerCase()
+      .normalize('NFKD')
+  );
 }
 
 /** Order by code points, which is not JavaScript's order of UTF-16 units. */
@@ -33,25 +37,51 @@ export function compareCodePoints(a: string, b: string): number {
   return x - y;
 }
 
-/** A glob over whole names, case-sensitive, after NFC: `*` any run (also `/`), `?` one code point, `\` escapes. */
+type GlobToken = { readonly literal: string } | 'one' | 'any';
+
+/**
+ * A glob over whole names, case-sensitive, after NFC: `*` any run (also `/`), `?` one code point, `\` escapes. Takes
+ * time in proportion to glob and name however many stars there are: no regular expression could promise that.
+ */
 export function globMatcher(glob: string): (name: string) => boolean {
-  const pattern: string[] = [];
-  const points = Array.from(nameKey(glob));
-  for (let i = 0; i < points.length; i += 1) {
-    const point = points[i] ?? '';
-    if (point === '*') {
-      // A run of stars means one star; keeping them apart would make matching exponential.
-      if (pattern.at(-1) !== '.*') pattern.push('.*');
-    } else if (point === '?') pattern.push('.');
-    else if (point === '\\' && i + 1 < points.length) {
-      i += 1;
-      pattern.push(escapeRegExp(points[i] ?? ''));
-    } else pattern.push(escapeRegExp(point));
-  }
-  const regExp = new RegExp(`^${pattern.join('')}$`, 'su');
-  return (name) => regExp.test(nameKey(name));
+  const tokens = globTokens(glob);
+  return (name) => matchesTokens(tokens, Array.from(nameKey(name)));
 }
 
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+function globTokens(glob: string): GlobToken[] {
+  const tokens: GlobToken[] = [];
+  let escaped = false;
+  for (const point of nameKey(glob)) {
+    if (escaped) tokens.push({ literal: point });
+    else if (point === '*') tokens.push('any');
+    else if (point === '?') tokens.push('one');
+    else if (point !== '\\') tokens.push({ literal: point });
+    escaped = !escaped && point === '\\';
+  }
+  if (escaped) tokens.push({ literal: '\\' });
+  return tokens;
+}
+
+/** Goes through the name once; after a mismatch only the latest star takes one more point. */
+function matchesTokens(tokens: readonly GlobToken[], points: readonly string[]): boolean {
+  let token = 0;
+  let point = 0;
+  let star = -1;
+  let starPoint = 0;
+  while (point < points.length) {
+    const current = tokens[token];
+    if (current === 'any') {
+      star = token;
+      starPoint = point;
+      token += 1;
+    } else if (current === 'one' || (current !== undefined && current.literal === points[point])) {
+      token += 1;
+      point += 1;
+    } else if (star >= 0) {
+      starPoint += 1;
+      point = starPoint;
+      token = star + 1;
+    } else return false;
+  }
+  return tokens.slice(token).every((rest) => rest === 'any');
 }

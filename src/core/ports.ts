@@ -61,7 +61,7 @@ export type CreateOutcome =
     }
   | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number };
 
-/** What came of one delete. `doubtful`: the answers were lost. */
+/** What came of one delete. `doubtful`: the answers were lost. `outdated`: `isFresh` forbade another attempt. */
 export type DeleteOutcome =
   | { readonly type: 'deleted'; readonly httpStatus: number; readonly attempts: number }
   | {
@@ -70,12 +70,14 @@ export type DeleteOutcome =
       readonly httpStatus: number | null;
       readonly attempts: number;
     }
-  | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number };
+  | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number }
+  | { readonly type: 'outdated'; readonly attempts: number };
 
 /** Creates and deletes of one account; only app/apply is ever handed one. Never rejects. */
 export interface ServiceWriter {
   create(kind: Kind, name: string): Promise<CreateOutcome>;
-  delete(kind: Kind, remoteId: string): Promise<DeleteOutcome>;
+  /** `isFresh` is asked before each attempt: whether what the delete was decided on is still recent enough. */
+  delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome>;
 }
 
 /** Opens an account for reading. A planner knows nothing but this. */
@@ -86,6 +88,15 @@ export interface ReadableService {
 /** Opens an account for writing as well. */
 export interface WritableService extends ReadableService {
   writer(account: AccountSettings, signals: RunSignals): Promise<ServiceWriter>;
+}
+
+export interface IdentityClaim {
+  readonly runId: string;
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly remoteAccountId: string | null;
+  /** Names of all configured accounts: what is configured no more has given up its claim. */
+  readonly configured: ReadonlySet<string>;
 }
 
 export interface NewRun {
@@ -188,8 +199,6 @@ export type SentCommit = 'committed' | 'lock_lost';
 /** The journal of runs, operations, snapshots and entries (contract, section 6). All methods may throw StoreError. */
 export interface Journal {
   accountState(account: string): Promise<AccountState>;
-  /** Other accounts at the same address, by remote id. */
-  otherAccounts(account: string, baseUrl: string): Promise<ReadonlyMap<string, string>>;
   memory(account: string, remoteAccountId: string | null, nowMs: number): Promise<Memory>;
   /** `observed` spares reading the stored lists when they are the same. */
   lastGood(
@@ -209,8 +218,12 @@ export interface Journal {
   ): Promise<void>;
 
   beginRun(run: NewRun): Promise<void>;
-  /** The remote account that the run found out; remembered for the account from now on. */
-  identify(runId: string, account: string, baseUrl: string, remoteAccountId: string | null): Promise<void>;
+  /**
+   * Claims the remote account that the run found out, and remembers it from now on. Resolves with the name of the
+   * account among `configured` that has claimed it at the same address before, or null. Exactly one of two that run
+   * at once gets it.
+   */
+  identify(claim: IdentityClaim): Promise<string | null>;
   recordObservation(observation: RecordedObservation): Promise<void>;
   recordPlan(runId: string, plan: Plan): Promise<void>;
   addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;

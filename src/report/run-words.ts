@@ -77,7 +77,9 @@ function partialWords(run: RunRecord, operations: readonly OperationRecord[]): s
     words.push(
       `${skipped}${words.length === 0 ? `${of} ${noun}` : ''} ${skipped === 1 ? 'was' : 'were'} not tried`,
     );
-  return words.length === 0 ? 'what was done does not show in the lists yet' : words.join(', ');
+  return words.length === 0
+    ? 'not all is as the file says at its end; the warnings below say what'
+    : words.join(', ');
 }
 
 type Steps = NonNullable<ReportDocument['next']>;

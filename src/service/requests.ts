@@ -28,14 +28,17 @@ export class FailedAttempt extends Error {
   readonly error: ServiceError;
   readonly reached: boolean;
   readonly again: boolean;
+  /** Whether the caller's own `mayStart` forbade the attempt. */
+  readonly outdated: boolean;
   /** How often it was sent; 0 when it never left. */
   attempts = 0;
 
-  constructor(error: ServiceError, options: { reached: boolean; again: boolean }) {
+  constructor(error: ServiceError, options: { reached: boolean; again: boolean; outdated?: boolean }) {
     super(error.message);
     this.error = error;
     this.reached = options.reached;
     this.again = options.again;
+    this.outdated = options.outdated ?? false;
   }
 }
 
@@ -46,13 +49,15 @@ export interface Sent {
 
 export interface Requests {
   /**
-   * Sends until an answer with a 2xx status comes, as long as `mayRepeat` agrees. Rejects with the last FailedAttempt.
+   * Sends until an answer with a 2xx status comes, as long as `mayRepeat` agrees. `mayStart` is asked right before
+   * each attempt. Rejects with the last FailedAttempt.
    */
   send(
     method: Method,
     path: string,
     body: object | undefined,
     mayRepeat: (failure: FailedAttempt) => boolean,
+    mayStart?: () => boolean,
   ): Promise<Sent>;
   traffic(): Traffic;
 }
@@ -75,8 +80,8 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     if (Date.now() < throttledUntilMs) {
       throw new FailedAttempt(throttled(throttledUntilMs - Date.now()), { reached: false, again: false });
     }
-    requests += 1;
     onSend();
+    requests += 1;
     const startedAt = performance.now();
     const finish = (status: number | 'error'): void =>
       options.observer.request({ method, status, durationMs: performance.now() - startedAt });
@@ -100,9 +105,10 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   }
 
   return {
-    async send(method, path, body, mayRepeat) {
+    async send(method, path, body, mayRepeat, mayStart = () => true) {
       let attempts = 0;
       const onSend = (): void => {
+        if (!mayStart()) throw outdated();
         attempts += 1;
         if (attempts === 1) return;
         retries += 1;
@@ -145,6 +151,14 @@ function stopped(): FailedAttempt {
   return new FailedAttempt(new ServiceError('unavailable', 'not tried again because of the shutdown'), {
     reached: false,
     again: false,
+  });
+}
+
+function outdated(): FailedAttempt {
+  return new FailedAttempt(new ServiceError('unavailable', 'not sent: the lists must be read again first'), {
+    reached: false,
+    again: false,
+    outdated: true,
   });
 }
 

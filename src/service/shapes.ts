@@ -66,7 +66,7 @@ export function errorMessage(text: string): string | undefined {
 }
 
 function describe(item: Json): string {
-  const loc = Array.isArray(item['loc']) ? item['loc'].map(String).join('.') : '';
+  const loc = isStrings(item['loc']) ? item['loc'].join('.') : '';
   return loc === '' ? String(item['msg']) : `${loc}: ${String(item['msg'])}`;
 }
 

@@ -34,14 +34,15 @@ export function createWriter(requests: Requests): ServiceWriter {
       }
     },
 
-    async delete(kind: Kind, remoteId: string): Promise<DeleteOutcome> {
+    async delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome> {
       try {
         const path = `${PATHS[kind]}/${encodeURIComponent(remoteId)}`;
-        const { answer, attempts } = await requests.send('DELETE', path, undefined, () => true);
+        const { answer, attempts } = await requests.send('DELETE', path, undefined, () => true, isFresh);
         return { type: 'deleted', httpStatus: answer.status, attempts };
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
+        if (error.outdated) return { type: 'outdated', attempts };
         if (!error.reached || isRefusal(error)) return { type: 'failed', error: error.error, attempts };
         return {
           type: 'doubtful',

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
+import { DAY_MS } from '../core/history.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
 import type { MissingHolding } from '../core/shrink.ts';
 import type { EntryKey } from '../core/usage.ts';
@@ -94,7 +95,10 @@ async function readMissing(db: Database, account: string): Promise<MissingHoldin
   }));
 }
 
-/** What rolecall deleted, or may have deleted, since a snapshot was taken. */
+/**
+ * What rolecall deleted, or may have deleted, since a snapshot was taken; also in the day before it, since a stale
+ * list may have shown it then.
+ */
 async function deletedSince(
   db: Database,
   account: string,
@@ -109,7 +113,7 @@ async function deletedSince(
     .where('runs.remote_account_id', 'is', remoteAccountId)
     .where('operations.action', '=', 'delete')
     .where('operations.status', 'in', ['done', 'unknown', 'sent'])
-    .where('operations.started_at', '>=', since)
+    .where('operations.started_at', '>=', toIso(toMs(since) - DAY_MS))
     .execute();
   return new Set(rows.flatMap((row) => (row.remote_id === null ? [] : [entryKey(row.kind, row.remote_id)])));
 }

@@ -38,8 +38,13 @@ export function operationsJournal(
         if (!(await holds(connection, lease))) return 'lock_lost';
         const rows = JSON.stringify(sent.map(({ seq, atMs }) => [seq, toIso(atMs)]));
         await sql`
-          update operations set status = 'sent', started_at = coalesce(started_at, value ->> 1), finished_at = null
-          from json_each(${rows}) where run_id = ${runId} and seq = value ->> 0`.execute(connection);
+          with starts as materialized (
+            select ${runId} as run_id, value ->> 0 as seq, value ->> 1 as started_at from json_each(${rows}))
+          update operations set status = 'sent', started_at = coalesce(operations.started_at, starts.started_at),
+            finished_at = null
+          from starts where operations.run_id = starts.run_id and operations.seq = starts.seq`.execute(
+          connection,
+        );
         return 'committed';
       });
     },
@@ -122,7 +127,11 @@ async function holds(connection: Database, lease: Lease): Promise<boolean> {
   return row?.token === lease.token;
 }
 
-/** All results in a handful of statements, however many they are: a run of a thousand creates commits often. */
+/**
+ * All results in a handful of statements, however many they are: a run of a thousand creates commits often. The JSON
+ * is materialized with the run's id beside it, so that SQLite looks each operation up by its whole key; joined any
+ * other way it reads every operation of the run at every commit.
+ */
 async function writeResults(
   connection: Database,
   runId: string,
@@ -143,10 +152,13 @@ async function writeResults(
     ]),
   );
   await sql`
+    with results as materialized (select ${runId} as run_id, value ->> 0 as seq, value from json_each(${rows}))
     update operations set status = value ->> 1, attempts = value ->> 2, http_status = value ->> 3,
       reason = value ->> 4, rule = value ->> 5, finished_at = value ->> 6,
       remote_id = coalesce(value ->> 7, remote_id)
-    from json_each(${rows}) where run_id = ${runId} and seq = value ->> 0`.execute(connection);
+    from results where operations.run_id = results.run_id and operations.seq = results.seq`.execute(
+    connection,
+  );
   if (results.some((result) => result.entry !== undefined)) {
     // When the name that came back is another one, the name that was asked for is remembered beside it.
     await sql`
@@ -154,7 +166,7 @@ async function writeResults(
       select runs.account, coalesce(runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
         case when operations.name != value ->> 8 then operations.name end, runs.id
       from json_each(${rows})
-        join operations on operations.run_id = ${runId} and operations.seq = value ->> 0
+        cross join operations on operations.run_id = ${runId} and operations.seq = value ->> 0
         join runs on runs.id = operations.run_id
       where value ->> 7 is not null and value ->> 1 = 'done'
       on conflict do update set name = excluded.name, requested_name = excluded.requested_name,
@@ -162,12 +174,15 @@ async function writeResults(
   }
   if (results.some((result) => result.entry === undefined && result.status === 'done')) {
     await sql`
+      with gone as materialized (
+        select runs.account, coalesce(runs.remote_account_id, '') as remote_account_id, operations.kind,
+          operations.remote_id
+        from json_each(${rows})
+          cross join operations on operations.run_id = ${runId} and operations.seq = value ->> 0
+          join runs on runs.id = operations.run_id
+        where operations.action = 'delete' and value ->> 1 = 'done' and value ->> 2 > 0)
       update entries set deleted_by_run = ${runId}
-      from json_each(${rows})
-        join operations on operations.run_id = ${runId} and operations.seq = value ->> 0
-        join runs on runs.id = operations.run_id
-      where operations.action = 'delete' and value ->> 1 = 'done' and value ->> 2 > 0
-        and entries.account = runs.account and entries.remote_account_id = coalesce(runs.remote_account_id, '')
-        and entries.kind = operations.kind and entries.remote_id = operations.remote_id`.execute(connection);
+      from gone where entries.account = gone.account and entries.remote_account_id = gone.remote_account_id
+        and entries.kind = gone.kind and entries.remote_id = gone.remote_id`.execute(connection);
   }
 }

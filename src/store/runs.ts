@@ -13,7 +13,6 @@ import { toIso, toMs } from './times.ts';
 type RunsJournal = Pick<
   Journal,
   | 'accountState'
-  | 'otherAccounts'
   | 'memory'
   | 'knownIds'
   | 'beginRun'
@@ -38,17 +37,6 @@ export function runsJournal(db: Database): RunsJournal {
             ? { sha: row.last_applied_commit, committedAt: row.last_applied_committed_at ?? toIso(0) }
             : null,
       };
-    },
-
-    async otherAccounts(account, baseUrl) {
-      const rows = await db
-        .selectFrom('accounts')
-        .select(['name', 'remote_account_id'])
-        .where('base_url', '=', baseUrl)
-        .where('name', '!=', account)
-        .where('remote_account_id', 'is not', null)
-        .execute();
-      return new Map(rows.map((row) => [row.remote_account_id ?? '', row.name]));
     },
 
     async memory(account, remoteAccountId, nowMs) {
@@ -117,25 +105,24 @@ export function runsJournal(db: Database): RunsJournal {
       });
     },
 
-    identify(runId, account, baseUrl, remoteAccountId) {
+    identify({ runId, account, baseUrl, remoteAccountId, configured }) {
       return immediately(db, async (connection) => {
+        const claimants = await connection
+          .selectFrom('accounts')
+          .select('name')
+          .where('base_url', '=', baseUrl)
+          .where('remote_account_id', '=', remoteAccountId ?? '')
+          .where('name', '!=', account)
+          .execute();
+        const other = claimants.find(({ name }) => configured.has(name));
+        if (other !== undefined) return other.name;
         await connection
           .updateTable('runs')
           .set({ remote_account_id: remoteAccountId })
           .where('id', '=', runId)
           .execute();
-        const row = await connection
-          .selectFrom('accounts')
-          .select('remote_account_id')
-          .where('name', '=', account)
-          .executeTakeFirst();
-        const known = row?.remote_account_id ?? null;
-        const accounts = connection.updateTable('accounts').where('name', '=', account);
-        await accounts.set({ base_url: baseUrl }).execute();
-        if (remoteAccountId === null || remoteAccountId === known) return;
-        await accounts.set({ remote_account_id: remoteAccountId }).execute();
-        if (known === null) await nameHistory(connection, account, remoteAccountId);
-        else await forgetHistory(connection, account);
+        await claim(connection, account, baseUrl, remoteAccountId);
+        return null;
       });
     },
 
@@ -242,6 +229,26 @@ export function runsJournal(db: Database): RunsJournal {
       });
     },
   };
+}
+
+async function claim(
+  connection: Database,
+  account: string,
+  baseUrl: string,
+  remoteAccountId: string | null,
+): Promise<void> {
+  const row = await connection
+    .selectFrom('accounts')
+    .select('remote_account_id')
+    .where('name', '=', account)
+    .executeTakeFirst();
+  const known = row?.remote_account_id ?? null;
+  const accounts = connection.updateTable('accounts').where('name', '=', account);
+  await accounts.set({ base_url: baseUrl }).execute();
+  if (remoteAccountId === null || remoteAccountId === known) return;
+  await accounts.set({ remote_account_id: remoteAccountId }).execute();
+  if (known === null) await nameHistory(connection, account, remoteAccountId);
+  else await forgetHistory(connection, account);
 }
 
 /** What was journaled before the account's id was known is that account's from now on. */

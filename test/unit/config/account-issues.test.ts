@@ -197,7 +197,11 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     'policy: { freeze: [{ cron: "* *", for: 2h }] }',
     '3:28 error policy.freeze[1].cron: a schedule has five fields',
   ],
-  ['a window that is text', 'policy: { freeze: [friday] }', '3:20 error policy.freeze[1]: '],
+  [
+    'a window that is text',
+    'policy: { freeze: [friday] }',
+    '3:20 error policy.freeze[1]: must be { from: DATE, to: DATE } or { cron',
+  ],
   [
     'a catalog that is not there',
     'extends: [../c.yaml]',

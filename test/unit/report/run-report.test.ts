@@ -44,7 +44,10 @@ describe('the sentence of a run', () => {
       'Partial: the outcome of 1 of 1 operation is not known.',
       report({ status: 'partial' }, { operations: [makeOperation(1, 'A', { status: 'unknown' })] }),
     ],
-    ['Partial: what was done does not show in the lists yet.', report({ status: 'partial' })],
+    [
+      'Partial: not all is as the file says at its end; the warnings below say what.',
+      report({ status: 'partial' }),
+    ],
     [
       'Held: all is done but for 2 changes that wait for a person or for time.',
       report({ status: 'held', held: 2 }),
@@ -128,8 +131,8 @@ describe('a run as text', () => {
   });
 
   it('gives the next step as a command', () => {
-    const approve = renderRun(report({ status: 'planned', mode: 'approve', planDigest: 'sha256:ab' }), TEXT);
-    expect(approve).toContain('Next: rolecall approve acme-eu sha256:ab  #');
+    const planned = renderRun(report({ status: 'planned', mode: 'plan', planDigest: 'sha256:ab' }), TEXT);
+    expect(planned).toContain('Next: rolecall apply acme-eu  #');
     const failed = renderRunReports(
       [report({ status: 'failed', errorCode: 'unauthorized', error: 'It answered 401.' })],
       TEXT,
