@@ -227,7 +227,7 @@ export interface Journal {
   recordObservation(observation: RecordedObservation): Promise<void>;
   recordPlan(runId: string, plan: Plan): Promise<void>;
   addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;
-  /** Results and new `sent` rows in one transaction that checks the lease; with `lock_lost` only results are kept. */
+  /** Results and new `sent` rows in one transaction that checks the lease; with `lock_lost` nothing was written. */
   commitOperations(
     runId: string,
     lease: Lease,

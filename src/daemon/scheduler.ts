@@ -119,7 +119,7 @@ export function createScheduler({ maxRuns, log, run, onSkippedTick }: SchedulerO
       for (const name of scheduled.keys()) remove(name);
       for (const timer of delays) clearTimeout(timer);
       waiting.length = 0;
-      await Promise.all(busy.values());
+      for (const running of busy.values()) await running;
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Lease, LockAttempt, Locks } from '../core/ports.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { HOST, isDead } from './holder.ts';
+import { recountRun } from './operations.ts';
 import { toIso } from './times.ts';
 
 /** How long a lock outlives its last renewal, for holders of which nobody can tell whether they live. */
@@ -90,11 +91,8 @@ async function interruptBrokenRuns(
       where run_id = ${id} and status in ('sent', 'pending')`.execute(connection);
     await sql`
       update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
-        error = 'the process ended in the middle of the run',
-        created = (select count(*) from operations where run_id = runs.id and action = 'create' and status = 'done'),
-        deleted = (select count(*) from operations where run_id = runs.id and action = 'delete' and status = 'done'),
-        held = (select count(*) from operations where run_id = runs.id and status = 'held'),
-        failed = (select count(*) from operations where run_id = runs.id and status in ('failed', 'unknown'))
+        error = 'the process ended in the middle of the run'
       where id = ${id}`.execute(connection);
+    await recountRun(connection, id);
   }
 }

@@ -33,9 +33,10 @@ export function operationsJournal(
 
     commitOperations(runId, lease, sent, results) {
       return immediately(db, async (connection): Promise<SentCommit> => {
+        // Whoever lost the lock changes nothing any more: the new holder has settled, or will, what was in flight.
+        if (!(await holds(connection, lease))) return 'lock_lost';
         await writeResults(connection, runId, results);
         if (sent.length === 0) return 'committed';
-        if (!(await holds(connection, lease))) return 'lock_lost';
         const rows = JSON.stringify(sent.map(({ seq, atMs }) => [seq, toIso(atMs)]));
         await sql`
           with starts as materialized (
@@ -108,14 +109,23 @@ export function operationsJournal(
         };
         await writeResults(connection, create.runId, [result]);
         await operation.set({ settled_by: runId }).execute();
-        await connection
-          .updateTable('runs')
-          .set((eb) => ({ created: eb('created', '+', 1) }))
-          .where('id', '=', create.runId)
-          .execute();
+        await recountRun(connection, create.runId);
       });
     },
   };
+}
+
+/** Makes the counts of an ended run those of its operations. */
+export async function recountRun(connection: Database, runId: string): Promise<void> {
+  await sql`
+    update runs set
+      created = (select count(*) from operations where run_id = runs.id and action = 'create' and status = 'done'),
+      deleted = (select count(*) from operations
+        where run_id = runs.id and action = 'delete' and status = 'done' and attempts > 0),
+      held = (select count(*) from operations where run_id = runs.id and status = 'held'),
+      failed = (select count(*) from operations where run_id = runs.id and status in ('failed', 'unknown')),
+      requests = max(requests, (select coalesce(sum(attempts), 0) from operations where run_id = runs.id))
+    where id = ${runId}`.execute(connection);
 }
 
 async function holds(connection: Database, lease: Lease): Promise<boolean> {

@@ -7,6 +7,8 @@ import { createLocks } from './locks.ts';
 import { observationsJournal } from './observations.ts';
 import { operationsJournal } from './operations.ts';
 import { prune } from './retention.ts';
+import { memoryJournal } from './memory.ts';
+import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
 
 export interface Store {
@@ -24,6 +26,8 @@ export function openStore(file: string, options: { mustExist?: boolean } = {}): 
   const { db } = openDatabase(file, options);
   return {
     journal: explained(file, {
+      ...accountsJournal(db),
+      ...memoryJournal(db),
       ...runsJournal(db),
       ...operationsJournal(db),
       ...observationsJournal(db),

@@ -1,0 +1,118 @@
+// What is remembered of each account: whose it is, when it may be asked again, what it was last applied from.
+import type { Journal } from '../core/ports.ts';
+import type { Database } from './database.ts';
+import { immediately } from './database.ts';
+import { toIso, toMs } from './times.ts';
+
+export function accountsJournal(
+  db: Database,
+): Pick<Journal, 'accountState' | 'identify' | 'rememberApplied' | 'rememberThrottle'> {
+  return {
+    async accountState(account) {
+      const row = await db.selectFrom('accounts').selectAll().where('name', '=', account).executeTakeFirst();
+      return {
+        remoteAccountId: row?.remote_account_id ?? null,
+        paused: row?.paused === 1,
+        throttledUntilMs: typeof row?.throttled_until === 'string' ? toMs(row.throttled_until) : null,
+        lastAppliedCommit:
+          typeof row?.last_applied_commit === 'string'
+            ? { sha: row.last_applied_commit, committedAt: row.last_applied_committed_at ?? toIso(0) }
+            : null,
+      };
+    },
+
+    identify({ runId, account, baseUrl, remoteAccountId, configured }) {
+      return immediately(db, async (connection) => {
+        const claimants = await connection
+          .selectFrom('accounts')
+          .select('name')
+          .where('base_url', '=', baseUrl)
+          .where('remote_account_id', '=', remoteAccountId ?? '')
+          .where('name', '!=', account)
+          .execute();
+        const other = claimants.find(({ name }) => configured.has(name));
+        if (other !== undefined) return other.name;
+        await connection
+          .updateTable('runs')
+          .set({ remote_account_id: remoteAccountId })
+          .where('id', '=', runId)
+          .execute();
+        await claim(connection, account, baseUrl, remoteAccountId);
+        return null;
+      });
+    },
+
+    async rememberApplied(account, commit) {
+      await db
+        .updateTable('accounts')
+        .set({
+          last_applied_commit: commit?.sha ?? null,
+          last_applied_committed_at: commit?.committedAt ?? null,
+        })
+        .where('name', '=', account)
+        .execute();
+    },
+
+    async rememberThrottle(account, untilMs) {
+      await db
+        .updateTable('accounts')
+        .set({ throttled_until: toIso(untilMs) })
+        .where('name', '=', account)
+        .execute();
+    },
+  };
+}
+
+async function claim(
+  connection: Database,
+  account: string,
+  baseUrl: string,
+  remoteAccountId: string | null,
+): Promise<void> {
+  const row = await connection
+    .selectFrom('accounts')
+    .select('remote_account_id')
+    .where('name', '=', account)
+    .executeTakeFirst();
+  const known = row?.remote_account_id ?? null;
+  const accounts = connection.updateTable('accounts').where('name', '=', account);
+  await accounts.set({ base_url: baseUrl }).execute();
+  if (remoteAccountId === null || remoteAccountId === known) return;
+  await accounts.set({ remote_account_id: remoteAccountId }).execute();
+  if (known === null) await nameHistory(connection, account, remoteAccountId);
+  else await forgetHistory(connection, account);
+}
+
+/** What was journaled before the account's id was known is that account's from now on. */
+async function nameHistory(connection: Database, account: string, remoteAccountId: string): Promise<void> {
+  await connection
+    .updateTable('entries')
+    .set({ remote_account_id: remoteAccountId })
+    .where('account', '=', account)
+    .where('remote_account_id', '=', '')
+    .execute();
+  await connection
+    .updateTable('runs')
+    .set({ remote_account_id: remoteAccountId })
+    .where('account', '=', account)
+    .where('remote_account_id', 'is', null)
+    .execute();
+}
+
+/** Another account behind the same file: nothing that was remembered of the old one holds for it. */
+async function forgetHistory(connection: Database, account: string): Promise<void> {
+  await connection
+    .updateTable('accounts')
+    .set({
+      last_good_run: null,
+      last_good_phase: null,
+      pending_digest: null,
+      approved_digest: null,
+      throttled_until: null,
+      last_applied_commit: null,
+      last_applied_committed_at: null,
+    })
+    .where('name', '=', account)
+    .execute();
+  await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
+}

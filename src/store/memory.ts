@@ -1,0 +1,141 @@
+// What the journal knows that a list cannot show: recent operations, ownership, names that the service changed.
+import { DAY_MS } from '../core/history.ts';
+import type { RecentOperation } from '../core/history.ts';
+import type { Journal } from '../core/ports.ts';
+import { entryKey } from '../core/usage.ts';
+import type { Database } from './database.ts';
+import { immediately } from './database.ts';
+import { toIso, toMs } from './times.ts';
+
+export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds' | 'adopt'> {
+  return {
+    async memory(account, remoteAccountId, nowMs) {
+      const rows = await db
+        .selectFrom('entries')
+        .select(['kind', 'remote_id', 'requested_name', 'created_by_run', 'adopted_by_run', 'unused_since'])
+        .where('account', '=', account)
+        .where('remote_account_id', '=', remoteAccountId ?? '')
+        .execute();
+      const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
+      return {
+        applied: await everApplied(db, account, remoteAccountId),
+        recent: await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS),
+        owned: new Set(owned.map((row) => entryKey(row.kind, row.remote_id))),
+        requestedNames: new Map(
+          rows.flatMap((row) =>
+            row.requested_name === null
+              ? []
+              : [[entryKey(row.kind, row.remote_id), row.requested_name] as const],
+          ),
+        ),
+        unusedSinceMs: new Map(
+          rows.flatMap((row) =>
+            row.unused_since === null
+              ? []
+              : [[entryKey(row.kind, row.remote_id), toMs(row.unused_since)] as const],
+          ),
+        ),
+      };
+    },
+
+    async knownIds(account, remoteAccountId, upToRun) {
+      const rows = await db
+        .selectFrom('entries')
+        .select(['kind', 'remote_id'])
+        .where('account', '=', account)
+        .where('remote_account_id', '=', remoteAccountId ?? '')
+        // Run ids are UUIDv7: their order is the order of time.
+        .where((eb) => eb.or([eb('created_by_run', 'is not', null), eb('first_seen_run', '<=', upToRun)]))
+        .execute();
+      return new Set(rows.map((row) => entryKey(row.kind, row.remote_id)));
+    },
+
+    async adopt(account, remoteAccountId, runId, entries) {
+      const ids = new Set<string>(entries);
+      const rows = await db
+        .selectFrom('entries')
+        .select(['kind', 'remote_id'])
+        .where('account', '=', account)
+        .where('remote_account_id', '=', remoteAccountId ?? '')
+        .where('adopted_by_run', 'is', null)
+        .where('created_by_run', 'is', null)
+        .execute();
+      const fresh = rows.filter((row) => ids.has(entryKey(row.kind, row.remote_id)));
+      if (fresh.length === 0) return;
+      await immediately(db, async (connection) => {
+        for (const { kind, remote_id } of fresh) {
+          await connection
+            .updateTable('entries')
+            .set({ adopted_by_run: runId })
+            .where('account', '=', account)
+            .where('remote_account_id', '=', remoteAccountId ?? '')
+            .where('kind', '=', kind)
+            .where('remote_id', '=', remote_id)
+            .execute();
+        }
+      });
+    },
+  };
+}
+
+async function everApplied(db: Database, account: string, remoteAccountId: string | null): Promise<boolean> {
+  const row = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('account', '=', account)
+    .where('remote_account_id', 'is', remoteAccountId)
+    .where('plan_digest', 'is not', null)
+    .where((eb) =>
+      eb.or([
+        eb('status', 'in', ['converged', 'held', 'partial', 'interrupted']),
+        eb('created', '>', 0),
+        eb('deleted', '>', 0),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function recentOperations(
+  db: Database,
+  account: string,
+  remoteAccountId: string | null,
+  sinceMs: number,
+): Promise<RecentOperation[]> {
+  const rows = await db
+    .selectFrom('operations')
+    .innerJoin('runs', 'runs.id', 'operations.run_id')
+    .leftJoin('entries', (join) =>
+      join
+        .onRef('entries.account', '=', 'runs.account')
+        .on('entries.remote_account_id', '=', remoteAccountId ?? '')
+        .onRef('entries.kind', '=', 'operations.kind')
+        .onRef('entries.remote_id', '=', 'operations.remote_id'),
+    )
+    .select([
+      'operations.action',
+      'operations.kind',
+      'operations.name',
+      'operations.remote_id',
+      'operations.status',
+      'operations.attempts',
+      'operations.finished_at',
+      'entries.last_seen_run',
+    ])
+    .where('runs.account', '=', account)
+    .where('runs.remote_account_id', 'is', remoteAccountId)
+    .where('operations.status', 'in', ['done', 'unknown', 'sent'])
+    .where('operations.finished_at', '>', toIso(sinceMs))
+    .execute();
+  return rows.map((row) => ({
+    action: row.action,
+    kind: row.kind,
+    name: row.name,
+    remoteId: row.remote_id,
+    status: row.status,
+    attempts: row.attempts,
+    finishedAtMs: toMs(row.finished_at ?? toIso(0)),
+    listed: row.last_seen_run !== null,
+  }));
+}

@@ -1,0 +1,306 @@
+// Creates and deletes of which nobody knows whether they happened, lists that lag, and names that the service changes:
+// never a duplicate, never a create sent again blindly (contract, section 5).
+import { expect, test } from 'vitest';
+import type { Fault } from '../../src/sandbox/sandbox.ts';
+import { codes, scene, type Scene, type SceneOptions } from '../support/scene.ts';
+
+/** One existing skill tells whose account it is, so that creates go side by side. */
+function withKept(options: SceneOptions = {}): Promise<Scene> {
+  return scene({ skills: ['Kept'], file: 'skills: [Kept, New]', ...options });
+}
+
+const posts = (s: Scene, name = 'New'): number =>
+  s.writes().filter((write) => write === `POST ${name}`).length;
+const onCreate = (action: Fault['do'], times: Fault['times'] = 1): Fault => ({
+  match: { method: 'POST', name: 'New' },
+  times,
+  do: action,
+});
+
+/** How a create's answer can be spoilt, and how often it may be sent in all. */
+const doubts: readonly (readonly [string, Fault['do'], number])[] = [
+  ['the connection broke before the effect', { type: 'drop-before-effect' }, 2],
+  ['the connection broke after the effect', { type: 'drop-after-effect' }, 1],
+  ['the effect came after the connection broke', { type: 'delay-effect', ms: 300 }, 1],
+  ['status 500 came after the effect', { type: 'effect-then-status', status: 500 }, 1],
+  ['status 503 came after the effect', { type: 'effect-then-status', status: 503 }, 1],
+  ['status 503 came instead of the effect', { type: 'status', status: 503 }, 2],
+  ['status 408 came after the effect', { type: 'effect-then-status', status: 408 }, 1],
+  ['the answer had no _id', { type: 'no-id' }, 1],
+  ['the answer came after the time-out', { type: 'latency', ms: 2000 }, 1],
+  ['the answer was cut short', { type: 'cut-body', fraction: 0.5 }, 1],
+  ['the answer was no JSON', { type: 'invalid-json' }, 1],
+  ['the answer was a list', { type: 'wrong-type' }, 1],
+  ['the answer was a page of a proxy', { type: 'html' }, 2],
+];
+
+test('whatever becomes of a create’s answer, the list tells, and there is one entry in the end', async () => {
+  const wanted = doubts.map(([what]) => what);
+  const s = await withKept({
+    file: `skills: [Kept, ${wanted.join(', ')}]\nroles: [Twin]`,
+    api: { concurrency: 32 },
+    faults: [
+      ...doubts.map(([name, action]) => ({ match: { method: 'POST', name }, do: action })),
+      { match: { method: 'POST', path: 'role' }, do: { type: 'drop-after-effect' } },
+    ],
+  });
+  const { result, run } = await s.apply();
+  expect(s.sandbox.faults().acted).toEqual([...doubts.map(() => 1), 1]);
+  expect(s.names()).toEqual({ skills: ['Kept', ...wanted].toSorted(), roles: ['Twin'] });
+  expect(Object.fromEntries(wanted.map((name) => [name, posts(s, name)]))).toEqual(
+    Object.fromEntries(doubts.map(([name, , sent]) => [name, sent])),
+  );
+  expect(result.status).toBe(0);
+  expect(run).toMatchObject({ status: 'converged', created: wanted.length + 1, failed: 0 });
+  for (const { name, status, remoteId } of run.operations) {
+    expect([name, status, remoteId]).toEqual([name, 'done', s.idOf(name)]);
+  }
+  s.sandbox.clearRequests();
+  expect((await s.apply()).run.status).toBe('converged');
+  expect(s.writes()).toEqual([]);
+});
+
+test('a create that never comes through is sent retries times more, then unknown, and the next run does not double it', async () => {
+  const s = await withKept({
+    api: { retries: 1, timeout: '300ms', settle: '400ms' },
+    faults: [onCreate({ type: 'drop-before-effect' }, 'always')],
+  });
+  const { result, run } = await s.apply();
+  expect(result.status).toBe(1);
+  expect(run).toMatchObject({ status: 'partial', failed: 1 });
+  expect(run.operations).toMatchObject([{ name: 'New', status: 'unknown', attempts: 2 }]);
+  expect(posts(s)).toBe(2);
+  s.sandbox.setFaults([]);
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
+  expect(s.names().skills).toEqual(['Kept', 'New']);
+});
+
+test('a create whose effect comes after its run is found by the next one', async () => {
+  const s = await withKept({
+    api: { retries: 0, timeout: '300ms', settle: '400ms' },
+    faults: [onCreate({ type: 'delay-effect', ms: 1200 })],
+  });
+  expect((await s.apply()).run.status).toBe('partial');
+  await s.until('the effect has come', () => s.names().skills.includes('New'));
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
+  expect(posts(s)).toBe(1);
+});
+
+test('a create that is sent again and refused as taken is the one that was asked for', async () => {
+  const s = await withKept({
+    api: { timeout: '300ms', settle: '400ms' },
+    settings: { uniqueNames: 'exact' },
+    faults: [onCreate({ type: 'delay-effect', ms: 380 }), onCreate({ type: 'status', status: 409 })],
+  });
+  const { run } = await s.apply();
+  expect(run).toMatchObject({ status: 'converged', created: 1 });
+  expect(s.names().skills).toEqual(['Kept', 'New']);
+});
+
+test('two entries that a late effect made are reported as duplicates, and the unused one is left', async () => {
+  const s = await withKept({
+    api: { timeout: '200ms', settle: '300ms' },
+    faults: [onCreate({ type: 'delay-effect', ms: 1500 })],
+  });
+  await s.apply();
+  await s.until('the late effect has come', () => s.names().skills.length === 3);
+  const { run } = await s.apply();
+  expect(run.status).toBe('converged');
+  expect(codes(run)).toContain('duplicate');
+  expect(s.names().skills).toEqual(['Kept', 'New', 'New']);
+});
+
+test('a Retry-After in seconds or as a date is waited for, by creates and lists alike', async () => {
+  const s = await withKept({
+    faults: [
+      onCreate({ type: 'rate-limit', retryAfter: 1, format: 'seconds' }),
+      { match: { method: 'GET', path: 'role' }, do: { type: 'rate-limit', retryAfter: 1, format: 'date' } },
+    ],
+  });
+  const { run } = await s.apply();
+  expect(run).toMatchObject({ status: 'converged', created: 1 });
+  expect(posts(s)).toBe(2);
+  for (const path of ['skill', 'role']) {
+    const isAsked = ({ method, fault }: { method: string; fault: string | null }): boolean =>
+      fault === 'rate-limit' || method === (path === 'skill' ? 'POST' : 'GET');
+    const asked = s.sandbox.requests().filter((each) => each.path.endsWith(path) && isAsked(each));
+    const [first, second] = asked.map(({ at }) => Date.parse(at));
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1000);
+  }
+});
+
+test('a Retry-After over two minutes ends the account, which is not asked again before that time', async () => {
+  const s = await withKept({
+    file: 'skills: [Kept, New, Later]',
+    api: { concurrency: 1 },
+    faults: [{ match: { method: 'POST' }, do: { type: 'rate-limit', retryAfter: 300 } }],
+  });
+  const { result, run } = await s.apply();
+  expect(result.status).toBe(1);
+  expect(run).toMatchObject({ status: 'partial', errorCode: 'throttled', created: 0 });
+  expect(s.writes()).toHaveLength(1);
+  expect(run.operations.map(({ name, status }) => [name, status])).toEqual([
+    ['Later', 'failed'],
+    ['New', 'skipped'],
+  ]);
+
+  s.sandbox.clearRequests();
+  const again = await s.apply();
+  expect(again.result.status).toBe(1);
+  expect(again.run).toMatchObject({ status: 'failed', errorCode: 'throttled' });
+  expect((await s.run(['plan'])).status).toBe(1);
+  expect(s.sandbox.requests()).toEqual([]);
+
+  s.execute('update accounts set throttled_until = ?', new Date(Date.now() - 1000).toISOString());
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 2 });
+});
+
+test('a list that is throttled for long fails the run, and the account is left alone', async () => {
+  const s = await withKept({
+    faults: [
+      {
+        match: { method: 'GET', path: 'resource' },
+        do: { type: 'rate-limit', retryAfter: 3600, format: 'date' },
+      },
+    ],
+  });
+  expect((await s.apply()).run).toMatchObject({ status: 'failed', errorCode: 'throttled' });
+  s.sandbox.clearRequests();
+  expect((await s.apply()).run).toMatchObject({ status: 'failed', errorCode: 'throttled' });
+  expect(s.sandbox.requests()).toEqual([]);
+});
+
+test('the throttling of one account leaves the others alone', async () => {
+  const s = await withKept({
+    others: [{ name: 'other', id: '43', token: 'token-of-other', skills: ['Kept'] }],
+    faults: [{ match: { account: 'acme' }, do: { type: 'rate-limit', retryAfter: 3600 } }],
+  });
+  s.configure('skills: [Kept, New]', 'other');
+  expect((await s.run(['apply', '--yes'])).status).toBe(1);
+  expect(s.names('other').skills).toEqual(['Kept', 'New']);
+});
+
+test('a name that the service re-cased or put into another form is the same entry in later runs', async () => {
+  const s = await withKept({
+    skills: ['kept'],
+    file: 'skills: [kept, TypeScript, "C＋＋"]',
+    settings: { caseNames: 'lower', normaliseNames: 'NFKC' },
+  });
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 2 });
+  for (let round = 0; round < 2; round += 1) {
+    const { run } = await s.apply();
+    expect(run).toMatchObject({ status: 'converged', created: 0, deleted: 0 });
+    const changed = run.warnings.filter(({ code }) => code === 'name_changed');
+    expect(changed.map(({ name }) => name)).toEqual(['TypeScript', 'C＋＋']);
+  }
+  expect(s.names().skills).toEqual(['c++', 'kept', 'typescript']);
+});
+
+test('a name that the service decomposed is the same name, of which there is nothing to say', async () => {
+  const s = await withKept({ file: 'skills: [Kept, Ärger]', settings: { normaliseNames: 'NFD' } });
+  await s.apply();
+  const { run } = await s.apply();
+  expect(run).toMatchObject({ status: 'converged', created: 0 });
+  expect(codes(run)).toEqual([]);
+  expect(s.names().skills).toEqual(['Ärger'.normalize('NFD'), 'Kept'].toSorted());
+});
+
+test('a name that the service changed is found also when the create’s answer was lost', async () => {
+  const s = await withKept({
+    skills: ['kept'],
+    file: 'skills: [kept, New]',
+    settings: { caseNames: 'upper' },
+    faults: [onCreate({ type: 'drop-after-effect' })],
+  });
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
+  expect(s.names().skills).toEqual(['NEW', 'kept']);
+});
+
+test('a name that the service made something else of altogether is the entry whose id it answered with', async () => {
+  const s = await withKept({ faults: [onCreate({ type: 'rename', to: '{name} (2)' })] });
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
+  const { run } = await s.apply();
+  expect(run).toMatchObject({ status: 'converged', created: 0, deleted: 0 });
+  expect(codes(run)).toContain('name_changed');
+  s.configure('skills: [Kept]');
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+  expect(s.names().skills).toEqual(['Kept']);
+});
+
+test('a list that lags less than settle is waited for', async () => {
+  const s = await withKept({ skills: ['Kept', 'Old'], settings: { listDelayMs: 400 } });
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1, deleted: 1 });
+});
+
+test('what no list shows within settle leaves the run partial, counts as done for a while, and is not done twice', async () => {
+  const s = await withKept({
+    skills: ['Kept', 'Old'],
+    api: { timeout: '200ms', settle: '300ms' },
+    settings: { listDelayMs: 60_000 },
+  });
+  const { result, run } = await s.apply();
+  expect(result.status).toBe(1);
+  expect(run).toMatchObject({ status: 'partial', created: 1, deleted: 1 });
+  const late = run.warnings.filter(({ code }) => code === 'not_shown_yet');
+  expect(late.map(({ name = '' }) => name).toSorted()).toEqual(['New', 'Old']);
+
+  s.sandbox.clearRequests();
+  const next = await s.apply();
+  expect(next.plan.summary).toMatchObject({ create: 0, delete: 0 });
+  expect(s.writes()).toEqual([]);
+  expect(s.names().skills).toEqual(['Kept', 'New']);
+});
+
+test('what no list shows beyond staleness is created again', async () => {
+  const s = await withKept({ api: { timeout: '200ms', settle: '300ms' }, settings: { listDelayMs: 60_000 } });
+  await s.apply();
+  expect((await s.plan()).plan.summary.create).toBe(0);
+  s.serve({ staleness: '1ms' });
+  expect((await s.plan()).plan.summary.create).toBe(1);
+});
+
+test('a delete whose answer was lost is repeated until the entry is gone', async () => {
+  const spoilt = {
+    'dropped after': { type: 'drop-after-effect' },
+    'dropped before': { type: 'drop-before-effect' },
+    '503 after': { type: 'effect-then-status', status: 503 },
+    '500 instead': { type: 'status', status: 500 },
+  } satisfies Record<string, Fault['do']>;
+  const s = await withKept({
+    skills: ['Kept', ...Object.keys(spoilt)],
+    file: 'skills: [Kept]',
+    faults: Object.entries(spoilt).map(([name, action]) => ({
+      match: { method: 'DELETE', name },
+      do: action,
+    })),
+  });
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 4 });
+  expect(s.sandbox.faults().acted).toEqual([1, 1, 1, 1]);
+  expect(s.names().skills).toEqual(['Kept']);
+});
+
+test('a delete of what is gone is done, whatever status says so', async () => {
+  const s = await withKept({ file: 'skills: [Kept]' });
+  for (const unknownIdStatus of [200, 400, 404, 409, 410, 422, 500] as const) {
+    s.sandbox.setSettings({ unknownIdStatus });
+    s.sandbox.addSkill('acme', `Old ${unknownIdStatus}`);
+    s.sandbox.setFaults([{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }]);
+    const { run } = await s.apply();
+    expect([unknownIdStatus, run.status, run.deleted]).toEqual([unknownIdStatus, 'converged', 1]);
+  }
+});
+
+test('a delete that the service refuses fails, and what it is about is still there', async () => {
+  const s = await withKept({
+    skills: ['Kept', 'Old', 'Older'],
+    file: 'skills: [Kept]',
+    faults: [
+      { match: { method: 'DELETE', name: 'Old' }, times: 'always', do: { type: 'status', status: 400 } },
+    ],
+  });
+  const { result, run } = await s.apply();
+  expect(result.status).toBe(1);
+  expect(run).toMatchObject({ status: 'partial', deleted: 1, failed: 1 });
+  expect(s.names().skills).toEqual(['Kept', 'Old']);
+});

@@ -1,0 +1,225 @@
+// Guards against inputs that lie: an old checkout, lists that are cut short, empty or broken (contract, sections 4, 5).
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Plan } from '../../src/core/plan.ts';
+import type { Fault } from '../../src/sandbox/sandbox.ts';
+import { commitAll, git } from '../support/git.ts';
+import { arrayOf, codes, doings, holds, scene, type Scene } from '../support/scene.ts';
+
+const names = (count: number, prefix = 'S'): string[] =>
+  Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+
+/** A scene whose configuration folder is a repository with one commit. */
+async function inGit(
+  file: string,
+  skills: readonly string[],
+): Promise<{ s: Scene; folder: string; first: string }> {
+  const s = await scene({ skills, file });
+  const folder = join(s.folder, 'config');
+  git(folder, ['init', '-q']);
+  return { s, folder, first: commitAll(folder, 'first') };
+}
+
+test('deletes of a checkout older than the one last applied are held, creates go, and the operator can accept it', async () => {
+  const { s, folder, first } = await inGit('skills: [Kept, Dropped]', ['Kept']);
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', configCommit: first });
+  s.configure('skills: [Kept, Newer]');
+  const second = commitAll(folder, 'second', '2026-01-02T00:00:00Z');
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', configCommit: second });
+  expect(s.names().skills).toEqual(['Kept', 'Newer']);
+
+  git(folder, ['checkout', '-q', first]);
+  const late = await s.apply();
+  expect(late.result.status).toBe(3);
+  expect(late.run).toMatchObject({ status: 'held', created: 1, deleted: 0 });
+  expect(holds(late.plan)).toEqual({ Newer: ['stale_source'] });
+  expect(late.plan.held[0]?.release).toContain('--accept-older-source');
+  expect(s.names().skills).toEqual(['Dropped', 'Kept', 'Newer']);
+
+  const accepted = await s.apply('--accept-older-source');
+  expect(accepted.run).toMatchObject({ status: 'converged', deleted: 1 });
+  expect(s.names().skills).toEqual(['Dropped', 'Kept']);
+});
+
+test('a held late run does not become the commit that later runs are compared with', async () => {
+  const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
+  s.configure('skills: [Kept, Newer]');
+  const second = commitAll(folder, 'second');
+  await s.apply();
+  git(folder, ['checkout', '-q', first]);
+  await s.apply();
+  expect(holds((await s.apply()).plan)).toEqual({ Newer: ['stale_source'] });
+  git(folder, ['checkout', '-q', second]);
+  expect((await s.apply()).run.status).toBe('converged');
+});
+
+test('a commit on another line of history is warned about and holds nothing', async () => {
+  const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
+  s.configure('skills: [Kept, Ours]');
+  commitAll(folder, 'ours');
+  await s.apply();
+  git(folder, ['checkout', '-q', '-b', 'other', first]);
+  s.configure('skills: [Kept, Theirs]');
+  commitAll(folder, 'theirs');
+  const { plan } = await s.plan();
+  expect(doings(plan)).toEqual(['create Theirs', 'delete Ours']);
+  expect(codes(plan)).toContain('diverged_source');
+});
+
+test('where git cannot tell, an earlier committer date counts as older and a later one does not', async () => {
+  const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
+  s.configure('skills: [Kept, Newer]');
+  commitAll(folder, 'second', '2026-01-02T00:00:00Z');
+  await s.apply();
+  const store = join(s.folder, 'data/rolecall.db');
+  const shallow = (date: string): string[] => {
+    const clone = `clone-${date.slice(0, 10)}`;
+    git(folder, ['checkout', '-q', '-B', clone, first]);
+    s.write('config/rolecall.yaml', `accounts: accounts/*.yaml\nstore: ${store}\n`);
+    commitAll(folder, clone, date);
+    git(s.folder, ['clone', '-q', '--depth', '1', '--branch', clone, `file://${folder}`, clone]);
+    return ['--config', join(s.folder, clone, 'rolecall.yaml'), 'plan', '--format', 'json'];
+  };
+  const planOf = async (args: string[]): Promise<Plan | undefined> =>
+    arrayOf<Plan>(await s.run(args, { withoutConfig: true }))[0];
+  expect((await planOf(shallow('2026-01-01T12:00:00Z')))?.held).toMatchObject([
+    { name: 'Newer', rules: ['stale_source'] },
+  ]);
+  expect((await planOf(shallow('2026-01-03T00:00:00Z')))?.operations).toMatchObject([
+    { action: 'delete', name: 'Newer' },
+  ]);
+});
+
+test('a fresh store knows no commit, so that an old checkout is only told to have no history', async () => {
+  const { s } = await inGit('skills: [Kept]', ['Kept', 'Newer']);
+  const { plan } = await s.plan();
+  expect(doings(plan)).toEqual(['delete Newer']);
+  expect(codes(plan)).toContain('no_history');
+});
+
+test('a catalog that lost more than half is refused until the operator accepts it', async () => {
+  const skills = names(12);
+  const s = await scene({ skills, file: `skills: [${skills.join(', ')}, New]` });
+  await s.apply();
+  for (const name of skills.slice(0, 10)) s.sandbox.removeEntry('acme', s.idOf(name));
+  s.sandbox.clearRequests();
+  const blocked = await s.apply();
+  expect(blocked.result.status).toBe(3);
+  expect(blocked.run).toMatchObject({ status: 'blocked', created: 0, deleted: 0 });
+  expect(codes(blocked.plan)).toContain('suspicious_shrink');
+  expect(s.writes()).toEqual([]);
+  expect((await s.plan('--detailed-exitcode')).result.status).toBe(3);
+  expect((await s.plan()).result.status).toBe(0);
+
+  const accepted = await s.apply('--accept-shrink');
+  expect(accepted.result.status).toBe(0);
+  expect(accepted.run).toMatchObject({ status: 'converged', created: 10 });
+  expect(s.names().skills).toEqual([...skills, 'New'].toSorted());
+});
+
+test('blocked lists never become the good ones that the next run compares with', async () => {
+  const roles = names(5, 'R');
+  const s = await scene({ roles, file: `roles: [${roles.join(', ')}]` });
+  await s.apply();
+  s.sandbox.setFaults([
+    { match: { method: 'GET', path: 'role' }, times: 'always', do: { type: 'empty-list' } },
+  ]);
+  expect((await s.apply()).run.status).toBe('blocked');
+  expect((await s.apply()).run.status).toBe('blocked');
+  s.sandbox.setFaults([]);
+  expect((await s.apply()).run.status).toBe('converged');
+  expect(s.writes()).toEqual([]);
+});
+
+test('fewer than five entries that are all gone are no suspicion, and are created again', async () => {
+  const s = await scene({ skills: names(4), file: `skills: [${names(4).join(', ')}]` });
+  await s.apply();
+  for (const name of names(4)) s.sandbox.removeEntry('acme', s.idOf(name));
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 4 });
+});
+
+test('people or their assignments that are more than half gone block the run too', async () => {
+  const s = await scene({
+    skills: ['Go'],
+    resources: names(12, 'r').map((id) => ({ id, skills: ['Go'] })),
+    file: 'skills: [Go, New]',
+  });
+  await s.apply();
+  const go = s.idOf('Go');
+  s.sandbox.setFaults([
+    { match: { path: 'resource' }, times: 'always', do: { type: 'partial-list', fraction: 0.1 } },
+  ]);
+  const fewer = await s.apply();
+  expect(fewer.run.status).toBe('blocked');
+  expect(fewer.plan.warnings.find(({ code }) => code === 'suspicious_shrink')?.message).toMatch(/resources/);
+  s.sandbox.setFaults([]);
+  for (const id of names(10, 'r')) s.sandbox.unassign('acme', id, go);
+  const unassigned = await s.apply();
+  expect(unassigned.run.status).toBe('blocked');
+  expect(unassigned.plan.warnings.find(({ code }) => code === 'suspicious_shrink')?.message).toMatch(
+    /assignments/,
+  );
+});
+
+test('a list that lies once is looked at once more, and nothing is created again', async () => {
+  const s = await scene({ skills: names(3), file: `skills: [${names(3).join(', ')}]` });
+  await s.apply();
+  s.sandbox.setFaults([{ match: { method: 'GET', path: 'skill' }, do: { type: 'empty-list' } }]);
+  const { run } = await s.apply();
+  expect(s.sandbox.faults().acted).toEqual([1]);
+  expect(run.status).toBe('converged');
+  expect(s.writes()).toEqual([]);
+});
+
+test('an object that is listed twice is one entry, with a warning', async () => {
+  const s = await scene({
+    skills: ['Kept'],
+    file: 'skills: [Kept]',
+    faults: [{ match: { path: 'skill' }, times: 'always', do: { type: 'repeat-ids' } }],
+  });
+  const { plan } = await s.plan();
+  expect(plan.summary).toMatchObject({ keep: 1, leave: 0, delete: 0 });
+  expect(codes(plan)).toContain('repeated_id');
+});
+
+test('fields that the document does not know are ignored and named once', async () => {
+  const s = await scene({
+    skills: ['Kept'],
+    resources: [{ id: 'r1' }, { id: 'r2' }],
+    file: 'skills: [Kept]',
+    settings: { extraFields: { colour: 'red' }, timestampsWithZone: false },
+  });
+  const { plan } = await s.plan();
+  expect(plan.warnings.filter(({ message }) => message.includes('colour'))).toHaveLength(1);
+});
+
+const broken: readonly [string, string, Fault['do']][] = [
+  ['is no JSON', 'skill', { type: 'invalid-json' }],
+  ['is cut short without a word', 'role', { type: 'cut-body', fraction: 0.5, silent: true }],
+  ['is no array', 'resource', { type: 'wrong-type' }],
+  ['has an object without a name', 'skill', { type: 'wrong-type', field: 'name' }],
+  ['has an object without an _id', 'resource', { type: 'wrong-type', field: '_id' }],
+  ['is a page of a proxy', 'skill', { type: 'html' }],
+  ['is larger than allowed', 'resource', { type: 'huge-body', bytes: 3000 }],
+  ['is a redirect', 'skill', { type: 'redirect', to: 'http://127.0.0.1:1/' }],
+];
+
+test('a list that cannot be trusted fails the run before anything is written', async () => {
+  const s = await scene({
+    skills: ['Old', 'Kept'],
+    roles: ['Dev'],
+    resources: [{ id: 'r1' }],
+    file: 'skills: [Kept, New]\nroles: [Dev]',
+    api: { maxResponseBytes: '2KiB', retries: 0 },
+  });
+  const failures: string[] = [];
+  for (const [what, path, fault] of broken) {
+    s.sandbox.setFaults([{ match: { method: 'GET', path }, times: 'always', do: fault }]);
+    const { result, run } = await s.apply();
+    if (result.status !== 1 || run.status !== 'failed' || run.error === null) {
+      failures.push(`${what}: ${result.status} ${run.status}`);
+    }
+  }
+  expect(failures).toEqual([]);
+  expect(s.writes()).toEqual([]);
+});

@@ -1,0 +1,127 @@
+// Whose account answers: the pin, the remembered id, the ids of the lists, a copied token (contract, section 5).
+import { expect, test } from 'vitest';
+import { codes, doings, scene, type Scene } from '../support/scene.ts';
+
+const OTHER = { name: 'other', id: '43', token: 'token-of-other', skills: ['Theirs'] };
+
+/** Runs as `acme`, but with the token of the account `other`. */
+const swapped = { env: { TOKEN_ACME: OTHER.token } };
+
+async function failsAsMismatch(s: Scene, run: () => ReturnType<Scene['apply']>): Promise<string> {
+  s.sandbox.clearRequests();
+  const { result, run: report } = await run();
+  expect(result.status).toBe(1);
+  expect(report).toMatchObject({ status: 'failed', errorCode: 'identity_mismatch', created: 0, deleted: 0 });
+  expect(s.writes()).toEqual([]);
+  return report.error ?? '';
+}
+
+test('a token of another account than the pinned one fails the run before a write, naming both ids', async () => {
+  const s = await scene({ skills: ['Old', 'Kept'], file: 'accountId: "41"\nskills: [Kept, New]' });
+  const error = await failsAsMismatch(s, () => s.apply());
+  expect(error).toMatch(/\b42\b.*\b41\b/);
+  s.configure('accountId: "42"\nskills: [Kept, New]');
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', remoteAccountId: '42' });
+});
+
+test('a swapped token fails, since the store remembers whose account the first run saw', async () => {
+  const s = await scene({ skills: ['Ours'], file: 'skills: [Ours, New]', others: [OTHER] });
+  await s.apply();
+  s.sandbox.clearRequests();
+  for (const command of [['plan'], ['apply', '--yes']]) {
+    const result = await s.run(command, swapped);
+    expect(result.status).toBe(1);
+    expect(`${result.stdout}${result.stderr}`).toMatch(/43.*42/s);
+  }
+  expect(s.writes()).toEqual([]);
+  expect(s.names('other').skills).toEqual(['Theirs']);
+});
+
+test('changing the pin moves to the other account, and nothing of the old one’s history carries over', async () => {
+  const s = await scene({
+    skills: ['Ours', 'Kept'],
+    file: 'skills: [Kept, New]\npolicy: { ownership: managed }',
+    others: [{ ...OTHER, skills: ['Ours', 'New'] }],
+  });
+  await s.apply();
+  s.configure('accountId: "43"\nskills: [Kept]\npolicy: { ownership: managed }');
+  const moved = await s.run(['plan', '--format', 'json'], swapped);
+  const [plan] = JSON.parse(moved.stdout) as Awaited<ReturnType<Scene['plan']>>['plan'][];
+  expect(plan).toMatchObject({ remoteAccountId: '43', summary: { create: 1, delete: 0, leave: 2 } });
+  expect(plan === undefined ? [] : codes(plan)).toContain('no_history');
+});
+
+test('lists that carry different account ids fail the run before a write', async () => {
+  const s = await scene({
+    skills: ['Ours'],
+    roles: ['Dev'],
+    file: 'skills: [New]',
+    faults: [{ match: { method: 'GET', path: 'role' }, times: 'always', do: { type: 'wrong-account-id', id: '99' } }],
+  });
+  expect(await failsAsMismatch(s, () => s.apply())).toMatch(/42.*99/);
+});
+
+test('of two accounts with a copied token the later one fails', async () => {
+  const s = await scene({ skills: ['Ours'], file: 'skills: [Ours]' });
+  s.configure('skills: [Ours, New]', 'copy');
+  await s.apply('acme');
+  const env = { TOKEN_COPY: 'token-of-acme' };
+  const { status, stdout } = await s.run(['apply', '--yes', '--format', 'json', 'copy'], { env });
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject([{ account: 'copy', errorCode: 'identity_mismatch' }]);
+  expect(stdout).toContain('acme');
+  expect(s.writes()).toEqual([]);
+});
+
+test('two accounts of one store may not even start together with the same token', async () => {
+  const s = await scene({ skills: ['Ours'], file: 'skills: [Ours, New]' });
+  s.configure('skills: [Ours, Another]', 'copy');
+  const env = { TOKEN_COPY: 'token-of-acme' };
+  const { status, stdout } = await s.run(['apply', '--yes', '--format', 'json'], { env });
+  expect(status).toBe(1);
+  const runs = JSON.parse(stdout) as { status: string; errorCode: string | null }[];
+  expect(runs.map((run) => run.status).toSorted()).toEqual(['converged', 'failed']);
+  expect(runs.find((run) => run.status === 'failed')?.errorCode).toBe('identity_mismatch');
+  expect(s.names().skills).toHaveLength(2);
+});
+
+test('in an empty account the first create goes alone, and its answer tells whose account it is', async () => {
+  const s = await scene({
+    file: 'accountId: "42"\nskills: [A, B, C]',
+    faults: [{ match: { method: 'POST' }, do: { type: 'wrong-account-id', id: '99' } }],
+  });
+  const { result, run } = await s.apply();
+  expect(result.status).toBe(1);
+  expect(run).toMatchObject({ status: 'failed', errorCode: 'identity_mismatch' });
+  expect(s.writes()).toEqual(['POST A']);
+  expect(run.operations.map(({ status }) => status)).toEqual(['done', 'skipped', 'skipped']);
+});
+
+test('the first create of an empty account alone is under way until it is answered, then the others go together', async () => {
+  const s = await scene({
+    file: 'skills: [A, B, C, D]',
+    faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 150 } }],
+  });
+  const { run } = await s.apply();
+  expect(run).toMatchObject({ status: 'converged', created: 4, remoteAccountId: '42' });
+  const creates = s.sandbox.requests().filter(({ method }) => method === 'POST');
+  expect(creates.map(({ inFlight }) => inFlight)).toEqual([1, 1, 2, 3]);
+});
+
+test('the id that a first create told is remembered', async () => {
+  const s = await scene({ file: 'skills: [A]', others: [OTHER] });
+  expect((await s.plan()).plan.remoteAccountId).toBeNull();
+  await s.apply();
+  expect((await s.plan()).plan.remoteAccountId).toBe('42');
+  const wrong = await s.run(['plan'], swapped);
+  expect(wrong.status).toBe(1);
+});
+
+test('lists without any account id are taken for the remembered one', async () => {
+  const s = await scene({ skills: ['Ours'], roles: ['Dev'], file: 'skills: [Ours, New]' });
+  await s.apply();
+  s.sandbox.setSettings({ omitOptionalFields: true });
+  const { plan } = await s.plan();
+  expect(plan.remoteAccountId).toBe('42');
+  expect(doings(plan)).toEqual([]);
+});

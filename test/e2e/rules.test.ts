@@ -1,0 +1,337 @@
+// What may happen to an entry that the file does not name: every rule that looks at one entry (contract, section 4).
+import { expect, test } from 'vitest';
+import { codes, day, doings, holds, hoursAgo, leaves, scene } from '../support/scene.ts';
+
+test('under ownership: managed only what rolecall made or adopted goes', async () => {
+  const s = await scene({
+    skills: ['Kept', 'Stranger'],
+    file: 'skills: [Kept, New]\npolicy: { ownership: managed, maxDeletePercent: 100 }',
+  });
+  const first = await s.plan();
+  expect(leaves(first.plan)).toEqual({ Stranger: 'unmanaged' });
+  expect(doings(first.plan)).toEqual(['create New']);
+  expect(first.plan.summary).toMatchObject({ leave: 1, hold: 0 });
+  const applied = await s.apply();
+  expect(applied.result.status).toBe(0);
+  expect(applied.run.status).toBe('converged');
+
+  s.configure('skills: [Other]\npolicy: { ownership: managed }');
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1, deleted: 2 });
+  expect(s.names().skills).toEqual(['Other', 'Stranger']);
+});
+
+test('a former name of a renamed entry counts as adopted under ownership: managed', async () => {
+  const s = await scene({
+    skills: ['K8s', 'Stranger'],
+    file: 'skills: [{ name: Kubernetes, formerly: [K8s] }]\npolicy: { ownership: managed }',
+  });
+  expect((await s.apply()).run.status).toBe('converged');
+  expect(s.names().skills).toEqual(['Kubernetes', 'Stranger']);
+});
+
+test('protect keeps whole names by case-sensitive globs, and adds up with the defaults', async () => {
+  const s = await scene({
+    skills: ['Admin/x', 'admin', 'Literal*', 'Literal!', 'Q1', 'Q12', 'Kept'],
+    service: 'defaults: { policy: { protect: ["Q?"] } }',
+    file: 'skills: [Kept]\npolicy: { protect: ["Admin*", "Literal\\\\*"] }',
+  });
+  const { plan } = await s.plan();
+  expect(leaves(plan)).toEqual({ 'Admin/x': 'protected', 'Literal*': 'protected', Q1: 'protected' });
+  expect(doings(plan)).toEqual(['delete Literal!', 'delete Q12', 'delete admin']);
+});
+
+test('delete: never leaves everything alone, whatever is approved', async () => {
+  const s = await scene({
+    skills: ['Old', 'Kept'],
+    file: 'skills: [Kept]\npolicy: { delete: never }\napprovedDeletes: [{ kind: skill, name: Old }]',
+  });
+  const { plan } = await s.plan();
+  expect(leaves(plan)).toEqual({ Old: 'never_delete' });
+  const { result, run } = await s.apply();
+  expect(result.status).toBe(0);
+  expect(run).toMatchObject({ status: 'converged', deleted: 0 });
+  expect(s.names().skills).toEqual(['Kept', 'Old']);
+});
+
+test('of several entries with one name the most used stays, and the others are only reported', async () => {
+  const s = await scene({
+    skills: [
+      { name: 'Go', id: 'a' },
+      { name: 'Go', id: 'b' },
+    ],
+    roles: [
+      { name: 'Dev', id: 'y', createDate: '2021-01-01T00:00:00Z' },
+      { name: 'Dev', id: 'z', createDate: '2020-01-01T00:00:00Z' },
+      { name: 'Ops', id: 'm', createDate: '2020-01-01T00:00:00Z' },
+      { name: 'Ops', id: 'n', createDate: '2020-01-01T00:00:00Z' },
+    ],
+    resources: [{ id: 'r1', skillsIds: ['b'] }],
+    file: 'skills: [Go]\nroles: [Dev, Ops]',
+  });
+  const { plan, result } = await s.plan('--detailed-exitcode');
+  expect(result.status).toBe(0);
+  expect(plan.leftAlone.map(({ remoteId, rule }) => [remoteId, rule])).toEqual([
+    ['a', 'duplicate'],
+    ['y', 'duplicate'],
+    ['n', 'duplicate'],
+  ]);
+  expect(plan.summary).toMatchObject({ keep: 3, leave: 3, delete: 0, hold: 0 });
+  expect(codes(plan)).toContain('duplicate');
+});
+
+test('duplicates: remove-unused deletes the duplicates that nobody has and leaves the others alone', async () => {
+  const s = await scene({
+    skills: ['a', 'b', 'c'].map((id) => ({ name: 'Go', id })),
+    resources: [
+      { id: 'r1', skillsIds: ['b', 'a'] },
+      { id: 'r2', skillsIds: ['b'] },
+    ],
+    file: 'skills: [Go]\npolicy: { duplicates: remove-unused }',
+  });
+  const { run } = await s.apply();
+  expect(run.status).toBe('converged');
+  expect(run.plan?.leftAlone).toMatchObject([{ remoteId: 'a', rule: 'duplicate' }]);
+  expect(s.sandbox.state('acme').skills.map(({ id }) => id)).toEqual(['a', 'b']);
+});
+
+test('what people have is held, and goes by itself once nobody has it', async () => {
+  const s = await scene({
+    skills: ['Perl', 'Kept'],
+    resources: [
+      { id: 'r2', skills: ['Perl'] },
+      { id: 'r1', skills: ['Perl', 'Kept'] },
+    ],
+    file: 'skills: [Kept]',
+  });
+  const planned = await s.plan('--detailed-exitcode');
+  expect(planned.result.status).toBe(3);
+  expect(planned.plan.held).toMatchObject([
+    { action: 'delete', kind: 'skill', name: 'Perl', usedBy: ['r1', 'r2'], rules: ['in_use'] },
+  ]);
+  expect(planned.plan.held[0]?.release).toMatch(/approvedDeletes/);
+
+  const held = await s.apply();
+  expect(held.result.status).toBe(3);
+  expect(held.run).toMatchObject({ status: 'held', held: 1, deleted: 0 });
+  expect((await s.apply('--allow-held')).result.status).toBe(0);
+
+  const perl = s.idOf('Perl');
+  s.sandbox.unassign('acme', 'r1', perl);
+  s.sandbox.unassign('acme', 'r2', perl);
+  const gone = await s.apply();
+  expect(gone.result.status).toBe(0);
+  expect(gone.run).toMatchObject({ status: 'converged', deleted: 1 });
+  expect(s.names().skills).toEqual(['Kept']);
+});
+
+test('delete: always deletes what people have, and the plan names who loses it', async () => {
+  const s = await scene({
+    skills: ['Perl', 'Kept'],
+    resources: [{ id: 'r1', skills: ['Perl'] }],
+    file: 'skills: [Kept]\npolicy: { delete: always }',
+  });
+  expect((await s.run(['plan'])).stdout).toContain('r1');
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+});
+
+test('an approval releases the entry that it names through its last day, and no other', async () => {
+  const s = await scene({
+    skills: ['Perl', 'Cobol', 'Kept'],
+    resources: [{ id: 'r1', skills: ['Perl', 'Cobol'] }],
+    file: [
+      'skills: [Kept]',
+      'approvedDeletes:',
+      `  - { kind: skill, name: Perl, expires: ${day(0)} }`,
+      `  - { kind: skill, name: Cobol, expires: ${day(-1)} }`,
+      '  - { kind: skill, name: Nothing }',
+    ].join('\n'),
+  });
+  const { plan } = await s.plan();
+  expect(plan.operations).toMatchObject([{ action: 'delete', name: 'Perl', usedBy: ['r1'] }]);
+  expect(holds(plan)).toEqual({ Cobol: ['in_use'] });
+  expect(codes(plan)).toEqual(expect.arrayContaining(['approval_expired', 'approval_unused']));
+});
+
+test('a declared rename creates the new name first and keeps the old one until the last person has moved', async () => {
+  const s = await scene({
+    skills: ['K8s'],
+    resources: [{ id: 'r1', skills: ['K8s'] }],
+    file: 'skills: [{ name: Kubernetes, formerly: [K8s] }]\npolicy: { delete: always }',
+  });
+  const { run } = await s.apply();
+  expect(run.status).toBe('held');
+  expect(run.plan?.held).toMatchObject([{ name: 'K8s', rules: ['rename'], usedBy: ['r1'] }]);
+  expect(s.names().skills).toEqual(['K8s', 'Kubernetes']);
+
+  s.sandbox.assign('acme', 'r1', s.idOf('Kubernetes'));
+  s.sandbox.unassign('acme', 'r1', s.idOf('K8s'));
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+  expect(s.names().skills).toEqual(['Kubernetes']);
+});
+
+test('a rename of what nobody has is a create and then a delete', async () => {
+  const s = await scene({ skills: ['K8s'], file: 'skills: [{ name: Kubernetes, formerly: [K8s] }]' });
+  const { run } = await s.apply();
+  expect(run.status).toBe('converged');
+  expect(s.writes()).toEqual(['POST Kubernetes', 'DELETE K8s']);
+});
+
+test('a used name that differs only in case, white space, diacritics or form is held as a suspected rename', async () => {
+  const old = ['typescript', 'Data Base', 'Résumé', 'Ｃ＋＋'];
+  const s = await scene({
+    skills: old,
+    resources: [{ id: 'r1', skills: old }],
+    file: 'skills: [TypeScript, DataBase, Resume, C++]\npolicy: { delete: always }',
+  });
+  const { plan } = await s.plan();
+  expect(holds(plan)).toEqual(Object.fromEntries(old.map((name) => [name, ['suspected_rename']])));
+  expect(doings(plan)).toEqual(['create C++', 'create DataBase', 'create Resume', 'create TypeScript']);
+});
+
+test('a suspected rename is held also when the desired twin is there already, and an approval releases it', async () => {
+  const s = await scene({
+    skills: ['typescript', 'TypeScript'],
+    resources: [{ id: 'r1', skills: ['typescript'] }],
+    file: 'skills: [TypeScript]\npolicy: { delete: always }',
+  });
+  expect(holds((await s.plan()).plan)).toEqual({ typescript: ['suspected_rename'] });
+  s.configure(
+    'skills: [TypeScript]\npolicy: { delete: always }\napprovedDeletes: [{ kind: skill, name: typescript }]',
+  );
+  expect(doings((await s.plan()).plan)).toEqual(['delete typescript']);
+});
+
+test('a near name that nobody has goes, with a warning', async () => {
+  const s = await scene({ skills: ['typescript'], file: 'skills: [TypeScript]' });
+  const { plan } = await s.plan();
+  expect(doings(plan)).toEqual(['create TypeScript', 'delete typescript']);
+  expect(codes(plan)).toContain('near_name');
+});
+
+test('unusedFor holds an entry until the journal has seen it unused for so long', async () => {
+  const s = await scene({ skills: ['Old', 'Kept'], file: 'skills: [Kept]\npolicy: { unusedFor: 1h }' });
+  const { run } = await s.apply();
+  expect(run.status).toBe('held');
+  expect(run.plan?.held).toMatchObject([{ name: 'Old', rules: ['too_new'] }]);
+
+  s.execute('update entries set unused_since = ? where name = ?', hoursAgo(0.9), 'Old');
+  expect((await s.apply()).run.status).toBe('held');
+  s.execute('update entries set unused_since = ? where name = ?', hoursAgo(1.1), 'Old');
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+});
+
+test('being used in between begins the time of unusedFor anew', async () => {
+  const s = await scene({
+    skills: ['Old', 'Kept'],
+    resources: [{ id: 'r1' }],
+    file: 'skills: [Kept]\npolicy: { unusedFor: 1h }',
+  });
+  await s.apply();
+  s.execute('update entries set unused_since = ? where name = ?', hoursAgo(2), 'Old');
+  s.sandbox.assign('acme', 'r1', s.idOf('Old'));
+  expect(holds((await s.apply()).plan)).toEqual({ Old: ['in_use'] });
+  s.sandbox.unassign('acme', 'r1', s.idOf('Old'));
+  expect(holds((await s.apply()).plan)).toEqual({ Old: ['too_new'] });
+});
+
+test('what a missing person had counts as theirs for 24 hours', async () => {
+  const s = await scene({
+    skills: ['Perl', 'Kept'],
+    resources: [{ id: 'r1', skills: ['Perl'] }, { id: 'r2' }],
+    file: 'skills: [Kept]',
+  });
+  await s.apply();
+  s.sandbox.removeResource('acme', 'r1');
+  const { run } = await s.apply();
+  expect(run.status).toBe('held');
+  expect(run.plan?.held).toMatchObject([{ name: 'Perl', rules: ['holders_missing'] }]);
+  expect(run.plan?.held[0]?.reason).toContain('r1');
+
+  s.execute('update missing_holdings set since = ?', hoursAgo(23));
+  expect((await s.apply()).run.status).toBe('held');
+  s.execute('update missing_holdings set since = ?', hoursAgo(25));
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+});
+
+test('an absent skillsIds counts as what it was, until it is shown', async () => {
+  const s = await scene({
+    skills: ['Perl', 'Kept'],
+    roles: ['Dev', 'Ops'],
+    resources: [{ id: 'r1', skills: ['Perl'], role: 'Ops' }],
+    file: 'skills: [Kept]\nroles: [Dev]',
+  });
+  await s.apply();
+  s.sandbox.unassign('acme', 'r1', s.idOf('Perl'));
+  s.sandbox.unassign('acme', 'r1', s.idOf('Ops'));
+  s.sandbox.setSettings({ omitOptionalFields: true });
+  expect(holds((await s.apply()).plan)).toEqual({ Perl: ['holders_missing'], Ops: ['holders_missing'] });
+  s.sandbox.setSettings({ omitOptionalFields: false });
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 2 });
+});
+
+test('an open freeze window holds creates and deletes alike', async () => {
+  const s = await scene({
+    skills: ['Old'],
+    file: `skills: [New]\npolicy: { maxDeletePercent: 100, freeze: [{ from: ${day(-2)}, to: ${day(0)} }] }`,
+  });
+  const { result, run, plan } = await s.apply();
+  expect(result.status).toBe(3);
+  expect(run.status).toBe('held');
+  expect(holds(plan)).toEqual({ New: ['freeze'], Old: ['freeze'] });
+  expect(s.writes()).toEqual([]);
+
+  s.configure(
+    `skills: [New]\npolicy: { freeze: [{ from: ${day(-3)}, to: ${day(-1)} }, { from: ${day(1)}, to: ${day(2)} }] }`,
+  );
+  expect((await s.apply()).run.status).toBe('converged');
+});
+
+test('a freeze window opens with each tick of its cron line, and adds up with the defaults', async () => {
+  const s = await scene({
+    service: 'defaults: { policy: { freeze: [{ cron: "* * * * *", for: 2m }] } }',
+    file: `skills: [New]\npolicy: { freeze: [{ from: ${day(-3)}, to: ${day(-2)} }] }`,
+  });
+  expect(holds((await s.plan()).plan)).toEqual({ New: ['freeze'] });
+  const elsewhere = ((new Date().getUTCMonth() + 6) % 12) + 1;
+  s.serve({}, `defaults: { policy: { freeze: [{ cron: "0 0 1 ${elsewhere} *", for: 1h }] } }`);
+  expect(doings((await s.plan()).plan)).toEqual(['create New']);
+});
+
+test('what was created three times within a day and is gone again is not created a fourth time', async () => {
+  const s = await scene({ skills: ['Kept'], file: 'skills: [Kept, Fought]' });
+  for (let round = 0; round < 3; round += 1) {
+    expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
+    s.sandbox.removeEntry('acme', s.idOf('Fought'));
+  }
+  const { result, run } = await s.apply();
+  expect(result.status).toBe(3);
+  expect(run.plan?.held).toMatchObject([
+    { action: 'create', name: 'Fought', rules: ['flapping'], remoteId: null },
+  ]);
+  expect(s.names().skills).toEqual(['Kept']);
+
+  s.execute("update operations set finished_at = ? where action = 'create'", hoursAgo(25));
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
+});
+
+test('what was deleted three times within a day and is back is held', async () => {
+  const s = await scene({ skills: ['Kept', 'Fought'], file: 'skills: [Kept]' });
+  for (let round = 0; round < 3; round += 1) {
+    expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+    s.sandbox.addSkill('acme', 'Fought');
+  }
+  const { run, plan } = await s.apply();
+  expect(run.status).toBe('held');
+  expect(holds(plan)).toEqual({ Fought: ['flapping'] });
+  s.execute("update operations set finished_at = ? where action = 'delete'", hoursAgo(25));
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+});
+
+test('a held delete names every rule that holds it', async () => {
+  const s = await scene({
+    skills: ['Perl'],
+    resources: [{ id: 'r1', skills: ['Perl'] }],
+    file: `skills: []\npolicy: { freeze: [{ from: ${day(-2)}, to: ${day(2)} }] }`,
+  });
+  expect(holds((await s.plan()).plan)).toEqual({ Perl: ['in_use', 'empty_catalog', 'freeze'] });
+});

@@ -1,0 +1,184 @@
+// A plan as a file and as JSON: saved, carried out or refused as stale, the same bytes every time (contract, 3 and 4).
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Plan } from '../../src/core/plan.ts';
+import { arrayOf, scene, type Scene, type SceneOptions } from '../support/scene.ts';
+
+const BUSY: SceneOptions = {
+  skills: ['Old b', 'Old a', 'Kept', 'Used', 'Protected', { name: 'Twin', id: 't1' }, { name: 'Twin', id: 't2' }],
+  roles: ['Dev', 'Old role'],
+  resources: [
+    { id: 'r2', skills: ['Used', 'Kept'], role: 'Dev' },
+    { id: 'r1', skills: ['Used'], role: 'Dev' },
+  ],
+  file: 'skills: [New b, New a, Kept, Twin]\nroles: [Dev]\npolicy: { protect: [Protected] }',
+};
+
+function schemaOf(name: string): z.ZodType {
+  const text = readFileSync(new URL(`../../config/schema/${name}.schema.json`, import.meta.url), 'utf8');
+  return z.fromJSONSchema(JSON.parse(text) as Parameters<typeof z.fromJSONSchema>[0]);
+}
+
+function isValid(schema: z.ZodType, value: unknown): string {
+  const { error } = schema.safeParse(value);
+  return error === undefined ? 'valid' : z.prettifyError(error);
+}
+
+async function saved(s: Scene): Promise<Plan> {
+  const { status } = await s.run(['plan', '--out', 'plan.json']);
+  expect(status).toBe(0);
+  const [plan] = JSON.parse(readFileSync(join(s.folder, 'plan.json'), 'utf8')) as Plan[];
+  if (plan === undefined) throw new Error('the file holds no plan');
+  return plan;
+}
+
+test('a saved plan is carried out exactly, without asking, and cannot be carried out twice', async () => {
+  const s = await scene(BUSY);
+  const plan = await saved(s);
+  expect(statSync(join(s.folder, 'plan.json')).mode & 0o077).toBe(0);
+  const { status, stderr } = await s.run(['apply', '--plan', 'plan.json']);
+  expect(stderr).toBe('');
+  expect(status).toBe(3);
+  expect(s.writes().toSorted()).toEqual(
+    plan.operations.map(({ action, name }) => `${action === 'create' ? 'POST' : 'DELETE'} ${name}`).toSorted(),
+  );
+  s.sandbox.clearRequests();
+  expect((await s.run(['apply', '--plan', 'plan.json'])).status).toBe(5);
+  expect(s.writes()).toEqual([]);
+});
+
+const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
+  ['another entry is there', (s) => s.sandbox.addSkill('acme', 'Surprise')],
+  ['an entry is gone', (s) => s.sandbox.removeEntry('acme', s.idOf('Old a'))],
+  ['a planned create is there already', (s) => s.sandbox.addSkill('acme', 'New a')],
+  ['somebody was given an entry that was to go', (s) => s.sandbox.assign('acme', 'r1', s.idOf('Old a'))],
+  ['the file asks for more', (s) => s.configure('skills: [New c]')],
+];
+
+test.each(CHANGES)('a saved plan is stale and nothing is written when %s', async (_, change) => {
+  const s = await scene(BUSY);
+  await saved(s);
+  change(s);
+  s.sandbox.clearRequests();
+  const { status, stdout } = await s.run(['apply', '--plan', 'plan.json', '--format', 'json']);
+  expect(status).toBe(5);
+  expect(arrayOf(Object.assign({ status, stdout, stderr: '', signal: null }))).toMatchObject([
+    { status: 'failed', errorCode: 'plan_stale' },
+  ]);
+  expect(s.writes()).toEqual([]);
+});
+
+test('what is only held, left alone or ordered differently makes no saved plan stale', async () => {
+  const s = await scene(BUSY);
+  const plan = await saved(s);
+  s.sandbox.setSettings({ listOrder: 'shuffled' });
+  s.sandbox.assign('acme', 'r1', s.idOf('Protected'));
+  s.sandbox.addResource('acme', { id: 'r0', skills: ['Used'] });
+  expect((await s.plan()).plan.digest).toBe(plan.digest);
+  expect((await s.run(['apply', '--plan', 'plan.json'])).status).toBe(3);
+});
+
+test('a delete of what people have is in the digest with those people', async () => {
+  const s = await scene({ ...BUSY, file: 'skills: [Kept, Twin]\npolicy: { delete: always }' });
+  const before = await saved(s);
+  s.sandbox.unassign('acme', 'r2', s.idOf('Used'));
+  const after = await saved(s);
+  expect(after.operations.map(({ name }) => name)).toEqual(before.operations.map(({ name }) => name));
+  expect(after.digest).not.toBe(before.digest);
+});
+
+test('the same configuration and lists give the same bytes, whatever order the service lists in', async () => {
+  const s = await scene({ ...BUSY, settings: { listOrder: 'shuffled' } });
+  const bytes = new Set<string>();
+  for (let randomSeed = 1; randomSeed <= 4; randomSeed += 1) {
+    s.sandbox.setSettings({ randomSeed });
+    const { stdout } = await s.run(['plan', '--format', 'json']);
+    bytes.add(stdout.replace(/"createdAt": "[^"]*"/, ''));
+  }
+  expect(bytes.size).toBe(1);
+});
+
+test('plans in JSON keep to the published schema, also failed and blocked ones', async () => {
+  const s = await scene({
+    ...BUSY,
+    others: [{ name: 'failing', id: '43', token: 'token-of-failing' }],
+    faults: [{ match: { account: 'failing' }, times: 'always', do: { type: 'status', status: 401 } }],
+  });
+  s.configure('skills: [A]', 'failing');
+  s.configure('skills: [1.0]', 'invalid');
+  const schema = schemaOf('plan');
+  const plans = arrayOf<Plan>(await s.run(['plan', '--format', 'json']));
+  expect(plans.map(({ account, status }) => [account, status])).toEqual([
+    ['acme', 'planned'],
+    ['failing', 'failed'],
+    ['invalid', 'failed'],
+  ]);
+  expect(plans.map((plan) => isValid(schema, plan))).toEqual(['valid', 'valid', 'valid']);
+  expect(isValid(schema, { ...plans[0], surprise: 1 })).not.toBe('valid');
+  expect(plans[0]).toMatchObject({
+    summary: { create: 2, delete: 3, hold: 1, keep: 3, leave: 2 },
+    operations: [
+      { action: 'create', kind: 'skill', name: 'New a' },
+      { action: 'create', kind: 'skill', name: 'New b' },
+      { action: 'delete', kind: 'skill', name: 'Old a', usedBy: [] },
+      { action: 'delete', kind: 'skill', name: 'Old b', usedBy: [] },
+      { action: 'delete', kind: 'role', name: 'Old role', usedBy: [] },
+    ],
+  });
+});
+
+test('runs in JSON keep to the published schema, whatever became of them', async () => {
+  const s = await scene({ ...BUSY, others: [{ name: 'failing', id: '43', token: 'token-of-failing' }] });
+  s.configure('skills: [A]', 'failing');
+  s.configure('skills: [1.0]', 'invalid');
+  s.sandbox.setFaults([
+    { match: { account: 'failing' }, times: 'always', do: { type: 'status', status: 401 } },
+    { match: { name: 'New a' }, do: { type: 'status', status: 422 } },
+  ]);
+  const schema = schemaOf('run');
+  const runs = arrayOf<{ id: string; account: string; status: string }>(
+    await s.run(['apply', '--yes', '--format', 'json']),
+  );
+  expect(runs.map(({ account, status }) => [account, status])).toEqual([
+    ['acme', 'partial'],
+    ['failing', 'failed'],
+    ['invalid', 'failed'],
+  ]);
+  expect(runs.map((run) => isValid(schema, run))).toEqual(['valid', 'valid', 'valid']);
+  for (const { id } of runs) {
+    const shown = await s.run(['show', id, '--format', 'json']);
+    expect(isValid(schema, JSON.parse(shown.stdout))).toBe('valid');
+  }
+});
+
+test.each([
+  ['is not there', undefined],
+  ['is no JSON', '{ nonsense'],
+  ['is no array', '{}'],
+  ['holds no digest', '[{ "schemaVersion": 1, "account": "acme" }]'],
+  ['is of another version', '[{ "schemaVersion": 2, "account": "acme", "digest": "sha256:0" }]'],
+])('a saved plan that %s is refused as wrong usage', async (_, text) => {
+  const s = await scene({ file: 'skills: [New]' });
+  if (text !== undefined) s.write('plan.json', text);
+  const { status, stderr } = await s.run(['apply', '--plan', 'plan.json']);
+  expect(status).toBe(64);
+  expect(stderr).toContain('plan.json');
+  expect(s.sandbox.requests()).toEqual([]);
+});
+
+test('a saved plan of another account is refused, and one that failed cannot be carried out', async () => {
+  const s = await scene({
+    file: 'skills: [New]',
+    others: [{ name: 'other', id: '43', token: 'token-of-other' }],
+  });
+  s.configure('skills: [A]', 'other');
+  await s.run(['plan', '--out', 'plan.json', 'other']);
+  expect((await s.run(['apply', '--plan', 'plan.json', 'acme'])).status).toBe(64);
+  s.sandbox.setFaults([{ match: { account: 'acme' }, times: 3, do: { type: 'status', status: 401 } }]);
+  expect((await s.run(['plan', '--out', 'failed.json', 'acme'])).status).toBe(1);
+  s.sandbox.setFaults([]);
+  expect((await s.run(['apply', '--plan', 'failed.json'])).status).toBe(1);
+  expect(s.writes()).toEqual([]);
+});

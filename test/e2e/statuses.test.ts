@@ -1,0 +1,281 @@
+// How runs end, what the program's exit status says of it, and who may run at the same time (contract, sections 3, 5).
+import { expect, test } from 'vitest';
+import type { Plan } from '../../src/core/plan.ts';
+import { arrayOf, plansOf, type RunJson, scene, type Scene } from '../support/scene.ts';
+
+const slowCreates = { match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 300 } } as const;
+const posts = (s: Scene): number => s.sandbox.requests().filter(({ method }) => method === 'POST').length;
+const statusesOf = (s: Scene): string[] =>
+  s.rows<{ status: string }>('select status from runs order by id').map(({ status }) => status);
+
+test('a plan is journaled as planned and exits 0, or 2 with --detailed-exitcode when there is something to do', async () => {
+  const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
+  expect((await s.plan()).result.status).toBe(0);
+  expect((await s.plan('--detailed-exitcode')).result.status).toBe(2);
+  expect(statusesOf(s)).toEqual(['planned', 'planned']);
+  expect(s.writes()).toEqual([]);
+});
+
+test('a plan with nothing to do exits 0 also with --detailed-exitcode, and its apply is converged', async () => {
+  const s = await scene({ skills: ['Kept'], file: 'skills: [Kept]' });
+  expect((await s.plan('--detailed-exitcode')).result.status).toBe(0);
+  const { result, run } = await s.apply();
+  expect(result.status).toBe(0);
+  expect(run).toMatchObject({ status: 'converged', kept: 1, created: 0, deleted: 0 });
+});
+
+test('a failed operation does not stop the others; the run is partial and exits 1, also with --allow-held', async () => {
+  const s = await scene({
+    file: 'skills: [A, B, C]',
+    faults: [{ match: { method: 'POST', name: 'B' }, times: 'always', do: { type: 'status', status: 422 } }],
+  });
+  const { result, run } = await s.apply('--allow-held');
+  expect(result.status).toBe(1);
+  expect(run).toMatchObject({ status: 'partial', created: 2, failed: 1 });
+  expect(s.names().skills).toEqual(['A', 'C']);
+});
+
+test.each([401, 403] as const)('status %i stops the account at once and fails the run', async (status) => {
+  const s = await scene({
+    file: 'skills: [A, B, C, D]',
+    api: { concurrency: 1 },
+    faults: [{ match: { method: 'POST', name: 'B' }, times: 'always', do: { type: 'status', status } }],
+  });
+  const { result, run } = await s.apply();
+  expect(result.status).toBe(1);
+  expect(run).toMatchObject({ status: 'partial', errorCode: 'unauthorized', created: 1 });
+  expect(s.writes()).toEqual(['POST A', 'POST B']);
+  expect(run.operations.map(({ status: became }) => became)).toEqual([
+    'done',
+    'failed',
+    'skipped',
+    'skipped',
+  ]);
+});
+
+test('an account that cannot be observed fails by name, in the plan, the run and the store', async () => {
+  const s = await scene({ file: 'skills: [A]', settings: { unauthorizedStatus: 403 } });
+  const env = { TOKEN_ACME: 'another-token' };
+  const planned = await s.run(['plan', '--format', 'json'], { env });
+  expect(planned.status).toBe(1);
+  expect(plansOf(planned).get('acme')).toMatchObject({
+    schemaVersion: 1,
+    status: 'failed',
+    error: { code: 'unauthorized' },
+  });
+  const applied = await s.run(['apply', '--yes', '--format', 'json'], { env });
+  expect(applied.status).toBe(1);
+  expect(arrayOf<RunJson>(applied)).toMatchObject([{ status: 'failed', errorCode: 'unauthorized' }]);
+  expect(statusesOf(s)).toEqual(['failed', 'failed']);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s in mid-apply ends what is in flight, starts nothing new, exits 130 and leaves the rest skipped',
+  async (signal) => {
+    const s = await scene({
+      file: 'skills: [A, B, C, D, E]',
+      api: { concurrency: 1 },
+      faults: [slowCreates],
+    });
+    const running = s.start(['apply', '--yes', '--format', 'json']);
+    await s.until('the second create is under way', () => posts(s) === 2);
+    expect(s.rows('select status from runs')).toEqual([{ status: 'running' }]);
+    running.process.kill(signal);
+    const result = await running.ended;
+    expect(result.status).toBe(130);
+    const [run] = arrayOf<RunJson>(result);
+    expect(run).toMatchObject({ status: 'interrupted', created: 2 });
+    expect(run?.operations.map(({ status }) => status)).toEqual([
+      'done',
+      'done',
+      'skipped',
+      'skipped',
+      'skipped',
+    ]);
+    expect(s.writes()).toEqual(['POST A', 'POST B']);
+    expect(statusesOf(s)).toEqual(['interrupted']);
+
+    s.sandbox.setFaults([]);
+    expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 3 });
+    expect(s.names().skills).toEqual(['A', 'B', 'C', 'D', 'E']);
+  },
+);
+
+test('a second signal gives up what is in flight, and the next run finds out what became of it', async () => {
+  const s = await scene({
+    file: 'skills: [A, B]',
+    api: { concurrency: 1, timeout: '20s', settle: '21s' },
+    faults: [{ match: { method: 'POST' }, do: { type: 'latency', ms: 15_000 } }],
+  });
+  const running = s.start(['apply', '--yes', '--format', 'json']);
+  await s.until('the create is under way', () => posts(s) === 1);
+  running.process.kill('SIGINT');
+  await s.until('it says that it stops', () => running.output().stderr.includes('Stopping'));
+  running.process.kill('SIGINT');
+  const result = await running.ended;
+  expect(result.status).toBe(130);
+  expect(arrayOf<RunJson>(result)).toMatchObject([
+    {
+      status: 'interrupted',
+      operations: [
+        { name: 'A', status: 'unknown' },
+        { name: 'B', status: 'skipped' },
+      ],
+    },
+  ]);
+  s.serve();
+  expect((await s.apply()).run.status).toBe('converged');
+  expect(s.names().skills).toEqual(['A', 'B']);
+});
+
+test('a signal while planning exits 130', async () => {
+  const s = await scene({
+    file: 'skills: [A]',
+    faults: [{ match: { method: 'GET' }, times: 'always', do: { type: 'latency', ms: 700 } }],
+  });
+  const running = s.start(['plan']);
+  await s.until('a list is asked for', () => s.sandbox.requests().length > 0);
+  running.process.kill('SIGINT');
+  expect((await running.ended).status).toBe(130);
+});
+
+test('a killed run is marked interrupted by the next one, which makes no duplicate of what was in flight', async () => {
+  const s = await scene({
+    skills: ['Kept'],
+    file: 'skills: [A, B, C, Kept]',
+    api: { concurrency: 2 },
+    faults: [slowCreates],
+  });
+  const running = s.start(['apply', '--yes']);
+  await s.until('two creates are under way', () => posts(s) === 2);
+  running.process.kill('SIGKILL');
+  await running.ended;
+  expect(statusesOf(s)).toEqual(['running']);
+
+  s.sandbox.setFaults([]);
+  const { run } = await s.apply();
+  expect(run).toMatchObject({ status: 'converged', created: 1 });
+  expect(s.names().skills).toEqual(['A', 'B', 'C', 'Kept']);
+  expect(statusesOf(s)).toEqual(['interrupted', 'converged']);
+  const rows = s.rows<{ status: string }>(
+    "select o.status from operations o join runs r on r.id = run_id where r.status = 'interrupted' order by seq",
+  );
+  expect(rows.map(({ status }) => status)).toEqual(['done', 'done', 'skipped']);
+});
+
+test('a second apply of an account waits for the lock and at last exits 1 naming its holder, while a plan takes none', async () => {
+  const s = await scene({ file: 'skills: [A, B]', api: { concurrency: 1 }, faults: [slowCreates] });
+  s.sandbox.setFaults([{ ...slowCreates, do: { type: 'latency', ms: 800 } }]);
+  const running = s.start(['apply', '--yes']);
+  await s.until('a create is under way', () => posts(s) === 1);
+  const [late, plan] = await Promise.all([
+    s.run(['apply', '--yes', '--lock-timeout', '1ms']),
+    s.run(['plan']),
+  ]);
+  expect(late.status).toBe(1);
+  expect(late.stderr).toContain(String(running.process.pid));
+  expect(plan.status).toBe(0);
+  const waiting = s.run(['apply', '--yes', '--lock-timeout', '20s']);
+  expect((await running.ended).status).toBe(0);
+  expect((await waiting).status).toBe(0);
+  expect(s.writes()).toEqual(['POST A', 'POST B']);
+});
+
+/** Five accounts beside `acme`: one that fails, one that is invalid, one held, one with changes, one in order. */
+async function several(): Promise<Scene> {
+  const account = (name: string) => ({ name, id: `id-${name}`, token: `token-of-${name}`, skills: ['Perl'] });
+  const s = await scene({
+    skills: ['Perl'],
+    file: 'skills: [Perl]',
+    others: [
+      { ...account('held'), resources: [{ id: 'r1', skills: ['Perl'] }] },
+      account('changes'),
+      account('invalid'),
+      account('failing'),
+    ],
+    faults: [{ match: { account: 'failing' }, times: 'always', do: { type: 'status', status: 401 } }],
+  });
+  s.configure('skills: []\npolicy: { allowEmpty: true }', 'held');
+  s.configure('skills: [Perl, New]', 'changes');
+  s.configure('skills: [1.0]', 'invalid');
+  s.configure('skills: [Perl]', 'failing');
+  return s;
+}
+
+test('of several accounts 1 wins over 4, 4 over 3, and 3 over 2, and the others are carried out all the same', async () => {
+  const s = await several();
+  const plan = async (...names: string[]) => (await s.run(['plan', '--detailed-exitcode', ...names])).status;
+  const [all, noFailure, noInvalid, noHeld, calm, only] = await Promise.all([
+    plan(),
+    plan('acme', 'held', 'changes', 'invalid'),
+    plan('acme', 'held', 'changes'),
+    plan('acme', 'changes'),
+    plan('acme'),
+    s.run(['plan', '--format', 'json', '--detailed-exitcode', 'invalid']),
+  ]);
+  expect([all, noFailure, noInvalid, noHeld, calm]).toEqual([1, 4, 3, 2, 0]);
+  expect(only.status).toBe(4);
+  expect(plansOf(only).get('invalid')).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
+
+  const applied = await s.run(['apply', '--yes', '--format', 'json']);
+  expect(applied.status).toBe(1);
+  const runs = arrayOf<RunJson>(applied).map(({ account, status }) => [account, status]);
+  expect(Object.fromEntries(runs)).toEqual({
+    acme: 'converged',
+    held: 'held',
+    changes: 'converged',
+    invalid: 'failed',
+    failing: 'failed',
+  });
+  expect(s.names('changes').skills).toEqual(['New', 'Perl']);
+  expect((await s.run(['apply', '--yes', 'acme', 'held', 'invalid'])).status).toBe(4);
+  expect((await s.run(['apply', '--yes', 'acme', 'held'])).status).toBe(3);
+  expect((await s.run(['apply', '--yes', '--allow-held', 'acme', 'held'])).status).toBe(0);
+});
+
+test('a stale saved plan outweighs what is held, and an invalid account outweighs it', async () => {
+  const s = await several();
+  const saved = ['changes', 'held', 'acme'];
+  expect((await s.run(['plan', '--out', 'saved.json', ...saved])).status).toBe(0);
+  s.sandbox.addSkill('changes', 'Surprise');
+  expect((await s.run(['apply', '--plan', 'saved.json'])).status).toBe(5);
+  s.configure('skills: [1.0]', 'acme');
+  expect((await s.run(['apply', '--plan', 'saved.json'])).status).toBe(4);
+});
+
+test('apply without a terminal refuses to write unless it is told --yes', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  const { status, stderr } = await s.run(['apply'], { input: 'yes\n' });
+  expect(status).toBe(64);
+  expect(stderr).toContain('--yes');
+  expect(s.sandbox.requests()).toEqual([]);
+});
+
+test('mode binds the daemon only: apply writes in mode plan', async () => {
+  const s = await scene({ file: 'skills: [A]\nmode: plan' });
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1, mode: 'apply' });
+});
+
+test('what a dry run shows is what the run does, in that order', async () => {
+  const s = await scene({
+    skills: ['Old b', 'Old a'],
+    roles: ['Old role'],
+    file: 'skills: [Zed, Ärger, "𝒜", Alpha]\nroles: [Dev]',
+    api: { concurrency: 1 },
+  });
+  const { plan } = await s.plan();
+  const signs: Record<Plan['operations'][number]['action'], string> = { create: 'POST', delete: 'DELETE' };
+  const expected = plan.operations.map(({ action, name }) => `${signs[action]} ${name}`);
+  expect(expected).toEqual([
+    'POST Alpha',
+    'POST Zed',
+    'POST Ärger',
+    'POST 𝒜',
+    'POST Dev',
+    'DELETE Old a',
+    'DELETE Old b',
+    'DELETE Old role',
+  ]);
+  await s.apply();
+  expect(s.writes()).toEqual(expected);
+});
