@@ -182,11 +182,13 @@ async function confirm(
   entry: Entry,
   details: { attempts: number; httpStatus: number | null; reason?: string },
 ): Promise<void> {
+  // A service that answers with an entry that was there created nothing, and nothing here may delete that entry.
+  const existed = seen.has(entryKey(operation.kind, entry.id));
   seen.add(entryKey(operation.kind, entry.id));
   conclude(context, operation.seq, 'done', {
     ...details,
-    reason: details.reason ?? null,
-    entry: { remoteId: entry.id, name: entry.name },
+    reason: existed ? 'the service answered with an entry that was there already' : (details.reason ?? null),
+    entry: { remoteId: entry.id, name: entry.name, existed },
   });
   if (entry.accountId === undefined) return;
   if (context.identified && entry.accountId === context.remoteAccountId) return;

@@ -135,7 +135,7 @@ async function deleteOne(
   while (attempts <= context.request.api.retries) {
     const reading = await current();
     if (reading === null) break;
-    const judgement = judgeAgain(operation, reading);
+    const judgement = answeredFor(context, operation) ?? judgeAgain(operation, reading);
     if (judgement !== null) {
       conclude(context, seq, judgement.status, { ...judgement, attempts });
       return null;
@@ -180,24 +180,37 @@ function concludeDelete(
     case 'failed': {
       const { message: reason, httpStatus = null } = outcome.error;
       noteFailure(context, outcome.error);
-      if (httpStatus === 404 || httpStatus === 410) {
-        conclude(context, seq, 'done', { attempts, httpStatus, reason: 'it was gone already' });
-        return null;
-      }
       conclude(context, seq, attempts === 0 ? 'skipped' : 'failed', { attempts, httpStatus, reason });
-      // The settle time counts from now on only where the answer was lost; a refusal is looked up once.
-      return { operation, status: 'failed', attempts, httpStatus, reason, sinceMs: 0 };
+      // A list tells whether it is gone. Where the service says so itself a stale list gets its time to agree; any
+      // other refusal is looked up once.
+      const saysGone = httpStatus === 404 || httpStatus === 410;
+      const sinceMs = saysGone ? context.deps.clock.nowMs() : 0;
+      return { operation, status: 'failed', attempts, httpStatus, reason, sinceMs };
     }
     default:
       return outcome satisfies never;
   }
 }
 
+interface NewJudgement {
+  readonly status: 'done' | 'held';
+  readonly rule: HoldRule | null;
+  readonly reason: string;
+}
+
+/** An entry that the service gave as the answer to a create of this run is what the file asks for. */
+function answeredFor(context: ApplyContext, { kind, remoteId }: NumberedOperation): NewJudgement | null {
+  const create = context.operations.find(
+    ({ seq, action, kind: other }) =>
+      action === 'create' && other === kind && context.statuses.get(seq)?.entry?.remoteId === remoteId,
+  );
+  if (create === undefined) return null;
+  const reason = `the service gave this entry as the answer to the create of ${JSON.stringify(create.name)}; the next run judges it anew`;
+  return { status: 'held', rule: 'rename', reason };
+}
+
 /** Gone is done; and what the plan allowed must wait when it is not what is there any more. Null: it may go. */
-function judgeAgain(
-  operation: NumberedOperation,
-  reading: Reading,
-): { status: 'done' | 'held'; rule: HoldRule | null; reason: string } | null {
+function judgeAgain(operation: NumberedOperation, reading: Reading): NewJudgement | null {
   const key = entryKey(operation.kind, operation.remoteId ?? '');
   const entry = reading.entries.get(key);
   if (entry === undefined) return { status: 'done', rule: null, reason: 'it was gone already' };

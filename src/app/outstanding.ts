@@ -1,5 +1,8 @@
-// Before planning: creates of earlier runs whose outcome nobody knows are found out first, so that none is sent twice.
+// Before planning: what earlier runs sent and nobody knows the outcome of is found out, so that no create is sent twice.
+import { KINDS } from '../core/catalog.ts';
 import { nameKey } from '../core/names.ts';
+import { entryKey } from '../core/usage.ts';
+import type { Observation } from './observe.ts';
 import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
 import type { AccountRequest, PlanningDeps } from './request.ts';
 import type { Doubt } from './settle.ts';
@@ -9,14 +12,16 @@ interface OutstandingDoubt extends Doubt {
   readonly create: OutstandingCreate;
 }
 
-/** Settles what earlier runs left open. Returns how many there were; the lists are old then. */
+/** Settles what earlier runs left open. Returns how many creates there were; the lists are old then. */
 export async function settleOutstanding(
   reader: ServiceReader,
   runId: string,
-  remoteAccountId: string | null,
+  { observed, remoteAccountId }: Observation,
   { settings, api, signals }: AccountRequest,
   { journal, clock }: PlanningDeps,
 ): Promise<number> {
+  const listed = new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
+  await journal.settleDeletes(settings.name, remoteAccountId, listed, runId, clock.nowMs());
   const creates = await journal.outstandingCreates(settings.name, remoteAccountId);
   if (creates.length === 0) return 0;
   const doubts = await Promise.all(

@@ -68,7 +68,7 @@ async function runLocked(
   try {
     reader = await deps.service.reader(settings, signals);
     let observation = await observe(reader, runId, request, deps);
-    const settled = await settleOutstanding(reader, runId, observation.remoteAccountId, request, deps);
+    const settled = await settleOutstanding(reader, runId, observation, request, deps);
     if (settled > 0) observation = await observe(reader, runId, request, deps);
     const planned = await planAccount(observation, options.accept, request, deps);
     const { plan } = planned;

@@ -40,7 +40,7 @@ export async function endRun(
     status,
     finishedAtMs: clock.nowMs(),
     counts: {
-      created: done.filter((result) => result.action === 'create').length,
+      created: done.filter((result) => result.action === 'create' && result.entry?.existed !== true).length,
       deleted: done.filter((result) => result.action === 'delete').length,
       held: (plan?.summary.hold ?? 0) + heldMeanwhile,
       kept: plan?.summary.keep ?? 0,

@@ -19,7 +19,7 @@ export async function loadAccounts(
 ): Promise<Loaded> {
   const configuration = await environment.loadConfiguration(configFile);
   const { service, accounts } = configuration;
-  if (service === undefined) throw new ConfigError(errorsOf(configuration.issues));
+  if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(configuration.issues));
   for (const issue of configuration.issues) {
     if (issue.severity === 'warning') say(`warning: ${formatConfigIssue(issue)}`);
   }

@@ -1,7 +1,8 @@
 // Where a command's words go: data to stdout or a file, everything else to stderr; colour on a terminal only.
+import { closeSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { UsageError } from '../core/errors.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
 
 export type Format = 'text' | 'json' | 'markdown';
 export const FORMATS: readonly Format[] = ['text', 'json', 'markdown'];
@@ -25,6 +26,8 @@ export interface Output {
 export function openOutput({ format, output }: OutputOptions): Output {
   const toTerminal = output === undefined && process.stdout.isTTY;
   const parts: string[] = [];
+  // Tried before anything is done: a report must not be lost after a run for a mistyped path.
+  if (output !== undefined) tryToOpen(output);
   return {
     render: { format, colour: toTerminal && wantsColour(), width: toTerminal ? process.stdout.columns : 100 },
     async print(text) {
@@ -36,11 +39,26 @@ export function openOutput({ format, output }: OutputOptions): Output {
       try {
         await writeFile(output, parts.join(''));
       } catch (error) {
-        const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-        throw new UsageError(`cannot write ${output} (${reason}); check the path of --output`);
+        await write(process.stdout, parts.join(''));
+        throw new StoreError(
+          'output_failed',
+          `cannot write ${output} (${reasonOf(error)}); the report is above`,
+        );
       }
     },
   };
+}
+
+function tryToOpen(file: string): void {
+  try {
+    closeSync(openSync(file, 'a'));
+  } catch (error) {
+    throw new UsageError(`cannot write ${file} (${reasonOf(error)}); check the path of --output`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
 /** Resolves when the text is out, also into a slow pipe. */

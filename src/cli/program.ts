@@ -89,7 +89,11 @@ function buildProgram(
     .option('--allow-held', 'exit 0 when all that is left is held')
     .option('--accept-shrink', 'accept that the service lists much less than it did (suspicious_shrink)')
     .option('--accept-older-source', 'accept a configuration older than the one last applied (stale_source)')
-    .option('--lock-timeout <duration>', 'how long to wait for another run of the account', duration, 300_000)
+    .addOption(
+      new Option('--lock-timeout <duration>', 'how long to wait for another run of the account')
+        .default(300_000, '5m')
+        .argParser(duration),
+    )
     .action(async (names: string[], flags: ApplyFlags) => {
       const { apply } = await import('./apply.ts');
       setStatus(

@@ -131,7 +131,7 @@ export const runSchema = z
     ...runRecordShape,
     operations: z.array(operationRecordSchema),
     warnings: z.array(warningSchema),
-    plan: planSchema.exactOptional(),
+    plan: planSchema.nullable(),
   })
   .meta({
     title: 'rolecall run',

@@ -27,6 +27,8 @@ export interface Resource {
   readonly skillsIds?: readonly string[];
   /** Absent when left out; null when the service said null. */
   readonly roleId?: string | null;
+  /** Further roles of a person who was listed twice with different ones. */
+  readonly otherRoleIds?: readonly string[];
   /** Documented fields only, without the salary, for snapshots. */
   readonly raw: Readonly<Record<string, unknown>>;
 }

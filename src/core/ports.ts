@@ -129,8 +129,11 @@ export interface OperationResult {
   readonly reason: string | null;
   readonly rule: string | null;
   readonly atMs: number;
-  /** The entry that a create made, under the name that the service gave it. */
-  readonly entry?: { readonly remoteId: string; readonly name: string };
+  /**
+   * The entry that a create was answered with, under the name that the service gave it. `existed`: it had been there
+   * before, so that nothing was created.
+   */
+  readonly entry?: { readonly remoteId: string; readonly name: string; readonly existed?: boolean };
 }
 
 /** A create of an earlier run of which nobody knows whether it happened. */
@@ -213,6 +216,14 @@ export interface Journal {
   settleOutstanding(
     create: OutstandingCreate,
     entry: Entry | null,
+    runId: string,
+    nowMs: number,
+  ): Promise<void>;
+  /** Finds out about deletes of earlier runs whose answer was lost: done when the entry is not listed any more. */
+  settleDeletes(
+    account: string,
+    remoteAccountId: string | null,
+    listed: ReadonlySet<EntryKey>,
     runId: string,
     nowMs: number,
   ): Promise<void>;

@@ -95,8 +95,21 @@ export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): 
   return {
     skill: unite(first.skill, second.skill),
     role: unite(first.role, second.role),
-    resources: unite(first.resources, second.resources),
+    resources: unite(first.resources, second.resources.map(fieldsFrom(first.resources))),
     warnings: second.warnings,
+  };
+}
+
+/** A field that only the second reading left out, as the first one had it. */
+function fieldsFrom(first: readonly Resource[]): (resource: Resource) => Resource {
+  const earlier = new Map(first.map((resource) => [resource.id, resource]));
+  return (resource) => {
+    const { skillsIds, roleId } = earlier.get(resource.id) ?? {};
+    return {
+      ...resource,
+      ...(resource.skillsIds === undefined && skillsIds !== undefined ? { skillsIds } : {}),
+      ...(resource.roleId === undefined && roleId !== undefined ? { roleId } : {}),
+    };
   };
 }
 

@@ -24,8 +24,10 @@ export function holdingsOf(resource: Resource): Holding[] {
     kind: 'skill',
     remoteId,
   }));
-  if (resource.roleId !== undefined && resource.roleId !== null && resource.roleId !== '') {
-    holdings.push({ resourceId: resource.id, kind: 'role', remoteId: resource.roleId });
+  for (const roleId of [resource.roleId, ...(resource.otherRoleIds ?? [])]) {
+    if (typeof roleId === 'string' && roleId !== '') {
+      holdings.push({ resourceId: resource.id, kind: 'role', remoteId: roleId });
+    }
   }
   return holdings;
 }

@@ -71,6 +71,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     const requests = createRequests(transport, paceOf(account), {
       retries: api.retries,
       stop: signals.stop,
+      scrub: (text) => token.scrub(text),
       observer: options.observer(account.name),
       throttledUntilMs: await options.throttledUntilMs(account),
     });
@@ -84,8 +85,8 @@ export function createConnections(options: ConnectionOptions): Connections {
     },
     writer: async (account, signals) => createWriter((await accountOf(account, signals)).requests),
     async close() {
-      for (const pace of paces.values()) pace.close();
-      await (await dispatcher)?.destroy();
+      // One that could not be made was told to whoever asked for it.
+      await dispatcher?.then((made) => made.destroy()).catch(() => undefined);
     },
   };
 }

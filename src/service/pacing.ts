@@ -5,13 +5,12 @@ import type { ApiSettings } from '../core/settings.ts';
 /** A little over a second, so that no second as the service measures it sees more than the rate allows. */
 const RATE_WINDOW_MS = 1020;
 
-/** Lets calls through at an account's pace; pausing holds every call that has not started. */
+/** Lets calls through at an account's pace. */
 export interface Pace {
-  run<T>(call: () => Promise<T>): Promise<T>;
-  /** Holds calls back for so long, or until the signal aborts. */
-  pauseFor(ms: number, stop: AbortSignal): void;
-  /** Lets everything through at once, so that no timer keeps the process alive. */
-  close(): void;
+  /** Calls when there is room. When `stop` aborts, waiting calls are made at once and must end by themselves. */
+  run<T>(call: () => Promise<T>, stop: AbortSignal): Promise<T>;
+  /** Holds back every call that has not been made for so long. */
+  pauseFor(ms: number): void;
 }
 
 export function createHostQueue(api: ApiSettings): PQueue {
@@ -20,30 +19,54 @@ export function createHostQueue(api: ApiSettings): PQueue {
 
 /** A pace for one account; `host` is shared by all accounts of one base address. */
 export function createPace(api: ApiSettings, host: PQueue): Pace {
-  const queue = new PQueue({
-    concurrency: api.concurrency,
-    interval: RATE_WINDOW_MS,
-    intervalCap: api.requestsPerSecond,
-    strict: true,
-  });
+  const queue = new PQueue({ concurrency: api.concurrency });
+  // When the latest calls were made, oldest first; as many as the rate allows in one window.
+  const made: number[] = [];
   let pausedUntilMs = 0;
-  let timer: NodeJS.Timeout | undefined;
-  function resume(): void {
-    clearTimeout(timer);
-    pausedUntilMs = 0;
-    queue.start();
+
+  function waitMs(): number {
+    const nowMs = performance.now();
+    const [oldest = 0] = made;
+    const rateMs = made.length < api.requestsPerSecond ? 0 : oldest + RATE_WINDOW_MS - nowMs;
+    return Math.max(0, rateMs, pausedUntilMs - nowMs);
   }
+
+  /** Makes the call if it may be made at this moment, which is asked once it has its place at the host. */
+  async function tryCall<T>(
+    call: () => Promise<T>,
+    stop: AbortSignal,
+  ): Promise<{ readonly value: T } | null> {
+    if (!stop.aborted && waitMs() > 0) return null;
+    made.push(performance.now());
+    if (made.length > api.requestsPerSecond) made.shift();
+    return { value: await call() };
+  }
+
   return {
-    run: (call) => queue.add(() => host.add(call)),
-    pauseFor(ms, stop) {
-      const untilMs = Date.now() + ms;
-      if (untilMs <= pausedUntilMs || stop.aborted) return;
-      pausedUntilMs = untilMs;
-      queue.pause();
-      clearTimeout(timer);
-      timer = setTimeout(resume, ms);
-      stop.addEventListener('abort', resume, { once: true });
+    run: (call, stop) =>
+      queue.add(async () => {
+        for (;;) {
+          await pause(waitMs(), stop);
+          const result = await host.add(() => tryCall(call, stop));
+          if (result !== null) return result.value;
+        }
+      }),
+    pauseFor(ms) {
+      pausedUntilMs = Math.max(pausedUntilMs, performance.now() + ms);
     },
-    close: resume,
   };
+}
+
+/** Resolves after `ms`, or at once when the signal aborts. */
+export function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (ms <= 0 || stop.aborted) return resolve();
+    const timer = setTimeout(end, ms);
+    stop.addEventListener('abort', end, { once: true });
+    function end(): void {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', end);
+      resolve();
+    }
+  });
 }

@@ -8,7 +8,7 @@ import type { Scrub } from './shapes.ts';
 import { parseEntries, parseResources } from './shapes.ts';
 
 export function createReader(requests: Requests, scrub: Scrub): ServiceReader {
-  async function list(path: string): Promise<string> {
+  async function list(path: string): Promise<string | null> {
     try {
       return (await requests.send('GET', path, undefined, () => true)).answer.text;
     } catch (error) {

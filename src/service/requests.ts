@@ -4,6 +4,8 @@ import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } fro
 import { ServiceError } from '../core/errors.ts';
 import type { Traffic } from '../core/ports.ts';
 import type { Pace } from './pacing.ts';
+import { pause } from './pacing.ts';
+import type { Scrub } from './shapes.ts';
 import { errorMessage } from './shapes.ts';
 import type { Answer, Method, Transport } from './transport.ts';
 import { NoAnswer } from './transport.ts';
@@ -17,6 +19,8 @@ export interface RequestObserver {
 export interface RequestOptions {
   readonly retries: number;
   readonly stop: AbortSignal;
+  /** Takes the token out of what a server said. */
+  readonly scrub: Scrub;
   readonly observer: RequestObserver;
   /** Not before this time, as the service asked in an earlier run; epoch milliseconds. */
   readonly throttledUntilMs: number | null;
@@ -96,7 +100,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     }
     finish(answer.status);
     if (answer.status >= 200 && answer.status < 300) return answer;
-    const failure = refused(method, path, answer);
+    const failure = refused(method, path, answer, options.scrub);
     if (failure.error.kind === 'auth') refusal = failure.error;
     if (failure.error.retryAfterMs !== undefined && failure.error.retryAfterMs > LONGEST_WAIT_MS) {
       throttledUntilMs = Date.now() + failure.error.retryAfterMs;
@@ -114,20 +118,29 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         retries += 1;
         options.observer.retry();
       };
+      const delayMs = ({ error }: FailedAttempt): number =>
+        retryDelayMs(attempts, Math.random(), error.retryAfterMs);
       const repeats = (failure: FailedAttempt): boolean =>
         failure.again && (failure.error.retryAfterMs ?? 0) <= LONGEST_WAIT_MS && mayRepeat(failure);
+      const paced = async (): Promise<Answer> => {
+        try {
+          return await attempt(method, path, body, onSend);
+        } catch (error) {
+          // A throttled account is left alone as a whole, from this moment on, and not only by this call.
+          if (error instanceof FailedAttempt && repeats(error) && asksForPatience(error)) {
+            pace.pauseFor(delayMs(error));
+          }
+          throw error;
+        }
+      };
       try {
-        const answer = await pRetry(() => pace.run(() => attempt(method, path, body, onSend)), {
+        const answer = await pRetry(() => pace.run(paced, options.stop), {
           retries: options.retries,
           minTimeout: 0,
           shouldRetry: ({ error }) => error instanceof FailedAttempt && repeats(error),
           async onFailedAttempt({ error, retriesLeft }) {
             if (!(error instanceof FailedAttempt) || retriesLeft === 0 || !repeats(error)) return;
-            const delayMs = retryDelayMs(attempts, Math.random(), error.error.retryAfterMs);
-            // A throttled account is left alone as a whole, not only by this call.
-            if (error.error.kind === 'throttled' || error.error.retryAfterMs !== undefined)
-              pace.pauseFor(delayMs, options.stop);
-            await pauseUnlessStopped(delayMs, options.stop);
+            if (!asksForPatience(error)) await pause(delayMs(error), options.stop);
           },
         });
         return { answer, attempts };
@@ -138,6 +151,10 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     },
     traffic: () => ({ requests, retries }),
   };
+}
+
+function asksForPatience({ error }: FailedAttempt): boolean {
+  return error.kind === 'throttled' || error.retryAfterMs !== undefined;
 }
 
 /** The ServiceError that a call ended with. */
@@ -171,14 +188,14 @@ function throttled(forMs: number): ServiceError {
 }
 
 /** What an answer that is no success means. */
-function refused(method: Method, path: string, answer: Answer): FailedAttempt {
+function refused(method: Method, path: string, answer: Answer, scrub: Scrub): FailedAttempt {
   const { status } = answer;
   const header = answer.headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now(), (text) =>
     Date.parse(text),
   );
   // What the service says about resources could quote one; what it says about skills and roles helps.
-  const said = path.endsWith('/resource') ? undefined : errorMessage(answer.text);
+  const said = path.endsWith('/resource') ? undefined : errorMessage(answer.text ?? '', scrub);
   const message = `${method} ${path} was answered with status ${status}${said === undefined ? '' : `: ${said}`}`;
   const options = { httpStatus: status, retryAfterMs };
   if (status === 401 || status === 403) {
@@ -205,18 +222,5 @@ function refused(method: Method, path: string, answer: Answer): FailedAttempt {
   return new FailedAttempt(new ServiceError(kind, message + redirect, options), {
     reached: status >= 500,
     again: false,
-  });
-}
-
-function pauseUnlessStopped(ms: number, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (stop.aborted) return resolve();
-    const timer = setTimeout(end, ms);
-    stop.addEventListener('abort', end, { once: true });
-    function end(): void {
-      clearTimeout(timer);
-      stop.removeEventListener('abort', end);
-      resolve();
-    }
   });
 }

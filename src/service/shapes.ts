@@ -2,6 +2,7 @@
 // (service document, section 2). Salaries end here: nothing after this file has seen one.
 import type { Entry, Kind, Resource, Warning } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
+import { compareCodePoints } from '../core/names.ts';
 import type { Listing } from '../core/ports.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -22,14 +23,14 @@ const RESOURCE_FIELDS = [
 export type Scrub = (text: string) => string;
 
 /** A list of skills or roles; what it says besides the documented fields is scrubbed. Throws ServiceError `malformed` when it is anything else. */
-export function parseEntries(kind: Kind, text: string, scrub: Scrub): Listing<Entry> {
+export function parseEntries(kind: Kind, text: string | null, scrub: Scrub): Listing<Entry> {
   const what = `the list of ${kind}s`;
   const entries = parseArray(what, text).map((item, index) => toEntry(what, index, item, scrub));
-  return unique(what, entries, (first) => first);
+  return unique(what, entries, smallestName);
 }
 
 /** The list of resources. Unknown fields are dropped and named once. */
-export function parseResources(text: string): Listing<Resource> {
+export function parseResources(text: string | null): Listing<Resource> {
   const what = 'the list of resources';
   const unknown = new Set<string>();
   const resources = parseArray(what, text).map((item, index) => toResource(what, index, item, unknown));
@@ -43,8 +44,8 @@ export function parseResources(text: string): Listing<Resource> {
 }
 
 /** The entry that a create answers with, or undefined when the answer is not one (it is doubtful then). */
-export function parseCreated(text: string): Entry | undefined {
-  const value = parseJson(text);
+export function parseCreated(text: string | null): Entry | undefined {
+  const value = text === null ? undefined : parseJson(text);
   if (!isObject(value) || typeof value['_id'] !== 'string' || value['_id'] === '') return undefined;
   if (typeof value['name'] !== 'string') return undefined;
   return toEntry('the answer', 0, value, (field) => field);
@@ -54,7 +55,7 @@ export function parseCreated(text: string): Entry | undefined {
  * The messages of a validation error (service document, section 7), and nothing else: what an answer of any other
  * shape says could quote a salary or worse.
  */
-export function errorMessage(text: string): string | undefined {
+export function errorMessage(text: string, scrub: Scrub): string | undefined {
   const value = parseJson(text);
   if (!isObject(value) || !Array.isArray(value['detail'])) return undefined;
   const messages = value['detail'].flatMap((item) =>
@@ -62,7 +63,8 @@ export function errorMessage(text: string): string | undefined {
       ? [describe(item)]
       : [],
   );
-  return messages.length === 0 ? undefined : messages.join('; ').slice(0, 300);
+  // Scrubbed after parsing: JSON has several spellings of one text.
+  return messages.length === 0 ? undefined : scrub(messages.join('; ')).slice(0, 300);
 }
 
 function describe(item: Json): string {
@@ -70,7 +72,8 @@ function describe(item: Json): string {
   return loc === '' ? String(item['msg']) : `${loc}: ${String(item['msg'])}`;
 }
 
-function parseArray(what: string, text: string): unknown[] {
+function parseArray(what: string, text: string | null): unknown[] {
+  if (text === null) throw malformed(`${what} cannot be unpacked, or is not UTF-8`);
   const value = parseJson(text);
   if (value === undefined) throw malformed(`${what} is not JSON (${text.length} characters)`);
   if (!Array.isArray(value)) throw malformed(`${what} is not an array`);
@@ -152,16 +155,26 @@ function unique<T extends { readonly id: string }>(
   return { items: [...byId.values()], warnings: [warning] };
 }
 
+/** Which of two names of one id counts does not depend on the order of the list. */
+function smallestName(first: Entry, second: Entry): Entry {
+  return compareCodePoints(first.name, second.name) <= 0 ? first : second;
+}
+
 /** A person listed twice has what either listing shows: too many holders only hold a delete back. */
 function mergeResources(first: Resource, second: Resource): Resource {
-  const skillsIds = [...new Set([...(first.skillsIds ?? []), ...(second.skillsIds ?? [])])];
+  const skillsIds = [...new Set([...(first.skillsIds ?? []), ...(second.skillsIds ?? [])])].sort();
+  const roleIds = [first, second].flatMap(({ roleId, otherRoleIds = [] }) => [roleId, ...otherRoleIds]);
+  const [roleId, ...otherRoleIds] = [...new Set(roleIds.filter((id) => typeof id === 'string'))].sort();
+  const [{ raw }] = [first, second].sort((a, b) =>
+    compareCodePoints(JSON.stringify(a.raw), JSON.stringify(b.raw)),
+  ) as [Resource, Resource];
   return {
     ...second,
     ...first,
+    raw,
     ...(skillsIds.length > 0 ? { skillsIds } : {}),
-    ...(typeof first.roleId !== 'string' && typeof second.roleId === 'string'
-      ? { roleId: second.roleId }
-      : {}),
+    ...(roleId === undefined ? {} : { roleId }),
+    ...(otherRoleIds.length > 0 ? { otherRoleIds } : {}),
   };
 }
 
@@ -171,8 +184,19 @@ const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
 function rawEntry(object: Json, scrub: Scrub): Json {
   const known = Object.fromEntries(Object.entries(object).filter(([field]) => ENTRY_FIELDS.includes(field)));
   if (Object.keys(known).length === Object.keys(object).length) return object;
-  const clean = JSON.parse(scrub(JSON.stringify(withoutSalary(object)))) as Json;
-  return { ...clean, ...known };
+  return { ...scrubbed(withoutSalary(object), scrub), ...known };
+}
+
+function scrubbed(object: Json, scrub: Scrub): Json {
+  return Object.fromEntries(
+    Object.entries(object).map(([field, value]) => [scrub(field), scrubbedValue(value, scrub)]),
+  );
+}
+
+function scrubbedValue(value: unknown, scrub: Scrub): unknown {
+  if (typeof value === 'string') return scrub(value);
+  if (Array.isArray(value)) return value.map((item) => scrubbedValue(item, scrub));
+  return isObject(value) ? scrubbed(value, scrub) : value;
 }
 
 function withoutSalary(object: Json): Json {

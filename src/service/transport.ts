@@ -10,8 +10,8 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** As it came when the status is a success; else without the token, should the server have echoed it. */
-  readonly text: string;
+  /** null when it cannot be read as UTF-8 text, or when it broke off and the status says all that matters. */
+  readonly text: string | null;
 }
 
 /** Why no answer came. `reached` is false only when the request certainly never arrived. */
@@ -46,7 +46,7 @@ export function createTransport(options: TransportOptions): Transport {
   return async (method, path, body) => {
     const timeout = AbortSignal.timeout(options.timeoutMs);
     const signal = AbortSignal.any([timeout, options.kill]);
-    let status: number | undefined;
+    let head: Omit<Answer, 'text'> | undefined;
     try {
       const response = await request(options.baseUrl + path, {
         method,
@@ -61,16 +61,21 @@ export function createTransport(options: TransportOptions): Transport {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      status = response.statusCode;
+      head = { status: response.statusCode, headers: response.headers };
       const bytes = Buffer.from(await response.body.arrayBuffer());
       const text = await decode(bytes, response.headers['content-encoding'], options.maxResponseBytes);
-      // A list is never rewritten: a short token could stand in a name, and a changed name would be created anew.
-      const isSuccess = status >= 200 && status < 300;
-      return { status, headers: response.headers, text: isSuccess ? text : options.token.scrub(text) };
+      return { ...head, text };
     } catch (error) {
-      throw explain(error, options, timeout.aborted, status);
+      // The body of a refusal or of a successful delete decides nothing.
+      if (head !== undefined && (method === 'DELETE' || !isSuccess(head.status)))
+        return { ...head, text: null };
+      throw explain(error, options, timeout.aborted, head?.status);
     }
   };
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 const decoders = {
@@ -80,28 +85,27 @@ const decoders = {
   br: promisify(brotliDecompress),
 } as const;
 
+/** The text of a body, or null when it cannot be unpacked or is not UTF-8: a guessed letter would change a name. */
 async function decode(
   bytes: Buffer,
   encoding: string | string[] | undefined,
   maxOutputLength: number,
-): Promise<string> {
-  let decoded = bytes;
+): Promise<string | null> {
   const names = String(encoding ?? '')
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'identity');
-  for (const name of names.reverse()) {
-    if (!Object.hasOwn(decoders, name)) {
-      throw new NoAnswer(
-        `the answer has an unknown content encoding (${JSON.stringify(name.slice(0, 20))})`,
-        {
-          reached: true,
-        },
-      );
+  try {
+    let decoded = bytes;
+    for (const name of names.reverse()) {
+      if (!Object.hasOwn(decoders, name)) return null;
+      decoded = await decoders[name as keyof typeof decoders](decoded, { maxOutputLength });
     }
-    decoded = await decoders[name as keyof typeof decoders](decoded, { maxOutputLength });
+    return new TextDecoder('utf-8', { fatal: true }).decode(decoded);
+  } catch (error) {
+    if (errorCodes(error).includes('ERR_BUFFER_TOO_LARGE')) throw error;
+    return null;
   }
-  return decoded.toString('utf8');
 }
 
 /** Failures before a connection stood: the request certainly did not arrive. */
@@ -145,12 +149,22 @@ function explain(
       lasting: true,
     });
   }
-  if (codes.some((each) => NEVER_CONNECTED.has(each))) {
+  if (codes.some((each) => NEVER_CONNECTED.has(each)) && beforeConnection(error)) {
     return new NoAnswer(`cannot connect to ${at} (${code})`, { reached: false });
   }
   const when =
     status === undefined ? 'before an answer came' : `in the middle of an answer with status ${status}`;
   return new NoAnswer(`the connection to ${at} broke ${when} (${code})`, { reached: true });
+}
+
+/** Whether an error arose while a connection was made. The same codes also come from one that stands. */
+function beforeConnection(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > 4) return false;
+  if ('syscall' in error) return error.syscall === 'connect' || error.syscall === 'getaddrinfo';
+  if ('code' in error && error.code === 'UND_ERR_CONNECT_TIMEOUT') return true;
+  const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  const inner = 'cause' in error ? [...parts, error.cause] : parts;
+  return inner.length > 0 && inner.every((part) => beforeConnection(part, depth + 1));
 }
 
 /** The codes of an error, its causes and its parts; only codes, since messages may quote what was sent. */

@@ -1,5 +1,6 @@
 // Creates and deletes of one account. Says of each whether it happened, did not, or may have (contract, section 5).
 import type { Kind } from '../core/catalog.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { CreateOutcome, DeleteOutcome, ServiceWriter } from '../core/ports.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
@@ -35,6 +36,11 @@ export function createWriter(requests: Requests): ServiceWriter {
     },
 
     async delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome> {
+      // A URL would take these ids for steps to another path.
+      if (remoteId === '.' || remoteId === '..') {
+        const message = `an entry with the _id ${JSON.stringify(remoteId)} cannot be addressed`;
+        return { type: 'failed', error: new ServiceError('malformed', message), attempts: 0 };
+      }
       try {
         const path = `${PATHS[kind]}/${encodeURIComponent(remoteId)}`;
         const { answer, attempts } = await requests.send('DELETE', path, undefined, () => true, isFresh);

@@ -74,7 +74,7 @@ export const MIGRATIONS: readonly string[] = [
   ) strict, without rowid;
   create index operations_by_end on operations (finished_at) where finished_at is not null;
   create index operations_doubtful on operations (run_id)
-    where action = 'create' and status in ('sent', 'unknown') and settled_by is null;
+    where status in ('sent', 'unknown') and settled_by is null;
 
   create table snapshot_bodies (
     digest text primary key,

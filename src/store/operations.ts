@@ -9,13 +9,17 @@ import type {
   OutstandingCreate,
   SentCommit,
 } from '../core/ports.ts';
+import { entryKey } from '../core/usage.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { toIso, toMs } from './times.ts';
 
 export function operationsJournal(
   db: Database,
-): Pick<Journal, 'addOperations' | 'commitOperations' | 'outstandingCreates' | 'settleOutstanding'> {
+): Pick<
+  Journal,
+  'addOperations' | 'commitOperations' | 'outstandingCreates' | 'settleOutstanding' | 'settleDeletes'
+> {
   return {
     async addOperations(runId: string, operations: readonly NewOperation[]) {
       if (operations.length === 0) return;
@@ -83,6 +87,45 @@ export function operationsJournal(
         name: row.name,
         sinceMs: toMs(row.finished_at ?? row.started_at ?? toIso(0)),
       }));
+    },
+
+    settleDeletes(account, remoteAccountId, listed, runId, nowMs) {
+      return immediately(db, async (connection) => {
+        const rows = await connection
+          .selectFrom('operations')
+          .innerJoin('runs', 'runs.id', 'operations.run_id')
+          .select([
+            'operations.run_id',
+            'operations.seq',
+            'operations.kind',
+            'operations.remote_id',
+            'operations.attempts',
+          ])
+          .where('operations.action', '=', 'delete')
+          .where('operations.status', 'in', ['sent', 'unknown'])
+          .where('operations.settled_by', 'is', null)
+          .where('runs.account', '=', account)
+          .where('runs.remote_account_id', 'is', remoteAccountId)
+          .where('runs.status', '!=', 'running')
+          .execute();
+        for (const { run_id, seq, kind, remote_id, attempts } of rows) {
+          const isGone = remote_id !== null && !listed.has(entryKey(kind, remote_id));
+          if (isGone) {
+            const reason = 'its answer was lost; a later list shows that the entry is gone';
+            const details = { httpStatus: null, reason, rule: null, atMs: nowMs };
+            await writeResults(connection, run_id, [
+              { seq, status: 'done', attempts: Math.max(1, attempts), ...details },
+            ]);
+          }
+          await connection
+            .updateTable('operations')
+            .set({ settled_by: runId })
+            .where('run_id', '=', run_id)
+            .where('seq', '=', seq)
+            .execute();
+          await recountRun(connection, run_id);
+        }
+      });
     },
 
     settleOutstanding(create: OutstandingCreate, entry: Entry | null, runId: string, nowMs: number) {
@@ -159,6 +202,7 @@ async function writeResults(
       toIso(r.atMs),
       r.entry?.remoteId ?? null,
       r.entry?.name ?? null,
+      r.entry?.existed === true ? 1 : 0,
     ]),
   );
   await sql`
@@ -172,15 +216,18 @@ async function writeResults(
   if (results.some((result) => result.entry !== undefined)) {
     // When the name that came back is another one, the name that was asked for is remembered beside it.
     await sql`
-      insert into entries (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run)
+      insert into entries
+        (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run, adopted_by_run)
       select runs.account, coalesce(runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
-        case when operations.name != value ->> 8 then operations.name end, runs.id
+        case when operations.name != value ->> 8 then operations.name end,
+        case when value ->> 9 = 0 then runs.id end, case when value ->> 9 = 1 then runs.id end
       from json_each(${rows})
         cross join operations on operations.run_id = ${runId} and operations.seq = value ->> 0
         join runs on runs.id = operations.run_id
       where value ->> 7 is not null and value ->> 1 = 'done'
       on conflict do update set name = excluded.name, requested_name = excluded.requested_name,
-        created_by_run = coalesce(entries.created_by_run, excluded.created_by_run)`.execute(connection);
+        created_by_run = coalesce(entries.created_by_run, excluded.created_by_run),
+        adopted_by_run = coalesce(entries.adopted_by_run, excluded.adopted_by_run)`.execute(connection);
   }
   if (results.some((result) => result.entry === undefined && result.status === 'done')) {
     await sql`

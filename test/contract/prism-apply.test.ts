@@ -1,0 +1,131 @@
+// Whole runs of the built program through prism, made from the description at /openapi.json: as a validating proxy in
+// front of the sandbox it must find nothing to say, and as a mock, which knows nothing but the description, it must do.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { makeWorkspace, type Workspace, writeAccount } from '../support/workspace.ts';
+
+const PRISM = fileURLToPath(
+  new URL('../../node_modules/@stoplight/prism-cli/dist/index.js', import.meta.url),
+);
+const TIME_LIMIT = { timeout: 60_000 };
+const API = '{ requestsPerSecond: 1000, timeout: 20s, settle: 21s, recheck: 20ms, retries: 0 }';
+
+async function startAccount(): Promise<{ sandbox: Sandbox; workspace: Workspace; description: string }> {
+  const sandbox = await startSandbox({
+    seed: {
+      accounts: [
+        {
+          name: 'acme',
+          token: 'token-of-acme',
+          skills: ['Go', 'Perl', 'Stray'],
+          roles: ['Clerk', 'Engineer'],
+          resources: [{ role: 'Engineer', skills: ['Go', 'Perl'], salary: { amount: 1 } }, {}],
+        },
+      ],
+    },
+  });
+  onTestFinished(() => sandbox.close());
+  const workspace = makeWorkspace('token-of-acme');
+  workspace.write('openapi.json', await (await fetch(`${sandbox.url}/openapi.json`)).text());
+  return { sandbox, workspace, description: join(workspace.folder, 'openapi.json') };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await gone;
+}
+
+/** Starts prism in one process; resolves when it listens. It is killed when the test ends. */
+async function startPrism(...parameters: readonly string[]): Promise<{ url: string; output: () => string }> {
+  const port = await freePort();
+  const options = ['--host', '127.0.0.1', '--port', String(port), '--multiprocess', 'false'];
+  const child = spawn(process.execPath, [PRISM, ...parameters, ...options], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => kill(child));
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    const hear = (chunk: Buffer): void => {
+      output += chunk.toString();
+      if (output.includes('Prism is listening')) resolve();
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.once('exit', () => reject(new Error(`prism ended: ${output}`)));
+  });
+  return { url: `http://127.0.0.1:${port}`, output: () => output };
+}
+
+const DESIRED = [
+  'skills: [Go, Rust, { name: Perl 5, formerly: [Perl] }]',
+  'roles: [Engineer, Designer, "Äußeres & “Quotes”"]',
+].join('\n');
+
+test('a whole apply through a validating proxy breaks no rule of the description', TIME_LIMIT, async () => {
+  const { sandbox, workspace, description } = await startAccount();
+  // With --errors a violation in a request or in an answer becomes an error instead of an answer.
+  const prism = await startPrism('proxy', '--errors', description, sandbox.regions.us);
+  writeAccount(workspace, prism.url, DESIRED, { api: API });
+
+  const applied = await workspace.run(['apply', '--yes', '--format', 'json', '--allow-held']);
+  expect(applied.stderr).toBe('');
+  expect(JSON.parse(applied.stdout)).toMatchObject([{ status: 'held', created: 4, deleted: 2, failed: 0 }]);
+  expect(applied.status).toBe(0);
+  const { skills, roles } = sandbox.state('acme');
+  expect(skills.map(({ name }) => name).toSorted()).toEqual(['Go', 'Perl', 'Perl 5', 'Rust']);
+  expect(roles.map(({ name }) => name).toSorted()).toEqual(['Designer', 'Engineer', 'Äußeres & “Quotes”']);
+  expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toHaveLength(6);
+  expect(prism.output()).not.toMatch(/violation|did not pass/i);
+});
+
+test(
+  'the validating proxy does speak up about an answer that breaks the description',
+  TIME_LIMIT,
+  async () => {
+    const { sandbox, workspace, description } = await startAccount();
+    sandbox.setFaults([
+      { match: { path: 'skill' }, times: 'always', do: { type: 'wrong-type', field: 'createDate' } },
+    ]);
+    const prism = await startPrism('proxy', '--errors', description, sandbox.regions.us);
+    writeAccount(workspace, prism.url, DESIRED, { api: API });
+
+    const planned = await workspace.run(['plan', '--format', 'json']);
+    expect(planned.status).toBe(1);
+    expect(prism.output()).toMatch(/violation/i);
+  },
+);
+
+test('a plan against a mock that knows nothing but the description works', TIME_LIMIT, async () => {
+  const { workspace, description } = await startAccount();
+  const prism = await startPrism('mock', description);
+  writeAccount(workspace, prism.url, DESIRED, { api: API });
+
+  const planned = await workspace.run(['plan', '--format', 'json', '--detailed-exitcode']);
+  expect(planned.stderr).toBe('');
+  expect(planned.status).toBe(2);
+  const [plan] = JSON.parse(planned.stdout) as {
+    readonly status: string;
+    readonly remoteAccountId: string | null;
+    readonly operations: readonly { readonly action: string; readonly name: string }[];
+  }[];
+  expect(plan?.status).toBe('planned');
+  expect(plan?.remoteAccountId).toBeTypeOf('string');
+  expect(plan?.operations.filter(({ action }) => action === 'create').map(({ name }) => name)).toContain(
+    'Perl 5',
+  );
+});

@@ -1,0 +1,251 @@
+// The daemon as a process: schedules, repair, HTTP, a configuration that is edited while it runs, and a clean stop.
+import { expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { makeWorkspace, QUICK_API, type Running, until, type Workspace } from '../support/workspace.ts';
+
+const EVERY_TWO_SECONDS = '"*/2 * * * * *"';
+
+interface Setting {
+  readonly sandbox: Sandbox;
+  readonly workspace: Workspace;
+  /** Writes the file of an account. */
+  readonly account: (name: 'acme' | 'beta', yaml: string) => void;
+  readonly serve: () => Promise<Daemon>;
+  /** The names of an account's skills now. */
+  readonly skills: (name: 'acme' | 'beta') => string[];
+}
+
+interface Daemon extends Running {
+  readonly get: (path: string) => Promise<{ readonly status: number; readonly text: string }>;
+}
+
+interface LogLine {
+  readonly event?: string;
+  readonly account?: string;
+  readonly status?: string;
+  readonly url?: string;
+}
+
+function logOf(running: Running): LogLine[] {
+  const whole = running.output().stderr.split('\n').slice(0, -1);
+  return whole.map((line) => JSON.parse(line) as LogLine);
+}
+
+/** Two accounts that start empty but for a skill that somebody has. */
+async function setUp(service = ''): Promise<Setting> {
+  const sandbox = await startSandbox({
+    seed: {
+      accounts: [
+        { name: 'acme', token: 'token-of-acme', skills: ['Perl'], resources: [{ skills: ['Perl'] }] },
+        { name: 'beta', token: 'token-of-beta' },
+      ],
+    },
+  });
+  const workspace = makeWorkspace('token-of-acme');
+  workspace.write(
+    'config/rolecall.yaml',
+    [
+      'accounts: accounts/*.yaml',
+      'store: ../data/rolecall.db',
+      `api: ${QUICK_API}`,
+      `defaults: { mode: apply, schedule: ${EVERY_TWO_SECONDS}, jitter: 0s }`,
+      'http: { listen: 127.0.0.1:0 }',
+      service,
+      '',
+    ].join('\n'),
+  );
+  return {
+    sandbox,
+    workspace,
+    account: (name, yaml) =>
+      workspace.write(
+        `config/accounts/${name}.yaml`,
+        `baseUrl: ${sandbox.url}\ntoken: { env: ${name.toUpperCase()}_TOKEN }\n${yaml}\n`,
+      ),
+    async serve() {
+      const running = workspace.start(['serve'], { env: { BETA_TOKEN: 'token-of-beta' } });
+      const url = (): string | undefined => logOf(running).find(({ event }) => event === 'listening')?.url;
+      await until('the daemon listens', () => url() !== undefined || running.process.exitCode !== null);
+      const base = url();
+      if (base === undefined) throw new Error(`the daemon ended: ${running.output().stderr}`);
+      const get: Daemon['get'] = async (path) => {
+        const reply = await fetch(base + path);
+        return { status: reply.status, text: await reply.text() };
+      };
+      return { ...running, get };
+    },
+    skills: (name) =>
+      sandbox
+        .state(name)
+        .skills.map((skill) => skill.name)
+        .toSorted(),
+  };
+}
+
+/** How many runs of an account have ended so. */
+function ended(daemon: Running, account: string, status: string): number {
+  return logOf(daemon).filter(
+    (line) => line.event === 'run_ended' && line.account === account && line.status === status,
+  ).length;
+}
+
+async function stop(daemon: Running): Promise<void> {
+  daemon.process.kill('SIGTERM');
+  const { status, stdout } = await daemon.ended;
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+  expect(logOf(daemon).at(-1)).toMatchObject({ event: 'stopped' });
+}
+
+/** The samples of Prometheus' text format by their name and labels; throws on a line that is none. */
+function samplesOf(text: string): Map<string, number> {
+  const sample = /^([a-zA-Z_:][\w:]*(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+)$/;
+  const lines = text.split('\n').filter((line) => line !== '' && !/^# (HELP|TYPE) \S+ \S/.test(line));
+  return new Map(
+    lines.map((line) => {
+      const [, name = '', value = ''] = sample.exec(line) ?? [];
+      if (name === '' || (Number.isNaN(Number(value)) && value.toLowerCase() !== 'nan'))
+        throw new Error(`no sample: ${line}`);
+      return [name, Number(value)] as const;
+    }),
+  );
+}
+
+const PROMISED = {
+  rolecall_runs_total: 'counter',
+  rolecall_run_duration_seconds: 'histogram',
+  rolecall_last_success_timestamp_seconds: 'gauge',
+  rolecall_drift: 'gauge',
+  rolecall_held: 'gauge',
+  rolecall_entries: 'gauge',
+  rolecall_operations_total: 'counter',
+  rolecall_api_requests_total: 'counter',
+  rolecall_api_request_duration_seconds: 'histogram',
+  rolecall_api_retries_total: 'counter',
+  rolecall_config_valid: 'gauge',
+  rolecall_skipped_ticks_total: 'counter',
+  rolecall_build_info: 'gauge',
+};
+
+test('the daemon brings two accounts to what their files say, repairs what somebody changes, and tells of it', async () => {
+  const { sandbox, account, serve, skills } = await setUp();
+  try {
+    account('acme', 'skills: [Go, Rust]');
+    account('beta', 'skills: [Lathe]\nroles: [Welder]');
+    const daemon = await serve();
+    expect(await daemon.get('/healthz')).toMatchObject({ status: 200 });
+    await until(
+      'both accounts are as their files say',
+      () => ended(daemon, 'acme', 'held') > 0 && ended(daemon, 'beta', 'converged') > 0,
+    );
+    expect([skills('acme'), skills('beta')]).toEqual([['Go', 'Perl', 'Rust'], ['Lathe']]);
+    expect(await daemon.get('/readyz')).toMatchObject({ status: 200 });
+
+    const lathe = sandbox.state('beta').skills.find(({ name }) => name === 'Lathe');
+    sandbox.removeEntry('beta', lathe?.id ?? '');
+    sandbox.addSkill('beta', 'Stray');
+    await until('the change by hand is repaired', () => skills('beta').join() === 'Lathe');
+
+    await until('the repair is counted', async () => {
+      const samples = samplesOf((await daemon.get('/metrics')).text);
+      return (
+        (samples.get(
+          'rolecall_operations_total{account="beta",kind="skill",action="delete",result="done"}',
+        ) ?? 0) > 0
+      );
+    });
+    const { status, text } = await daemon.get('/metrics');
+    expect(status).toBe(200);
+    for (const [name, type] of Object.entries(PROMISED)) expect(text).toContain(`\n# TYPE ${name} ${type}\n`);
+    const samples = samplesOf(text);
+    expect(samples.get('rolecall_runs_total{account="acme",status="held"}')).toBeGreaterThan(0);
+    expect(samples.get('rolecall_held{account="acme",kind="skill",rule="in_use"}')).toBe(1);
+    expect(samples.get('rolecall_entries{account="acme",kind="skill"}')).toBe(3);
+    expect(samples.get('rolecall_config_valid{account="beta"}')).toBe(1);
+    expect(
+      samples.get('rolecall_operations_total{account="beta",kind="skill",action="create",result="done"}'),
+    ).toBe(2);
+    expect(samples.get('rolecall_last_success_timestamp_seconds{account="beta"}')).toBeGreaterThan(1.6e9);
+    expect(samples.get('rolecall_api_requests_total{account="beta",method="POST",status="201"}')).toBe(3);
+    expect(
+      [...samples.keys()].filter((name) => /^rolecall_process_cpu_seconds_total\b/.test(name)),
+    ).toHaveLength(1);
+    expect(text).not.toMatch(/token-of-|Lathe|Perl/);
+    await stop(daemon);
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test('an edit is used by the next run; a broken one fails that account alone until it is mended', async () => {
+  const { sandbox, account, serve, skills } = await setUp();
+  try {
+    account('acme', 'skills: [Go]');
+    account('beta', 'skills: [Lathe]');
+    const daemon = await serve();
+    await until(
+      'both run',
+      () => ended(daemon, 'acme', 'held') > 0 && ended(daemon, 'beta', 'converged') > 0,
+    );
+
+    account('acme', 'skills: [Go, Zig]');
+    await until('the edit is applied', () => skills('acme').includes('Zig'));
+
+    account('acme', 'skills: [Go, Go]\nscedule: daily');
+    await until('the broken file fails two runs', () => ended(daemon, 'acme', 'failed') > 1);
+    const [betaBefore, writes] = [
+      ended(daemon, 'beta', 'converged'),
+      sandbox.requests().filter(({ method }) => method !== 'GET').length,
+    ];
+    account('beta', 'skills: [Lathe, Drill]');
+    await until(
+      'the other account goes on',
+      () => ended(daemon, 'beta', 'converged') > betaBefore && skills('beta').includes('Drill'),
+    );
+    expect(skills('acme')).toEqual(['Go', 'Perl', 'Zig']);
+    expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toHaveLength(writes + 1);
+    expect(daemon.output().stderr).toMatch(/acme\.yaml:\d+:\d+: .*did you mean/);
+    const broken = samplesOf((await daemon.get('/metrics')).text);
+    expect(broken.get('rolecall_config_valid{account="acme"}')).toBe(0);
+    expect(broken.get('rolecall_config_valid{account="beta"}')).toBe(1);
+    expect(await daemon.get('/readyz')).toMatchObject({ status: 200 });
+
+    account('acme', 'skills: [Go, Nim, Zig]');
+    await until('the mended file is applied', () => skills('acme').includes('Nim'));
+    await stop(daemon);
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test('SIGTERM in the middle of a run ends it in order: what is in flight finishes and the rest is skipped', async () => {
+  const { sandbox, workspace, account, serve, skills } = await setUp();
+  try {
+    sandbox.setSettings({ latencyMs: 40 });
+    const names = Array.from({ length: 400 }, (_, index) => `Skill ${index}`);
+    account('acme', `roles: []`);
+    account('beta', `skills: ${JSON.stringify(names)}`);
+    const daemon = await serve();
+    await until('the run is in the middle', () => skills('beta').length >= 20);
+    await stop(daemon);
+
+    const [run] = workspace.rows<{ id: string; status: string; created: number; finished_at: string | null }>(
+      "select id, status, created, finished_at from runs where account = 'beta'",
+    );
+    const made = skills('beta');
+    expect(made.length).toBeLessThan(400);
+    expect(run).toMatchObject({ status: 'interrupted', created: made.length });
+    expect(run?.finished_at).toBeTypeOf('string');
+    const counts = workspace.rows<{ status: string; n: number }>(
+      'select status, count(*) as n from operations where run_id = ? group by status order by status',
+      run?.id,
+    );
+    expect(counts).toEqual([
+      { status: 'done', n: made.length },
+      { status: 'skipped', n: 400 - made.length },
+    ]);
+    expect(workspace.rows('select * from locks')).toEqual([]);
+    expect(sandbox.requests().every(({ status }) => status !== null)).toBe(true);
+  } finally {
+    await sandbox.close();
+  }
+});

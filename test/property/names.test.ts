@@ -1,0 +1,94 @@
+// What holds for every name and every glob.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareCodePoints, globMatcher, nameKey, nearKey } from '../../src/core/names.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({
+    unit: fc.constantFrom('a', 'A', '\u0301', ' ', 'é', '\u{1f600}', '\uffee', '*', '?', '\\'),
+    maxLength: 12,
+  }),
+);
+
+describe('keys', () => {
+  it('are their own keys', () => {
+    fc.assert(
+      fc.property(text, (name) => {
+        expect(nameKey(nameKey(name))).toBe(nameKey(name));
+        expect(nearKey(nearKey(name))).toBe(nearKey(name));
+      }),
+    );
+  });
+
+  it('of the same names are near', () => {
+    fc.assert(
+      fc.property(text, (name) => {
+        for (const form of ['NFC', 'NFD'] as const) {
+          expect(nameKey(name.normalize(form))).toBe(nameKey(name));
+          expect(nearKey(name.normalize(form))).toBe(nearKey(name));
+        }
+        expect(nearKey(nameKey(name))).toBe(nearKey(name));
+      }),
+    );
+  });
+
+  it('of names that differ only in white space or case are near', () => {
+    fc.assert(
+      fc.property(text, fc.constantFrom(' ', '\t', '\u00a0', '\u2003'), (name, space) => {
+        expect(nearKey(`${space}${name}${space}`)).toBe(nearKey(name));
+        expect(nearKey(name.toLowerCase())).toBe(nearKey(name.toUpperCase().toLowerCase()));
+      }),
+    );
+  });
+});
+
+describe('the order', () => {
+  const points = (name: string): number[] => Array.from(name, (each) => each.codePointAt(0) ?? 0);
+
+  it('is that of the lists of code points', () => {
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        const [x, y] = [points(a), points(b)];
+        const at = x.findIndex((point, index) => point !== y[index]);
+        const expected = at === -1 ? x.length - y.length : (x[at] ?? 0) - (y[at] ?? -1);
+        expect(Math.sign(compareCodePoints(a, b))).toBe(Math.sign(expected));
+      }),
+    );
+  });
+});
+
+describe('a glob', () => {
+  const escaped = (name: string): string => name.replace(/[\\*?]/g, '\\$&');
+
+  it('of an escaped name matches that name and no other', () => {
+    fc.assert(
+      fc.property(text, text, (name, other) => {
+        const matches = globMatcher(escaped(name));
+        expect(matches(name)).toBe(true);
+        expect(matches(other)).toBe(nameKey(other) === nameKey(name));
+      }),
+    );
+  });
+
+  it('with stars around an escaped part matches just the names that contain it', () => {
+    const ascii = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?', '/'), maxLength: 6 });
+    fc.assert(
+      fc.property(ascii, ascii, (part, name) => {
+        expect(globMatcher(`*${escaped(part)}*`)(name)).toBe(name.includes(part));
+        expect(globMatcher(`${escaped(part)}*`)(name)).toBe(name.startsWith(part));
+        expect(globMatcher(`*${escaped(part)}`)(name)).toBe(name.endsWith(part));
+      }),
+    );
+  });
+
+  it('of question marks matches just the names of so many characters', () => {
+    const plain = fc.string({ unit: fc.constantFrom('a', 'é', '\u{1f600}', '\n'), maxLength: 5 });
+    fc.assert(
+      fc.property(plain, fc.nat(5), (name, count) => {
+        expect(globMatcher('?'.repeat(count))(name)).toBe(Array.from(name).length === count);
+      }),
+    );
+  });
+});

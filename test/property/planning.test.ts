@@ -1,0 +1,392 @@
+// What holds for every plan, whatever a file asks for and whatever the lists show.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type {
+  ApprovedDelete,
+  DesiredCatalog,
+  DesiredEntry,
+  Entry,
+  Kind,
+  ObservedCatalog,
+  Policy,
+} from '../../src/core/catalog.ts';
+import { KINDS } from '../../src/core/catalog.ts';
+import { makePlan } from '../../src/core/make-plan.ts';
+import { globMatcher, nameKey, nearKey } from '../../src/core/names.ts';
+import type { Operation, Plan } from '../../src/core/plan.ts';
+import type { Case } from '../unit/core/builders.ts';
+import {
+  entry,
+  HISTORY,
+  NOW,
+  NOW_MS,
+  observed,
+  person,
+  POLICY,
+  sha256,
+  UNLIMITED,
+} from '../unit/core/builders.ts';
+
+fc.configureGlobal({ numRuns: 250 });
+
+/** Few names, many of them near or the same in another form, so that they meet. */
+const NAMES = [
+  'a',
+  'A',
+  'a ',
+  'á',
+  'a\u0301',
+  'b',
+  'B',
+  'ß',
+  'SS',
+  'ﬁ',
+  'fi',
+  'Design',
+  'design',
+  'C++',
+  '\u{1f600}',
+  '\uffee',
+];
+const name = fc.constantFrom(...NAMES);
+const kind = fc.constantFrom(...KINDS);
+
+const desiredList: fc.Arbitrary<DesiredEntry[]> = fc
+  .uniqueArray(name.map(nameKey), { maxLength: 8 })
+  .chain((names) =>
+    fc
+      .array(fc.uniqueArray(name.map(nameKey), { maxLength: 2 }), {
+        minLength: names.length,
+        maxLength: names.length,
+      })
+      .map((formers) =>
+        names.map((each, index) => ({
+          name: each,
+          // A name that is desired is never a former one: the configuration refuses that.
+          formerly: (formers[index] ?? []).filter((former) => !names.includes(former)),
+        })),
+      ),
+  );
+
+const entryList: fc.Arbitrary<Entry[]> = fc
+  .array(
+    fc.record({
+      name,
+      createDate: fc.option(fc.constantFrom('2020-01-01', '2021-01-01'), { nil: undefined }),
+    }),
+    {
+      maxLength: 14,
+    },
+  )
+  .map((items) => items.map((item, index) => entry(item.name, `id${String(index)}`, item.createDate)));
+
+const approvals: fc.Arbitrary<ApprovedDelete[]> = fc.array(fc.record({ kind, name: name.map(nameKey) }), {
+  maxLength: 3,
+});
+
+const desiredCatalog: fc.Arbitrary<DesiredCatalog> = fc.record(
+  { skill: desiredList, role: desiredList, approvedDeletes: approvals },
+  { requiredKeys: ['approvedDeletes'] },
+);
+
+const observedCatalog: fc.Arbitrary<ObservedCatalog> = fc
+  .record({ skill: entryList, role: entryList })
+  .chain(({ skill, role }) => {
+    const ids = (entries: readonly Entry[]) => [...entries.map(({ id }) => id), 'unknown'];
+    const resource = fc.record({
+      skillsIds: fc.option(fc.uniqueArray(fc.constantFrom(...ids(skill)), { maxLength: 4 }), {
+        nil: undefined,
+      }),
+      roleId: fc.option(fc.constantFrom(...ids(role)), { nil: null }),
+    });
+    return fc.array(resource, { maxLength: 5 }).map((people) =>
+      observed({
+        skill,
+        role,
+        resources: people.map((each, index) => person(`p${String(index)}`, each.skillsIds, each.roleId)),
+      }),
+    );
+  });
+
+const policy: fc.Arbitrary<Policy> = fc.record({
+  delete: fc.constantFrom('never', 'unused', 'always'),
+  ownership: fc.constantFrom('all', 'managed'),
+  maxDeletes: fc.integer({ min: 0, max: 6 }),
+  maxDeletesPerDay: fc.integer({ min: 0, max: 6 }),
+  maxDeletePercent: fc.integer({ min: 0, max: 100 }),
+  allowEmpty: fc.boolean(),
+  protect: fc.array(fc.constantFrom('A*', '?', 'Design', '\\a'), { maxLength: 2 }),
+  duplicates: fc.constantFrom('report', 'remove-unused'),
+  unusedForMs: fc.constantFrom(0, 0, 1000),
+  freeze: fc.constant([]),
+});
+
+const history: fc.Arbitrary<Case['history']> = fc.record(
+  { deletesLastDay: fc.integer({ min: 0, max: 4 }) },
+  { requiredKeys: [] },
+);
+
+function planOf(
+  desired: DesiredCatalog,
+  lists: ObservedCatalog,
+  rules: Policy = POLICY,
+  known: Case['history'] = {},
+): Plan {
+  return makePlan({
+    account: 'acme',
+    remoteAccountId: '42',
+    now: NOW,
+    nowMs: NOW_MS,
+    desired,
+    policy: rules,
+    observed: lists,
+    history: { ...HISTORY, ...known },
+    frozen: null,
+    source: 'current',
+    acceptOlderSource: false,
+    blocked: null,
+    warnings: [],
+    configDigest: 'sha256:c',
+    configCommit: null,
+    sha256,
+  });
+}
+
+/** What the service would hold when it did what the operations say (service document, sections 3 and 4). */
+function carriedOut(lists: ObservedCatalog, operations: readonly Operation[]): ObservedCatalog {
+  const gone = (of: Kind) =>
+    new Set(
+      operations.filter((each) => each.action === 'delete' && each.kind === of).map((each) => each.remoteId),
+    );
+  const made = (of: Kind) =>
+    operations
+      .filter((each) => each.action === 'create' && each.kind === of)
+      .map((each, index) => entry(each.name, `new-${of}-${String(index)}`));
+  const after = (of: Kind) => [...lists[of].filter(({ id }) => !gone(of).has(id)), ...made(of)];
+  return observed({
+    skill: after('skill'),
+    role: after('role'),
+    resources: lists.resources.map(({ id, skillsIds, roleId }) =>
+      person(
+        id,
+        skillsIds?.filter((each) => !gone('skill').has(each)),
+        typeof roleId === 'string' && gone('role').has(roleId) ? null : roleId,
+      ),
+    ),
+  });
+}
+
+const keysOf = (entries: readonly { readonly name: string }[]) =>
+  new Set(entries.map((each) => nameKey(each.name)));
+const sorted = (keys: ReadonlySet<string>) => [...keys].toSorted();
+
+describe('a plan that nothing holds back', () => {
+  it('leaves exactly the desired names, and another one is empty', () => {
+    fc.assert(
+      fc.property(desiredCatalog, observedCatalog, (desired, lists) => {
+        // Only what may be held for its people's sake stands in the way, so nobody has anything.
+        const nobody = { ...lists, resources: [] };
+        const rules = { ...UNLIMITED, duplicates: 'remove-unused' } as const;
+        const made = planOf(desired, nobody, rules);
+        const after = carriedOut(nobody, made.operations);
+        for (const each of KINDS) {
+          const asked = desired[each];
+          if (asked === undefined) expect(after[each]).toEqual(lists[each]);
+          else {
+            expect(sorted(keysOf(after[each]))).toEqual(sorted(keysOf(asked)));
+            expect(after[each]).toHaveLength(asked.length);
+          }
+        }
+        const again = planOf(desired, after, rules);
+        expect([again.operations, again.held, again.leftAlone]).toEqual([[], [], []]);
+      }),
+    );
+  });
+});
+
+describe('every plan', () => {
+  it('of what is desired is empty', () => {
+    fc.assert(
+      fc.property(desiredCatalog, policy, (desired, rules) => {
+        const there = (of: Kind) =>
+          (desired[of] ?? []).map((each, index) => entry(each.name, `${of}${String(index)}`));
+        const made = planOf(desired, observed({ skill: there('skill'), role: there('role') }), rules);
+        expect([made.operations, made.held, made.leftAlone]).toEqual([[], [], []]);
+      }),
+    );
+  });
+
+  it('is the same to the byte whatever order the service lists in', () => {
+    const shuffledToo = observedCatalog.chain((lists) =>
+      fc.record({
+        lists: fc.constant(lists),
+        shuffled: fc.record({
+          skill: fc.shuffledSubarray([...lists.skill], { minLength: lists.skill.length }),
+          role: fc.shuffledSubarray([...lists.role], { minLength: lists.role.length }),
+          resources: fc.shuffledSubarray([...lists.resources], { minLength: lists.resources.length }),
+        }),
+      }),
+    );
+    fc.assert(
+      fc.property(desiredCatalog, shuffledToo, policy, (desired, { lists, shuffled }, rules) => {
+        const turned = {
+          ...shuffled,
+          resources: shuffled.resources.map((each) => ({
+            ...each,
+            ...(each.skillsIds === undefined ? {} : { skillsIds: each.skillsIds.toReversed() }),
+          })),
+          warnings: [],
+        };
+        expect(JSON.stringify(planOf(desired, turned, rules))).toBe(
+          JSON.stringify(planOf(desired, lists, rules)),
+        );
+      }),
+    );
+  });
+
+  it('keeps an entry of every desired name, and never touches a kind that is left out', () => {
+    fc.assert(
+      fc.property(desiredCatalog, observedCatalog, policy, history, (desired, lists, rules, known) => {
+        const made = planOf(desired, lists, rules, known);
+        const after = carriedOut(lists, made.operations);
+        for (const each of KINDS) {
+          const lost = sorted(keysOf(lists[each])).filter((key) => !keysOf(after[each]).has(key));
+          expect(lost.filter((key) => keysOf(desired[each] ?? []).has(key))).toEqual([]);
+          if (desired[each] === undefined) expect(after[each]).toEqual(lists[each]);
+        }
+        const managed = KINDS.filter((each) => desired[each] !== undefined);
+        const named = [...made.operations, ...made.held, ...made.leftAlone];
+        expect(named.filter((each) => !managed.includes(each.kind))).toEqual([]);
+      }),
+    );
+  });
+
+  it('deletes what people have only under delete: always or when that entry is approved', () => {
+    fc.assert(
+      fc.property(desiredCatalog, observedCatalog, policy, (desired, lists, rules) => {
+        for (const { action, kind: of, name: gone, usedBy = [], remoteId = '' } of planOf(
+          desired,
+          lists,
+          rules,
+        ).operations) {
+          if (action === 'create') continue;
+          const holders = lists.resources
+            .filter((each) =>
+              of === 'skill' ? each.skillsIds?.includes(remoteId) : each.roleId === remoteId,
+            )
+            .map(({ id }) => id);
+          expect(usedBy).toEqual(holders.toSorted());
+          const approved = desired.approvedDeletes.some(
+            (approval) => approval.kind === of && nameKey(approval.name) === nameKey(gone),
+          );
+          if (holders.length > 0 && !approved) expect(rules.delete).toBe('always');
+          expect(rules.delete).not.toBe('never');
+        }
+      }),
+    );
+  });
+
+  it('never deletes an entry that people have and whose name is near a desired one, unless it is approved', () => {
+    fc.assert(
+      fc.property(desiredCatalog, observedCatalog, (desired, lists) => {
+        const unapproved = { ...desired, approvedDeletes: [] };
+        for (const each of planOf(unapproved, lists, UNLIMITED).operations) {
+          if (each.action === 'create' || (each.usedBy ?? []).length === 0) continue;
+          const near = (desired[each.kind] ?? []).filter(
+            (wanted) => nearKey(wanted.name) === nearKey(each.name),
+          );
+          expect(near).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  it('never deletes what a glob protects', () => {
+    fc.assert(
+      fc.property(desiredCatalog, observedCatalog, policy, (desired, lists, rules) => {
+        const matchers = rules.protect.map(globMatcher);
+        const deleted = planOf(desired, lists, rules).operations.filter(({ action }) => action === 'delete');
+        expect(deleted.filter((each) => matchers.some((matches) => matches(each.name)))).toEqual([]);
+      }),
+    );
+  });
+
+  it('stays within every limit, and a limit that is passed lets nothing through in slices', () => {
+    fc.assert(
+      fc.property(desiredCatalog, observedCatalog, policy, history, (desired, lists, rules, known) => {
+        const made = planOf(desired, lists, rules, known);
+        const deletes = made.operations.filter(({ action }) => action === 'delete');
+        expect(deletes.length).toBeLessThanOrEqual(rules.maxDeletes);
+        if (deletes.length > 0) {
+          expect(deletes.length + (known?.deletesLastDay ?? 0)).toBeLessThanOrEqual(rules.maxDeletesPerDay);
+        }
+        for (const each of KINDS) {
+          const ofKind = deletes.filter((operation) => operation.kind === each).length;
+          if (lists[each].length >= 10)
+            expect(ofKind * 100).toBeLessThanOrEqual(rules.maxDeletePercent * lists[each].length);
+        }
+        const over = made.held.filter(
+          ({ rules: by }) => by.includes('max_deletes') || by.includes('max_deletes_per_day'),
+        );
+        if (over.length > 0) expect(deletes).toEqual([]);
+        const overPercent = new Set(
+          made.held.filter(({ rules: by }) => by.includes('max_delete_percent')).map((held) => held.kind),
+        );
+        expect(deletes.filter((operation) => overPercent.has(operation.kind))).toEqual([]);
+      }),
+    );
+  });
+
+  it('has a summary that counts its lists, and every extra entry once in one of them', () => {
+    fc.assert(
+      fc.property(desiredCatalog, observedCatalog, policy, history, (desired, lists, rules, known) => {
+        const made = planOf(desired, lists, rules, known);
+        const of = (action: string) => made.operations.filter((each) => each.action === action).length;
+        const wanted = KINDS.flatMap((each) => desired[each] ?? []).length;
+        const heldCreates = made.held.filter(({ action }) => action === 'create').length;
+        expect(made.summary).toEqual({
+          create: of('create'),
+          delete: of('delete'),
+          hold: made.held.length,
+          keep: wanted - of('create') - heldCreates,
+          leave: made.leftAlone.length,
+        });
+        const told = [...made.operations, ...made.held, ...made.leftAlone].flatMap((each) =>
+          typeof each.remoteId === 'string' ? [`${each.kind}:${each.remoteId}`] : [],
+        );
+        expect(new Set(told).size).toBe(told.length);
+        const managed = KINDS.flatMap((each) => (desired[each] === undefined ? [] : lists[each]));
+        expect(told.length + made.summary.keep).toBe(managed.length);
+      }),
+    );
+  });
+
+  it('gives a reason, a release and at least one rule for all that it holds', () => {
+    fc.assert(
+      fc.property(desiredCatalog, observedCatalog, policy, history, (desired, lists, rules, known) => {
+        for (const held of planOf(desired, lists, rules, known).held) {
+          expect(held.rules.length).toBeGreaterThan(0);
+          expect([held.reason, held.release]).not.toContain('');
+        }
+      }),
+    );
+  });
+
+  it('sends all creates before the deletes, but for approved near twins that nobody has', () => {
+    fc.assert(
+      fc.property(desiredCatalog, observedCatalog, (desired, lists) => {
+        const { operations } = planOf(desired, lists, UNLIMITED);
+        const lastCreate = operations.findLastIndex(({ action }) => action === 'create');
+        for (const early of operations
+          .slice(0, Math.max(0, lastCreate))
+          .filter(({ action }) => action === 'delete')) {
+          expect(early.usedBy).toEqual([]);
+          const approved = desired.approvedDeletes.some(
+            (each) => each.kind === early.kind && nameKey(each.name) === nameKey(early.name),
+          );
+          expect(approved).toBe(true);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,207 @@
+// A run with everything real but time: the sandbox over HTTP, the client, the store in a file, and a clock that goes
+// forward by itself whenever somebody waits, so that a settle of half a minute takes none.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import type { ReconcileResult } from '../../../src/app/reconcile.ts';
+import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
+import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/app/request.ts';
+import { ACCEPT_NOTHING } from '../../../src/app/request.ts';
+import type { RunResult } from '../../../src/app/run-result.ts';
+import type { DesiredCatalog, DesiredEntry, Policy } from '../../../src/core/catalog.ts';
+import type { Clock } from '../../../src/core/ports.ts';
+import { Secret } from '../../../src/core/secret.ts';
+import type { AccountSettings, ApiSettings } from '../../../src/core/settings.ts';
+import type { Fault, Sandbox, SandboxSeed, SandboxSettings } from '../../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { createConnections } from '../../../src/service/connections.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { UNLIMITED, wanted } from '../core/builders.ts';
+import { accountAt } from '../service/loopback.ts';
+
+export const API: ApiSettings = {
+  concurrency: 4,
+  requestsPerSecond: 10_000,
+  retries: 0,
+  hostConcurrency: 32,
+  timeoutMs: 3000,
+  settleMs: 35_000,
+  recheckMs: 2000,
+  stalenessMs: 120_000,
+  maxResponseBytes: 10_000_000,
+};
+
+/** Waits for nothing: who sleeps sets it forward. Long sleeps (the renewal of a lock) follow the short ones. */
+export class QuickClock implements Clock {
+  private now = Date.now();
+  private readonly long = new Set<{ readonly dueMs: number; readonly wake: () => void }>();
+
+  nowMs(): number {
+    return this.now;
+  }
+
+  /** Lets time pass. */
+  pass(ms: number): void {
+    this.now += ms;
+    for (const sleeper of this.long) if (sleeper.dueMs <= this.now) sleeper.wake();
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return;
+    if (ms < 5000) {
+      this.pass(ms);
+      return await new Promise((resolve) => setImmediate(resolve));
+    }
+    await new Promise<void>((resolve) => {
+      const sleeper = {
+        dueMs: this.now + ms,
+        wake: () => {
+          this.long.delete(sleeper);
+          signal?.removeEventListener('abort', sleeper.wake);
+          resolve();
+        },
+      };
+      this.long.add(sleeper);
+      signal?.addEventListener('abort', sleeper.wake, { once: true });
+    });
+  }
+}
+
+export interface Wish {
+  readonly skills?: readonly (string | DesiredEntry)[];
+  readonly roles?: readonly (string | DesiredEntry)[];
+  readonly approvedDeletes?: DesiredCatalog['approvedDeletes'];
+  readonly policy?: Partial<Policy>;
+  readonly accountId?: string;
+  /** The sandbox's account whose token is used, and the name in the configuration. */
+  readonly account?: string;
+  readonly name?: string;
+  readonly options?: Partial<ReconcileOptions>;
+  readonly deps?: (deps: ApplyDeps) => ApplyDeps;
+  readonly stop?: AbortController;
+}
+
+export interface Stage {
+  readonly sandbox: Sandbox;
+  readonly store: Store;
+  readonly clock: QuickClock;
+  readonly deps: ApplyDeps;
+  apply(wish: Wish): Promise<RunResult>;
+  plan(wish: Wish): Promise<RunResult>;
+  skills(account?: string): string[];
+  rows<T = Record<string, unknown>>(sql: string, ...values: unknown[]): T[];
+  /** `POST skill New`, `DELETE skill Old` … in the order of their arrival. */
+  writes(): string[];
+}
+
+export interface StageOptions {
+  readonly seed: SandboxSeed['accounts'][number] | SandboxSeed['accounts'];
+  readonly settings?: Partial<SandboxSettings>;
+  readonly faults?: readonly Fault[];
+  readonly api?: Partial<ApiSettings>;
+}
+
+export async function stage({ seed, settings = {}, faults = [], api = {} }: StageOptions): Promise<Stage> {
+  const sandbox = await startSandbox({ seed: { accounts: [seed].flat() }, settings, faults });
+  onTestFinished(() => sandbox.close());
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-app-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'x.db');
+  const store = openStore(file);
+  onTestFinished(() => store.close());
+  const clock = new QuickClock();
+  const whole = { ...API, ...api };
+  const tokens = new Map<string, string>();
+  const connections = createConnections({
+    api: whole,
+    version: 'test',
+    token: (account) => Promise.resolve(new Secret(tokens.get(account.name) ?? '')),
+    throttledUntilMs: async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
+    observer: () => ({ request: () => undefined, retry: () => undefined }),
+  });
+  onTestFinished(() => connections.close());
+  let runs = 0;
+  const deps: ApplyDeps = {
+    service: connections,
+    journal: store.journal,
+    locks: store.locks,
+    clock,
+    newRunId: () => `01900000-0000-7000-8000-${(runs += 1).toString(16).padStart(12, '0')}`,
+    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    compareCommits: () => Promise.resolve('unknown'),
+    cronTicked: () => Promise.resolve(false),
+  };
+
+  function requestFor(wish: Wish): AccountRequest {
+    const [first] = sandbox.accounts;
+    const remote = sandbox.accounts.find(({ name }) => name === (wish.account ?? first?.name));
+    if (remote === undefined) throw new Error('the sandbox has no such account');
+    const name = wish.name ?? remote.name;
+    tokens.set(name, remote.token);
+    const settings: AccountSettings = {
+      ...accountAt(remote.baseUrl, name),
+      policy: { ...UNLIMITED, delete: 'unused', ...wish.policy },
+      desired: {
+        ...(wish.skills === undefined ? {} : { skill: wanted(...wish.skills) }),
+        ...(wish.roles === undefined ? {} : { role: wanted(...wish.roles) }),
+        approvedDeletes: wish.approvedDeletes ?? [],
+      },
+      ...(wish.accountId === undefined ? {} : { accountId: wish.accountId }),
+    };
+    const stop = wish.stop ?? new AbortController();
+    return {
+      settings,
+      api: whole,
+      commit: null,
+      configured: new Set([...sandbox.accounts.map((each) => each.name), name, 'copy']),
+      trigger: 'cli',
+      signals: { stop: stop.signal, kill: new AbortController().signal },
+    };
+  }
+
+  const depsOf = (wish: Wish): ApplyDeps => wish.deps?.(deps) ?? deps;
+  return {
+    sandbox,
+    store,
+    clock,
+    deps,
+    async apply(wish) {
+      const options = { mode: 'apply', accept: ACCEPT_NOTHING, lockTimeoutMs: 0, ...wish.options } as const;
+      const result: ReconcileResult = await reconcile(requestFor(wish), depsOf(wish), options);
+      if ('heldBy' in result) throw new Error(`the lock is held by ${result.heldBy}`);
+      return result;
+    },
+    plan: (wish) => dryRun(requestFor(wish), depsOf(wish)),
+    skills: (account = sandbox.accounts[0]?.name ?? '') =>
+      sandbox
+        .state(account)
+        .skills.map(({ name }) => name)
+        .toSorted(),
+    rows<T>(sql: string, ...values: unknown[]): T[] {
+      const db = new SQLite(file, { fileMustExist: true });
+      try {
+        return db.prepare(sql).all(...values) as T[];
+      } finally {
+        db.close();
+      }
+    },
+    writes: () =>
+      sandbox
+        .requests()
+        .filter(({ method }) => method !== 'GET')
+        .map(({ method, path, name }) => `${method} ${path.split('/')[4] ?? ''} ${name ?? '?'}`),
+  };
+}
+
+/** Status and name of each operation of the last run, in its order. */
+export function operations(
+  of: Stage,
+): { name: string; action: string; status: string; rule: string | null }[] {
+  return of.rows(
+    'select name, action, status, rule from operations where run_id = (select max(id) from runs) order by seq',
+  );
+}

@@ -1,0 +1,172 @@
+// The rooms of src/ and who may enter which (the table of the house), read off the import lines of every file.
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../../src', import.meta.url));
+
+interface Room {
+  /** The other rooms that it may import. */
+  readonly rooms: readonly string[];
+  /** Packages by their names, `node:*` for what the platform brings along. */
+  readonly packages: readonly string[];
+}
+
+const HTTP_SERVER = ['hono', '@hono/node-server'];
+
+const ROOMS: Readonly<Record<string, Room>> = {
+  core: { rooms: [], packages: [] },
+  config: { rooms: ['core'], packages: ['node:*', 'yaml', 'zod', 'simple-git', 'node-cron'] },
+  service: { rooms: ['core'], packages: ['node:*', 'undici', 'p-retry', 'p-queue'] },
+  store: { rooms: ['core'], packages: ['node:*', 'better-sqlite3', 'kysely'] },
+  app: { rooms: ['core'], packages: [] },
+  report: { rooms: ['core'], packages: ['node:*', 'cli-table3', 'picocolors'] },
+  daemon: {
+    rooms: ['core', 'app', 'report'],
+    packages: [
+      'node:*',
+      'node-cron',
+      ...HTTP_SERVER,
+      'prom-client',
+      'chokidar',
+      'pino',
+      'close-with-grace',
+      'undici',
+      'p-retry',
+    ],
+  },
+  sandbox: { rooms: [], packages: ['node:*', ...HTTP_SERVER, 'better-sqlite3'] },
+  cli: {
+    rooms: ['core', 'app', 'report'],
+    packages: ['node:*', 'commander', '@bomb.sh/tab', 'close-with-grace', 'listr2', 'picocolors'],
+  },
+};
+
+/** The files at the top of src/ know every room and every package. */
+const TOP = /^(main|demo|wire(-[a-z]+)*)\.ts$/;
+
+interface SourceFile {
+  /** Below src/, with slashes. */
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+function importsOf(text: string): string[] {
+  const code = text.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '');
+  const statements = code.matchAll(
+    /^\s*(?:import|export)\b[^;'"]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]/gm,
+  );
+  const calls = code.matchAll(/\b(?:import|require)\(\s*['"]([^'"]+)['"]/g);
+  return [...statements, ...calls].flatMap(([, one, other]) => [one ?? other ?? []].flat());
+}
+
+const FILES: readonly SourceFile[] = readdirSync(SRC, { recursive: true, withFileTypes: true })
+  .filter((item) => item.isFile() && /\.tsx?$/.test(item.name))
+  .map((item) => {
+    const file = join(item.parentPath, item.name);
+    const text = readFileSync(file, 'utf8');
+    return { path: relative(SRC, file), text, imports: importsOf(text) };
+  });
+
+function packageOf(specifier: string): string {
+  if (isBuiltin(specifier)) return 'node:*';
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** The room of a file, or null at the top of src/. */
+function roomOf(path: string): string | null {
+  return path.includes('/') ? (path.split('/')[0] ?? null) : null;
+}
+
+/** What a file of this room imports and may not. */
+function trespasses(file: SourceFile, room: Room, name: string): string[] {
+  return file.imports.flatMap((specifier) => {
+    if (!specifier.startsWith('.')) {
+      return room.packages.includes(packageOf(specifier)) ? [] : [`${file.path} imports ${specifier}`];
+    }
+    const target = relative(SRC, join(SRC, dirname(file.path), specifier));
+    const entered = roomOf(target);
+    const allowed = entered === name || (entered !== null && room.rooms.includes(entered));
+    return allowed ? [] : [`${file.path} imports ${target}`];
+  });
+}
+
+describe('the rooms', () => {
+  it('are those of the house, and every file is in one or at the top', () => {
+    const rooms = new Set(FILES.flatMap(({ path }) => roomOf(path) ?? []));
+    expect([...rooms].filter((room) => !Object.hasOwn(ROOMS, room))).toEqual([]);
+    const top = FILES.filter(({ path }) => roomOf(path) === null).map(({ path }) => path);
+    expect(top.filter((path) => !TOP.test(path))).toEqual([]);
+    expect(top).toContain('main.ts');
+  });
+
+  it.each(Object.entries(ROOMS))('%s imports only what it may', (name, room) => {
+    const files = FILES.filter(({ path }) => roomOf(path) === name);
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.flatMap((file) => trespasses(file, room, name))).toEqual([]);
+  });
+
+  it('are entered through files that are there', () => {
+    const paths = new Set(FILES.map(({ path }) => path));
+    const lost = FILES.flatMap((file) =>
+      file.imports
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => relative(SRC, join(SRC, dirname(file.path), specifier)))
+        .filter((target) => !paths.has(target))
+        .map((target) => `${file.path} imports ${target}`),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('are read off import lines of every shape', () => {
+    const text = [
+      "import a from 'one';",
+      "import type { B } from './two.ts';",
+      "import {\n  c,\n  type D,\n} from '@scope/three/deep';",
+      "import 'four';",
+      "export { e } from 'five';",
+      "const f = await import('./six.ts');",
+      "// import g from 'comment';",
+    ].join('\n');
+    expect(importsOf(text).toSorted()).toEqual(
+      ['one', './two.ts', '@scope/three/deep', 'four', 'five', './six.ts'].toSorted(),
+    );
+    expect(packageOf('@scope/three/deep')).toBe('@scope/three');
+    expect([packageOf('fs'), packageOf('node:fs/promises')]).toEqual(['node:*', 'node:*']);
+  });
+});
+
+describe('every file', () => {
+  const offending = (test: (file: SourceFile) => boolean): string[] =>
+    FILES.filter(test).map(({ path }) => path);
+
+  it('begins with a comment that says what it is for', () => {
+    expect(offending(({ text }) => !/^(#!.*\n)?(\/\/ \S|\/\*)/.test(text))).toEqual([]);
+  });
+
+  it('has at most three hundred lines', () => {
+    expect(offending(({ text }) => text.trimEnd().split('\n').length > 300)).toEqual([]);
+  });
+
+  it('is named for what it holds, in kebab case, and is no barrel', () => {
+    const bad = /^(utils?|helpers?|common|types|misc|index)$/;
+    expect(
+      offending(({ path }) => {
+        const name = basename(path).replace(/\.tsx?$/, '');
+        return bad.test(name) || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name);
+      }),
+    ).toEqual([]);
+  });
+
+  it('exports by name', () => {
+    expect(
+      offending(({ text }) => /^export\s+default\b|^export\s*\{[^}]*\bas\s+default\b/m.test(text)),
+    ).toEqual([]);
+  });
+});

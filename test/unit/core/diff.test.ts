@@ -1,0 +1,118 @@
+// Desired and observed of one kind → what is missing, what is there, what is too much.
+import { describe, expect, it } from 'vitest';
+import type { DesiredEntry, Entry } from '../../../src/core/catalog.ts';
+import { diffKind } from '../../../src/core/diff.ts';
+import type { History } from '../../../src/core/history.ts';
+import type { UsageIndex } from '../../../src/core/usage.ts';
+import { entry, HISTORY, observed, wanted } from './builders.ts';
+
+function diff(
+  desired: readonly (string | DesiredEntry)[],
+  skill: readonly Entry[],
+  options: { usage?: UsageIndex; history?: Partial<History> } = {},
+) {
+  const { usage = new Map(), history = {} } = options;
+  return diffKind('skill', wanted(...desired), observed({ skill }), usage, { ...HISTORY, ...history });
+}
+
+const extraNames = (of: ReturnType<typeof diff>): string[] => of.extras.map(({ entry: { name } }) => name);
+
+describe('the diff of a kind', () => {
+  it('tells what is missing, kept and too much', () => {
+    const found = diff(['b', 'a', 'c'], [entry('c'), entry('x')]);
+    expect(found.missing).toEqual(['a', 'b']);
+    expect(found.kept).toBe(1);
+    expect(found.extras).toMatchObject([{ entry: { name: 'x' }, cause: 'unnamed' }]);
+  });
+
+  it('sees the same name in another Unicode form', () => {
+    const found = diff(['Caf\u00e9'], [entry('Cafe\u0301')]);
+    expect([found.missing, found.extras, found.kept]).toEqual([[], [], 1]);
+  });
+
+  it('does not take a name for another that only looks like it', () => {
+    const found = diff(['Design'], [entry('design'), entry('Design ')]);
+    expect(found.missing).toEqual(['Design']);
+    expect(extraNames(found).toSorted()).toEqual(['Design ', 'design']);
+  });
+
+  it('calls an entry of a former name a rename and says to what', () => {
+    const found = diff([{ name: 'Kubernetes', formerly: ['K8s', 'Kube'] }], [entry('K8s'), entry('Kube')]);
+    expect(found.missing).toEqual(['Kubernetes']);
+    expect(found.extras).toMatchObject([
+      { cause: 'renamed', desiredName: 'Kubernetes' },
+      { cause: 'renamed', desiredName: 'Kubernetes' },
+    ]);
+  });
+
+  it('counts an entry that is awaited as there', () => {
+    const awaited = [{ kind: 'skill', remoteId: '1', name: 'a' }] as const;
+    expect(diff(['a'], [], { history: { awaited } })).toMatchObject({ missing: [], kept: 1 });
+    const ofRole = [{ kind: 'role', remoteId: '1', name: 'a' }] as const;
+    expect(diff(['a'], [], { history: { awaited: ofRole } }).missing).toEqual(['a']);
+  });
+
+  it('leaves out an entry that is gone, so that its name is missing again', () => {
+    const found = diff(['a'], [entry('a', '1'), entry('x', '2')], {
+      history: { gone: new Set(['skill:1', 'skill:2'] as const) },
+    });
+    expect(found).toMatchObject({ missing: ['a'], extras: [], present: [] });
+  });
+
+  it('takes an entry under the name that was asked for when the service changed it', () => {
+    const history = { requestedNames: new Map([['skill:1', 'TypeScript ']] as const) };
+    const found = diff(['TypeScript '], [entry('TypeScript', '1')], { history });
+    expect([found.missing, found.extras]).toEqual([[], []]);
+    expect(found.changedNames).toMatchObject([{ entry: { id: '1' }, requested: 'TypeScript ' }]);
+  });
+
+  it('takes it under the shown name as well', () => {
+    const history = { requestedNames: new Map([['skill:1', 'TypeScript ']] as const) };
+    const found = diff(['TypeScript'], [entry('TypeScript', '1')], { history });
+    expect([found.missing, found.extras, found.changedNames]).toEqual([[], [], []]);
+  });
+});
+
+describe('of several entries with one name', () => {
+  const kept = (entries: readonly Entry[], usage: UsageIndex = new Map()) =>
+    diff(['a'], entries, { usage }).duplicates[0]?.kept.id;
+
+  it('the one that most people have stays', () => {
+    const usage: UsageIndex = new Map([
+      ['skill:1', ['p']],
+      ['skill:2', ['p', 'q']],
+    ]);
+    expect(kept([entry('a', '1', '2020-01-01'), entry('a', '2', '2024-01-01')], usage)).toBe('2');
+  });
+
+  it('else the oldest, whatever way its date is written', () => {
+    const entries = [entry('a', '1', '2024-01-01T01:00:00+02:00'), entry('a', '2', '2024-01-01T00:30:00')];
+    expect(kept(entries)).toBe('1');
+    expect(kept([entry('a', '1', '2024-02-01'), entry('a', '2', '2024-01-31')])).toBe('2');
+  });
+
+  it('and one without a date is no oldest', () => {
+    expect(kept([entry('a', '1'), entry('a', '2', '2024-01-01')])).toBe('2');
+  });
+
+  it('else the one with the smallest id, in either order', () => {
+    const one = entry('a', 'B', '2024-01-01');
+    const two = entry('a', 'a', '2024-01-01');
+    expect([kept([one, two]), kept([two, one])]).toEqual(['B', 'B']);
+  });
+
+  it('the others are extras that know the name', () => {
+    const found = diff(['a'], [entry('a', '1'), entry('a', '2'), entry('a', '3')]);
+    expect(found.kept).toBe(1);
+    expect(found.extras).toMatchObject([
+      { entry: { id: '2' }, cause: 'duplicate', desiredName: 'a' },
+      { entry: { id: '3' }, cause: 'duplicate', desiredName: 'a' },
+    ]);
+  });
+
+  it('entries of a name that nobody asks for are no duplicates but unnamed', () => {
+    const found = diff(['a'], [entry('a'), entry('x', '1'), entry('x', '2')]);
+    expect(found.extras.map(({ cause }) => cause)).toEqual(['unnamed', 'unnamed']);
+    expect(found.duplicates).toEqual([]);
+  });
+});

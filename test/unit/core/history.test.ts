@@ -1,0 +1,162 @@
+// What the journal knows that a list cannot show: fights over a name, entries that are awaited or gone.
+import { describe, expect, it } from 'vitest';
+import type { Memory, RecentOperation } from '../../../src/core/history.ts';
+import { DAY_MS, judgeHistory } from '../../../src/core/history.ts';
+import type { ObservedCatalog } from '../../../src/core/catalog.ts';
+import { entry, NOW_MS, observed } from './builders.ts';
+
+const STALENESS_MS = 120_000;
+const HOUR_MS = 3_600_000;
+
+function operation(of: Partial<RecentOperation>): RecentOperation {
+  return {
+    action: 'create',
+    kind: 'skill',
+    name: 'a',
+    remoteId: '1',
+    status: 'done',
+    attempts: 1,
+    finishedAtMs: NOW_MS - HOUR_MS,
+    listed: true,
+    ...of,
+  };
+}
+
+function judge(recent: readonly RecentOperation[], lists: Partial<ObservedCatalog> = {}) {
+  const memory: Memory = {
+    applied: true,
+    recent,
+    owned: new Set(),
+    requestedNames: new Map(),
+    unusedSinceMs: new Map(),
+  };
+  const options = { nowMs: NOW_MS, stalenessMs: STALENESS_MS, missingHoldings: [] };
+  return judgeHistory(memory, observed(lists), options);
+}
+
+const thrice = (of: Partial<RecentOperation>): RecentOperation[] =>
+  ['1', '2', '3'].map((remoteId) => operation({ remoteId, ...of }));
+
+describe('a create that is fought over', () => {
+  it('flaps when what was created is gone three times within a day', () => {
+    expect([...judge(thrice({})).flappingCreates]).toEqual(['skill:a']);
+  });
+
+  it('does not flap after two times', () => {
+    expect(judge(thrice({}).slice(1)).flappingCreates.size).toBe(0);
+  });
+
+  it('does not flap when one of the three is still there', () => {
+    expect(judge(thrice({}), { skill: [entry('a', '2')] }).flappingCreates.size).toBe(0);
+  });
+
+  it('does not flap when it was rolecall that deleted one of them', () => {
+    const deleted = operation({ action: 'delete', remoteId: '2' });
+    expect(judge([...thrice({}), deleted]).flappingCreates.size).toBe(0);
+  });
+
+  it('does not flap when one of the three is a day old', () => {
+    const [first, second] = thrice({});
+    const old = operation({ remoteId: '3', finishedAtMs: NOW_MS - DAY_MS });
+    expect(judge([old, ...[first, second].flatMap((each) => each ?? [])]).flappingCreates.size).toBe(0);
+  });
+
+  it.each<RecentOperation['status']>(['failed', 'unknown', 'skipped', 'held'])(
+    'does not count one that is %s',
+    (status) => {
+      expect(judge(thrice({ status })).flappingCreates.size).toBe(0);
+    },
+  );
+
+  it('is told apart by kind and by name, in any Unicode form', () => {
+    const mixed = [
+      operation({ remoteId: '1', name: 'Caf\u00e9' }),
+      operation({ remoteId: '2', name: 'Cafe\u0301' }),
+      operation({ remoteId: '3', name: 'Caf\u00e9' }),
+      operation({ remoteId: '4', name: 'Caf\u00e9', kind: 'role' }),
+    ];
+    expect([...judge(mixed).flappingCreates]).toEqual(['skill:Caf\u00e9']);
+  });
+});
+
+describe('a delete that is fought over', () => {
+  it('flaps when the name was deleted three times within a day', () => {
+    expect([...judge(thrice({ action: 'delete' })).flappingDeletes]).toEqual(['skill:a']);
+  });
+
+  it('does not flap after two, nor for what had gone by itself', () => {
+    expect(judge(thrice({ action: 'delete' }).slice(1)).flappingDeletes.size).toBe(0);
+    expect(judge(thrice({ action: 'delete', attempts: 0 })).flappingDeletes.size).toBe(0);
+  });
+});
+
+describe('the deletes of a day', () => {
+  it('are those that were sent and may have happened', () => {
+    const deletes = [
+      operation({ action: 'delete', status: 'done' }),
+      operation({ action: 'delete', status: 'unknown' }),
+      operation({ action: 'delete', status: 'sent' }),
+      operation({ action: 'delete', status: 'failed' }),
+      operation({ action: 'delete', status: 'skipped', attempts: 0 }),
+      operation({ action: 'delete', status: 'done', attempts: 0 }),
+      operation({ action: 'delete', finishedAtMs: NOW_MS - DAY_MS }),
+      operation({ action: 'delete', finishedAtMs: NOW_MS - DAY_MS + 1 }),
+      operation({ action: 'create' }),
+    ];
+    expect(judge(deletes).deletesLastDay).toBe(4);
+  });
+});
+
+describe('an entry that was created a moment ago', () => {
+  const fresh = operation({ listed: false, finishedAtMs: NOW_MS - STALENESS_MS + 1 });
+
+  it('is awaited when no list has shown it yet', () => {
+    expect(judge([fresh]).awaited).toEqual([{ kind: 'skill', remoteId: '1', name: 'a' }]);
+  });
+
+  it('is not awaited once the list shows it', () => {
+    expect(judge([fresh], { skill: [entry('a', '1')] }).awaited).toEqual([]);
+  });
+
+  it('is not awaited when a list has shown it before: then somebody removed it', () => {
+    expect(judge([{ ...fresh, listed: true }]).awaited).toEqual([]);
+  });
+
+  it('is not awaited for longer than staleness', () => {
+    expect(judge([{ ...fresh, finishedAtMs: NOW_MS - STALENESS_MS }]).awaited).toEqual([]);
+  });
+
+  it('is not awaited when rolecall deleted it since', () => {
+    expect(judge([fresh, operation({ action: 'delete' })]).awaited).toEqual([]);
+  });
+
+  it('is not awaited on a guess', () => {
+    expect(judge([{ ...fresh, status: 'unknown' }]).awaited).toEqual([]);
+    expect(judge([{ ...fresh, remoteId: null }]).awaited).toEqual([]);
+  });
+});
+
+describe('an entry that was deleted a moment ago', () => {
+  const fresh = operation({ action: 'delete', finishedAtMs: NOW_MS - STALENESS_MS + 1 });
+
+  it('is gone although a stale list still shows it', () => {
+    expect([...judge([fresh], { skill: [entry('a', '1')] }).gone]).toEqual(['skill:1']);
+  });
+
+  it('is there again when staleness has passed', () => {
+    expect(judge([{ ...fresh, finishedAtMs: NOW_MS - STALENESS_MS }]).gone.size).toBe(0);
+  });
+
+  it('is gone only when its delete was confirmed', () => {
+    expect(judge([{ ...fresh, status: 'unknown' }]).gone.size).toBe(0);
+  });
+});
+
+it('the order of the operations changes nothing', () => {
+  const recent = [
+    ...thrice({}),
+    ...thrice({ action: 'delete', name: 'b' }),
+    operation({ remoteId: '9', listed: false, finishedAtMs: NOW_MS - 1 }),
+  ];
+  expect(judge(recent.toReversed())).toEqual(judge(recent));
+});

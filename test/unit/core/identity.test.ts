@@ -1,0 +1,71 @@
+// Whether the account that answers is the account that the file means.
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/core/errors.ts';
+import { checkIdentity, listedAccountId } from '../../../src/core/identity.ts';
+import { entry, observed, person } from './builders.ts';
+
+const FACTS = { account: 'acme', pinned: undefined, remembered: null, others: new Map<string, string>() };
+
+function failure(run: () => unknown): ServiceError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+  }
+  throw new Error('it did not fail as an error of the service');
+}
+
+describe('the listed account id', () => {
+  it('is the one that every object carries, whichever list it stands in', () => {
+    expect(listedAccountId(observed({ skill: [entry('a'), { ...entry('b'), accountId: '7' }] }))).toBe('7');
+    expect(listedAccountId(observed({ role: [{ ...entry('a'), accountId: '7' }] }))).toBe('7');
+    expect(listedAccountId(observed({ resources: [{ ...person('p'), accountId: '7' }] }))).toBe('7');
+  });
+
+  it('is null when nothing carries one', () => {
+    expect(listedAccountId(observed({ skill: [entry('a')], resources: [person('p')] }))).toBeNull();
+  });
+
+  it('is refused when two objects of different lists disagree', () => {
+    const mixed = observed({
+      skill: [{ ...entry('a'), accountId: '7' }],
+      resources: [{ ...person('p'), accountId: '8' }],
+    });
+    expect(failure(() => listedAccountId(mixed))).toMatchObject({
+      kind: 'identity',
+      code: 'identity_mismatch',
+    });
+  });
+});
+
+describe('the check of identity', () => {
+  it('takes the listed id of a first run', () => {
+    expect(checkIdentity('7', FACTS)).toBe('7');
+  });
+
+  it('takes the pin, else the remembered id, when nothing is listed', () => {
+    expect(checkIdentity(null, { ...FACTS, remembered: '7' })).toBe('7');
+    expect(checkIdentity(null, { ...FACTS, pinned: '8', remembered: '7' })).toBe('8');
+    expect(checkIdentity(null, FACTS)).toBeNull();
+  });
+
+  it('refuses another id than the remembered one, and says how to mean it', () => {
+    const error = failure(() => checkIdentity('8', { ...FACTS, remembered: '7' }));
+    expect(error.code).toBe('identity_mismatch');
+    expect(error.message).toContain('accountId: "8"');
+  });
+
+  it('follows the pin, and not what is remembered', () => {
+    expect(checkIdentity('8', { ...FACTS, pinned: '8', remembered: '7' })).toBe('8');
+    expect(failure(() => checkIdentity('7', { ...FACTS, pinned: '8', remembered: '7' })).kind).toBe(
+      'identity',
+    );
+  });
+
+  it('refuses an id that another account of the store has, listed or remembered', () => {
+    const others = new Map([['7', 'other']]);
+    expect(failure(() => checkIdentity('7', { ...FACTS, others })).message).toContain('“other”');
+    expect(failure(() => checkIdentity(null, { ...FACTS, others, pinned: '7' })).kind).toBe('identity');
+    expect(checkIdentity('8', { ...FACTS, others })).toBe('8');
+  });
+});

@@ -1,0 +1,199 @@
+// The plan: its order, its summary, what its digest covers and what it does not.
+import { describe, expect, it } from 'vitest';
+import type { Case } from './builders.ts';
+import { codes, entry, person, plan, steps } from './builders.ts';
+
+const BASE: Case = {
+  skills: ['Kept', 'New'],
+  roles: ['Boss'],
+  observed: {
+    skill: [entry('Kept'), entry('Old'), entry('Held')],
+    role: [entry('Clerk')],
+    resources: [person('p', ['Held'], null)],
+  },
+};
+
+describe('the order of operations', () => {
+  it('is creates before deletes, skills before roles, names by code points', () => {
+    const made = plan({
+      skills: ['b', '\u{1f600}', '\uffee', 'B'],
+      roles: ['a'],
+      observed: { skill: [entry('z'), entry('y')], role: [entry('x')] },
+      policy: { maxDeletes: 99 },
+    });
+    expect(steps(made)).toEqual([
+      'create skill B',
+      'create skill b',
+      'create skill \uffee',
+      'create skill \u{1f600}',
+      'create role a',
+      'delete skill y',
+      'delete skill z',
+      'delete role x',
+    ]);
+  });
+
+  it('puts entries of one name in the order of their ids', () => {
+    const made = plan({
+      skills: ['k'],
+      observed: { skill: [entry('k'), entry('x', '2'), entry('x', '10')] },
+    });
+    expect(made.operations.map(({ remoteId }) => remoteId)).toEqual(['10', '2']);
+  });
+
+  it('lets an approved delete of an unused near twin go before the create', () => {
+    const twin: Case = {
+      skills: ['Kept', 'TypeScript'],
+      observed: { skill: [entry('Kept'), entry('Typescript'), entry('Alpha')] },
+      approvedDeletes: [{ kind: 'skill', name: 'Typescript' }],
+    };
+    expect(steps(plan(twin))).toEqual([
+      'delete skill Typescript',
+      'create skill TypeScript',
+      'delete skill Alpha',
+    ]);
+    expect(steps(plan({ ...twin, approvedDeletes: [] }))).toEqual([
+      'create skill TypeScript',
+      'delete skill Alpha',
+      'delete skill Typescript',
+    ]);
+  });
+
+  it('does not let it go first while people have it', () => {
+    const made = plan({
+      skills: ['TypeScript'],
+      observed: { skill: [entry('Typescript')], resources: [person('p', ['Typescript'])] },
+      approvedDeletes: [{ kind: 'skill', name: 'Typescript' }],
+    });
+    expect(steps(made)).toEqual(['create skill TypeScript', 'delete skill Typescript']);
+  });
+
+  it('does not let a near name of the other kind go first', () => {
+    const made = plan({
+      skills: ['TypeScript'],
+      roles: ['Boss'],
+      observed: { role: [entry('Boss'), entry('Typescript')] },
+      approvedDeletes: [{ kind: 'role', name: 'Typescript' }],
+    });
+    expect(steps(made)).toEqual(['create skill TypeScript', 'delete role Typescript']);
+  });
+});
+
+describe('the summary', () => {
+  it('counts what the lists hold', () => {
+    const made = plan({ ...BASE, policy: { protect: ['Clerk'] } });
+    expect(made.summary).toEqual({ create: 2, delete: 1, hold: 1, keep: 1, leave: 1 });
+  });
+
+  it('of what is desired is empty but for what is kept', () => {
+    const made = plan({ skills: ['a', 'b'], roles: [], observed: { skill: [entry('b'), entry('a')] } });
+    expect(made.summary).toEqual({ create: 0, delete: 0, hold: 0, keep: 2, leave: 0 });
+  });
+});
+
+describe('the digest', () => {
+  const { digest } = plan(BASE);
+
+  it('is a SHA-256 with its name before it', () => {
+    expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+
+  it.each<[string, Case]>([
+    ['the remote account', { ...BASE, input: { remoteAccountId: '43' } }],
+    ['a name that is created', { ...BASE, skills: ['Kept', 'Newer'] }],
+    ['a create more', { ...BASE, skills: ['Kept', 'New', 'Newer'] }],
+    [
+      'the id that is deleted',
+      { ...BASE, observed: { ...BASE.observed, skill: [entry('Kept'), entry('Old', '2'), entry('Held')] } },
+    ],
+    ['the kind', { ...BASE, skills: ['Kept'], roles: ['Boss', 'New'] }],
+  ])('changes with %s', (_, changed) => {
+    expect(plan(changed).digest).not.toBe(digest);
+  });
+
+  it('changes with the people of an entry that is deleted', () => {
+    const always: Case = { ...BASE, policy: { delete: 'always' } };
+    const moved = { ...BASE.observed, resources: [person('q', ['Held'], null)] };
+    expect(plan({ ...always, observed: moved }).digest).not.toBe(plan(always).digest);
+  });
+
+  it.each<[string, Case]>([
+    ['the time', { ...BASE, input: { now: '2027-01-01T00:00:00.000Z', nowMs: Date.parse('2027-01-01') } }],
+    ['the commit', { ...BASE, input: { configCommit: 'abc' } }],
+    ['the account’s name in the configuration', { ...BASE, input: { account: 'other' } }],
+    ['a warning', { ...BASE, input: { warnings: [{ code: 'x', message: 'y' }] } }],
+    ['history that is missing', { ...BASE, history: { known: false } }],
+    [
+      'who holds up a held delete',
+      { ...BASE, observed: { ...BASE.observed, resources: [person('q', ['Held'], null)] } },
+    ],
+    [
+      'what is left alone',
+      {
+        ...BASE,
+        observed: { ...BASE.observed, skill: [entry('Kept'), entry('Old'), entry('Held'), entry('Admin')] },
+        policy: { protect: ['Admin'] },
+      },
+    ],
+  ])('does not change with %s', (_, changed) => {
+    expect(plan(changed).digest).toBe(digest);
+  });
+
+  it('does not change with the reason of an operation', () => {
+    const renamed = plan({ ...BASE, skills: ['Kept', { name: 'New', formerly: ['Old'] }] });
+    expect(renamed.operations.some(({ reason }) => reason !== undefined)).toBe(true);
+    expect(renamed.digest).toBe(digest);
+  });
+});
+
+describe('the digest of what was observed', () => {
+  it('changes with people and with entries of managed kinds', () => {
+    const { observedDigest } = plan(BASE);
+    const people = plan({ ...BASE, observed: { ...BASE.observed, resources: [] } });
+    const names = plan({ ...BASE, observed: { ...BASE.observed, role: [entry('Clerk', 'other')] } });
+    expect(new Set([observedDigest, people.observedDigest, names.observedDigest]).size).toBe(3);
+  });
+});
+
+describe('a guard that blocks', () => {
+  const blocked = { code: 'suspicious_shrink', message: 'much less' };
+
+  it('makes the plan blocked, shows it whole and warns first', () => {
+    const made = plan({ ...BASE, input: { blocked } });
+    expect(made.status).toBe('blocked');
+    expect(made.operations).toEqual(plan(BASE).operations);
+    expect(codes(made)[0]).toBe('suspicious_shrink');
+  });
+});
+
+describe('warnings', () => {
+  it('name entries that are awaited, by kind and name', () => {
+    const made = plan({
+      skills: ['b', 'a'],
+      roles: ['c'],
+      history: {
+        awaited: [
+          { kind: 'role', remoteId: '3', name: 'c' },
+          { kind: 'skill', remoteId: '2', name: 'b' },
+          { kind: 'skill', remoteId: '1', name: 'a' },
+        ],
+      },
+    });
+    expect(steps(made)).toEqual([]);
+    const awaited = made.warnings.filter(({ code }) => code === 'awaited');
+    expect(awaited.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('name a name that the service changed', () => {
+    const made = plan({
+      skills: ['Type Script'],
+      observed: { skill: [entry('type script', '1')] },
+      history: { requestedNames: new Map([['skill:1', 'Type Script']] as const) },
+    });
+    expect([steps(made), codes(made)]).toEqual([[], ['name_changed']]);
+  });
+
+  it('name two desired names that are near', () => {
+    expect(codes(plan({ skills: ['Design', 'design'] }))).toEqual(['near_name']);
+  });
+});

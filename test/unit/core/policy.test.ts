@@ -1,0 +1,590 @@
+// What may be done about an entry that the file does not name: each rule by itself, and together.
+import { describe, expect, it } from 'vitest';
+import type { Policy } from '../../../src/core/catalog.ts';
+import { HOLD_RULES } from '../../../src/core/plan.ts';
+import type { Case } from './builders.ts';
+import { codes, entry, heldAs, NOW_MS, person, plan, rulesFor, steps } from './builders.ts';
+
+const numbered = (count: number, prefix = 'x') =>
+  Array.from({ length: count }, (_, index) => entry(`${prefix}${String(index).padStart(3, '0')}`));
+
+/** One skill `Old` that the file does not name, beside `Kept` that it names. */
+function old(more: Case = {}): Case {
+  return {
+    skills: ['Kept'],
+    ...more,
+    observed: { skill: [entry('Kept'), entry('Old')], ...more.observed },
+  };
+}
+
+const used = { resources: [person('p1', ['Old'])] };
+
+describe('delete: never | unused | always', () => {
+  it('unused lets go what nobody has', () => {
+    expect(steps(plan(old()))).toEqual(['delete skill Old']);
+  });
+
+  it('unused holds what people have, names them and says what would release it', () => {
+    const made = plan(old({ observed: { resources: [person('p2', ['Old']), person('p1', ['Old'])] } }));
+    expect(steps(made)).toEqual([]);
+    const held = heldAs(made, 'Old');
+    expect(held).toMatchObject({
+      action: 'delete',
+      remoteId: 'Old',
+      usedBy: ['p1', 'p2'],
+      rules: ['in_use'],
+    });
+    expect(held.reason).toContain('2 people');
+    expect(held.release).toContain('approvedDeletes');
+  });
+
+  it('unused holds a role that somebody has', () => {
+    const made = plan({
+      roles: ['Kept'],
+      observed: { role: [entry('Kept'), entry('Old')], resources: [person('p', [], 'Old')] },
+    });
+    expect(rulesFor(made, 'Old')).toEqual(['in_use']);
+  });
+
+  it('a skill in use does not hold a role of the same id', () => {
+    const made = plan({
+      skills: ['Kept', 'Old'],
+      roles: ['Kept'],
+      observed: {
+        skill: [entry('Kept'), entry('Old')],
+        role: [entry('Kept'), entry('Old')],
+        resources: [person('p', ['Old'])],
+      },
+    });
+    expect(steps(made)).toEqual(['delete role Old']);
+  });
+
+  it('always lets go what people have, and names them in the operation', () => {
+    const made = plan(old({ observed: used, policy: { delete: 'always' } }));
+    expect(made.operations).toMatchObject([{ action: 'delete', name: 'Old', usedBy: ['p1'] }]);
+  });
+
+  it('never leaves everything alone, which is no difference', () => {
+    const made = plan(old({ observed: used, policy: { delete: 'never' } }));
+    expect(made.leftAlone).toEqual([{ kind: 'skill', name: 'Old', remoteId: 'Old', rule: 'never_delete' }]);
+    expect([made.operations, made.held]).toEqual([[], []]);
+    expect(made.summary).toMatchObject({ leave: 1, hold: 0, delete: 0 });
+  });
+});
+
+describe('ownership: managed', () => {
+  const managed = { ownership: 'managed' } as const;
+
+  it('leaves alone what rolecall neither created nor adopted', () => {
+    expect(plan(old({ policy: managed })).leftAlone).toMatchObject([{ name: 'Old', rule: 'unmanaged' }]);
+  });
+
+  it('lets go what it owns', () => {
+    const history = { owned: new Set(['skill:Old'] as const) };
+    expect(steps(plan(old({ policy: managed, history })))).toEqual(['delete skill Old']);
+  });
+
+  it('does not take a role of the same id for the skill that it owns', () => {
+    const history = { owned: new Set(['role:Old'] as const) };
+    expect(plan(old({ policy: managed, history })).leftAlone).toMatchObject([{ rule: 'unmanaged' }]);
+  });
+
+  it('counts a former name as named by the file', () => {
+    const made = plan({
+      skills: [{ name: 'New', formerly: ['Old'] }],
+      observed: { skill: [entry('Old')] },
+      policy: managed,
+    });
+    expect(steps(made)).toEqual(['create skill New', 'delete skill Old']);
+  });
+});
+
+describe('protect', () => {
+  it('leaves alone what a glob names, whatever delete says and although it is approved', () => {
+    const made = plan(
+      old({
+        observed: used,
+        policy: { delete: 'always', protect: ['O?d'] },
+        approvedDeletes: [{ kind: 'skill', name: 'Old' }],
+      }),
+    );
+    expect(made.leftAlone).toMatchObject([{ name: 'Old', rule: 'protected' }]);
+  });
+
+  it('protects a former name too', () => {
+    const made = plan({
+      skills: [{ name: 'New', formerly: ['Old'] }],
+      observed: { skill: [entry('Old')] },
+      policy: { protect: ['Old'] },
+    });
+    expect([steps(made), made.leftAlone.length]).toEqual([['create skill New'], 1]);
+  });
+
+  it('creates a missing name that a glob protects', () => {
+    expect(steps(plan({ skills: ['Admin'], policy: { protect: ['*'] } }))).toEqual(['create skill Admin']);
+  });
+});
+
+describe('duplicates', () => {
+  const twins = { skill: [entry('Kept', '1', '2020-01-01'), entry('Kept', '2', '2021-01-01')] };
+
+  it('are reported and left alone by default', () => {
+    const made = plan({ skills: ['Kept'], observed: twins });
+    expect(made.leftAlone).toEqual([{ kind: 'skill', name: 'Kept', remoteId: '2', rule: 'duplicate' }]);
+    expect(codes(made)).toContain('duplicate');
+    expect(steps(made)).toEqual([]);
+  });
+
+  it('go under remove-unused when nobody has them, and the keeper stays', () => {
+    const made = plan({ skills: ['Kept'], observed: twins, policy: { duplicates: 'remove-unused' } });
+    expect(made.operations).toMatchObject([{ action: 'delete', remoteId: '2' }]);
+  });
+
+  it.each<Policy['delete']>(['unused', 'always'])(
+    'in use stay under remove-unused and delete: %s',
+    (mode) => {
+      const made = plan({
+        skills: ['Kept'],
+        observed: { ...twins, resources: [person('p', ['1', '2'])] },
+        policy: { duplicates: 'remove-unused', delete: mode },
+        approvedDeletes: [{ kind: 'skill', name: 'Kept' }],
+      });
+      expect([steps(made), made.leftAlone]).toMatchObject([[], [{ remoteId: '2', rule: 'duplicate' }]]);
+    },
+  );
+
+  it('that a missing person had stay as well', () => {
+    const made = plan({
+      skills: ['Kept'],
+      observed: twins,
+      policy: { duplicates: 'remove-unused' },
+      history: { missingHoldings: [{ resourceId: 'p', kind: 'skill', remoteId: '2' }] },
+    });
+    expect(made.leftAlone).toMatchObject([{ remoteId: '2', rule: 'duplicate' }]);
+  });
+});
+
+describe('renames', () => {
+  const rename = { name: 'New', formerly: ['Old'] };
+
+  it('create the new name first and delete the old one that nobody has', () => {
+    const made = plan({ skills: [rename], observed: { skill: [entry('Old')] } });
+    expect(steps(made)).toEqual(['create skill New', 'delete skill Old']);
+    expect(made.operations[1]?.reason).toContain('New');
+  });
+
+  it.each<Policy['delete']>(['unused', 'always'])(
+    'keep the old one while people have it, delete: %s',
+    (mode) => {
+      const made = plan({
+        skills: [rename],
+        observed: { skill: [entry('Old'), entry('New')], resources: [person('p', ['Old'])] },
+        policy: { delete: mode },
+      });
+      expect(rulesFor(made, 'Old')).toContain('rename');
+      expect(heldAs(made, 'Old').usedBy).toEqual(['p']);
+    },
+  );
+
+  it('keep the old one when its successor may not be created yet', () => {
+    const made = plan({
+      skills: [rename],
+      observed: { skill: [entry('Old')] },
+      history: { flappingCreates: new Set(['skill:New']) },
+    });
+    expect(rulesFor(made, 'New')).toEqual(['flapping']);
+    expect(rulesFor(made, 'Old')).toEqual(['rename']);
+  });
+});
+
+describe('suspected renames', () => {
+  const near: Case = {
+    skills: ['TypeScript'],
+    observed: { skill: [entry('typescript')], resources: [person('p', ['typescript'])] },
+  };
+
+  it.each<Policy['delete']>(['unused', 'always'])('hold a near name that people have, delete: %s', (mode) => {
+    const made = plan({ ...near, policy: { delete: mode } });
+    expect(rulesFor(made, 'typescript')).toContain('suspected_rename');
+    expect(steps(made)).toEqual(['create skill TypeScript']);
+  });
+
+  it('hold it also when the desired name is there already', () => {
+    const made = plan({
+      ...near,
+      observed: { ...near.observed, skill: [entry('typescript'), entry('TypeScript')] },
+      policy: { delete: 'always' },
+    });
+    expect(rulesFor(made, 'typescript')).toEqual(['suspected_rename']);
+  });
+
+  it('do not hold a near name that nobody has, but warn about it', () => {
+    const made = plan({ ...near, observed: { skill: [entry('typescript')] } });
+    expect(steps(made)).toEqual(['create skill TypeScript', 'delete skill typescript']);
+    expect(codes(made)).toContain('near_name');
+  });
+
+  it('are not suspected across kinds', () => {
+    const made = plan({
+      skills: [],
+      roles: ['TypeScript'],
+      observed: { skill: [entry('typescript')], resources: [person('p', ['typescript'])] },
+      policy: { delete: 'always', allowEmpty: true },
+    });
+    expect(steps(made)).toEqual(['create role TypeScript', 'delete skill typescript']);
+  });
+});
+
+describe('holders who are missing', () => {
+  const missing = { missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old' }] } as const;
+
+  it('hold an entry that they had', () => {
+    const made = plan(old({ history: missing }));
+    expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
+    expect(heldAs(made, 'Old').reason).toContain('gone');
+  });
+
+  it('hold it although it is approved', () => {
+    const made = plan(old({ history: missing, approvedDeletes: [{ kind: 'skill', name: 'Old' }] }));
+    expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
+  });
+
+  it('hold nothing under delete: always, where nobody asks who has it', () => {
+    expect(steps(plan(old({ history: missing, policy: { delete: 'always' } })))).toEqual([
+      'delete skill Old',
+    ]);
+  });
+
+  it('do not count twice when they are listed with it', () => {
+    const made = plan(old({ observed: { resources: [person('gone', ['Old'])] }, history: missing }));
+    expect(rulesFor(made, 'Old')).toEqual(['in_use']);
+  });
+
+  it('hold a declared rename under delete: always', () => {
+    const made = plan({
+      skills: [{ name: 'New', formerly: ['Old'] }],
+      observed: { skill: [entry('Old')] },
+      history: missing,
+      policy: { delete: 'always' },
+    });
+    expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
+  });
+});
+
+describe('unusedFor', () => {
+  const day = 86_400_000;
+  const since = (ms: number): Case =>
+    old({
+      policy: { unusedForMs: day },
+      history: { unusedSinceMs: new Map([['skill:Old', NOW_MS - ms]] as const) },
+    });
+
+  it('holds what has not been seen unused for as long', () => {
+    expect(rulesFor(plan(since(day - 1)), 'Old')).toEqual(['too_new']);
+  });
+
+  it('lets go at its very end', () => {
+    expect(steps(plan(since(day)))).toEqual(['delete skill Old']);
+  });
+
+  it('holds what the journal has never seen', () => {
+    expect(rulesFor(plan(old({ policy: { unusedForMs: 1 } })), 'Old')).toEqual(['too_new']);
+  });
+});
+
+describe('an empty list', () => {
+  const empty: Case = { skills: [], observed: { skill: [entry('a'), entry('b')] } };
+
+  it('deletes nothing unless allowEmpty', () => {
+    expect(plan(empty).held.map(({ rules }) => rules)).toEqual([['empty_catalog'], ['empty_catalog']]);
+    expect(steps(plan({ ...empty, policy: { allowEmpty: true } }))).toHaveLength(2);
+  });
+
+  it('is not what a kind that is left out asks for', () => {
+    const made = plan({ roles: ['x'], observed: { skill: [entry('a')], role: [entry('x')] } });
+    expect([made.operations, made.held, made.leftAlone, made.summary.keep]).toEqual([[], [], [], 1]);
+  });
+});
+
+describe('maxDeletes', () => {
+  const going = (count: number, more: Case = {}): Case => ({
+    skills: ['Kept'],
+    ...more,
+    observed: { skill: [entry('Kept'), ...numbered(count)], ...more.observed },
+    policy: { maxDeletes: 3, maxDeletePercent: 100, ...more.policy },
+  });
+
+  it('lets through as many as it says', () => {
+    expect(plan(going(3)).summary).toMatchObject({ delete: 3, hold: 0 });
+  });
+
+  it('holds every one of them when there is one more, and never a slice', () => {
+    const made = plan(going(4));
+    expect(made.summary).toMatchObject({ delete: 0, hold: 4 });
+    expect(made.held.every(({ rules }) => rules.includes('max_deletes'))).toBe(true);
+  });
+
+  it('lets creates go nevertheless', () => {
+    expect(steps(plan(going(4, { skills: ['Kept', 'New'] })))).toEqual(['create skill New']);
+  });
+
+  it('does not count what another rule holds', () => {
+    const made = plan(going(4, { observed: { resources: [person('p', ['x000'])] } }));
+    expect(made.summary).toMatchObject({ delete: 3, hold: 1 });
+    expect(rulesFor(made, 'x000')).toEqual(['in_use']);
+  });
+
+  it('does not count what is left alone', () => {
+    expect(plan(going(4, { policy: { protect: ['x000'] } })).summary).toMatchObject({ delete: 3, leave: 1 });
+  });
+
+  it('counts both kinds together', () => {
+    const made = plan({
+      skills: ['Kept'],
+      roles: ['Kept'],
+      observed: { skill: [entry('Kept'), ...numbered(2)], role: [entry('Kept'), ...numbered(2, 'r')] },
+      policy: { maxDeletes: 3 },
+    });
+    expect(made.summary).toMatchObject({ delete: 0, hold: 4 });
+  });
+
+  it('is named beside the rule that holds an entry anyway', () => {
+    const made = plan(going(5, { observed: { resources: [person('p', ['x000'])] } }));
+    expect(rulesFor(made, 'x000')).toEqual(['in_use', 'max_deletes']);
+  });
+
+  it('of nothing holds every delete', () => {
+    expect(plan(going(1, { policy: { maxDeletes: 0 } })).summary).toMatchObject({ delete: 0, hold: 1 });
+  });
+});
+
+describe('maxDeletesPerDay', () => {
+  const afterDeletes = (deletesLastDay: number): Case =>
+    old({ policy: { maxDeletesPerDay: 5 }, history: { deletesLastDay } });
+
+  it('lets through what reaches it', () => {
+    expect(steps(plan(afterDeletes(4)))).toEqual(['delete skill Old']);
+  });
+
+  it('holds what would pass it', () => {
+    expect(rulesFor(plan(afterDeletes(5)), 'Old')).toEqual(['max_deletes_per_day']);
+  });
+
+  it('says nothing about an entry that another rule holds when nothing else would go', () => {
+    const made = plan({ ...afterDeletes(9), observed: { ...old().observed, ...used } });
+    expect(rulesFor(made, 'Old')).toEqual(['in_use']);
+  });
+});
+
+describe('maxDeletePercent', () => {
+  /** `going` of `count` skills are not in the file. */
+  const of = (going: number, count: number, more: Partial<Policy> = {}): Case => ({
+    skills: numbered(count - going, 'k').map(({ name }) => name),
+    observed: { skill: [...numbered(count - going, 'k'), ...numbered(going)] },
+    policy: { maxDeletes: 1000, maxDeletePercent: 30, ...more },
+  });
+
+  it('counts for nothing below ten entries', () => {
+    expect(plan(of(8, 9)).summary).toMatchObject({ delete: 8, hold: 0 });
+  });
+
+  it('lets through what reaches it, at ten entries', () => {
+    expect(plan(of(3, 10)).summary).toMatchObject({ delete: 3, hold: 0 });
+  });
+
+  it('holds all deletes of the kind when one more would pass it', () => {
+    const made = plan(of(4, 10));
+    expect(made.summary).toMatchObject({ delete: 0, hold: 4 });
+    expect(rulesFor(made, 'x000')).toEqual(['max_delete_percent']);
+  });
+
+  it('does not hold the other kind', () => {
+    const skills = of(4, 10);
+    const made = plan({
+      ...skills,
+      roles: ['r'],
+      observed: { ...skills.observed, role: [entry('r'), entry('gone')] },
+    });
+    expect(steps(made)).toEqual(['delete role gone']);
+    expect(made.summary.hold).toBe(4);
+  });
+
+  it('does not count what another rule holds', () => {
+    const four = of(4, 10);
+    const made = plan({ ...four, observed: { ...four.observed, resources: [person('p', ['x000'])] } });
+    expect(made.summary).toMatchObject({ delete: 3, hold: 1 });
+  });
+
+  it('compares fractions exactly', () => {
+    expect(plan(of(4, 11, { maxDeletePercent: 36 })).summary.delete).toBe(0);
+    expect(plan(of(4, 11, { maxDeletePercent: 36.4 })).summary.delete).toBe(4);
+  });
+});
+
+describe('approvedDeletes', () => {
+  const approved = { approvedDeletes: [{ kind: 'skill', name: 'Old' }] } as const;
+
+  it('releases an entry in use, and says so', () => {
+    const made = plan(old({ observed: used, ...approved }));
+    expect(made.operations).toMatchObject([
+      { name: 'Old', usedBy: ['p1'], reason: 'approved in approvedDeletes' },
+    ]);
+  });
+
+  it('releases a rename whose old name people have', () => {
+    const made = plan({
+      skills: [{ name: 'New', formerly: ['Old'] }],
+      observed: { skill: [entry('Old'), entry('New')], ...used },
+      ...approved,
+    });
+    expect(steps(made)).toEqual(['delete skill Old']);
+  });
+
+  it('releases a suspected rename', () => {
+    const made = plan({
+      skills: ['OLD'],
+      observed: { skill: [entry('Old'), entry('OLD')], ...used },
+      ...approved,
+    });
+    expect(steps(made)).toEqual(['delete skill Old']);
+  });
+
+  it('does not release an entry of the other kind', () => {
+    const made = plan(old({ observed: used, approvedDeletes: [{ kind: 'role', name: 'Old' }] }));
+    expect(rulesFor(made, 'Old')).toEqual(['in_use']);
+  });
+
+  it('names the entry in any Unicode form, but not in another case', () => {
+    const cafe = (name: string): Case => ({
+      skills: ['Kept'],
+      observed: { skill: [entry('Kept'), entry('Cafe\u0301', 'c')], resources: [person('p', ['c'])] },
+      approvedDeletes: [{ kind: 'skill', name }],
+    });
+    expect(plan(cafe('Caf\u00e9')).summary.delete).toBe(1);
+    expect(plan(cafe('caf\u00e9')).summary.delete).toBe(0);
+  });
+
+  it('holds through its last day and no longer', () => {
+    const until = (expires: string): Case =>
+      old({ observed: used, approvedDeletes: [{ kind: 'skill', name: 'Old', expires }] });
+    expect(plan(until('2026-03-10')).summary.delete).toBe(1);
+    const late = plan(until('2026-03-09'));
+    expect(rulesFor(late, 'Old')).toEqual(['in_use']);
+    expect(codes(late)).toContain('approval_expired');
+    const lastMoment = { input: { now: '2026-03-10T23:59:59.999Z' } };
+    expect(plan({ ...until('2026-03-10'), ...lastMoment }).summary.delete).toBe(1);
+  });
+
+  it('that names nothing that is there is a warning', () => {
+    expect(codes(plan(old({ approvedDeletes: [{ kind: 'skill', name: 'Perl' }] })))).toContain(
+      'approval_unused',
+    );
+    expect(codes(plan(old({ approvedDeletes: [{ kind: 'role', name: 'Perl' }] })))).toContain(
+      'approval_unused',
+    );
+    expect(codes(plan(old(approved)))).not.toContain('approval_unused');
+  });
+
+  it.each<[string, Case]>([
+    ['empty_catalog', { skills: [], observed: { skill: [entry('Old')], ...used } }],
+    ['max_deletes', old({ observed: used, policy: { maxDeletes: 0 } })],
+    ['max_deletes_per_day', old({ observed: used, policy: { maxDeletesPerDay: 0 } })],
+    ['stale_source', old({ observed: used, input: { source: 'older' } })],
+    ['freeze', old({ observed: used, input: { frozen: 'a window' } })],
+    ['flapping', old({ observed: used, history: { flappingDeletes: new Set(['skill:Old']) } })],
+    ['too_new', old({ policy: { unusedForMs: 1 } })],
+    [
+      'max_delete_percent',
+      {
+        skills: numbered(9).map(({ name }) => name),
+        observed: { skill: [...numbered(9), entry('Old')], ...used },
+        policy: { maxDeletePercent: 9 },
+      },
+    ],
+  ])('never releases %s', (rule, of) => {
+    expect(rulesFor(plan({ ...of, ...approved }), 'Old')).toEqual([rule]);
+  });
+
+  it('never releases delete: never', () => {
+    const made = plan(old({ observed: used, policy: { delete: 'never' }, ...approved }));
+    expect(made.leftAlone).toMatchObject([{ rule: 'never_delete' }]);
+  });
+});
+
+describe('the other guards', () => {
+  it('a stale source holds deletes and lets creates go', () => {
+    const made = plan(old({ skills: ['Kept', 'New'], input: { source: 'older' } }));
+    expect([steps(made), rulesFor(made, 'Old')]).toEqual([['create skill New'], ['stale_source']]);
+  });
+
+  it('a stale source that is accepted holds nothing and is warned about', () => {
+    const made = plan(old({ input: { source: 'older', acceptOlderSource: true } }));
+    expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['older_source']]);
+  });
+
+  it('a source on another line is warned about and holds nothing', () => {
+    const made = plan(old({ input: { source: 'diverged' } }));
+    expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['diverged_source']]);
+  });
+
+  it('a freeze window holds creates and deletes', () => {
+    const made = plan(old({ skills: ['Kept', 'New'], input: { frozen: '2026-03-01 to 2026-03-31' } }));
+    expect(made.operations).toEqual([]);
+    expect([rulesFor(made, 'New'), rulesFor(made, 'Old')]).toEqual([['freeze'], ['freeze']]);
+    expect(heldAs(made, 'New').reason).toContain('2026-03-01 to 2026-03-31');
+  });
+
+  it('a name that rolecall fights over is neither created nor deleted, in its kind', () => {
+    const history = { flappingCreates: new Set(['skill:New']), flappingDeletes: new Set(['skill:Old']) };
+    const made = plan(old({ skills: ['Kept', 'New'], roles: ['New'], history }));
+    expect(steps(made)).toEqual(['create role New']);
+    expect([rulesFor(made, 'New'), rulesFor(made, 'Old')]).toEqual([['flapping'], ['flapping']]);
+  });
+
+  it('a plan without history says so', () => {
+    expect(codes(plan(old({ history: { known: false } })))).toContain('no_history');
+    expect(codes(plan(old()))).not.toContain('no_history');
+  });
+});
+
+describe('several rules at once', () => {
+  it('are all named, in their order, with a reason and a release for each', () => {
+    const made = plan({
+      skills: [],
+      observed: { skill: [entry('Old'), entry('b'), entry('c')], ...used },
+      history: {
+        missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old' }],
+        flappingDeletes: new Set(['skill:Old']),
+      },
+      input: { source: 'older', frozen: 'a window' },
+    });
+    const { rules, reason, release } = heldAs(made, 'Old');
+    expect(rules).toEqual([
+      'in_use',
+      'empty_catalog',
+      'stale_source',
+      'flapping',
+      'holders_missing',
+      'freeze',
+    ]);
+    expect(rules).toEqual(HOLD_RULES.filter((rule) => rules.includes(rule)));
+    const reasons = [
+      '1 person has it',
+      'empty list',
+      'older than',
+      'came back each time',
+      'missing',
+      'a window',
+    ];
+    const releases = [
+      'take it off',
+      'allowEmpty',
+      'older-source',
+      'find out who',
+      'listed again',
+      'freeze window',
+    ];
+    expect(reasons.filter((part) => !reason.includes(part))).toEqual([]);
+    expect(releases.filter((part) => !release.includes(part))).toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+// A loopback server whose every answer a test decides, and the client that asks it, both closed after the test.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { RunSignals, ServiceReader, ServiceWriter } from '../../../src/core/ports.ts';
+import { Secret } from '../../../src/core/secret.ts';
+import type { AccountSettings, ApiSettings } from '../../../src/core/settings.ts';
+import type { ConnectionOptions, Connections } from '../../../src/service/connections.ts';
+import { createConnections } from '../../../src/service/connections.ts';
+
+/** With the signs that a bearer token may have (RFC 6750) and that a JSON writer may escape. */
+export const TOKEN = 'tok/en+with~odd_chars==';
+
+export const API: ApiSettings = {
+  concurrency: 8,
+  requestsPerSecond: 1000,
+  retries: 2,
+  hostConcurrency: 32,
+  timeoutMs: 2000,
+  settleMs: 2500,
+  recheckMs: 10,
+  stalenessMs: 120_000,
+  maxResponseBytes: 10_000,
+};
+
+/** A request as it arrived, whole. */
+export interface Arrived {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  readonly atMs: number;
+}
+
+/** Decides the answer to the n-th request (from 0); the request has been read. */
+export type Answering = (
+  response: ServerResponse,
+  request: Arrived,
+  index: number,
+  socket: Socket,
+) => void | Promise<void>;
+
+export interface Loopback {
+  readonly url: string;
+  readonly port: number;
+  readonly arrived: Arrived[];
+}
+
+export async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return (server.address() as AddressInfo).port;
+}
+
+/** Notes every request and lets the test answer it. */
+export function handler(arrived: Arrived[], answering: Answering) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const chunks: Buffer[] = [];
+    const atMs = performance.now();
+    request.on('error', () => undefined);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const noted = {
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+        atMs,
+      };
+      arrived.push(noted);
+      void answering(response, noted, arrived.length - 1, request.socket);
+    });
+  };
+}
+
+export async function serve(answering: Answering): Promise<Loopback> {
+  const arrived: Arrived[] = [];
+  const server = createServer(handler(arrived, answering));
+  const port = await listening(server);
+  return { url: `http://127.0.0.1:${String(port)}`, port, arrived };
+}
+
+/** Answers JSON. */
+export function json(response: ServerResponse, value: unknown, status = 200, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(value));
+}
+
+export function accountAt(baseUrl: string, name = 'acme'): AccountSettings {
+  return {
+    name,
+    file: `/config/accounts/${name}.yaml`,
+    baseUrl,
+    token: { env: 'TOKEN' },
+    mode: 'apply',
+    schedule: '0 * * * *',
+    timezone: 'Etc/UTC',
+    jitterMs: 0,
+    policy: {
+      delete: 'unused',
+      ownership: 'all',
+      maxDeletes: 10,
+      maxDeletesPerDay: 30,
+      maxDeletePercent: 30,
+      allowEmpty: false,
+      protect: [],
+      duplicates: 'report',
+      unusedForMs: 0,
+      freeze: [],
+    },
+    desired: { approvedDeletes: [] },
+    configDigest: 'sha256:c',
+  };
+}
+
+export interface Client {
+  readonly reader: ServiceReader;
+  readonly writer: ServiceWriter;
+  readonly stop: AbortController;
+  readonly kill: AbortController;
+  readonly connections: Connections;
+}
+
+export function connect(api: Partial<ApiSettings> = {}, more: Partial<ConnectionOptions> = {}): Connections {
+  const connections = createConnections({
+    api: { ...API, ...api },
+    version: '1.2.3',
+    token: () => Promise.resolve(new Secret(TOKEN)),
+    throttledUntilMs: () => Promise.resolve(null),
+    observer: () => ({ request: () => undefined, retry: () => undefined }),
+    ...more,
+  });
+  onTestFinished(() => connections.close());
+  return connections;
+}
+
+export function newSignals(): { stop: AbortController; kill: AbortController; signals: RunSignals } {
+  const stop = new AbortController();
+  const kill = new AbortController();
+  return { stop, kill, signals: { stop: stop.signal, kill: kill.signal } };
+}
+
+/** The client of one account in one run. */
+export async function client(
+  baseUrl: string,
+  api: Partial<ApiSettings> = {},
+  more: Partial<ConnectionOptions> = {},
+): Promise<Client> {
+  const connections = connect(api, more);
+  const { stop, kill, signals } = newSignals();
+  const account = accountAt(baseUrl);
+  return {
+    reader: await connections.reader(account, signals),
+    writer: await connections.writer(account, signals),
+    stop,
+    kill,
+    connections,
+  };
+}

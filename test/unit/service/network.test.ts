@@ -1,0 +1,185 @@
+// The way to the service: proxies from the environment, and certificates of one's own authority.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { connect as connectTo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ConfigError } from '../../../src/core/errors.ts';
+import type { Arrived } from './loopback.ts';
+import {
+  accountAt,
+  client,
+  connect,
+  handler,
+  json,
+  listening,
+  newSignals,
+  serve,
+  TOKEN,
+} from './loopback.ts';
+
+/** A proxy that passes on everything, both by tunnel and by absolute address, and notes it. */
+async function proxy(): Promise<{ url: string; seen: string[] }> {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(`${String(request.method)} ${String(request.url)}`);
+    void fetch(request.url ?? '', { headers: { authorization: request.headers.authorization ?? '' } }).then(
+      async (answer) => response.writeHead(answer.status).end(await answer.text()),
+      () => response.writeHead(502).end(),
+    );
+  });
+  server.on('connect', (request, socket, head) => {
+    seen.push(`CONNECT ${String(request.url)}`);
+    const [host = '', port = ''] = (request.url ?? '').split(':');
+    const upstream = connectTo(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      upstream.write(head);
+      upstream.pipe(socket).pipe(upstream);
+    });
+    upstream.on('error', () => socket.destroy());
+    socket.on('error', () => upstream.destroy());
+    tunnels.push(socket, upstream);
+  });
+  const tunnels: { destroy(): unknown }[] = [];
+  onTestFinished(() => tunnels.forEach((tunnel) => void tunnel.destroy()));
+  return { url: `http://127.0.0.1:${String(await listening(server))}`, seen };
+}
+
+function environment(variables: Readonly<Record<string, string>>): void {
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy']) {
+    vi.stubEnv(name, variables[name]);
+  }
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+describe('a proxy of the environment', () => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('named by %s is used', async (variable) => {
+    const through = await proxy();
+    environment({ [variable]: through.url });
+    const server = await serve((response) => json(response, [{ _id: '1', name: 'a' }]));
+    const { reader } = await client(server.url);
+    expect((await reader.listEntries('skill')).items).toHaveLength(1);
+    expect([through.seen.length, server.arrived.length]).toEqual([1, 1]);
+    expect(through.seen[0]).toContain(`127.0.0.1:${String(server.port)}`);
+    expect(server.arrived[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
+  });
+
+  it('is not used for what NO_PROXY names', async () => {
+    const through = await proxy();
+    environment({ HTTP_PROXY: through.url, NO_PROXY: 'example.org,127.0.0.1' });
+    const server = await serve((response) => json(response, []));
+    const { reader } = await client(server.url);
+    await reader.listEntries('skill');
+    expect([through.seen, server.arrived.length]).toEqual([[], 1]);
+  });
+
+  it('does not lift the limit on the size of an answer', async () => {
+    const through = await proxy();
+    environment({ HTTP_PROXY: through.url });
+    const server = await serve((response) => void response.end('[]'.padEnd(50_000, ' ')));
+    const { reader } = await client(server.url, { maxResponseBytes: 10_000 });
+    await expect(reader.listEntries('skill')).rejects.toThrow('api.maxResponseBytes');
+  });
+
+  it('that cannot be reached leaves a create undone, and it is tried again', async () => {
+    const dead = await serve((_response, _request, _index, socket) => void socket.destroy());
+    environment({ HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' });
+    const { writer } = await client(dead.url);
+    expect(await writer.create('skill', 'a')).toMatchObject({ type: 'failed', attempts: 3 });
+    expect(dead.arrived).toEqual([]);
+  });
+});
+
+function hasOpenssl(): boolean {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', () => {
+  function certificate(): { folder: string; key: Buffer; cert: Buffer; file: string } {
+    const folder = mkdtempSync(join(tmpdir(), 'rolecall-tls-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+    execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject], {
+      stdio: 'ignore',
+    });
+    return { folder, key: readFileSync(key), cert: readFileSync(cert), file: cert };
+  }
+
+  async function tlsServer({
+    key,
+    cert,
+  }: {
+    key: Buffer;
+    cert: Buffer;
+  }): Promise<{ url: string; arrived: Arrived[] }> {
+    const arrived: Arrived[] = [];
+    const server = createTlsServer(
+      { key, cert },
+      handler(arrived, (response) => json(response, [])),
+    );
+    return { url: `https://127.0.0.1:${String(await listening(server))}`, arrived };
+  }
+
+  it('is trusted when api.caFile holds its authority', async () => {
+    environment({});
+    const own = certificate();
+    const server = await tlsServer(own);
+    const { reader } = await client(server.url, { caFile: own.file });
+    expect((await reader.listEntries('skill')).items).toEqual([]);
+  });
+
+  it('is trusted through a proxy as well', async () => {
+    const own = certificate();
+    const server = await tlsServer(own);
+    const through = await proxy();
+    environment({ HTTPS_PROXY: through.url });
+    const { reader } = await client(server.url, { caFile: own.file });
+    await reader.listEntries('skill');
+    expect(through.seen).toEqual([`CONNECT ${new URL(server.url).host}`]);
+  });
+
+  it('is refused else, at once, with the setting that would mend it and without the token', async () => {
+    environment({});
+    const server = await tlsServer(certificate());
+    const { reader, writer } = await client(server.url);
+    const error: unknown = await reader.listEntries('skill').catch((reason: unknown) => reason);
+    expect(String(error)).toContain('api.caFile');
+    expect(reader.traffic().requests).toBe(1);
+    expect(await writer.create('skill', 'a')).toMatchObject({ type: 'failed', attempts: 1 });
+    expect(server.arrived).toEqual([]);
+  });
+
+  it('of a file that cannot be read is an error of the configuration', async () => {
+    environment({});
+    const folder = mkdtempSync(join(tmpdir(), 'rolecall-tls-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const connections = connect({ caFile: join(folder, 'none.pem') });
+    const account = accountAt('https://127.0.0.1:1');
+    await expect(connections.reader(account, newSignals().signals)).rejects.toBeInstanceOf(ConfigError);
+    // Whoever failed to open must still be able to close.
+    await connections.close();
+  });
+
+  it('of a file that holds no certificate is told apart from a server that is not trusted', async () => {
+    environment({});
+    const own = certificate();
+    const server = await tlsServer(own);
+    const empty = join(own.folder, 'empty.pem');
+    writeFileSync(empty, 'no certificate\n');
+    const said = await client(server.url, { caFile: empty, retries: 0 }).then(
+      ({ reader }) => reader.listEntries('skill').catch((reason: unknown) => String(reason)),
+      (reason: unknown) => String(reason),
+    );
+    expect(said).toContain('caFile');
+  });
+});

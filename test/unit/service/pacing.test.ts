@@ -1,0 +1,88 @@
+// How fast an account may be asked, as the server sees it.
+import { describe, expect, it } from 'vitest';
+import type { Arrived } from './loopback.ts';
+import { accountAt, client, connect, json, newSignals, serve } from './loopback.ts';
+
+/** The most requests in any window of one second. */
+function mostInASecond(arrived: readonly Arrived[]): number {
+  return Math.max(
+    ...arrived.map(
+      ({ atMs }) => arrived.filter((other) => other.atMs >= atMs && other.atMs < atMs + 1000).length,
+    ),
+  );
+}
+
+const lists = (reader: Awaited<ReturnType<typeof client>>['reader'], count: number) =>
+  Promise.all(Array.from({ length: count }, () => reader.listEntries('skill')));
+
+describe('an account', () => {
+  it('is asked no more often than its rate in any second', async () => {
+    const server = await serve((response) => json(response, []));
+    const { reader } = await client(server.url, { requestsPerSecond: 10, concurrency: 10 });
+    await lists(reader, 25);
+    expect(server.arrived).toHaveLength(25);
+    expect(mostInASecond(server.arrived)).toBeLessThanOrEqual(10);
+  });
+
+  it('is asked no more often than its rate when calls are repeated', async () => {
+    const server = await serve((response, _, index) => json(response, [], index % 2 === 0 ? 503 : 200));
+    const { reader } = await client(server.url, { requestsPerSecond: 8, concurrency: 8, retries: 10 });
+    await lists(reader, 8);
+    expect(server.arrived.length).toBeGreaterThan(8);
+    expect(mostInASecond(server.arrived)).toBeLessThanOrEqual(8);
+  });
+
+  it('is asked no more often than its rate after it waited for another account of its host', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const server = await serve(async (response, _, index) => {
+      if (index === 0) await released;
+      json(response, []);
+    });
+    const connections = connect({ requestsPerSecond: 4, concurrency: 4, hostConcurrency: 1 });
+    const { signals } = newSignals();
+    const slow = await connections.reader(accountAt(server.url, 'slow'), signals);
+    const reader = await connections.reader(accountAt(server.url, 'quick'), signals);
+    const first = slow.listEntries('skill');
+    const others = lists(reader, 8);
+    setTimeout(release, 900);
+    await Promise.all([first, others]);
+    expect(mostInASecond(server.arrived.slice(1))).toBeLessThanOrEqual(4);
+  });
+
+  it('has no more calls under way than its concurrency', async () => {
+    let underWay = 0;
+    let most = 0;
+    const server = await serve(async (response) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      underWay -= 1;
+      json(response, []);
+    });
+    const { reader } = await client(server.url, { concurrency: 3 });
+    await lists(reader, 12);
+    expect(most).toBe(3);
+  });
+});
+
+describe('a host', () => {
+  it('has no more calls under way than hostConcurrency, over all its accounts', async () => {
+    let underWay = 0;
+    let most = 0;
+    const server = await serve(async (response) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      underWay -= 1;
+      json(response, []);
+    });
+    const connections = connect({ concurrency: 4, hostConcurrency: 5 });
+    const { signals } = newSignals();
+    const readers = await Promise.all(
+      ['a', 'b', 'c'].map((name) => connections.reader(accountAt(server.url, name), signals)),
+    );
+    await Promise.all(readers.map((reader) => lists(reader, 6)));
+    expect([server.arrived.length, most]).toEqual([18, 5]);
+  });
+});

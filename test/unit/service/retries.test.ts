@@ -1,0 +1,357 @@
+// Which requests are sent again and which never are, against a real server that misbehaves.
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/core/errors.ts';
+import { client, json, serve } from './loopback.ts';
+
+async function failure(promise: Promise<unknown>): Promise<ServiceError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ServiceError) return error;
+  throw new Error(`expected a ServiceError, got ${String(error)}`);
+}
+
+const SKILL = { _id: 's1', name: 'New', accountId: '42' };
+
+/** A port of loopback on which nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+describe('a list', () => {
+  it.each([408, 425, 429, 500, 502, 503, 504])('is asked for again after %d', async (status) => {
+    const server = await serve((response, _, index) =>
+      json(response, index === 0 ? {} : [], index === 0 ? status : 200),
+    );
+    const { reader } = await client(server.url);
+    expect((await reader.listEntries('skill')).items).toEqual([]);
+    expect(server.arrived).toHaveLength(2);
+    expect(reader.traffic()).toEqual({ requests: 2, retries: 1 });
+  });
+
+  it.each([400, 404, 405, 409, 410, 413, 422, 501])('is not asked for again after %d', async (status) => {
+    const server = await serve((response) => json(response, { detail: 'no' }, status));
+    const { reader } = await client(server.url);
+    expect((await failure(reader.listEntries('role'))).httpStatus).toBe(status);
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it.each([401, 403])('fails as unauthorized after %d, at once', async (status) => {
+    const server = await serve((response) => json(response, { detail: 'no' }, status));
+    const { reader } = await client(server.url);
+    expect(await failure(reader.listResources())).toMatchObject({ kind: 'auth', code: 'unauthorized' });
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it('is asked for as often as retries say and no more', async () => {
+    const server = await serve((response) => json(response, {}, 503));
+    const { reader } = await client(server.url, { retries: 3 });
+    expect(await failure(reader.listEntries('skill'))).toMatchObject({
+      kind: 'unavailable',
+      httpStatus: 503,
+    });
+    expect(server.arrived).toHaveLength(4);
+  });
+
+  it('is asked for again when the connection breaks before and in the middle of an answer', async () => {
+    const server = await serve((response, _, index, socket) => {
+      if (index === 0) return void socket.destroy();
+      if (index > 1) return json(response, []);
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('[{"_id"', () => socket.destroy());
+    });
+    const { reader } = await client(server.url);
+    expect((await reader.listEntries('skill')).items).toEqual([]);
+    expect(server.arrived).toHaveLength(3);
+  });
+
+  it('is asked for again when nobody listens yet', async () => {
+    const { reader } = await client(`http://127.0.0.1:${String(await closedPort())}`, { retries: 1 });
+    const error = await failure(reader.listEntries('skill'));
+    expect(error).toMatchObject({ kind: 'unavailable' });
+    expect(error.message).toContain('ECONNREFUSED');
+    expect(reader.traffic()).toEqual({ requests: 2, retries: 1 });
+  });
+
+  it('is not asked for any more after the stop', async () => {
+    const server = await serve((response) => json(response, []));
+    const { reader, stop } = await client(server.url);
+    stop.abort();
+    expect((await failure(reader.listEntries('skill'))).kind).toBe('unavailable');
+    expect(server.arrived).toEqual([]);
+  });
+});
+
+describe('Retry-After', () => {
+  it.each([
+    ['seconds', () => '1'],
+    ['a date', () => new Date(Date.now() + 2000).toUTCString()],
+  ])('in %s is waited for', async (_, header) => {
+    const server = await serve((response, _request, index) =>
+      index === 0 ? json(response, {}, 429, { 'retry-after': header() }) : json(response, []),
+    );
+    const { reader } = await client(server.url);
+    await reader.listEntries('skill');
+    const [first, second] = server.arrived;
+    // A date has whole seconds, so two seconds from now may be little more than one.
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(950);
+  });
+
+  it('of one call holds back the other calls of the account', async () => {
+    const server = await serve((response, _, index) =>
+      index === 0 ? json(response, {}, 429, { 'retry-after': '1' }) : json(response, []),
+    );
+    const { reader } = await client(server.url, { concurrency: 1 });
+    await Promise.all([reader.listEntries('skill'), reader.listEntries('role'), reader.listResources()]);
+    const [first, ...others] = server.arrived.map(({ atMs }) => atMs);
+    expect(others.length).toBe(3);
+    expect(Math.min(...others) - (first ?? 0)).toBeGreaterThan(950);
+  });
+
+  it.each([429, 503])(
+    'over two minutes fails as throttled after %d, and nothing more is asked',
+    async (status) => {
+      const server = await serve((response) => json(response, {}, status, { 'retry-after': '121' }));
+      const { reader, writer } = await client(server.url);
+      const error = await failure(reader.listEntries('skill'));
+      expect(error).toMatchObject({ kind: 'throttled', code: 'throttled', retryAfterMs: 121_000 });
+      expect((await failure(reader.listEntries('role'))).kind).toBe('throttled');
+      expect(await writer.create('skill', 'New')).toMatchObject({ type: 'failed', attempts: 0 });
+      expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'failed', attempts: 0 });
+      expect(server.arrived).toHaveLength(1);
+    },
+  );
+
+  it('of an earlier run binds this one', async () => {
+    const server = await serve((response) => json(response, []));
+    const { reader } = await client(
+      server.url,
+      {},
+      { throttledUntilMs: () => Promise.resolve(Date.now() + 60_000) },
+    );
+    expect(await failure(reader.listEntries('skill'))).toMatchObject({ kind: 'throttled' });
+    expect(server.arrived).toEqual([]);
+  });
+
+  it('does not keep a run that was told to stop', async () => {
+    let asked = (): void => undefined;
+    const first = new Promise<void>((resolve) => (asked = resolve));
+    const server = await serve((response) => {
+      json(response, {}, 429, { 'retry-after': '60' });
+      asked();
+    });
+    const { reader, stop } = await client(server.url, { concurrency: 1 });
+    const lists = Promise.all([failure(reader.listEntries('skill')), failure(reader.listEntries('role'))]);
+    await first;
+    stop.abort();
+    // The test itself would run into its time limit if the minute were waited for.
+    await lists;
+    expect(server.arrived.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a create', () => {
+  it('is sent as the document says', async () => {
+    const server = await serve((response) => json(response, SKILL, 201));
+    const { writer } = await client(server.url);
+    expect(await writer.create('skill', 'New')).toMatchObject({
+      type: 'created',
+      attempts: 1,
+      httpStatus: 201,
+      entry: { id: 's1', name: 'New', accountId: '42' },
+    });
+    const [sent] = server.arrived;
+    expect([sent?.method, sent?.url, sent?.body]).toEqual(['POST', '/api/public/v1/skill', '{"name":"New"}']);
+    expect(sent?.headers['content-type']).toMatch(/^application\/json/);
+  });
+
+  it.each([200, 201, 202, 299])('is done with any 2xx of the right shape: %d', async (status) => {
+    const server = await serve((response) => json(response, SKILL, status));
+    const { writer } = await client(server.url);
+    expect((await writer.create('role', 'New')).type).toBe('created');
+  });
+
+  it('is sent again after 429, which certainly did nothing', async () => {
+    const server = await serve((response, _, index) =>
+      json(response, index < 2 ? {} : SKILL, index < 2 ? 429 : 201),
+    );
+    const { writer } = await client(server.url);
+    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'created', attempts: 3 });
+  });
+
+  it('is sent again when the connection was never made', async () => {
+    const { writer } = await client(`http://127.0.0.1:${String(await closedPort())}`);
+    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'failed', attempts: 3 });
+  });
+
+  it.each([408, 425, 500, 501, 502, 503, 504, 520])(
+    'is doubtful after %d and is not sent again',
+    async (status) => {
+      const server = await serve((response) => json(response, {}, status));
+      const { writer } = await client(server.url);
+      expect(await writer.create('skill', 'New')).toMatchObject({
+        type: 'doubtful',
+        attempts: 1,
+        httpStatus: status,
+      });
+      expect(server.arrived).toHaveLength(1);
+    },
+  );
+
+  it.each([400, 401, 403, 404, 409, 413, 422])('is refused by %d and is not sent again', async (status) => {
+    const server = await serve((response) => json(response, { detail: 'no' }, status));
+    const { writer } = await client(server.url);
+    const outcome = await writer.create('skill', 'New');
+    expect(outcome).toMatchObject({ type: 'failed', attempts: 1, error: { httpStatus: status } });
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it('is doubtful when the connection closes after it was read', async () => {
+    const server = await serve((_response, _request, _index, socket) => void socket.destroy());
+    const { writer } = await client(server.url);
+    expect(await writer.create('skill', 'New')).toMatchObject({
+      type: 'doubtful',
+      attempts: 1,
+      httpStatus: null,
+    });
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it('is doubtful when the connection closes before it was read', async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.once('data', () => socket.resetAndDestroy());
+      socket.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    try {
+      const { writer } = await client(`http://127.0.0.1:${String(address.port)}`);
+      expect(await writer.create('skill', 'New')).toMatchObject({ type: 'doubtful', attempts: 1 });
+      expect(connections).toBe(1);
+    } finally {
+      server.close();
+    }
+  });
+
+  it('is doubtful when the answer is cut off', async () => {
+    const server = await serve((response, _request, _index, socket) => {
+      response.writeHead(201, { 'content-length': '500' });
+      response.write('{"_id":"s1","na', () => socket.destroy());
+    });
+    const { writer } = await client(server.url);
+    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'doubtful', attempts: 1 });
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it.each([
+    ['without _id', { name: 'New' }],
+    ['with an empty _id', { _id: '', name: 'New' }],
+    ['with an _id that is a number', { _id: 7, name: 'New' }],
+    ['without a name', { _id: 's1' }],
+    ['that is a list', [SKILL]],
+    ['that is null', null],
+  ])('is doubtful with a 2xx answer %s', async (_, answer) => {
+    const server = await serve((response) => json(response, answer, 201));
+    const { writer } = await client(server.url);
+    expect(await writer.create('skill', 'New')).toMatchObject({
+      type: 'doubtful',
+      httpStatus: 201,
+      attempts: 1,
+    });
+  });
+
+  it('is doubtful when the answer takes longer than the timeout', async () => {
+    const server = await serve(() => undefined);
+    const { writer } = await client(server.url, { timeoutMs: 200 });
+    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'doubtful', attempts: 1 });
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it('is doubtful when it is given up in flight, and is not sent again', async () => {
+    let reached = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => (reached = resolve));
+    const server = await serve(() => reached());
+    const { writer, kill } = await client(server.url);
+    const outcome = writer.create('skill', 'New');
+    await arrived;
+    kill.abort();
+    expect(await outcome).toMatchObject({ type: 'doubtful', attempts: 1 });
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it('is not sent at all after the stop', async () => {
+    const server = await serve((response) => json(response, SKILL, 201));
+    const { writer, stop } = await client(server.url);
+    stop.abort();
+    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'failed', attempts: 0 });
+    expect(server.arrived).toEqual([]);
+  });
+});
+
+describe('a delete', () => {
+  it.each([408, 425, 429, 500, 502, 503, 504])('is sent again after %d', async (status) => {
+    const server = await serve((response, _, index) => json(response, 'x', index === 0 ? status : 200));
+    const { writer } = await client(server.url);
+    expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'deleted', attempts: 2 });
+  });
+
+  it('is sent again when the connection breaks', async () => {
+    const server = await serve((response, _, index, socket) =>
+      index === 0 ? void socket.destroy() : json(response, 'gone', 200),
+    );
+    const { writer } = await client(server.url);
+    expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'deleted', attempts: 2 });
+  });
+
+  it('is doubtful when its answers stay lost', async () => {
+    const server = await serve((_response, _request, _index, socket) => void socket.destroy());
+    const { writer } = await client(server.url);
+    expect(await writer.delete('role', 'r1')).toMatchObject({ type: 'doubtful', attempts: 3 });
+  });
+
+  it('asks for one id, whatever characters it has', async () => {
+    const server = await serve((response) => json(response, 'x'));
+    const { writer } = await client(server.url);
+    await writer.delete('role', 'a/b?c#d e%2F');
+    expect(server.arrived[0]?.url).toBe('/api/public/v1/role/a%2Fb%3Fc%23d%20e%252F');
+    expect([server.arrived[0]?.method, server.arrived[0]?.body]).toEqual(['DELETE', '']);
+  });
+
+  it.each(['.', '..'])('with the id %j never asks for another path', async (id) => {
+    const server = await serve((response) => json(response, 'x'));
+    const { writer } = await client(server.url);
+    await writer.delete('skill', id);
+    expect(
+      server.arrived.map(({ url }) => url).filter((url) => !/^\/api\/public\/v1\/skill\/[^/]+$/.test(url)),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no JSON', '<html>'],
+    ['an object', '{"a":1}'],
+  ])('is done when the body of the 2xx answer is %s', async (_, body) => {
+    const server = await serve((response) => void response.writeHead(200).end(body));
+    const { writer } = await client(server.url);
+    expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'deleted', attempts: 1 });
+  });
+
+  it('is done at once when the body of the 2xx answer cannot be unpacked', async () => {
+    const server = await serve(
+      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('no'),
+    );
+    const { writer } = await client(server.url);
+    expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'deleted', attempts: 1 });
+    expect(server.arrived).toHaveLength(1);
+  });
+});

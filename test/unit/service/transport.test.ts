@@ -1,0 +1,231 @@
+// One call on the wire: headers, compression, limits, time, redirects, and a token that goes nowhere else.
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { MockAgent } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/core/secret.ts';
+import type { NoAnswer } from '../../../src/service/transport.ts';
+import { createTransport } from '../../../src/service/transport.ts';
+import { client, json, serve, TOKEN } from './loopback.ts';
+
+const LIST = JSON.stringify([{ _id: '1', name: 'Ä'.repeat(50) }]);
+
+async function message(promise: Promise<unknown>): Promise<string> {
+  return await promise.then(
+    () => 'it did not fail',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
+describe('a request', () => {
+  it('carries the token, what it is and what it accepts', async () => {
+    const server = await serve((response) => json(response, []));
+    const { reader } = await client(server.url);
+    await reader.listResources();
+    expect(server.arrived[0]).toMatchObject({ method: 'GET', url: '/api/public/v1/resource', body: '' });
+    expect(server.arrived[0]?.headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      'user-agent': 'rolecall/1.2.3',
+      accept: 'application/json',
+    });
+    expect(server.arrived[0]?.headers['content-type']).toBeUndefined();
+  });
+
+  it('keeps the path of the base address', async () => {
+    const server = await serve((response) => json(response, []));
+    const { reader } = await client(`${server.url}/eu/x`);
+    await reader.listEntries('role');
+    expect(server.arrived[0]?.url).toBe('/eu/x/api/public/v1/role');
+  });
+});
+
+describe('an answer', () => {
+  it.each([
+    ['gzip', gzipSync(LIST)],
+    ['x-gzip', gzipSync(LIST)],
+    ['deflate', deflateSync(LIST)],
+    ['br', brotliCompressSync(LIST)],
+    ['identity', Buffer.from(LIST)],
+    ['GZIP', gzipSync(LIST)],
+    ['deflate, gzip', gzipSync(deflateSync(LIST))],
+  ])('may be packed as %s', async (encoding, body) => {
+    const server = await serve(
+      (response) => void response.writeHead(200, { 'content-encoding': encoding }).end(body),
+    );
+    const { reader } = await client(server.url);
+    expect((await reader.listEntries('skill')).items).toMatchObject([{ id: '1', name: 'Ä'.repeat(50) }]);
+  });
+
+  it('packed in a way that was not asked for is refused, and the list with it', async () => {
+    const server = await serve(
+      (response) => void response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'),
+    );
+    const { reader } = await client(server.url, { retries: 0 });
+    expect(await message(reader.listEntries('skill'))).toContain('zstd');
+  });
+
+  it('packed and cut off is refused', async () => {
+    const body = gzipSync(LIST).subarray(0, 20);
+    const server = await serve(
+      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
+    );
+    const { reader } = await client(server.url, { retries: 0 });
+    await expect(reader.listEntries('skill')).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('of exactly the greatest size is taken', async () => {
+    const body = LIST.padEnd(10_000 - (Buffer.byteLength(LIST) - LIST.length), ' ');
+    expect(Buffer.byteLength(body)).toBe(10_000);
+    const server = await serve((response) => void response.end(body));
+    const { reader } = await client(server.url, { maxResponseBytes: 10_000 });
+    expect((await reader.listEntries('skill')).items).toHaveLength(1);
+  });
+
+  it.each([
+    ['as it is', (body: string) => [{}, body] as const],
+    ['in chunks', (body: string) => [{ 'transfer-encoding': 'chunked' }, body] as const],
+    ['after unpacking', (body: string) => [{ 'content-encoding': 'gzip' }, gzipSync(body)] as const],
+    [
+      'after unpacking with brotli',
+      (body: string) => [{ 'content-encoding': 'br' }, brotliCompressSync(body)] as const,
+    ],
+  ])('over the limit %s is refused, and not asked for again', async (_, pack) => {
+    const [headers, body] = pack(LIST.padEnd(20_001, ' '));
+    const server = await serve((response) => void response.writeHead(200, headers).end(body));
+    const { reader } = await client(server.url, { maxResponseBytes: 10_000 });
+    expect(await message(reader.listEntries('skill'))).toContain('api.maxResponseBytes');
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it('over the limit before unpacking is refused', async () => {
+    const body = gzipSync(randomBytes(30_000));
+    const server = await serve(
+      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
+    );
+    const { reader } = await client(server.url, { maxResponseBytes: 10_000 });
+    expect(await message(reader.listEntries('skill'))).toContain('api.maxResponseBytes');
+  });
+
+  it('that drips for longer than the timeout is given up', async () => {
+    const server = await serve((response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    const { reader } = await client(server.url, { timeoutMs: 300, retries: 0 });
+    const startedAt = performance.now();
+    expect(await message(reader.listEntries('skill'))).toContain('within 0.3 s');
+    expect(performance.now() - startedAt).toBeLessThan(1500);
+  });
+});
+
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('%d is not followed, and the token is not sent on', async (status) => {
+    const elsewhere = await serve((response) => json(response, []));
+    const server = await serve((response) => json(response, {}, status, { location: `${elsewhere.url}/x` }));
+    const { reader, writer } = await client(server.url);
+    expect(await message(reader.listEntries('skill'))).toContain('redirects are not followed');
+    expect((await writer.create('skill', 'a')).type).toBe('failed');
+    expect((await writer.delete('skill', 'a')).type).toBe('failed');
+    expect([server.arrived.length, elsewhere.arrived.length]).toEqual([3, 0]);
+  });
+});
+
+describe('a token that the server echoes', () => {
+  /** The ways in which a JSON writer may spell the same string. */
+  const spellings: readonly (readonly [string, (text: string) => string])[] = [
+    ['as JSON', (text) => JSON.stringify(text)],
+    ['as JSON with escaped slashes', (text) => JSON.stringify(text).replaceAll('/', '\\/')],
+    [
+      'as JSON with every sign escaped',
+      (text) =>
+        `"${Array.from(text, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`,
+    ],
+  ];
+
+  it.each(spellings)('%s is in no message of a list', async (_, spell) => {
+    const server = await serve(
+      (response, { headers }) =>
+        response.writeHead(400).end(`{"detail":${spell(`bad ${String(headers.authorization)}`)}}`) &&
+        undefined,
+    );
+    const { reader } = await client(server.url);
+    const said = await message(reader.listEntries('skill'));
+    expect(said).toContain('bad Bearer');
+    expect(said).not.toContain(TOKEN);
+  });
+
+  it.each(spellings)('%s is in no outcome of a create or delete', async (_, spell) => {
+    const server = await serve(
+      (response, { headers }) =>
+        response
+          .writeHead(422)
+          .end(`{"detail":[{"loc":[],"msg":${spell(`bad ${String(headers.authorization)}`)}}]}`) && undefined,
+    );
+    const { writer } = await client(server.url);
+    const outcomes = [await writer.create('skill', 'a'), await writer.delete('role', 'b')];
+    const reasons = outcomes.map((outcome) => (outcome.type === 'failed' ? outcome.error.message : ''));
+    expect(reasons.filter((reason) => reason.includes('bad Bearer'))).toHaveLength(2);
+    expect(reasons.filter((reason) => reason.includes(TOKEN))).toEqual([]);
+  });
+
+  it.each(spellings)('%s is in no field of a list that is kept', async (_, spell) => {
+    const server = await serve(
+      (response, { headers }) =>
+        response
+          .writeHead(200)
+          .end(`[{"_id":"1","name":"a","note":${spell(String(headers.authorization))}}]`) && undefined,
+    );
+    const { reader } = await client(server.url);
+    const [entry] = (await reader.listEntries('skill')).items;
+    expect(entry?.raw['note']).toContain('Bearer');
+    expect(entry?.raw['note']).not.toContain(TOKEN);
+  });
+
+  it('in an error about resources is not quoted at all, nor is anything else of it', async () => {
+    const server = await serve((response) => json(response, { detail: 'Zyx' }, 400));
+    const { reader } = await client(server.url);
+    expect(await message(reader.listResources())).not.toContain('Zyx');
+  });
+});
+
+describe('a failure of the connection', () => {
+  async function noAnswer(code: string, syscall: string): Promise<NoAnswer> {
+    const agent = new MockAgent();
+    agent.disableNetConnect();
+    const cause = Object.assign(new Error(code), { code, syscall });
+    agent.get('http://127.0.0.1:1').intercept({ path: '/x', method: 'POST' }).replyWithError(cause);
+    const transport = createTransport({
+      baseUrl: 'http://127.0.0.1:1',
+      token: new Secret(TOKEN),
+      userAgent: 'x',
+      timeoutMs: 1000,
+      maxResponseBytes: 1000,
+      dispatcher: agent,
+      kill: new AbortController().signal,
+    });
+    return await transport('POST', '/x', { name: 'a' }).then(
+      () => {
+        throw new Error('it did not fail');
+      },
+      (error: unknown) => error as NoAnswer,
+    );
+  }
+
+  it.each(['ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH'])(
+    '%s while connecting certainly did nothing',
+    async (code) => {
+      expect((await noAnswer(code, 'connect')).reached).toBe(false);
+    },
+  );
+
+  it.each([
+    ['ECONNRESET', 'read'],
+    ['EPIPE', 'write'],
+    ['EHOSTUNREACH', 'read'],
+    ['ENETUNREACH', 'write'],
+    ['ENETDOWN', 'read'],
+  ])('%s in a %s may have done something', async (code, syscall) => {
+    expect((await noAnswer(code, syscall)).reached).toBe(true);
+  });
+});

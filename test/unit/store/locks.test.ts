@@ -1,0 +1,209 @@
+// One run at a time for an account, and what becomes of the run of a holder that died (section 5).
+import { spawn } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { HOST } from '../../../src/store/holder.ts';
+import { LEASE_MS } from '../../../src/store/locks.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { fixture, operation, result, runId, T0 } from './fixture.ts';
+
+/** The id of a process that has ended. */
+async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', '']);
+  await new Promise((resolve) => child.on('exit', resolve));
+  if (child.pid === undefined) throw new Error('no process');
+  return child.pid;
+}
+
+describe('a lock', () => {
+  it('is held by one run, and says by whom', async () => {
+    const store = fixture();
+    await store.take(runId(1));
+    const attempt = await store.locks.acquire('acme', runId(2), T0 + 1);
+    expect(attempt).toMatchObject({ heldBy: expect.stringContaining(runId(1)) });
+    expect('heldBy' in attempt && attempt.heldBy).toContain(String(process.pid));
+  });
+
+  it('binds other openings of the same file', async () => {
+    const store = fixture();
+    await store.take(runId(1));
+    const other = openStore(store.file);
+    try {
+      expect(await other.locks.acquire('acme', runId(2), T0)).toHaveProperty('heldBy');
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('of one account does not bind another', async () => {
+    const store = fixture();
+    await store.take(runId(1));
+    expect(await store.locks.acquire('other', runId(2), T0)).toHaveProperty('lease');
+  });
+
+  it('goes to exactly one of many who ask at once', async () => {
+    const store = fixture();
+    const attempts = await Promise.all([1, 2, 3, 4, 5].map((n) => store.locks.acquire('acme', runId(n), T0)));
+    expect(attempts.filter((attempt) => 'lease' in attempt)).toHaveLength(1);
+  });
+
+  it('can be taken again when it was given back', async () => {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    await store.locks.release(lease);
+    expect(await store.locks.acquire('acme', runId(2), T0)).toHaveProperty('lease');
+  });
+
+  it('of a process that died is taken over at once', async () => {
+    const store = fixture();
+    await store.take(runId(1));
+    store.execute('update locks set pid = ?', await deadPid());
+    expect(await store.locks.acquire('acme', runId(2), T0)).toHaveProperty('lease');
+  });
+
+  it('of a process of another machine is taken over when it has expired, and not before', async () => {
+    const store = fixture();
+    await store.take(runId(1));
+    store.execute("update locks set host = 'elsewhere', pid = ?", await deadPid());
+    expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS - 1)).toHaveProperty('heldBy');
+    expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS)).toHaveProperty('lease');
+  });
+
+  it('that is renewed expires later', async () => {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    expect(await store.locks.renew(lease, T0 + 20_000)).toBe(true);
+    expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS + 10_000)).toHaveProperty('heldBy');
+  });
+
+  it('that was taken over cannot be renewed or given back by the one who lost it', async () => {
+    const store = fixture();
+    const lost = await store.take(runId(1));
+    await store.take(runId(2), T0 + LEASE_MS);
+    expect(await store.locks.renew(lost, T0 + LEASE_MS + 1)).toBe(false);
+    await store.locks.release(lost);
+    expect(await store.locks.acquire('acme', runId(3), T0 + LEASE_MS + 2)).toHaveProperty('heldBy');
+  });
+});
+
+describe('committing operations', () => {
+  async function prepared() {
+    const store = fixture();
+    const id = await store.begin(1);
+    const lease = await store.take(id);
+    await store.journal.addOperations(id, [operation(), operation({ name: 'Other' })]);
+    const statuses = () =>
+      store.rows<{ status: string }>('select status from operations order by seq').map((row) => row.status);
+    return { store, id, lease, statuses };
+  }
+
+  it('marks them as sent under the lock', async () => {
+    const { store, id, lease, statuses } = await prepared();
+    expect(await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], [])).toBe('committed');
+    expect(statuses()).toEqual(['sent', 'pending']);
+  });
+
+  it('refuses to mark any as sent after a takeover, and still keeps results', async () => {
+    const { store, id, lease, statuses } = await prepared();
+    await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
+    await store.take(runId(2), T0 + LEASE_MS);
+    const late = result(1, { entry: { remoteId: 's1', name: 'New' } });
+    expect(await store.journal.commitOperations(id, lease, [{ seq: 2, atMs: T0 }], [late])).toBe('lock_lost');
+    expect(statuses()).toEqual(['done', 'skipped']);
+    expect(store.rows('select remote_id, created_by_run from entries')).toEqual([
+      { remote_id: 's1', created_by_run: id },
+    ]);
+  });
+
+  it('refuses after the lock was given back', async () => {
+    const { store, id, lease, statuses } = await prepared();
+    await store.locks.release(lease);
+    expect(await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], [])).toBe('lock_lost');
+    expect(statuses()).toEqual(['pending', 'pending']);
+  });
+});
+
+describe('the broken run of a holder that died', () => {
+  async function broken() {
+    const store = fixture();
+    const id = await store.begin(1);
+    const lease = await store.take(id);
+    await store.journal.addOperations(id, [
+      operation({ name: 'done' }),
+      operation({ name: 'sent' }),
+      operation({ name: 'pending' }),
+      operation({ name: 'held', status: 'held', rule: 'in_use', action: 'delete' }),
+    ]);
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [1, 2].map((seq) => ({ seq, atMs: T0 })),
+      [],
+    );
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [],
+      [result(1, { entry: { remoteId: 's1', name: 'done' } })],
+    );
+    const pid = await deadPid();
+    store.execute('update locks set pid = ?', pid);
+    store.execute('update runs set holder_pid = ?', pid);
+    return { store, id };
+  }
+
+  it('is interrupted, with what was sent unknown and the rest skipped', async () => {
+    const { store, id } = await broken();
+    await store.take(runId(2), T0 + 5000);
+    const detail = await store.reader.run(id);
+    expect(detail?.run).toMatchObject({ status: 'interrupted', created: 1, deleted: 0, held: 1, failed: 1 });
+    expect(detail?.operations.map(({ status }) => status)).toEqual(['done', 'unknown', 'skipped', 'held']);
+    expect(detail?.operations[1]).toMatchObject({
+      attempts: 1,
+      finishedAt: new Date(T0 + 5000).toISOString(),
+    });
+  });
+
+  it('leaves its create to be settled by the next run', async () => {
+    const { store, id } = await broken();
+    await store.take(runId(2), T0 + 5000);
+    expect(await store.journal.outstandingCreates('acme', '42')).toMatchObject([
+      { runId: id, seq: 2, name: 'sent', sinceMs: T0 + 5000 },
+    ]);
+  });
+
+  it('stays interrupted although its process ends it late', async () => {
+    const { store, id } = await broken();
+    await store.take(runId(2), T0 + 5000);
+    await store.end(id, 'converged', T0 + 6000);
+    expect((await store.reader.run(id))?.run.status).toBe('interrupted');
+  });
+
+  it('is found although its lock was given back before it could be ended', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    const lease = await store.take(id);
+    await store.journal.addOperations(id, [operation()]);
+    await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
+    // The disk was full when the run was to be ended; this very process goes on with the next run.
+    await store.locks.release(lease);
+    await store.take(runId(2), T0 + 5000);
+    expect((await store.reader.run(id))?.run.status).toBe('interrupted');
+    expect(await store.journal.outstandingCreates('acme', '42')).toHaveLength(1);
+  });
+
+  it('is found although the machine was started anew, also a dry run that held no lock', async () => {
+    const store = fixture();
+    const id = await store.begin(1, { mode: 'plan' });
+    const [machine = '', , namespace = ''] = HOST.split('|');
+    store.execute('update runs set holder_host = ?', `${machine}|another-boot|${namespace}`);
+    await store.take(runId(2), T0 + 5000);
+    expect((await store.reader.run(id))?.run.status).toBe('interrupted');
+  });
+
+  it('is not one that goes on: a dry run beside an apply is left alone', async () => {
+    const store = fixture();
+    const id = await store.begin(1, { mode: 'plan' });
+    await store.take(runId(2));
+    expect((await store.reader.run(id))?.run.status).toBe('running');
+  });
+});

@@ -1,0 +1,371 @@
+// What the store remembers of an account: lists, entries, names, fights, and what does not carry over.
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { entryKey } from '../../../src/core/usage.ts';
+import { observed, person } from '../core/builders.ts';
+import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
+
+describe('snapshots', () => {
+  it('hold the service’s own fields, gzipped, whatever the order of the lists', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.record(id, {
+      skill: [listed('b', 'B', { colour: 'red' }), listed('a', 'A', { createDate: 'x' })],
+      resources: [person('p', ['a'], null)],
+    });
+    const rows = store.rows<{ kind: string; phase: string; entries: number; body: Uint8Array }>(
+      'select kind, phase, entries, body from snapshots join snapshot_bodies using (digest) order by snapshots.id',
+    );
+    expect(rows.map(({ kind, phase, entries }) => [kind, phase, entries])).toEqual([
+      ['skill', 'before', 2],
+      ['role', 'before', 0],
+      ['resource', 'before', 1],
+    ]);
+    const lists = rows.map(({ body }) => JSON.parse(gunzipSync(body).toString('utf8')) as unknown);
+    expect(lists).toEqual([
+      [
+        { _id: 'a', name: 'A', createDate: 'x' },
+        { _id: 'b', name: 'B', colour: 'red' },
+      ],
+      [],
+      [{ _id: 'p', skillsIds: ['a'], roleId: null }],
+    ]);
+  });
+
+  it('are stored once for each digest', async () => {
+    const store = fixture();
+    const skill = [listed('a', 'A'), listed('b', 'B')];
+    await store.record(await store.begin(1), { skill });
+    await store.record(await store.begin(2), { skill: skill.toReversed() });
+    const [counts] = store.rows<{ snapshots: number; bodies: number }>(
+      'select (select count(*) from snapshots) as snapshots, (select count(*) from snapshot_bodies) as bodies',
+    );
+    // Empty lists of roles and of people are one body too.
+    expect(counts).toEqual({ snapshots: 6, bodies: 2 });
+  });
+});
+
+describe('the last good lists', () => {
+  const lists = observed({ skill: [listed('a', 'A')], resources: [person('p', ['a'])] });
+
+  it('are those of the last observation that was good', async () => {
+    const store = fixture();
+    await store.record(await store.begin(1), lists);
+    await store.record(await store.begin(2), {}, { good: false });
+    const last = await store.journal.lastGood('acme', '42', observed());
+    expect(last?.observed.skill).toMatchObject([{ id: 'a', name: 'A' }]);
+    expect(last?.observed.resources).toMatchObject([{ id: 'p', skillsIds: ['a'] }]);
+  });
+
+  it('are none before the first run, for another account, and after the account changed', async () => {
+    const store = fixture();
+    expect(await store.journal.lastGood('acme', '42', observed())).toBeNull();
+    await store.record(await store.begin(1), lists);
+    expect(await store.journal.lastGood('other', '42', observed())).toBeNull();
+    await store.begin(2, { remote: '43' });
+    expect(await store.journal.lastGood('acme', '43', observed())).toBeNull();
+  });
+
+  it('come with what rolecall deleted since, or may have', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.record(id, { skill: ['a', 'b', 'c', 'd'].map((each) => listed(each, each)) });
+    const lease = await store.take(id);
+    const deletes = ['a', 'b', 'c', 'd'].map((each) =>
+      operation({ action: 'delete', name: each, remoteId: each }),
+    );
+    await store.journal.addOperations(id, deletes);
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [1, 2, 3].map((seq) => ({ seq, atMs: T0 + 1 })),
+      [],
+    );
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [],
+      [result(1), result(2, { status: 'unknown' }), result(3, { status: 'failed' })],
+    );
+    const last = await store.journal.lastGood('acme', '42', observed());
+    expect([...(last?.deletedSince ?? [])].toSorted()).toEqual(['skill:a', 'skill:b']);
+  });
+
+  it('come with who has been missing, and since when', async () => {
+    const store = fixture();
+    const missing = [{ resourceId: 'x', kind: 'skill', remoteId: 'a', sinceMs: T0 - 5000 }] as const;
+    await store.record(await store.begin(1), lists, { missing });
+    expect((await store.journal.lastGood('acme', '42', observed()))?.missing).toEqual(missing);
+    await store.record(await store.begin(2), lists);
+    expect((await store.journal.lastGood('acme', '42', observed()))?.missing).toEqual([]);
+  });
+});
+
+describe('another remote account behind the same name', () => {
+  it('inherits neither ownership, nor approvals, nor throttling, nor what was applied', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A')] });
+    await store.journal.adopt('acme', '42', id, [entryKey('skill', 'a')]);
+    await store.journal.rememberApplied('acme', { sha: 'abc', committedAt: '2026-01-01T00:00:00Z' });
+    await store.journal.rememberThrottle('acme', T0 + 1);
+    store.execute("update accounts set approved_digest = 'd', pending_digest = 'd'");
+    await store.end(id);
+    expect((await store.journal.memory('acme', '42', T0)).applied).toBe(true);
+
+    await store.begin(2, { remote: '43' });
+    expect(await store.journal.accountState('acme')).toEqual({
+      remoteAccountId: '43',
+      paused: false,
+      throttledUntilMs: null,
+      lastAppliedCommit: null,
+    });
+    const memory = await store.journal.memory('acme', '43', T0);
+    expect([memory.applied, memory.owned.size]).toEqual([false, 0]);
+    expect(store.rows('select approved_digest, pending_digest from accounts')).toEqual([
+      { approved_digest: null, pending_digest: null },
+    ]);
+  });
+
+  it('that is known only now inherits what was journaled before', async () => {
+    const store = fixture();
+    const id = await store.begin(1, { remote: null });
+    await store.record(id, { skill: [listed('a', 'A')] }, { remoteAccountId: null });
+    await store.journal.adopt('acme', null, id, [entryKey('skill', 'a')]);
+    await store.journal.identify(id, 'acme', BASE, '42');
+    expect([...(await store.journal.memory('acme', '42', T0)).owned]).toEqual(['skill:a']);
+    expect((await store.reader.run(id))?.run.remoteAccountId).toBe('42');
+  });
+
+  it('is seen by the other accounts of the same address', async () => {
+    const store = fixture();
+    await store.begin(1, { account: 'one', remote: '42' });
+    await store.begin(2, { account: 'two', remote: null });
+    expect([...(await store.journal.otherAccounts('two', BASE))]).toEqual([['42', 'one']]);
+    expect((await store.journal.otherAccounts('one', BASE)).size).toBe(0);
+    expect((await store.journal.otherAccounts('two', 'https://us.example.com')).size).toBe(0);
+  });
+});
+
+describe('ownership', () => {
+  it('is of what rolecall created and of what it adopted, once and for all', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    const lease = await store.take(id);
+    await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
+    await store.journal.adopt('acme', '42', id, [entryKey('skill', 'a')]);
+    await store.journal.addOperations(id, [operation({ kind: 'role' })]);
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [],
+      [result(1, { entry: { remoteId: 'r', name: 'New' } })],
+    );
+    expect([...(await store.journal.memory('acme', '42', T0)).owned].toSorted()).toEqual([
+      'role:r',
+      'skill:a',
+    ]);
+    await store.journal.adopt('acme', '42', await store.begin(2), [entryKey('skill', 'a')]);
+    expect(store.rows('select adopted_by_run from entries where adopted_by_run is not null')).toEqual([
+      { adopted_by_run: id },
+    ]);
+  });
+});
+
+describe('the name that was asked for', () => {
+  async function created(answered: string) {
+    const store = fixture();
+    const id = await store.begin(1);
+    const lease = await store.take(id);
+    await store.journal.addOperations(id, [operation({ name: 'Type Script' })]);
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [],
+      [result(1, { entry: { remoteId: 's1', name: answered } })],
+    );
+    const requested = async () =>
+      (await store.journal.memory('acme', '42', T0)).requestedNames.get('skill:s1');
+    const see = async (n: number, name: string) =>
+      store.record(await store.begin(n), { skill: [listed('s1', name)] });
+    return { requested, see };
+  }
+
+  it('is remembered when the answer of the create shows another one', async () => {
+    const { requested, see } = await created('type script');
+    expect(await requested()).toBe('Type Script');
+    await see(2, 'type script');
+    await see(3, 'type script');
+    expect(await requested()).toBe('Type Script');
+  });
+
+  it('is remembered when the first list shows another one than the answer', async () => {
+    const { requested, see } = await created('Type Script');
+    expect(await requested()).toBeUndefined();
+    await see(2, 'type script');
+    expect(await requested()).toBe('Type Script');
+  });
+
+  it('is no matter when the service kept it', async () => {
+    const { requested, see } = await created('Type Script');
+    await see(2, 'Type Script');
+    expect(await requested()).toBeUndefined();
+  });
+
+  it('is forgotten when somebody renames the entry later', async () => {
+    const { requested, see } = await created('type script');
+    await see(2, 'type script');
+    await see(3, 'Something else');
+    expect(await requested()).toBeUndefined();
+  });
+
+  it('is no matter when an entry that rolecall created under its name is renamed later', async () => {
+    const { requested, see } = await created('Type Script');
+    await see(2, 'Type Script');
+    await see(3, 'Something else');
+    expect(await requested()).toBeUndefined();
+  });
+});
+
+describe('since when an entry is unused', () => {
+  it('is its first sighting without people, until somebody has it', async () => {
+    const store = fixture();
+    const since = async () => (await store.journal.memory('acme', '42', T0)).unusedSinceMs.get('skill:a');
+    const see = async (n: number, people: readonly string[], more = {}) =>
+      store.record(
+        await store.begin(n),
+        { skill: [listed('a', 'A')], resources: people.map((each) => person(each, ['a'])) },
+        { takenAtMs: T0 + n, ...more },
+      );
+    await see(1, ['p']);
+    expect(await since()).toBeUndefined();
+    await see(2, []);
+    await see(3, []);
+    expect(await since()).toBe(T0 + 2);
+    await see(4, ['p']);
+    expect(await since()).toBeUndefined();
+    await see(5, []);
+    expect(await since()).toBe(T0 + 5);
+    await see(6, [], { missing: [{ resourceId: 'gone', kind: 'skill', remoteId: 'a', sinceMs: T0 }] });
+    expect(await since()).toBeUndefined();
+  });
+});
+
+describe('the operations of the last day', () => {
+  it('are those that ended within it, of this account and this remote account', async () => {
+    const store = fixture();
+    const place = async (n: number, atMs: number, options = {}) => {
+      const id = await store.begin(n, options);
+      const account = 'account' in options ? 'other' : 'acme';
+      const lease = await store.take(id, T0, account);
+      await store.journal.addOperations(id, [operation({ name: `n${String(n)}` })]);
+      await store.journal.commitOperations(
+        id,
+        lease,
+        [],
+        [result(1, { atMs, entry: { remoteId: `s${String(n)}`, name: 'x' } })],
+      );
+      await store.locks.release(lease);
+    };
+    await place(1, T0 - DAY_MS);
+    await place(2, T0 - DAY_MS + 1);
+    await place(3, T0, { account: 'other' });
+    const memory = await store.journal.memory('acme', '42', T0);
+    expect(memory.recent).toEqual([
+      {
+        action: 'create',
+        kind: 'skill',
+        name: 'n2',
+        remoteId: 's2',
+        status: 'done',
+        attempts: 1,
+        finishedAtMs: T0 - DAY_MS + 1,
+        listed: false,
+      },
+    ]);
+    await store.record(await store.begin(4), { skill: [listed('s2', 'x')] });
+    expect((await store.journal.memory('acme', '42', T0)).recent).toMatchObject([
+      { name: 'n2', listed: true },
+    ]);
+    expect((await store.journal.memory('acme', '43', T0)).recent).toEqual([]);
+  });
+});
+
+describe('creates whose outcome nobody knows', () => {
+  async function unknownCreate() {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('old', 'Old')] });
+    const lease = await store.take(id);
+    await store.journal.addOperations(id, [operation()]);
+    await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
+    await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown', atMs: T0 + 7 })]);
+    await store.end(id, 'partial');
+    const [create] = await store.journal.outstandingCreates('acme', '42');
+    if (create === undefined) throw new Error('nothing is outstanding');
+    return { store, id, create };
+  }
+
+  it('are outstanding since their answer was given up, for this remote account', async () => {
+    const { store, id, create } = await unknownCreate();
+    expect(create).toEqual({ runId: id, seq: 1, kind: 'skill', name: 'New', sinceMs: T0 + 7 });
+    expect(await store.journal.outstandingCreates('acme', '43')).toEqual([]);
+    expect(await store.journal.outstandingCreates('other', '42')).toEqual([]);
+  });
+
+  it('are done, owned and counted when a list shows the entry', async () => {
+    const { store, id, create } = await unknownCreate();
+    await store.journal.settleOutstanding(create, listed('s1', 'new'), runId(2), T0 + 9);
+    expect(await store.journal.outstandingCreates('acme', '42')).toEqual([]);
+    const detail = await store.reader.run(id);
+    expect([detail?.operations[0]?.status, detail?.operations[0]?.remoteId, detail?.run.created]).toEqual([
+      'done',
+      's1',
+      1,
+    ]);
+    expect(
+      store.rows('select name, requested_name, created_by_run from entries where remote_id = ?', 's1'),
+    ).toEqual([{ name: 'new', requested_name: 'New', created_by_run: id }]);
+  });
+
+  it('stay unknown but are asked about no more when no list shows one', async () => {
+    const { store, id, create } = await unknownCreate();
+    await store.journal.settleOutstanding(create, null, runId(2), T0 + 9);
+    expect(await store.journal.outstandingCreates('acme', '42')).toEqual([]);
+    expect((await store.reader.run(id))?.operations[0]?.status).toBe('unknown');
+  });
+
+  it('are not among the entries that were known when they were sent', async () => {
+    const { store, id } = await unknownCreate();
+    await store.record(await store.begin(2), { skill: [listed('old', 'Old'), listed('s1', 'New')] });
+    expect([...(await store.journal.knownIds('acme', '42', id))]).toEqual(['skill:old']);
+    expect([...(await store.journal.knownIds('acme', '42', runId(2)))].toSorted()).toEqual([
+      'skill:old',
+      'skill:s1',
+    ]);
+  });
+
+  it('are not known from the list that was read after them in the same run', async () => {
+    const { store, id } = await unknownCreate();
+    await store.record(id, { skill: [listed('old', 'Old'), listed('s1', 'new')] }, { phase: 'after' });
+    expect([...(await store.journal.knownIds('acme', '42', id))]).toEqual(['skill:old']);
+  });
+});
+
+describe('a delete', () => {
+  it('ends the life of its entry, unless it had gone by itself', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')] });
+    const lease = await store.take(id);
+    await store.journal.addOperations(
+      id,
+      ['a', 'b'].map((each) => operation({ action: 'delete', remoteId: each, name: each })),
+    );
+    await store.journal.commitOperations(id, lease, [], [result(1), result(2, { attempts: 0 })]);
+    expect(store.rows('select remote_id, deleted_by_run from entries order by remote_id')).toEqual([
+      { remote_id: 'a', deleted_by_run: id },
+      { remote_id: 'b', deleted_by_run: null },
+    ]);
+  });
+});

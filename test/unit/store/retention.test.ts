@@ -1,0 +1,167 @@
+// What is pruned, what never is, and how runs are found again.
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../../src/core/plan.ts';
+import { plan } from '../core/builders.ts';
+import type { Fixture } from './fixture.ts';
+import { DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
+
+const NOW = T0 + 1000 * DAY_MS;
+const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
+
+/** A run of so many days ago with a snapshot and a plan of its own. */
+async function runOf(
+  store: Fixture,
+  n: number,
+  daysAgo: number,
+  more: { account?: string; good?: boolean } = {},
+): Promise<string> {
+  const { account = 'acme', good = true } = more;
+  const atMs = NOW - daysAgo * DAY_MS;
+  const id = await store.begin(n, { atMs, account, remote: account });
+  await store.record(
+    id,
+    { skill: [listed(`s${String(n)}`, `S${String(n)}`)] },
+    { account, remoteAccountId: account, takenAtMs: atMs, good },
+  );
+  const own: Plan = plan({ skills: [`S${String(n)}`] });
+  await store.journal.recordPlan(id, own);
+  await store.end(id, 'converged', atMs);
+  return id;
+}
+
+const ids = (store: Fixture, sql: string) => store.rows<{ id: string }>(sql).map(({ id }) => id);
+const runs = (store: Fixture) => ids(store, 'select id from runs order by id');
+const withSnapshots = (store: Fixture) =>
+  ids(store, 'select distinct run_id as id from snapshots order by run_id');
+
+describe('pruning', () => {
+  it('removes what is older than it keeps, with all that belongs to it', async () => {
+    const store = fixture();
+    const old = await runOf(store, 1, 91);
+    const young = await runOf(store, 2, 89);
+    expect(await store.prune(RETENTION, NOW)).toMatchObject({ runs: 1, snapshots: 3 });
+    expect(runs(store)).toEqual([young]);
+    expect(await store.reader.run(old)).toBeNull();
+    const bodies = store.rows<{ snapshots: number; plans: number }>(
+      'select (select count(*) from snapshot_bodies) as snapshots, (select count(*) from plan_bodies) as plans',
+    );
+    // The young run's skills, and the empty list that its roles and people share.
+    expect(bodies).toEqual([{ snapshots: 2, plans: 1 }]);
+  });
+
+  it('never removes the last good snapshot of an account, however old', async () => {
+    const store = fixture();
+    const good = await runOf(store, 1, 900);
+    await runOf(store, 2, 500, { good: false });
+    await store.prune(RETENTION, NOW);
+    expect([runs(store), withSnapshots(store)]).toEqual([[good], [good]]);
+  });
+
+  it('keeps at least so many runs of each account', async () => {
+    const store = fixture();
+    await runOf(store, 1, 300);
+    const kept = [await runOf(store, 2, 200), await runOf(store, 3, 199)];
+    const other = await runOf(store, 4, 900, { account: 'other' });
+    await store.prune({ ...RETENTION, keepAtLeast: 2 }, NOW);
+    expect(runs(store)).toEqual([...kept, other]);
+    expect(withSnapshots(store)).toEqual([...kept, other]);
+  });
+
+  it('keeps a run while a create of it is outstanding', async () => {
+    const store = fixture();
+    const id = await store.begin(1, { atMs: T0 });
+    const lease = await store.take(id);
+    await store.journal.addOperations(id, [operation()]);
+    await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown' })]);
+    await store.end(id, 'partial');
+    await store.prune(RETENTION, NOW);
+    expect(runs(store)).toEqual([id]);
+  });
+
+  it('keeps a run that goes on', async () => {
+    const store = fixture();
+    const id = await store.begin(1, { atMs: T0 });
+    await store.prune(RETENTION, NOW);
+    expect(runs(store)).toEqual([id]);
+  });
+
+  it('keeps two days for the rules that look back, however short retention is', async () => {
+    const store = fixture();
+    const [old, young] = [await runOf(store, 1, 3), await runOf(store, 2, 1)];
+    await runOf(store, 3, 0);
+    await store.prune({ runsMs: 0, snapshotsMs: 0, keepAtLeast: 0 }, NOW);
+    expect(runs(store)).toContain(young);
+    expect(runs(store)).not.toContain(old);
+  });
+
+  it('lets snapshots go before their runs', async () => {
+    const store = fixture();
+    const old = await runOf(store, 1, 50);
+    const young = await runOf(store, 2, 1);
+    await store.prune({ ...RETENTION, snapshotsMs: 10 * DAY_MS }, NOW);
+    expect([runs(store), withSnapshots(store)]).toEqual([[old, young], [young]]);
+  });
+
+  it('keeps snapshots for as long as it says although their runs are kept for less', async () => {
+    const store = fixture();
+    const old = await runOf(store, 1, 50);
+    const young = await runOf(store, 2, 1);
+    await store.prune({ ...RETENTION, runsMs: 10 * DAY_MS }, NOW);
+    expect(withSnapshots(store)).toEqual([old, young]);
+  });
+});
+
+describe('runs', () => {
+  it('are listed newest first, by account, status and time, up to a limit', async () => {
+    const store = fixture();
+    const [one, two] = [await runOf(store, 1, 9), await runOf(store, 2, 8)];
+    const other = await runOf(store, 3, 7, { account: 'other' });
+    const open = await store.begin(4, { atMs: NOW });
+    const listedAs = async (filter: Parameters<typeof store.reader.runs>[0]) =>
+      (await store.reader.runs(filter)).map(({ id }) => id);
+    expect(await listedAs({ limit: 99 })).toEqual([open, other, two, one]);
+    expect(await listedAs({ limit: 1 })).toEqual([open]);
+    expect(await listedAs({ limit: 99, account: 'acme' })).toEqual([open, two, one]);
+    expect(await listedAs({ limit: 99, status: 'running' })).toEqual([open]);
+    expect(await listedAs({ limit: 99, sinceMs: NOW - 8 * DAY_MS })).toEqual([open, other, two]);
+  });
+
+  it('are found by their id and by a beginning that is theirs alone', async () => {
+    const store = fixture();
+    const find = async (id: string) => (await store.reader.run(id))?.run.id ?? null;
+    const one = await store.begin(0x1a);
+    const two = await store.begin(0x1b);
+    expect(await find(one)).toBe(one);
+    expect(await find(two.slice(0, -1))).toBeNull();
+    store.execute('update runs set id = ? where id = ?', '02aa0000-0000-7000-8000-000000000000', two);
+    expect(await find('02aa')).toBe('02aa0000-0000-7000-8000-000000000000');
+    expect(await find(runId(0x1a).slice(0, 8))).toBe(one);
+    expect(await find('02a')).toBeNull();
+    expect(await find('%')).toBeNull();
+    expect(await find("' or 1=1 --")).toBeNull();
+  });
+
+  it('show their plan as it was made, with the time of the run', async () => {
+    const store = fixture();
+    const made = plan({ skills: ['New'] });
+    const [one, two] = [await store.begin(1), await store.begin(2)];
+    for (const id of [one, two]) await store.journal.recordPlan(id, { ...made, createdAt: `at ${id}` });
+    const detail = await store.reader.run(one);
+    expect(detail?.plan).toEqual({ ...made, createdAt: detail?.run.startedAt });
+    expect(detail?.run.planDigest).toBe(made.digest);
+    expect(store.rows('select count(*) as n from plan_bodies')).toEqual([{ n: 1 }]);
+  });
+
+  it('count failures in a row, and an interrupted run is neither', async () => {
+    const store = fixture();
+    const failures = async (n: number, status: Parameters<Fixture['end']>[1]) => {
+      await store.end(await store.begin(n), status);
+      return store.rows<{ n: number }>('select consecutive_failures as n from accounts')[0]?.n;
+    };
+    expect(await failures(1, 'failed')).toBe(1);
+    expect(await failures(2, 'interrupted')).toBe(1);
+    expect(await failures(3, 'partial')).toBe(2);
+    expect(await failures(4, 'blocked')).toBe(3);
+    expect(await failures(5, 'held')).toBe(0);
+  });
+});

@@ -1,0 +1,132 @@
+// The file itself: its mode, its version, its tables and columns as the contract documents them (section 6).
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { StoreError } from '../../../src/core/errors.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { fixture, newFolder } from './fixture.ts';
+
+const DOCUMENTED = {
+  runs: 'id account remote_account_id trigger mode status started_at finished_at config_digest config_commit plan_digest created deleted held kept failed requests retries error_code error',
+  operations:
+    'run_id seq kind action name remote_id status rule reason attempts http_status started_at finished_at',
+  snapshots: 'id run_id account phase kind taken_at digest entries',
+  entries:
+    'account kind remote_id name requested_name first_seen_run created_by_run adopted_by_run last_seen_run deleted_by_run',
+  accounts: 'name remote_account_id paused pending_digest approved_digest consecutive_failures last_run_id',
+};
+
+function failure(work: () => unknown): StoreError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof StoreError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+describe('a new store', () => {
+  it.each(Object.entries(DOCUMENTED))('has the table %s with its documented columns', (table, columns) => {
+    const store = fixture();
+    const there = store
+      .rows<{ name: string }>('select name from pragma_table_info(?)', table)
+      .map(({ name }) => name);
+    expect(columns.split(' ').filter((column) => !there.includes(column))).toEqual([]);
+  });
+
+  it('has strict tables only', () => {
+    const tables = fixture().rows<{ name: string; strict: number }>(
+      "select name, strict from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'",
+    );
+    expect(tables.length).toBeGreaterThan(5);
+    expect(tables.filter(({ strict }) => strict !== 1)).toEqual([]);
+  });
+
+  it('is in WAL mode and counts its migrations', () => {
+    const store = fixture();
+    expect(store.rows('pragma journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+    const [version] = store.rows<{ user_version: number }>('pragma user_version');
+    expect(version?.user_version).toBeGreaterThan(0);
+  });
+
+  it('is readable by its owner alone, with its WAL and its folder', async () => {
+    const store = fixture();
+    await store.begin(1);
+    for (const file of [store.file, `${store.file}-wal`, `${store.file}-shm`]) {
+      expect([file, statSync(file).mode & 0o777]).toEqual([file, 0o600]);
+    }
+    expect(statSync(dirname(store.file)).mode & 0o077).toBe(0);
+  });
+
+  it('can be read by another program while it is open', async () => {
+    const store = fixture();
+    await store.begin(1);
+    expect(store.rows('select status from runs')).toEqual([{ status: 'running' }]);
+  });
+});
+
+describe('a store that is there', () => {
+  it('keeps what it holds when it is opened again', async () => {
+    const folder = newFolder();
+    const first = fixture(join(folder, 'x.db'));
+    const id = await first.begin(1);
+    await first.end(id);
+    const again = fixture(join(folder, 'x.db'));
+    expect((await again.reader.run(id))?.run).toMatchObject({ id, status: 'converged' });
+  });
+
+  it('that others could read is made private', () => {
+    const file = join(newFolder(), 'x.db');
+    writeFileSync(file, '');
+    chmodSync(file, 0o644);
+    const store = fixture(file);
+    expect(statSync(store.file).mode & 0o777).toBe(0o600);
+  });
+
+  it('of a newer version is refused, and nothing in it is changed', () => {
+    const file = join(newFolder(), 'x.db');
+    const db = new SQLite(file);
+    db.pragma('user_version = 999');
+    db.exec('create table theirs (a text)');
+    db.close();
+    const before = readFileSync(file);
+    expect(failure(() => openStore(file))).toMatchObject({ code: 'store_newer' });
+    const after = new SQLite(file);
+    expect(after.prepare("select name from sqlite_master where type = 'table'").all()).toEqual([
+      { name: 'theirs' },
+    ]);
+    expect(after.pragma('user_version', { simple: true })).toBe(999);
+    after.close();
+    expect(before.length).toBeGreaterThan(0);
+  });
+
+  it('that is no database is refused by name, with what to do', () => {
+    const file = join(newFolder(), 'x.db');
+    writeFileSync(file, 'this is a text and no database at all, but long enough to look like one'.repeat(20));
+    const error = failure(() => openStore(file));
+    expect(error.code).toBe('store_corrupt');
+    expect(error.message).toContain(file);
+  });
+
+  it('that is a folder cannot be opened', () => {
+    const folder = join(newFolder(), 'x.db');
+    mkdirSync(folder);
+    expect(failure(() => openStore(folder)).code).toBe('store_unopenable');
+  });
+
+  it('that must be there and is not is missing, and is not made', () => {
+    const file = join(newFolder(), 'sub', 'x.db');
+    expect(failure(() => openStore(file, { mustExist: true })).code).toBe('store_missing');
+    expect(existsSync(dirname(file))).toBe(false);
+  });
+
+  it('fails as a StoreError with the file when a write fails', async () => {
+    const store = fixture();
+    store.execute('drop table runs');
+    const error: unknown = await store.begin(1).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(String(error)).toContain(store.file);
+  });
+});
