@@ -1,7 +1,7 @@
 // The composition root of the daemon: joins its rooms, starts them in order and unwinds them in the reverse order.
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import { UsageError, ConfigError, formatConfigIssue } from './core/errors.ts';
+import { UsageError, ConfigError } from './core/errors.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import { loadConfiguration } from './config/load-configuration.ts';
@@ -37,24 +37,19 @@ export async function serve(version: string, configFile: string): Promise<number
       reader: session.reader,
       signals,
       async readAccounts() {
-        const loaded = await loadConfiguration(configFile);
-        if (loaded.service !== undefined) return loaded.accounts;
-        const errors = loaded.issues.filter(({ severity }) => severity === 'error').map(formatConfigIssue);
-        log.error(
-          { event: 'config_invalid', errors },
-          'the service file is invalid; the last good schedules go on',
-        );
-        // The service file's own errors fail every account, by name, until it is mended.
-        return loaded.accounts.length > 0 ? loaded.accounts : null;
+        const { service: sound, accounts, issues } = await loadConfiguration(configFile);
+        return sound === undefined ? { broken: issues } : { accounts };
       },
       async requestFor(settings, trigger) {
         const loaded = await loadConfiguration(configFile);
         const current = loaded.service ?? service;
+        const configured = new Set(loaded.accounts.map(({ name }) => name));
+        session.setConfigured(configured);
         return {
           settings,
           api: current.api,
           commit: await commitOf(loaded, current),
-          configured: new Set(loaded.accounts.map(({ name }) => name)),
+          configured,
           trigger,
           // A new object for each run: what a run was told by the service (a refused token) binds no other run.
           signals: { stop: signals.stop, kill: signals.kill },

@@ -31,6 +31,7 @@ export function createEnvironment(version: string): Environment {
         service,
         async () => null,
         () => NO_OBSERVER,
+        () => false,
       );
       return { service: readOnly(connections), close: () => connections.close() };
     },
@@ -62,16 +63,17 @@ export async function openSession(
 ): Promise<Session> {
   const { openStore } = await import('./store/store.ts');
   const store = openStore(service.store);
+  let configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const connections = await connect(
     version,
     service,
     async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
     observer,
+    (name) => configured.has(name),
   );
   const planning = planningDeps(service.file, store.journal, connections);
   const applying: ApplyDeps = { ...planning, service: connections, locks: store.locks };
   const commit = await commitOf(configuration, service);
-  const configured = new Set(configuration.accounts.map(({ name }) => name));
   return {
     planning,
     applying,
@@ -85,6 +87,9 @@ export async function openSession(
       // A new object for each run: what a run was told by the service (a refused token) binds no other run.
       signals: { stop: signals.stop, kill: signals.kill },
     }),
+    setConfigured(names) {
+      configured = names;
+    },
     checkStore: () => store.check(),
     async prune() {
       await store.prune(service.retention, Date.now());
@@ -120,6 +125,7 @@ async function connect(
   service: ServiceSettings,
   throttledUntilMs: (account: AccountSettings) => Promise<number | null>,
   observer: (account: string) => RequestObserver,
+  isConfigured: (account: string) => boolean,
 ): Promise<Connections> {
   const { createConnections } = await import('./service/connections.ts');
   const { resolveSecret } = await import('./config/secrets.ts');
@@ -129,6 +135,7 @@ async function connect(
     token: (account) => resolveSecret(account.token, `the token of account ${account.name}`),
     throttledUntilMs,
     observer,
+    isConfigured,
   });
 }
 

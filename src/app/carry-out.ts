@@ -148,8 +148,9 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   const creates = operations.filter(({ action }) => action === 'create');
   const deletes = operations.filter(({ action }) => action === 'delete');
   const firstCreate = creates[0]?.seq ?? 0;
-  const early = deletes.filter(({ seq }) => seq < firstCreate);
-  const late = deletes.filter(({ seq }) => seq > firstCreate);
+  // Before anything is deleted it must be known whose account this is; then the early deletes wait for the creates.
+  const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
+  const late = deletes.filter((operation) => !early.includes(operation));
   const nearTwin = (create: NumberedOperation): string | null =>
     late.find(({ kind, name }) => kind === create.kind && nearKey(name) === nearKey(create.name))?.name ??
     null;

@@ -2,7 +2,7 @@
 import { journalBrokenAccount } from '../app/broken-account.ts';
 import { reconcile } from '../app/reconcile.ts';
 import type { Acceptance } from '../app/request.ts';
-import { UsageError } from '../core/errors.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunDetail, RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
@@ -154,15 +154,21 @@ async function applyOne(
     say(`${account.name}: the plan of this account failed, so there is nothing to carry out`);
     return { exit: EXIT.failed, report: null };
   }
-  const result = await reconcile(session.requestFor(account.settings, 'cli', signals), deps, {
-    mode: 'apply',
-    accept: options.accept,
-    expectedDigest,
-    lockTimeoutMs: options.lockTimeoutMs,
-    onWait: (heldBy) => say(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
-    onProgress: ({ done, total }) => progress.show(`${account.name}: ${done} of ${total} operations…`),
-    ...(showPlan === null ? {} : { onPlan: showPlan }),
-  });
+  const result = await reconcileOrExplain(
+    account.name,
+    session.requestFor(account.settings, 'cli', signals),
+    deps,
+    {
+      mode: 'apply',
+      accept: options.accept,
+      expectedDigest,
+      lockTimeoutMs: options.lockTimeoutMs,
+      onWait: (heldBy) => say(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
+      onProgress: ({ done, total }) => progress.show(`${account.name}: ${done} of ${total} operations…`),
+      ...(showPlan === null ? {} : { onPlan: showPlan }),
+    },
+  );
+  if (result === null) return { exit: EXIT.failed, report: null };
   if ('heldBy' in result) {
     say(`${account.name}: the lock is held by ${result.heldBy}; nothing was written`);
     return { exit: signals.stop.aborted ? EXIT.interrupted : EXIT.failed, report: null };
@@ -172,4 +178,21 @@ async function applyOne(
       ? failureExit('plan_stale')
       : runExit(result.status, result.failure?.code ?? null, options.allowHeld);
   return { exit, report: await session.reader.run(result.runId) };
+}
+
+/** A run whose journal fails cannot be reported from it; what is known is said instead. */
+async function reconcileOrExplain(
+  account: string,
+  ...args: Parameters<typeof reconcile>
+): Promise<Awaited<ReturnType<typeof reconcile>> | null> {
+  try {
+    return await reconcile(...args);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    say(`error: ${account}: ${error.message}`);
+    say(
+      `${account}: the run ended there: nothing more was sent. What it had sent before stands in the journal or is in doubt; the next apply finds that out before it plans, so run it again once the store is well.`,
+    );
+    return null;
+  }
 }

@@ -40,6 +40,8 @@ export interface Session {
     trigger: AccountRequest['trigger'],
     signals: RunSignals,
   ) => AccountRequest;
+  /** Says which accounts are configured now; a token belongs to one of them only. */
+  setConfigured(names: ReadonlySet<string>): void;
   /** Resolves when the store can be written. */
   checkStore(): Promise<void>;
   prune(): Promise<void>;

@@ -3,6 +3,9 @@
 /** Longer than this is not waited for: the operation fails as throttled (contract, section 5). */
 export const LONGEST_WAIT_MS = 120_000;
 
+/** What a Retry-After may ask for at most; beyond it is no service's intention. */
+const LONGEST_RETRY_AFTER_MS = 7 * 86_400_000;
+
 const BASE_MS = 250;
 const CAP_MS = 20_000;
 
@@ -23,7 +26,7 @@ export function isRetryableStatus(status: number): boolean {
   return [408, 425, 429, 500, 502, 503, 504].includes(status);
 }
 
-/** Milliseconds that a Retry-After header asks for: seconds or an HTTP date. `parseDate` gives epoch milliseconds or NaN. */
+/** Milliseconds that a Retry-After header asks for: seconds or an HTTP date, a week at most. `parseDate` gives epoch milliseconds or NaN. */
 export function parseRetryAfter(
   header: string | undefined,
   nowMs: number,
@@ -31,7 +34,6 @@ export function parseRetryAfter(
 ): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
-  const atMs = parseDate(text);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+  const atMs = /^\d+(\.\d+)?$/.test(text) ? nowMs + Math.ceil(Number(text) * 1000) : parseDate(text);
+  return Number.isNaN(atMs) ? undefined : Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, atMs - nowMs));
 }

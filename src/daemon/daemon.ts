@@ -28,8 +28,10 @@ export interface DaemonOptions {
   readonly deps: ApplyDeps;
   readonly reader: JournalReader;
   readonly signals: RunSignals;
-  /** Reads all account files anew; null when the service file itself is broken, which was logged then. */
-  readonly readAccounts: () => Promise<readonly DaemonAccount[] | null>;
+  /** Reads all files anew. When the service file itself is broken there are no accounts, but its issues. */
+  readonly readAccounts: () => Promise<
+    { readonly accounts: readonly DaemonAccount[] } | { readonly broken: readonly ConfigIssue[] }
+  >;
   readonly requestFor: (settings: AccountSettings, trigger: Trigger) => Promise<AccountRequest>;
 }
 
@@ -74,24 +76,39 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     scheduler.update([...schedules.values()]);
   }
 
-  function logIssues(account: string, issues: readonly ConfigIssue[]): void {
+  /** The service file's own errors fail every account until it is mended; the last good schedules go on. */
+  function breakAll(issues: readonly ConfigIssue[]): void {
+    for (const name of known) metrics.configValid(name, false);
+    logIssues(null, issues);
+  }
+
+  function logIssues(account: string | null, issues: readonly ConfigIssue[]): void {
     const errors = issues.filter(({ severity }) => severity === 'error').map(formatConfigIssue);
-    log.error({ event: 'config_invalid', account, errors }, 'the account’s configuration is invalid');
+    log.error({ event: 'config_invalid', account, errors }, 'the configuration is invalid');
   }
 
   async function reload(): Promise<boolean> {
-    const accounts = await options.readAccounts();
-    if (accounts === null || stopping) return false;
-    schedule(accounts);
+    const read = await options.readAccounts();
+    if (stopping) return false;
+    if ('broken' in read) {
+      breakAll(read.broken);
+      return false;
+    }
+    schedule(read.accounts);
     ready = true;
     return true;
   }
 
   async function runOne(name: string, trigger: Trigger): Promise<void> {
     try {
-      const accounts = await options.readAccounts();
-      if (accounts !== null) schedule(accounts);
-      const account = accounts?.find((candidate) => candidate.name === name);
+      const read = await options.readAccounts();
+      if ('broken' in read) {
+        breakAll(read.broken);
+        await runAccount({ name, issues: read.broken }, trigger);
+        return;
+      }
+      schedule(read.accounts);
+      const account = read.accounts.find((candidate) => candidate.name === name);
       if (account !== undefined) await runAccount(account, trigger);
     } catch (error) {
       // The store could not be used, or there is a bug: the daemon lives, and says so.

@@ -1,10 +1,11 @@
 // Opens accounts: shares connections and pace between the reader and the writer of an account, and between accounts
 // of one base address. The composition root makes one of these for a process.
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import type PQueue from 'p-queue';
 import type { Dispatcher } from 'undici';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, ServiceError } from '../core/errors.ts';
 import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
@@ -24,6 +25,8 @@ export interface ConnectionOptions {
   /** Until when the service asked that the account be left alone, from the journal. */
   readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
+  /** Whether an account of that name is configured now. */
+  readonly isConfigured: (account: string) => boolean;
 }
 
 /** What a run's reader and writer share hangs on its `signals` object: one for each run. */
@@ -35,6 +38,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   const { api } = options;
   const hosts = new Map<string, PQueue>();
   const paces = new Map<string, Pace>();
+  const tokens = new Map<string, string>();
   let dispatcher: Promise<Dispatcher> | undefined;
 
   function paceOf(account: AccountSettings): Pace {
@@ -56,9 +60,23 @@ export function createConnections(options: ConnectionOptions): Connections {
     return openAccount;
   }
 
+  /** Two accounts of one address with equal tokens are one account: a copied token (contract, section 5, Identity). */
+  function claimToken({ name, baseUrl }: AccountSettings, token: Secret): void {
+    const key = `${baseUrl} ${createHash('sha256').update(token.reveal()).digest('base64')}`;
+    for (const [other, otherKey] of tokens) {
+      if (other === name || otherKey !== key || !options.isConfigured(other)) continue;
+      throw new ServiceError(
+        'identity',
+        `the token is the same as that of “${other}” at the same address; nothing was written. Was the token copied?`,
+      );
+    }
+    tokens.set(name, key);
+  }
+
   async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
     dispatcher ??= createDispatcher(api);
     const token = await options.token(account);
+    claimToken(account, token);
     const transport = createTransport({
       baseUrl: account.baseUrl,
       token,

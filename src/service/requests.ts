@@ -182,7 +182,7 @@ function outdated(): FailedAttempt {
 function throttled(forMs: number): ServiceError {
   return new ServiceError(
     'throttled',
-    `the service asked to be left alone for another ${Math.ceil(forMs / 1000)} s; nothing was sent`,
+    `the service asked to be left alone until ${new Date(Date.now() + forMs).toISOString()}; nothing was sent, and nothing will be before that`,
     { retryAfterMs: forMs },
   );
 }

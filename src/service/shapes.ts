@@ -58,18 +58,17 @@ export function parseCreated(text: string | null): Entry | undefined {
 export function errorMessage(text: string, scrub: Scrub): string | undefined {
   const value = parseJson(text);
   if (!isObject(value) || !Array.isArray(value['detail'])) return undefined;
-  const messages = value['detail'].flatMap((item) =>
-    isObject(item) && typeof item['msg'] === 'string' && !isSalary(JSON.stringify(item))
-      ? [describe(item)]
-      : [],
-  );
+  const messages = value['detail'].flatMap((item) => (isObject(item) ? describe(item) : []));
   // Scrubbed after parsing: JSON has several spellings of one text.
   return messages.length === 0 ? undefined : scrub(messages.join('; ')).slice(0, 300);
 }
 
-function describe(item: Json): string {
+/** `loc: msg`, or the `type` where the message quotes what it should not. */
+function describe(item: Json): string[] {
+  const said = [item['msg'], item['type']].find((text) => typeof text === 'string' && !isSalary(text));
+  if (typeof said !== 'string') return [];
   const loc = isStrings(item['loc']) ? item['loc'].join('.') : '';
-  return loc === '' ? String(item['msg']) : `${loc}: ${String(item['msg'])}`;
+  return [loc === '' || isSalary(loc) ? said : `${loc}: ${said}`];
 }
 
 function parseArray(what: string, text: string | null): unknown[] {

@@ -2,14 +2,15 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SQLite from 'better-sqlite3';
-import { Kysely, sql, SqliteDialect } from 'kysely';
+import { Kysely, sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
 
-const BUSY_TIMEOUT_MS = 5000;
+/** SQLite waits for a lock with the whole process, so it waits shortly; store.ts tries again. */
+const BUSY_TIMEOUT_MS = 50;
 
 export interface OpenDatabase {
   readonly db: Database;
@@ -37,10 +38,31 @@ export function openDatabase(file: string, options: { mustExist?: boolean } = {}
       driver.close();
       throw error;
     }
-    return { db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: driver }) }), driver };
+    return {
+      db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(driver) }) }),
+      driver,
+    };
   } catch (error) {
     throw toStoreError(error, file);
   }
+}
+
+const MOST_STATEMENTS = 100;
+
+/** Statements are kept, since kysely prepares anew at every execution: a run of a thousand creates executes five. */
+function preparedOnce(driver: SQLite.Database): SqliteDatabase {
+  const statements = new Map<string, SQLite.Statement>();
+  return {
+    close: () => driver.close(),
+    prepare(text) {
+      const known = statements.get(text);
+      if (known !== undefined) return known;
+      if (statements.size === MOST_STATEMENTS) statements.clear();
+      const statement = driver.prepare(text);
+      statements.set(text, statement);
+      return statement;
+    },
+  };
 }
 
 function migrate(driver: SQLite.Database, file: string): void {

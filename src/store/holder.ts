@@ -3,15 +3,18 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /** The machine, its boot and its process namespace: only within one of these does a process id say anything. */
+const NAME = hostname();
 export const HOST = [
-  hostname(),
+  NAME,
   readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
   readOr('', () => readlinkSync('/proc/self/ns/pid')),
 ].join('|');
 
-/** Whether a process certainly is dead. A process of another host is never known to be. */
+/** Whether a process certainly is dead. Of a process of another host or namespace nobody here knows. */
 export function isDead(holder: { readonly host: string | null; readonly pid: number | null }): boolean {
-  if (holder.host !== HOST || holder.pid === null || holder.pid === process.pid) return false;
+  if (holder.host === null || holder.pid === null) return false;
+  if (holder.host !== HOST) return isEarlierBoot(holder.host);
+  if (holder.pid === process.pid) return false;
   try {
     process.kill(holder.pid, 0);
     // Killed but not yet collected by its parent: it will never write again.
@@ -19,6 +22,13 @@ export function isDead(holder: { readonly host: string | null; readonly pid: num
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
+}
+
+/** Nothing outlives the boot that it was started in. */
+function isEarlierBoot(host: string): boolean {
+  const [name, boot = ''] = host.split('|');
+  const [, ownBoot = ''] = HOST.split('|');
+  return name === NAME && boot !== '' && ownBoot !== '' && boot !== ownBoot;
 }
 
 function readOr(fallback: string, read: () => string): string {

@@ -11,6 +11,9 @@ import { toIso } from './times.ts';
 /** How long a lock outlives its last renewal, for holders of which nobody can tell whether they live. */
 export const LEASE_MS = 30_000;
 
+/** No dry run takes this long; one that seems to has lost its process somewhere else. */
+const LONGEST_DRY_RUN_MS = 86_400_000;
+
 export function createLocks(db: Database): Locks {
   return {
     acquire(account, runId, nowMs) {
@@ -24,7 +27,7 @@ export function createLocks(db: Database): Locks {
           const host = row.host.split('|')[0] ?? '';
           return { heldBy: `process ${row.pid} on ${host} (run ${row.run_id}, since ${row.taken_at})` };
         }
-        await interruptBrokenRuns(connection, account, row?.run_id, nowMs);
+        await interruptBrokenRuns(connection, account, true, nowMs);
         const lease: Lease = { account, token: randomUUID() };
         const values = {
           token: lease.token,
@@ -63,21 +66,27 @@ export function createLocks(db: Database): Locks {
   };
 }
 
-/** Marks the run that held the lock, and runs whose process is dead, as interrupted; what was sent is unknown. */
-async function interruptBrokenRuns(
+/**
+ * Marks runs that nobody carries on as interrupted; what was sent is unknown. Whoever has the account's lock knows
+ * that no run that writes is alive; a dry run, which takes no lock, is broken when its process is dead.
+ */
+export async function interruptBrokenRuns(
   connection: Database,
   account: string,
-  lockedRun: string | undefined,
+  hasLock: boolean,
   nowMs: number,
 ): Promise<void> {
   const running = await connection
     .selectFrom('runs')
-    .select(['id', 'holder_host', 'holder_pid'])
+    .select(['id', 'mode', 'holder_host', 'holder_pid', 'started_at'])
     .where('account', '=', account)
     .where('status', '=', 'running')
     .execute();
   const broken = running.filter(
-    (run) => run.id === lockedRun || isDead({ host: run.holder_host, pid: run.holder_pid }),
+    (run) =>
+      (hasLock && run.mode !== 'plan') ||
+      isDead({ host: run.holder_host, pid: run.holder_pid }) ||
+      (run.mode === 'plan' && run.started_at < toIso(nowMs - LONGEST_DRY_RUN_MS)),
   );
   const now = toIso(nowMs);
   for (const { id } of broken) {

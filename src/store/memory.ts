@@ -45,7 +45,13 @@ export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds'
         .where('account', '=', account)
         .where('remote_account_id', '=', remoteAccountId ?? '')
         // Run ids are UUIDv7: their order is the order of time.
-        .where((eb) => eb.or([eb('created_by_run', 'is not', null), eb('first_seen_run', '<=', upToRun)]))
+        .where((eb) =>
+          eb.or([
+            eb('created_by_run', 'is not', null),
+            eb('first_seen_run', '<', upToRun),
+            eb.and([eb('first_seen_run', '=', upToRun), eb('first_seen_after', '=', 0)]),
+          ]),
+        )
         .execute();
       return new Set(rows.map((row) => entryKey(row.kind, row.remote_id)));
     },

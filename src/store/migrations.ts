@@ -102,6 +102,7 @@ export const MIGRATIONS: readonly string[] = [
     name text not null,
     requested_name text,
     first_seen_run text,
+    first_seen_after integer not null default 0,
     created_by_run text,
     adopted_by_run text,
     last_seen_run text,

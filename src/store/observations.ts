@@ -146,7 +146,7 @@ async function writeSnapshots(
 /** One statement over a JSON array, since lists have thousands of entries. */
 async function writeEntries(
   connection: Database,
-  { runId, account, remoteAccountId, takenAtMs, observed, missing }: RecordedObservation,
+  { runId, account, remoteAccountId, phase, takenAtMs, observed, missing }: RecordedObservation,
 ): Promise<void> {
   const used = usageOf([...observed.resources.flatMap(holdingsOf), ...missing]);
   const rows = JSON.stringify(
@@ -161,8 +161,9 @@ async function writeEntries(
   );
   await sql`
     insert into entries
-      (account, remote_account_id, kind, remote_id, name, first_seen_run, last_seen_run, unused_since)
-    select ${account}, ${remoteAccountId ?? ''}, value ->> 0, value ->> 1, value ->> 2, ${runId}, ${runId}, value ->> 3
+      (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, unused_since)
+    select ${account}, ${remoteAccountId ?? ''}, value ->> 0, value ->> 1, value ->> 2, ${runId},
+      ${phase === 'after' ? 1 : 0}, ${runId}, value ->> 3
     from json_each(${rows}) where true
     on conflict do update set
       requested_name = case
@@ -172,6 +173,8 @@ async function writeEntries(
         -- Later another name means that somebody renamed the entry.
         when entries.name = excluded.name then entries.requested_name end,
       name = excluded.name,
+      first_seen_after = case when entries.first_seen_run is null then excluded.first_seen_after
+        else entries.first_seen_after end,
       first_seen_run = coalesce(entries.first_seen_run, excluded.first_seen_run),
       last_seen_run = excluded.last_seen_run,
       unused_since = case when excluded.unused_since is not null

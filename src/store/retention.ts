@@ -29,10 +29,9 @@ export async function prune(
     );
     const runs = await sql`
       delete from runs where started_at < ${runsBefore} and status != 'running' and id not in (${kept})
+        and id not in (select run_id from snapshots)
         and id not in (select run_id from operations
-          where action = 'create' and status in ('sent', 'unknown') and settled_by is null)`.execute(
-      connection,
-    );
+          where status in ('sent', 'unknown') and settled_by is null)`.execute(connection);
     await sql`
       delete from snapshot_bodies where digest not in (select digest from snapshots)`.execute(connection);
     await sql`

@@ -1,16 +1,19 @@
 // The journal of runs, from their beginning to their end (contract, section 6).
+import { sql } from 'kysely';
 import type { Journal, RunEnd } from '../core/ports.ts';
 import type { Plan } from '../core/plan.ts';
 import { pack, sha256 } from './bodies.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { HOST } from './holder.ts';
+import { interruptBrokenRuns } from './locks.ts';
 import { toIso } from './times.ts';
 
 export function runsJournal(db: Database): Pick<Journal, 'beginRun' | 'recordPlan' | 'endRun'> {
   return {
     beginRun(run) {
       return immediately(db, async (connection) => {
+        await interruptBrokenRuns(connection, run.account, false, run.startedAtMs);
         await connection
           .insertInto('accounts')
           .values({ name: run.account, last_run_id: run.id })
@@ -76,6 +79,7 @@ export function runsJournal(db: Database): Pick<Journal, 'beginRun' | 'recordPla
           // A run that another process declared interrupted stays so.
           .where('status', '=', 'running')
           .execute();
+        await endOperations(connection, runId, end.finishedAtMs);
         const bad = end.status === 'failed' || end.status === 'partial' || end.status === 'blocked';
         await connection
           .updateTable('accounts')
@@ -92,4 +96,15 @@ export function runsJournal(db: Database): Pick<Journal, 'beginRun' | 'recordPla
       });
     },
   };
+}
+
+/** An ended run has no operation that is still under way: what was sent is unknown, what was not is skipped. */
+async function endOperations(connection: Database, runId: string, nowMs: number): Promise<void> {
+  await sql`
+    update operations set
+      status = case status when 'sent' then 'unknown' else 'skipped' end,
+      finished_at = ${toIso(nowMs)},
+      reason = case status when 'sent' then 'the run ended before its answer was journaled'
+        else 'the run ended before it was tried' end
+    where run_id = ${runId} and status in ('sent', 'pending')`.execute(connection);
 }

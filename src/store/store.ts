@@ -1,5 +1,6 @@
 // The store as the other rooms get it: the journal, the locks and the reader over one SQLite file.
 import type { Journal, JournalReader, Locks } from '../core/ports.ts';
+import { StoreError } from '../core/errors.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { immediately, openDatabase, toStoreError } from './database.ts';
 import { journalReader } from './journal-reader.ts';
@@ -42,17 +43,30 @@ export function openStore(file: string, options: { mustExist?: boolean } = {}): 
   };
 }
 
-/** The same methods, whose failures are StoreErrors. */
+/** How long a store that another program keeps locked is waited for. */
+const LONGEST_BUSY_MS = 30_000;
+const BUSY_PAUSE_MS = 50;
+
+/**
+ * The same methods, whose failures are StoreErrors. While another program keeps the store locked they try again: each
+ * method is one transaction, so that what failed left nothing behind.
+ */
 function explained<T extends object>(file: string, methods: T): T {
   return new Proxy(methods, {
     get(target, property, receiver) {
       const method: unknown = Reflect.get(target, property, receiver);
       if (typeof method !== 'function') return method;
       return async (...args: unknown[]): Promise<unknown> => {
-        try {
-          return await Reflect.apply(method, target, args);
-        } catch (error) {
-          throw toStoreError(error, file);
+        const deadline = performance.now() + LONGEST_BUSY_MS;
+        for (;;) {
+          try {
+            return await Reflect.apply(method, target, args);
+          } catch (error) {
+            const explainedError = toStoreError(error, file);
+            const isBusy = explainedError instanceof StoreError && explainedError.code === 'store_busy';
+            if (!isBusy || performance.now() > deadline) throw explainedError;
+          }
+          await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
         }
       };
     },

@@ -82,6 +82,8 @@ export interface EntriesTable {
   name: string;
   requested_name: string | null;
   first_seen_run: string | null;
+  /** 1 when the lists after the run's writing were the first to show it. */
+  first_seen_after: Generated<number>;
   created_by_run: string | null;
   adopted_by_run: string | null;
   last_seen_run: string | null;

@@ -62,7 +62,7 @@ test('whatever becomes of a create’s answer, the list tells, and there is one 
 
 test('a create that never comes through is sent retries times more, then unknown, and the next run does not double it', async () => {
   const s = await withKept({
-    api: { retries: 1, timeout: '300ms', settle: '400ms' },
+    api: { retries: 1, timeout: '500ms', settle: '600ms' },
     faults: [onCreate({ type: 'drop-before-effect' }, 'always')],
   });
   const { result, run } = await s.apply();
@@ -77,8 +77,8 @@ test('a create that never comes through is sent retries times more, then unknown
 
 test('a create whose effect comes after its run is found by the next one', async () => {
   const s = await withKept({
-    api: { retries: 0, timeout: '300ms', settle: '400ms' },
-    faults: [onCreate({ type: 'delay-effect', ms: 1200 })],
+    api: { retries: 0, timeout: '500ms', settle: '600ms' },
+    faults: [onCreate({ type: 'delay-effect', ms: 2500 })],
   });
   expect((await s.apply()).run.status).toBe('partial');
   await s.until('the effect has come', () => s.names().skills.includes('New'));
@@ -88,19 +88,21 @@ test('a create whose effect comes after its run is found by the next one', async
 
 test('a create that is sent again and refused as taken is the one that was asked for', async () => {
   const s = await withKept({
-    api: { timeout: '300ms', settle: '400ms' },
-    settings: { uniqueNames: 'exact' },
-    faults: [onCreate({ type: 'delay-effect', ms: 380 }), onCreate({ type: 'status', status: 409 })],
+    api: { timeout: '700ms', settle: '800ms' },
+    // The list hides the first create until after settle, so that it is sent again.
+    settings: { uniqueNames: 'exact', listDelayMs: 1300 },
+    faults: [onCreate({ type: 'drop-after-effect' })],
   });
   const { run } = await s.apply();
+  expect(posts(s)).toBe(2);
   expect(run).toMatchObject({ status: 'converged', created: 1 });
   expect(s.names().skills).toEqual(['Kept', 'New']);
 });
 
 test('two entries that a late effect made are reported as duplicates, and the unused one is left', async () => {
   const s = await withKept({
-    api: { timeout: '200ms', settle: '300ms' },
-    faults: [onCreate({ type: 'delay-effect', ms: 1500 })],
+    api: { timeout: '500ms', settle: '600ms' },
+    faults: [onCreate({ type: 'delay-effect', ms: 2500 })],
   });
   await s.apply();
   await s.until('the late effect has come', () => s.names().skills.length === 3);
@@ -236,7 +238,7 @@ test('a list that lags less than settle is waited for', async () => {
 test('what no list shows within settle leaves the run partial, counts as done for a while, and is not done twice', async () => {
   const s = await withKept({
     skills: ['Kept', 'Old'],
-    api: { timeout: '200ms', settle: '300ms' },
+    api: { timeout: '500ms', settle: '600ms' },
     settings: { listDelayMs: 60_000 },
   });
   const { result, run } = await s.apply();
@@ -253,7 +255,7 @@ test('what no list shows within settle leaves the run partial, counts as done fo
 });
 
 test('what no list shows beyond staleness is created again', async () => {
-  const s = await withKept({ api: { timeout: '200ms', settle: '300ms' }, settings: { listDelayMs: 60_000 } });
+  const s = await withKept({ api: { timeout: '500ms', settle: '600ms' }, settings: { listDelayMs: 60_000 } });
   await s.apply();
   expect((await s.plan()).plan.summary.create).toBe(0);
   s.serve({ staleness: '1ms' });

@@ -56,7 +56,9 @@ test('lists that carry different account ids fail the run before a write', async
     skills: ['Ours'],
     roles: ['Dev'],
     file: 'skills: [New]',
-    faults: [{ match: { method: 'GET', path: 'role' }, times: 'always', do: { type: 'wrong-account-id', id: '99' } }],
+    faults: [
+      { match: { method: 'GET', path: 'role' }, times: 'always', do: { type: 'wrong-account-id', id: '99' } },
+    ],
   });
   expect(await failsAsMismatch(s, () => s.apply())).toMatch(/42.*99/);
 });
@@ -100,7 +102,7 @@ test('in an empty account the first create goes alone, and its answer tells whos
 test('the first create of an empty account alone is under way until it is answered, then the others go together', async () => {
   const s = await scene({
     file: 'skills: [A, B, C, D]',
-    faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 150 } }],
+    faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 400 } }],
   });
   const { run } = await s.apply();
   expect(run).toMatchObject({ status: 'converged', created: 4, remoteAccountId: '42' });

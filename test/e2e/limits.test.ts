@@ -139,7 +139,8 @@ test('before the first delete the lists are read again: what was given to somebo
     skills: ['Given', 'Renamed', 'Gone', 'Plain'],
     resources: [{ id: 'r1' }],
     file: 'skills: [New]',
-    faults: [{ match: { method: 'POST', name: 'New' }, do: { type: 'latency', ms: 400 } }],
+    faults: [{ match: { method: 'POST', name: 'New' }, do: { type: 'latency', ms: 1000 } }],
+    api: { timeout: '5s', settle: '6s' },
   });
   const ids = Object.fromEntries(['Given', 'Renamed', 'Gone'].map((name) => [name, s.idOf(name)]));
   const running = s.apply();

@@ -7,7 +7,15 @@ import type { Plan } from '../../src/core/plan.ts';
 import { arrayOf, scene, type Scene, type SceneOptions } from '../support/scene.ts';
 
 const BUSY: SceneOptions = {
-  skills: ['Old b', 'Old a', 'Kept', 'Used', 'Protected', { name: 'Twin', id: 't1' }, { name: 'Twin', id: 't2' }],
+  skills: [
+    'Old b',
+    'Old a',
+    'Kept',
+    'Used',
+    'Protected',
+    { name: 'Twin', id: 't1' },
+    { name: 'Twin', id: 't2' },
+  ],
   roles: ['Dev', 'Old role'],
   resources: [
     { id: 'r2', skills: ['Used', 'Kept'], role: 'Dev' },
@@ -42,7 +50,9 @@ test('a saved plan is carried out exactly, without asking, and cannot be carried
   expect(stderr).toBe('');
   expect(status).toBe(3);
   expect(s.writes().toSorted()).toEqual(
-    plan.operations.map(({ action, name }) => `${action === 'create' ? 'POST' : 'DELETE'} ${name}`).toSorted(),
+    plan.operations
+      .map(({ action, name }) => `${action === 'create' ? 'POST' : 'DELETE'} ${name}`)
+      .toSorted(),
   );
   s.sandbox.clearRequests();
   expect((await s.run(['apply', '--plan', 'plan.json'])).status).toBe(5);

@@ -1,0 +1,378 @@
+// What the operator can get wrong: files, secrets, addresses, the store, the disk. One clear message, the right exit
+// status, nothing written to the service, never a stack trace (contract, sections 2, 3 and 6).
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { plansOf, scene, type Scene } from '../support/scene.ts';
+import { makeWorkspace, type Result } from '../support/workspace.ts';
+
+function expectNoStack({ stdout, stderr }: Result): void {
+  expect(`${stdout}\n${stderr}`).not.toMatch(/^\s+at .*[:(]/m);
+  expect(`${stdout}\n${stderr}`).not.toMatch(/a bug in rolecall/);
+}
+
+const HEAD = ['baseUrl: http://127.0.0.1:9', 'token: { env: TOKEN_ACME }'];
+const DUPLICATE = /duplicate/;
+const QUOTE = /quote it/;
+
+/** The lines of an account file from the third on, and the place and the words of every error that they deserve. */
+const WRONG: readonly (readonly [string, readonly string[], readonly (readonly [string, RegExp])[]])[] = [
+  [
+    'unknown keys',
+    ['skils: [A]', 'zzz: 1'],
+    [
+      ['3:1', /"skils".*did you mean "skills"/],
+      ['4:1', /"zzz"/],
+    ],
+  ],
+  [
+    'a mistyped key of an entry',
+    ['skills:', '  - name: A', '    formely: [B]'],
+    [['5:5', /did you mean "formerly"/]],
+  ],
+  ['a mistyped key of the policy', ['policy: { maxDelete: 3 }'], [['3:11', /did you mean "maxDeletes"/]]],
+  ['duplicate keys', ['skills: [A]', 'skills: [B]'], [['4:1', DUPLICATE]]],
+  [
+    'duplicate names',
+    ['skills: [A, B, A]', 'roles:', '  - R', '  - R'],
+    [
+      ['3:16', DUPLICATE],
+      ['6:5', DUPLICATE],
+    ],
+  ],
+  ['names that are the same after NFC', ['skills:', '  - "e\\u0301"', '  - é'], [['5:5', DUPLICATE]]],
+  ['an empty name', ['skills: [""]'], [['3:10', /empty/]]],
+  [
+    'a control character',
+    ['skills: ["a\\tb", "a\\u0000"]'],
+    [
+      ['3:10', /control/],
+      ['3:18', /control/],
+    ],
+  ],
+  [
+    'white space at the ends',
+    ['skills: [" a"]', 'roles: ["b\\u00a0"]'],
+    [
+      ['3:10', /white space/],
+      ['4:9', /white space/],
+    ],
+  ],
+  [
+    'names that YAML read as something else',
+    ['skills:', '  - 1.0', '  - 012', '  - true', '  - null', '  - ~', '  - 0x1F', '  - 1e3'],
+    [
+      ['4:5', QUOTE],
+      ['5:5', QUOTE],
+      ['6:5', QUOTE],
+      ['7:5', QUOTE],
+      ['8:5', QUOTE],
+      ['9:5', QUOTE],
+      ['10:5', QUOTE],
+    ],
+  ],
+  ['an account id that YAML read as a number', ['accountId: 4815162342', 'skills: [A]'], [['3:12', QUOTE]]],
+  [
+    'a name desired and in formerly',
+    ['skills:', '  - A', '  - name: B', '    formerly: [A]'],
+    [['6:16', /both desired/]],
+  ],
+  [
+    'a name desired and in approvedDeletes',
+    ['skills: [A]', 'approvedDeletes: [{ kind: skill, name: A }]'],
+    [['4:40', /both desired/]],
+  ],
+  ['a list without a value', ['skills:'], [['3:1', /skills: \[\]/]]],
+  ['an unknown enum value', ['policy: { delete: unusd }'], [['3:19', /did you mean unused/]]],
+  ['a duration without a unit', ['policy: { unusedFor: 24 }'], [['3:22', /duration/]]],
+  ['a schedule that is none', ['schedule: "61 * * * *"'], [['3:11', /./]]],
+  ['a region and an address', ['region: eu'], [['1:1', /either/]]],
+  ['a tab as indentation', ['skills:', '\t- A'], [['4:1', /tab/]]],
+  [
+    'a merge conflict',
+    ['<<<<<<< ours', 'skills: [A]', '=======', 'skills: [B]', '>>>>>>> theirs'],
+    [['3:1', /merge conflict/]],
+  ],
+  ['a file that is missing from extends', ['extends: [../nothing.yaml]'], [['3:11', /no file/]]],
+];
+
+test('validate reports every problem of every file at once, each with its place and its mend', async () => {
+  const workspace = makeWorkspace('unused');
+  workspace.write('config/rolecall.yaml', 'accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n');
+  const expected: [string, RegExp][] = [];
+  for (const [index, [, lines, problems]] of WRONG.entries()) {
+    // Each has an address of its own: two accounts with one address and one token would be an error too.
+    const name = `a${String(index).padStart(2, '0')}`;
+    const head = [`baseUrl: http://127.0.0.1:9/${name}`, ...HEAD.slice(1)];
+    workspace.write(`config/accounts/${name}.yaml`, [...head, ...lines, ''].join('\n'));
+    for (const [place, words] of problems)
+      expected.push([`config/accounts/${name}.yaml:${place}: error:`, words]);
+  }
+  const result = await workspace.run(['validate'], { env: { TOKEN_ACME: 'x' } });
+  expect(result.status).toBe(4);
+  expectNoStack(result);
+  const lines = result.stdout.split('\n').filter((line) => line.includes(': error:'));
+  expect(lines.map((line) => line.slice(0, line.indexOf('error:') + 6))).toEqual(
+    expected.map(([place]) => place),
+  );
+  for (const [index, [, words]] of expected.entries()) expect(lines[index]).toMatch(words);
+  expect(result.stdout).toContain(`${expected.length} errors`);
+  expect(existsSync(join(workspace.folder, 'data'))).toBe(false);
+});
+
+test('a token that is written into the file is an error that never repeats it', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  for (const token of [
+    's3cret-value',
+    '{ env: "s3cret-value" }',
+    '{ value: s3cret-value }',
+    '[s3cret-value]',
+  ]) {
+    s.write('config/accounts/leaky.yaml', `baseUrl: https://a.example\ntoken: ${token}\nskills: [A]\n`);
+    for (const command of [['validate'], ['plan', 'leaky'], ['apply', '--yes', 'leaky']]) {
+      const result = await s.run(command);
+      expect([command[0], result.status]).toEqual([command[0], 4]);
+      expect(result.stdout + result.stderr).toContain('leaky.yaml:2:8');
+      expect(result.stdout + result.stderr).not.toContain('s3cret');
+    }
+  }
+});
+
+test('two accounts with one address and one token reference are an error in both files', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.write(
+    'config/accounts/twin.yaml',
+    `baseUrl: ${s.sandbox.url}/\ntoken: { env: TOKEN_ACME }\nskills: [A]\n`,
+  );
+  const { status, stdout } = await s.run(['validate']);
+  expect(status).toBe(4);
+  expect(stdout).toMatch(/acme\.yaml:2:8: error: .*twin\.yaml/);
+  expect(stdout).toMatch(/twin\.yaml:2:8: error: .*acme\.yaml/);
+});
+
+test('plan and apply name the places of a broken file, and the other accounts go on', async () => {
+  const s = await scene({
+    file: 'skils: [A]\nskills: [B, B]',
+    others: [{ name: 'fine', id: '43', token: 'token-of-fine' }],
+  });
+  s.configure('skills: [New]', 'fine');
+  const planned = await s.run(['plan', '--format', 'json']);
+  expect(planned.status).toBe(4);
+  const plan = plansOf(planned).get('acme');
+  expect(plan).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
+  expect(JSON.stringify(plan)).toMatch(/acme\.yaml:3:1: .*acme\.yaml:4:13: /s);
+  const applied = await s.run(['apply', '--yes']);
+  expect(applied.status).toBe(4);
+  expect(applied.stdout).toContain('acme.yaml:3:1');
+  expect(s.names('fine').skills).toEqual(['New']);
+  expect(s.rows('select status, error_code from runs where account = ?', 'acme')).toEqual([
+    { status: 'failed', error_code: 'config_invalid' },
+    { status: 'failed', error_code: 'config_invalid' },
+  ]);
+});
+
+test('a broken catalog is the failure of the accounts that extend it, at its own place', async () => {
+  const s = await scene({
+    file: 'extends: [../catalogs/shared.yaml]',
+    others: [{ name: 'fine', id: '43', token: 'token-of-fine' }],
+  });
+  s.configure('skills: [New]', 'fine');
+  s.write('config/catalogs/shared.yaml', 'skills: [A, 1.0]\n');
+  const { status, stdout } = await s.run(['apply', '--yes']);
+  expect(status).toBe(4);
+  expect(stdout).toContain('config/catalogs/shared.yaml:1:13');
+  expect(s.names('fine').skills).toEqual(['New']);
+});
+
+const SERVICE: readonly (readonly [string, string, string])[] = [
+  ['an unknown key', 'accounts: accounts/*.yaml\nstore: ../data/r.db\napii: {}', 'rolecall.yaml:3:1'],
+  ['a value of another type', 'accounts: accounts/*.yaml\nstore: 7', 'rolecall.yaml:2:8'],
+  [
+    'a settle that is not more than the timeout',
+    'accounts: accounts/*.yaml\nstore: s\napi: { timeout: 9s, settle: 9s }',
+    'rolecall.yaml:3:29',
+  ],
+  [
+    'a door to the world without a token',
+    'accounts: accounts/*.yaml\nstore: s\nhttp: { listen: 0.0.0.0:80 }',
+    'rolecall.yaml:3:17',
+  ],
+  ['broken YAML', 'accounts: "accounts/*.yaml', 'rolecall.yaml:'],
+  ['no account at all', 'accounts: nothing/*.yaml\nstore: ../data/r.db', 'rolecall.yaml:1:11'],
+];
+
+test.each(SERVICE)(
+  'a service file with %s stops every command with its place and exit status 4',
+  async (_, text, place) => {
+    const s = await scene({ skills: ['Old'], file: 'skills: [A]' });
+    s.write('config/rolecall.yaml', `${text}\n`);
+    for (const command of [['validate'], ['plan'], ['apply', '--yes']]) {
+      const result = await s.run(command);
+      expect([command[0], result.status]).toEqual([command[0], 4]);
+      expect(result.stdout + result.stderr).toContain(place);
+      expectNoStack(result);
+    }
+    expect(s.sandbox.requests()).toEqual([]);
+  },
+);
+
+test('a service file that is not there is named, with what to do', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  const result = await s.run(['--config', 'nowhere.yaml', 'plan'], { withoutConfig: true });
+  expect(result.status).toBe(4);
+  expect(result.stderr).toContain('nowhere.yaml');
+  expectNoStack(result);
+});
+
+test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']])(
+  'a server that is not there fails %s with its address and exit status 1',
+  async (...command) => {
+    const s = await scene({ file: 'skills: [A]', api: { retries: 0 } });
+    await s.sandbox.close();
+    const result = await s.run(command);
+    expect(result.status).toBe(1);
+    expect(result.stdout + result.stderr).toContain(new URL(s.sandbox.url).host);
+    expectNoStack(result);
+  },
+);
+
+test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']])(
+  'a missing token fails %s by the names of the account and the variable',
+  async (...command) => {
+    const s = await scene({ file: 'skills: [A]' });
+    s.write(
+      'config/accounts/acme.yaml',
+      `baseUrl: ${s.sandbox.url}\ntoken: { env: NOT_THERE }\nskills: [A]\n`,
+    );
+    const result = await s.run(command);
+    expect(result.status).toBe(1);
+    expect(result.stdout + result.stderr).toMatch(/acme/);
+    expect(result.stdout + result.stderr).toMatch(/NOT_THERE/);
+    expectNoStack(result);
+    expect(s.sandbox.requests()).toEqual([]);
+  },
+);
+
+test('a token is taken from a file, without its line break', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.write(
+    'config/accounts/acme.yaml',
+    `baseUrl: ${s.sandbox.url}\ntoken: { file: ../../secret }\nskills: [A]\n`,
+  );
+  s.write('secret', 'token-of-acme\n');
+  expect((await s.apply()).run.status).toBe('converged');
+});
+
+/** Every command that needs the store fails with one message that names the file; the service is not written to. */
+async function expectStoreRefused(s: Scene, words: RegExp): Promise<void> {
+  s.sandbox.clearRequests();
+  for (const command of [['plan'], ['apply', '--yes'], ['history'], ['show', '0000'], ['doctor']]) {
+    const result = await s.run(command);
+    expect([command[0], result.status]).toEqual([command[0], 1]);
+    const said = result.stdout + result.stderr;
+    expect(said).toMatch(words);
+    expect(said.match(/\.db/g)?.length).toBeGreaterThanOrEqual(1);
+    expectNoStack(result);
+  }
+  expect(s.writes()).toEqual([]);
+}
+
+test('a store of a newer version is refused and left as it is', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  await s.plan();
+  s.execute('pragma user_version = 99');
+  await expectStoreRefused(s, /newer/);
+  expect(s.rows('pragma user_version')).toEqual([{ user_version: 99 }]);
+});
+
+test('a store that is no database is refused and left as it is', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  const garbage = 'this is no database, however much one might wish that it were one. '.repeat(20);
+  s.write('data/rolecall.db', garbage);
+  await expectStoreRefused(s, /not a sound SQLite database/);
+  expect(readFileSync(join(s.folder, 'data/rolecall.db'), 'utf8')).toBe(garbage);
+});
+
+test('a store in a folder that cannot be made is refused', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.write('file', 'a regular file');
+  s.write('config/rolecall.yaml', 'accounts: accounts/*.yaml\nstore: ../file/folder/rolecall.db\n');
+  await expectStoreRefused(s, /cannot be opened|nothing has run here/);
+});
+
+test('a report that cannot be written to its file is said before the service is written to', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.write('file', 'a regular file');
+  for (const command of [
+    ['plan', '--output', 'file/x'],
+    ['plan', '--out', 'file/x'],
+    ['usage', '--output', 'file/x'],
+    ['apply', '--yes', '--output', 'file/x'],
+  ]) {
+    const result = await s.run(command);
+    expect(result.status).not.toBe(0);
+    expect(result.stderr).toContain('file/x');
+    expectNoStack(result);
+  }
+  expect(s.writes()).toEqual([]);
+});
+
+/** Whether a small file system can be mounted here; as an ordinary user or in a plain container it cannot. */
+function canMount(): boolean {
+  const folder = '/tmp/rolecall-can-mount';
+  mkdirSync(folder, { recursive: true });
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync('umount', [folder], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test.skipIf(!canMount())(
+  'a disk that fills up in mid-run stops the run before another create is sent',
+  async () => {
+    const s = await scene({
+      skills: ['Kept'],
+      file: 'skills: [Kept, A, B, C, D]',
+      api: { concurrency: 1, timeout: '5s', settle: '6s' },
+      faults: [{ match: { method: 'POST', name: 'A' }, do: { type: 'latency', ms: 1500 } }],
+    });
+    const data = join(s.folder, 'data');
+    mkdirSync(data);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', data]);
+    onTestFinished(() => void execFileSync('umount', ['-l', data]));
+    const running = s.start(['apply', '--yes']);
+    await s.until('the first create is under way', () => s.writes().length === 1);
+    fill(join(data, 'filler'));
+    const result = await running.ended;
+    expect(result.status).toBe(1);
+    expect(result.stdout + result.stderr).toMatch(/disk of the store is full/);
+    expectNoStack(result);
+    expect(s.writes()).toEqual(['POST A']);
+
+    s.sandbox.clearRequests();
+    const full = await s.run(['apply', '--yes']);
+    expect(full.status).toBe(1);
+    expect(full.stderr).toMatch(/disk of the store is full/);
+    expectNoStack(full);
+    expect(s.writes()).toEqual([]);
+
+    execFileSync('rm', [join(data, 'filler')]);
+    expect((await s.apply()).run.status).toBe('converged');
+    expect(s.names().skills).toEqual(['A', 'B', 'C', 'D', 'Kept']);
+  },
+);
+
+/** Takes what is left of a file system, down to the last page. */
+function fill(file: string): void {
+  for (let size = 1024 * 1024; size >= 512; size /= 2) {
+    try {
+      for (;;) writeFileSync(file, Buffer.alloc(size), { flag: 'a' });
+    } catch {
+      // It is full for this size; a smaller piece may still fit.
+    }
+  }
+}

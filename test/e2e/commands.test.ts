@@ -1,0 +1,376 @@
+// The commands beside plan and apply, and what all of them share: formats, files, colours, help (contract, section 3).
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { doings, hoursAgo, leaves, type RunJson, scene, TOKEN } from '../support/scene.ts';
+import { hasTerminal, onTerminal } from '../support/terminal.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+
+// eslint-disable-next-line no-control-regex
+const COLOUR = /\u001B\[[0-9;]*m/;
+const COMMANDS = 'validate plan apply serve dump usage history show doctor sandbox completion'.split(' ');
+
+test('validate needs neither network nor secrets, warns of what is missing, and fails for it only when told to', async () => {
+  const workspace = makeWorkspace('unused');
+  workspace.write(
+    'config/rolecall.yaml',
+    'accounts: accounts/*.yaml\nregions: { eu: "https://eu.example" }\nhttp: { token: { env: HTTP_TOKEN } }\n',
+  );
+  workspace.write('config/accounts/a.yaml', 'region: eu\ntoken: { env: NOT_SET }\nskills: [A]\n');
+  workspace.write('config/accounts/b.yaml', 'region: eu\ntoken: { file: nowhere }\nskills: [A]\n');
+  const calm = await workspace.run(['validate']);
+  expect(calm.status).toBe(0);
+  expect(calm.stdout).toMatch(/rolecall\.yaml:3:16: warning: .*HTTP_TOKEN/);
+  expect(calm.stdout).toMatch(/a\.yaml:2:8: warning: .*NOT_SET/);
+  expect(calm.stdout).toMatch(/b\.yaml:2:8: warning: .*nowhere/);
+  const strict = await workspace.run(['validate', '--require-secrets']);
+  expect(strict.status).toBe(4);
+  expect(strict.stdout).toContain('3 errors');
+  const env = { HTTP_TOKEN: 'x', NOT_SET: 'y' };
+  workspace.write('config/accounts/nowhere', 'z\n');
+  const good = await workspace.run(['validate', '--require-secrets'], { env });
+  expect(good).toMatchObject({ status: 0, stdout: 'The configuration is valid.\n' });
+  expect(existsSync(join(workspace.folder, 'data'))).toBe(false);
+});
+
+test('validate in JSON is an array of issues with their places', async () => {
+  const s = await scene({ file: 'skils: [A]' });
+  const { status, stdout } = await s.run(['validate', '--format', 'json']);
+  expect(status).toBe(4);
+  expect(JSON.parse(stdout)).toMatchObject([{ line: 3, column: 1, severity: 'error' }]);
+});
+
+test('usage counts who has what, names what nobody has, and the references to unknown ids', async () => {
+  const s = await scene({
+    skills: ['Go', 'Perl', 'Idle'],
+    roles: ['Dev'],
+    resources: [
+      { id: 'r1', skills: ['Go', 'Perl'], role: 'Dev' },
+      { id: 'r2', skills: ['Go'] },
+      { id: 'r3', skillsIds: ['ghost'] },
+    ],
+    file: 'skills: [Go]',
+  });
+  const text = await s.run(['usage']);
+  expect(text.status).toBe(0);
+  expect(text.stdout).toMatch(/Idle/);
+  expect(text.stdout).toContain('ghost');
+  const { stdout } = await s.run(['usage', '--format', 'json']);
+  const flat = JSON.stringify(JSON.parse(stdout));
+  for (const id of ['r1', 'r2', 'r3', 'ghost']) expect(flat).toContain(`"${id}"`);
+  expect(s.sandbox.requests().every(({ method }) => method === 'GET')).toBe(true);
+  expect(existsSync(join(s.folder, 'data'))).toBe(false);
+});
+
+const ODD = [
+  '1.0', '012', 'true', 'null', '~', 'yes', '# hash', 'a: b', '- dash', '*star', '&and', '!tag', '"quoted"', "it's",
+  '%percent', '@at', '`tick', '{ brace }', '[bracket]', 'C++', 'a\\b', '日本語', '👩‍💻', 'zero\u200Bwidth',
+  'Z\u0308', 'x'.repeat(300), '=', '<<',
+]; // prettier-ignore
+const UNWRITABLE = [' lead', 'trail ', 'tab\there', 'line\nbreak', ' *glob? \\', '\u00A0'];
+
+test('the plan right after a dump is empty, whatever the names; odd ones go to protect with a comment', async () => {
+  const s = await scene({
+    skills: [...ODD, ...UNWRITABLE, 'Twin', 'Twin'],
+    roles: ['Dev', ' Odd role'],
+    resources: [{ id: 'r1', skills: ['Twin'] }],
+    file: 'mode: apply',
+  });
+  const file = 'config/accounts/acme.yaml';
+  expect(await s.run(['dump', 'acme', '--output', file])).toMatchObject({ status: 0, stdout: '' });
+  const text = readFileSync(join(s.folder, file), 'utf8');
+  expect(text).toContain('accountId: "42"');
+  expect(text).toContain('TOKEN_ACME');
+  expect(text).toContain(s.sandbox.url);
+  expect(text).toMatch(/^\s+# /m);
+  expect((await s.run(['validate'])).status).toBe(0);
+  const { result, plan } = await s.plan('--detailed-exitcode');
+  expect(doings(plan)).toEqual([]);
+  expect(plan.held).toEqual([]);
+  expect(result.status).toBe(0);
+  expect(Object.keys(leaves(plan)).toSorted()).toEqual([...UNWRITABLE, ' Odd role', 'Twin'].toSorted());
+  const again = await s.run(['dump', 'acme']);
+  expect(again.stdout).toBe(text);
+});
+
+test('a dump of an empty account asks for nothing, and its plan is empty too', async () => {
+  const s = await scene({});
+  const { stdout } = await s.run(['dump', 'acme']);
+  expect(stdout).toContain('skills: []');
+  s.write('config/accounts/acme.yaml', stdout);
+  expect((await s.plan('--detailed-exitcode')).result.status).toBe(0);
+});
+
+test('a dump of an account with a region keeps the region', async () => {
+  const s = await scene({ skills: ['A'] });
+  s.serve({}, `regions: { us: "${s.sandbox.regions.us}" }`);
+  s.write('config/accounts/acme.yaml', 'region: us\ntoken: { env: TOKEN_ACME }\n');
+  const { stdout } = await s.run(['dump', 'acme']);
+  expect(stdout).toMatch(/^region: us$/m);
+  expect(stdout).not.toContain('baseUrl');
+  s.write('config/accounts/acme.yaml', stdout);
+  expect((await s.plan('--detailed-exitcode')).result.status).toBe(0);
+});
+
+test('history lists the runs, newest first, by account, age, status and number', async () => {
+  const s = await scene({
+    skills: ['Perl', 'Kept'],
+    resources: [{ id: 'r1', skills: ['Perl'] }],
+    file: 'skills: [Kept]',
+    others: [{ name: 'other', id: '43', token: 'token-of-other' }],
+  });
+  s.configure('skills: [New]', 'other');
+  const history = async (...args: string[]): Promise<RunJson[]> => {
+    const { status, stdout } = await s.run(['history', '--format', 'json', ...args]);
+    expect(status).toBe(0);
+    return JSON.parse(stdout) as RunJson[];
+  };
+  const before = await s.run(['history']);
+  expect(before.status).toBe(1);
+  expect(before.stderr).toContain('nothing has run here');
+  expect(existsSync(join(s.folder, 'data'))).toBe(false);
+
+  await s.run(['plan', 'acme']);
+  await s.run(['apply', '--yes', 'acme']);
+  await s.run(['apply', '--yes', 'other']);
+  const said = (runs: readonly RunJson[]): string[] =>
+    runs.map(({ account, status }) => `${account} ${status}`);
+  expect(said(await history())).toEqual(['other converged', 'acme held', 'acme planned']);
+  expect(said(await history('acme'))).toEqual(['acme held', 'acme planned']);
+  expect(said(await history('--limit', '1'))).toEqual(['other converged']);
+  expect(said(await history('--status', 'held'))).toEqual(['acme held']);
+  s.execute("update runs set started_at = ? where status = 'planned'", hoursAgo(2));
+  expect(said(await history('--since', '1h'))).toEqual(['other converged', 'acme held']);
+  const text = await s.run(['history']);
+  expect(text.stdout).toContain('held');
+  for (const wrong of [
+    ['--status', 'good'],
+    ['--limit', '0'],
+    ['--since', 'yesterday'],
+  ]) {
+    expect((await s.run(['history', ...wrong])).status).toBe(64);
+  }
+});
+
+test('show prints one run by its id or the beginning of it, and says when there is no one such run', async () => {
+  const s = await scene({ skills: ['Old', 'Kept'], file: 'skills: [Kept, New]' });
+  await s.apply();
+  const { run } = await s.apply();
+  const [first] = s.rows<{ id: string }>('select id from runs order by id');
+  const prefix = run.id.slice(0, 34);
+  const shown = await s.run(['show', prefix, '--format', 'json']);
+  expect(shown.status).toBe(0);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ id: run.id, status: 'converged' });
+  const text = await s.run(['show', first?.id ?? '']);
+  expect(text.status).toBe(0);
+  for (const part of ['New', 'Old', 'converged', first?.id ?? '']) expect(text.stdout).toContain(part);
+  for (const none of ['0000', run.id.slice(0, 4), 'not-an-id', '%']) {
+    const result = await s.run(['show', none]);
+    expect([none, result.status]).toEqual([none, 1]);
+    expect(result.stderr).toContain('history');
+  }
+});
+
+test('doctor tries everything and writes nothing', async () => {
+  const s = await scene({
+    skills: ['A'],
+    file: 'accountId: "42"\nskills: [B]\nschedule: "0 3 * * *"\ntimezone: Europe/Berlin',
+    others: [{ name: 'failing', id: '43', token: 'token-of-failing', skills: ['A'] }],
+  });
+  const good = await s.run(['doctor']);
+  expect(good.status).toBe(0);
+  for (const part of ['Europe/Berlin', '42', s.sandbox.url, 'store']) expect(good.stdout).toContain(part);
+  s.configure('skills: [A]\naccountId: "44"', 'failing');
+  s.configure('skills: [1.0]', 'invalid');
+  const bad = await s.run(['doctor', '--format', 'json']);
+  expect(bad.status).toBe(1);
+  const found = JSON.parse(bad.stdout) as { title: string; findings: { ok: boolean; detail: string }[] }[];
+  const troubles = found.flatMap(({ title, findings }) =>
+    findings.filter(({ ok }) => !ok).map(({ detail }) => [title, detail]),
+  );
+  expect(troubles).toEqual([
+    ['account failing', expect.stringMatching(/44/)],
+    ['account invalid', expect.stringMatching(/invalid\.yaml:3:10/)],
+  ]);
+  expect((await s.run(['doctor', 'invalid'])).status).toBe(4);
+  expect(s.sandbox.requests().every(({ method }) => method === 'GET')).toBe(true);
+  expect(s.rows('select * from runs')).toEqual([]);
+});
+
+test.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (shell) => {
+  const workspace = makeWorkspace('unused');
+  const { status, stdout, stderr } = await workspace.run(['completion', shell], { withoutConfig: true });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain('rolecall');
+});
+
+test('completion knows the commands and refuses an unknown shell', async () => {
+  const workspace = makeWorkspace('unused');
+  const { stdout } = await workspace.run(['complete', '--', ''], { withoutConfig: true });
+  for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^${command}\\b`, 'm'));
+  expect((await workspace.run(['completion', 'tcsh'], { withoutConfig: true })).status).toBe(64);
+});
+
+test('--help tells of every command and of the exit statuses, and each command has its own', async () => {
+  const workspace = makeWorkspace('unused');
+  const run = (...args: string[]) => workspace.run(args, { withoutConfig: true });
+  const help = await run('--help');
+  expect(help.status).toBe(0);
+  for (const command of COMMANDS) expect(help.stdout).toContain(command);
+  expect(help.stdout).toMatch(/Exit status/);
+  const each = await Promise.all(COMMANDS.map((command) => run(command, '--help')));
+  expect(each.map(({ status }) => status)).toEqual(COMMANDS.map(() => 0));
+  for (const [index, { stdout }] of each.entries()) expect(stdout).toContain(`rolecall ${COMMANDS[index]}`);
+  expect(await run('--version')).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+  });
+});
+
+test('wrong usage exits 64, says what is wrong on stderr, and asks nobody', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  const wrong = [
+    [],
+    ['nonsense'],
+    ['plan', '--nonsense'],
+    ['plan', '--format', 'xml'],
+    ['plan', 'nobody'],
+    ['apply', '--yes', '--lock-timeout', 'soon'],
+    ['apply', '--yes', 'nobody'],
+    ['dump'],
+    ['dump', 'nobody'],
+    ['show'],
+    ['validate', 'surplus'],
+  ];
+  const results = await Promise.all(wrong.map((args) => s.run(args)));
+  for (const [index, { status, stdout, stderr }] of results.entries()) {
+    expect([wrong[index], status, stdout]).toEqual([wrong[index], 64, '']);
+    expect(stderr).not.toBe('');
+  }
+  expect(results[4]?.stderr).toContain('acme');
+  expect(s.sandbox.requests()).toEqual([]);
+});
+
+test('--output writes the report to a file instead of stdout', async () => {
+  const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
+  for (const command of [['validate'], ['plan'], ['usage'], ['apply', '--yes'], ['history'], ['doctor']]) {
+    const { status, stdout } = await s.run([...command, '--output', 'report']);
+    expect([command[0], status, stdout]).toEqual([command[0], 0, '']);
+    expect(readFileSync(join(s.folder, 'report'), 'utf8').length).toBeGreaterThan(10);
+  }
+});
+
+test('reports come as text, JSON and Markdown, and no format has colours in a pipe', async () => {
+  const s = await scene({ skills: ['Old *b*'], file: 'skills: ["New | <x>"]' });
+  await s.apply();
+  s.configure('skills: ["Newer | <x>"]');
+  for (const command of [['plan'], ['usage'], ['history'], ['validate']]) {
+    const [text, json, markdown] = await Promise.all(
+      ['text', 'json', 'markdown'].map((format) => s.run([...command, '--format', format])),
+    );
+    expect([command, text?.status, json?.status, markdown?.status]).toEqual([command, 0, 0, 0]);
+    expect(JSON.parse(json?.stdout ?? '')).toBeInstanceOf(Array);
+    expect(markdown?.stdout).toMatch(/^#/m);
+    for (const result of [text, json, markdown]) expect(result?.stdout).not.toMatch(COLOUR);
+  }
+  const table = (await s.run(['plan', '--format', 'markdown'])).stdout;
+  const row = table.split('\n').find((line) => line.startsWith('| + skill'));
+  expect(row?.match(/(?<!\\)\|/g)).toHaveLength(3);
+  expect(table).not.toContain('<x>');
+});
+
+test.skipIf(!hasTerminal)(
+  'text has colours on a terminal, and none when NO_COLOR is set or it goes to a file',
+  async () => {
+    const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
+    const env = { TOKEN_ACME: TOKEN };
+    expect((await onTerminal(s.folder, ['plan'], { env })).output).toMatch(COLOUR);
+    expect((await onTerminal(s.folder, ['plan'], { env: { ...env, NO_COLOR: '1' } })).output).not.toMatch(
+      COLOUR,
+    );
+    await onTerminal(s.folder, ['plan', '--output', 'report'], { env });
+    expect(readFileSync(join(s.folder, 'report'), 'utf8')).not.toMatch(COLOUR);
+  },
+);
+
+test.skipIf(!hasTerminal)('apply asks on a terminal, and only the whole word yes is a yes', async () => {
+  const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
+  const env = { TOKEN_ACME: TOKEN };
+  for (const answer of ['no', 'y', '']) {
+    const { status, output } = await onTerminal(s.folder, ['apply'], { env, answer });
+    expect([answer, status]).toEqual([answer, 0]);
+    expect(output).toContain('New');
+    expect(s.writes()).toEqual([]);
+  }
+  expect((await onTerminal(s.folder, ['apply'], { env, answer: 'yes' })).status).toBe(0);
+  expect(s.names().skills).toEqual(['New']);
+  // With nothing to do there is nothing to ask.
+  expect((await onTerminal(s.folder, ['apply'], { env, answer: 'no' })).output).not.toContain('Carry out');
+});
+
+test('names cannot steer the terminal', async () => {
+  const s = await scene({
+    skills: ['Evil \u001B[31mred\u001B[0m', 'Bell\u0007', 'Turned \u202Eback'],
+    file: 'skills: [New]',
+  });
+  for (const command of [['plan'], ['usage'], ['plan', '--format', 'markdown'], ['apply', '--yes']]) {
+    const { stdout } = await s.run(command);
+    expect(stdout).toContain('Evil');
+    // eslint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F\u202E]/);
+  }
+});
+
+test('long lists are shortened by whole rows with the count of the rest, and JSON has them all', async () => {
+  const names = Array.from({ length: 300 }, (_, i) => `Skill ${i}`);
+  const s = await scene({ file: `skills: [${names.join(', ')}]` });
+  const { stdout } = await s.run(['plan']);
+  expect(stdout).toMatch(/and 100 more/);
+  expect((await s.plan()).plan.operations).toHaveLength(300);
+});
+
+test('the configuration is found by ROLECALL_CONFIG, and by its place below the working directory', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  const env = { ROLECALL_CONFIG: join(s.folder, 'config/rolecall.yaml') };
+  expect((await s.run(['validate'], { withoutConfig: true, env })).status).toBe(0);
+  expect((await s.run(['validate'], { withoutConfig: true })).status).toBe(0);
+  const elsewhere = await s.run(['validate'], {
+    withoutConfig: true,
+    env: { ROLECALL_CONFIG: 'elsewhere.yaml' },
+  });
+  expect(elsewhere.status).toBe(4);
+  expect(elsewhere.stdout + elsewhere.stderr).toContain('elsewhere.yaml');
+});
+
+test('the store is private, and its documented columns are there', async () => {
+  const s = await scene({ skills: ['A'], file: 'skills: [B]' });
+  await s.apply();
+  expect(statSync(join(s.folder, 'data/rolecall.db')).mode & 0o777).toBe(0o600);
+  const documented = {
+    runs: 'id account remote_account_id trigger mode status started_at finished_at config_digest config_commit plan_digest created deleted held kept failed requests retries error_code error',
+    operations:
+      'run_id seq kind action name remote_id status rule reason attempts http_status started_at finished_at',
+    snapshots: 'id run_id account phase kind taken_at digest entries',
+    entries:
+      'account kind remote_id name requested_name first_seen_run created_by_run adopted_by_run last_seen_run deleted_by_run',
+    accounts: 'name remote_account_id paused pending_digest approved_digest consecutive_failures last_run_id',
+  };
+  for (const [table, columns] of Object.entries(documented)) {
+    const there = s
+      .rows<{ name: string }>(`select name from pragma_table_info('${table}')`)
+      .map(({ name }) => name);
+    expect(there).toEqual(expect.arrayContaining(columns.split(' ')));
+  }
+  const [run] = s.rows<{ id: string; started_at: string; requests: number }>('select * from runs');
+  expect(run?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+  expect(run?.started_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(run?.requests).toBe(s.sandbox.requests().length);
+  expect(
+    s.rows(
+      'select deleted_by_run is not null as gone, created_by_run is not null as made from entries order by name',
+    ),
+  ).toEqual([
+    { gone: 1, made: 0 },
+    { gone: 0, made: 1 },
+  ]);
+});

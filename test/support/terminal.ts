@@ -1,0 +1,41 @@
+// The built program on a terminal of its own, by the `script` command.
+import { execFileSync, spawn } from 'node:child_process';
+import { PROGRAM } from './workspace.ts';
+
+function canRun(): boolean {
+  try {
+    execFileSync('script', ['-qec', 'test -t 0 && test -t 1 && test -t 2', '/dev/null'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a terminal can be had here. */
+export const hasTerminal = canRun();
+
+/** Runs the program in a folder on a terminal; `answer` is typed once it asks. Resolves with all that was shown. */
+export function onTerminal(
+  folder: string,
+  args: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>>; readonly answer?: string } = {},
+): Promise<{ readonly status: number | null; readonly output: string }> {
+  const command = [process.execPath, PROGRAM, ...args].map((part) => `'${part}'`).join(' ');
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder, TERM: 'xterm', SHELL: '/bin/sh', ...options.env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let output = '';
+  let asked = false;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    if (asked || options.answer === undefined || !output.includes('is accepted:')) return;
+    asked = true;
+    child.stdin.write(`${options.answer}\n`);
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, output }));
+  });
+}
