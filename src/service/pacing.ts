@@ -2,8 +2,11 @@
 import PQueue from 'p-queue';
 import type { ApiSettings } from '../core/settings.ts';
 
-/** A little over a second, so that no second as the service measures it sees more than the rate allows. */
+/** A little over a second, since clocks differ. */
 const RATE_WINDOW_MS = 1020;
+
+/** How soon to look again when every place of the rate is taken by a call that is under way. */
+const UNTIL_AN_ANSWER_MS = 5;
 
 /** Lets calls through at an account's pace. */
 export interface Pace {
@@ -20,14 +23,16 @@ export function createHostQueue(api: ApiSettings): PQueue {
 /** A pace for one account; `host` is shared by all accounts of one base address. */
 export function createPace(api: ApiSettings, host: PQueue): Pace {
   const queue = new PQueue({ concurrency: api.concurrency });
-  // When the latest calls were made, oldest first; as many as the rate allows in one window.
-  const made: number[] = [];
+  // A call counts from its beginning until a second after its end, since nobody here knows when it arrives there.
+  const cooling: number[] = [];
+  let underWay = 0;
   let pausedUntilMs = 0;
 
   function waitMs(): number {
     const nowMs = performance.now();
-    const [oldest = 0] = made;
-    const rateMs = made.length < api.requestsPerSecond ? 0 : oldest + RATE_WINDOW_MS - nowMs;
+    while ((cooling[0] ?? Infinity) <= nowMs) cooling.shift();
+    const hasRoom = underWay + cooling.length < api.requestsPerSecond;
+    const rateMs = hasRoom ? 0 : (cooling[0] ?? nowMs + UNTIL_AN_ANSWER_MS) - nowMs;
     return Math.max(0, rateMs, pausedUntilMs - nowMs);
   }
 
@@ -37,9 +42,13 @@ export function createPace(api: ApiSettings, host: PQueue): Pace {
     stop: AbortSignal,
   ): Promise<{ readonly value: T } | null> {
     if (!stop.aborted && waitMs() > 0) return null;
-    made.push(performance.now());
-    if (made.length > api.requestsPerSecond) made.shift();
-    return { value: await call() };
+    underWay += 1;
+    try {
+      return { value: await call() };
+    } finally {
+      underWay -= 1;
+      cooling.push(performance.now() + RATE_WINDOW_MS);
+    }
   }
 
   return {

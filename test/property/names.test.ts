@@ -34,11 +34,23 @@ describe('keys', () => {
     );
   });
 
-  it('of names that differ only in white space or case are near', () => {
+  it('of names that differ only in case are near', () => {
+    const letters = fc.string({
+      unit: fc.constantFrom('a', 'Z', 'é', 'ß', 'ẞ', 'Σ', 'ς', 'Ж', 'İ', 'ﬁ', 'ǅ', 'ա', '1'),
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(letters, (name) => {
+        expect(nearKey(name.toLowerCase())).toBe(nearKey(name));
+        expect(nearKey(name.toUpperCase())).toBe(nearKey(name));
+      }),
+    );
+  });
+
+  it('of names that differ only in white space around them are near', () => {
     fc.assert(
       fc.property(text, fc.constantFrom(' ', '\t', '\u00a0', '\u2003'), (name, space) => {
         expect(nearKey(`${space}${name}${space}`)).toBe(nearKey(name));
-        expect(nearKey(name.toLowerCase())).toBe(nearKey(name.toUpperCase().toLowerCase()));
       }),
     );
   });

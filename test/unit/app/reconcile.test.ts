@@ -110,7 +110,7 @@ describe('a run', () => {
     });
     const made = await on.apply({ skills: ['A', 'B', 'C'] });
     expect(made.failure?.code).toBe('unauthorized');
-    expect(on.writes()).toEqual(['POST skill A']);
+    expect(on.sandbox.requests().at(-1)).toMatchObject({ method: 'POST', name: 'A' });
     expect(operations(on).map(({ status }) => status)).toEqual(['failed', 'skipped', 'skipped', 'skipped']);
   });
 

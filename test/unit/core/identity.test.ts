@@ -1,10 +1,10 @@
 // Whether the account that answers is the account that the file means.
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
-import { checkIdentity, listedAccountId } from '../../../src/core/identity.ts';
+import { checkIdentity, copiedToken, listedAccountId } from '../../../src/core/identity.ts';
 import { entry, observed, person } from './builders.ts';
 
-const FACTS = { account: 'acme', pinned: undefined, remembered: null, others: new Map<string, string>() };
+const FACTS = { account: 'acme', pinned: undefined, remembered: null };
 
 function failure(run: () => unknown): ServiceError {
   try {
@@ -62,10 +62,9 @@ describe('the check of identity', () => {
     );
   });
 
-  it('refuses an id that another account of the store has, listed or remembered', () => {
-    const others = new Map([['7', 'other']]);
-    expect(failure(() => checkIdentity('7', { ...FACTS, others })).message).toContain('“other”');
-    expect(failure(() => checkIdentity(null, { ...FACTS, others, pinned: '7' })).kind).toBe('identity');
-    expect(checkIdentity('8', { ...FACTS, others })).toBe('8');
+  it('says of a copied token which account manages the remote one already', () => {
+    const error = copiedToken('7', 'other');
+    expect(error).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
+    expect(error.message).toContain('“other”');
   });
 });

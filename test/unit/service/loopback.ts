@@ -11,6 +11,9 @@ import { createConnections } from '../../../src/service/connections.ts';
 /** With the signs that a bearer token may have (RFC 6750) and that a JSON writer may escape. */
 export const TOKEN = 'tok/en+with~odd_chars==';
 
+/** A delete that may be sent at any time. */
+export const ALWAYS = (): boolean => true;
+
 export const API: ApiSettings = {
   concurrency: 8,
   requestsPerSecond: 1000,
@@ -131,9 +134,10 @@ export function connect(api: Partial<ApiSettings> = {}, more: Partial<Connection
   const connections = createConnections({
     api: { ...API, ...api },
     version: '1.2.3',
-    token: () => Promise.resolve(new Secret(TOKEN)),
+    token: ({ name }) => Promise.resolve(new Secret(name === 'acme' ? TOKEN : `${TOKEN}${name}`)),
     throttledUntilMs: () => Promise.resolve(null),
     observer: () => ({ request: () => undefined, retry: () => undefined }),
+    isConfigured: () => true,
     ...more,
   });
   onTestFinished(() => connections.close());

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
-import { client, json, serve } from './loopback.ts';
+import { ALWAYS, client, json, serve } from './loopback.ts';
 
 async function failure(promise: Promise<unknown>): Promise<ServiceError> {
   const error: unknown = await promise.then(
@@ -124,7 +124,7 @@ describe('Retry-After', () => {
       expect(error).toMatchObject({ kind: 'throttled', code: 'throttled', retryAfterMs: 121_000 });
       expect((await failure(reader.listEntries('role'))).kind).toBe('throttled');
       expect(await writer.create('skill', 'New')).toMatchObject({ type: 'failed', attempts: 0 });
-      expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'failed', attempts: 0 });
+      expect(await writer.delete('skill', 's1', ALWAYS)).toMatchObject({ type: 'failed', attempts: 0 });
       expect(server.arrived).toHaveLength(1);
     },
   );
@@ -302,7 +302,7 @@ describe('a delete', () => {
   it.each([408, 425, 429, 500, 502, 503, 504])('is sent again after %d', async (status) => {
     const server = await serve((response, _, index) => json(response, 'x', index === 0 ? status : 200));
     const { writer } = await client(server.url);
-    expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'deleted', attempts: 2 });
+    expect(await writer.delete('skill', 's1', ALWAYS)).toMatchObject({ type: 'deleted', attempts: 2 });
   });
 
   it('is sent again when the connection breaks', async () => {
@@ -310,19 +310,19 @@ describe('a delete', () => {
       index === 0 ? void socket.destroy() : json(response, 'gone', 200),
     );
     const { writer } = await client(server.url);
-    expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'deleted', attempts: 2 });
+    expect(await writer.delete('skill', 's1', ALWAYS)).toMatchObject({ type: 'deleted', attempts: 2 });
   });
 
   it('is doubtful when its answers stay lost', async () => {
     const server = await serve((_response, _request, _index, socket) => void socket.destroy());
     const { writer } = await client(server.url);
-    expect(await writer.delete('role', 'r1')).toMatchObject({ type: 'doubtful', attempts: 3 });
+    expect(await writer.delete('role', 'r1', ALWAYS)).toMatchObject({ type: 'doubtful', attempts: 3 });
   });
 
   it('asks for one id, whatever characters it has', async () => {
     const server = await serve((response) => json(response, 'x'));
     const { writer } = await client(server.url);
-    await writer.delete('role', 'a/b?c#d e%2F');
+    await writer.delete('role', 'a/b?c#d e%2F', ALWAYS);
     expect(server.arrived[0]?.url).toBe('/api/public/v1/role/a%2Fb%3Fc%23d%20e%252F');
     expect([server.arrived[0]?.method, server.arrived[0]?.body]).toEqual(['DELETE', '']);
   });
@@ -330,7 +330,7 @@ describe('a delete', () => {
   it.each(['.', '..'])('with the id %j never asks for another path', async (id) => {
     const server = await serve((response) => json(response, 'x'));
     const { writer } = await client(server.url);
-    await writer.delete('skill', id);
+    await writer.delete('skill', id, ALWAYS);
     expect(
       server.arrived.map(({ url }) => url).filter((url) => !/^\/api\/public\/v1\/skill\/[^/]+$/.test(url)),
     ).toEqual([]);
@@ -343,7 +343,7 @@ describe('a delete', () => {
   ])('is done when the body of the 2xx answer is %s', async (_, body) => {
     const server = await serve((response) => void response.writeHead(200).end(body));
     const { writer } = await client(server.url);
-    expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'deleted', attempts: 1 });
+    expect(await writer.delete('skill', 's1', ALWAYS)).toMatchObject({ type: 'deleted', attempts: 1 });
   });
 
   it('is done at once when the body of the 2xx answer cannot be unpacked', async () => {
@@ -351,7 +351,7 @@ describe('a delete', () => {
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('no'),
     );
     const { writer } = await client(server.url);
-    expect(await writer.delete('skill', 's1')).toMatchObject({ type: 'deleted', attempts: 1 });
+    expect(await writer.delete('skill', 's1', ALWAYS)).toMatchObject({ type: 'deleted', attempts: 1 });
     expect(server.arrived).toHaveLength(1);
   });
 });

@@ -1,7 +1,11 @@
 // What an answer must look like, and what of it is kept. Nothing that is refused is quoted.
 import { describe, expect, it } from 'vitest';
+import type { Kind } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { errorMessage, parseCreated, parseEntries, parseResources } from '../../../src/service/shapes.ts';
+
+const plainly = (text: string): string => text;
+const entriesOf = (kind: Kind, text: string) => parseEntries(kind, text, plainly);
 
 const SECRET = 'Zyx-salary-98765';
 
@@ -37,7 +41,7 @@ describe('a list of skills or roles', () => {
     ['a name that is a number', '[{"_id":"1","name":5}]'],
     ['a name that is null', `[{"_id":"1","name":null,"x":"${SECRET}"}]`],
   ])('is refused when it is or has %s, and nothing of it is quoted', (_, text) => {
-    const error = refusal(() => parseEntries('skill', text));
+    const error = refusal(() => entriesOf('skill', text));
     expect(error).toMatchObject({ kind: 'malformed', code: 'malformed_response' });
     expect(error.message).not.toContain('Zyx');
     expect(error.message).toContain('skills');
@@ -45,7 +49,7 @@ describe('a list of skills or roles', () => {
   });
 
   it('needs no optional field', () => {
-    expect(parseEntries('role', '[{"_id":"1","name":"a"}]').items).toEqual([
+    expect(entriesOf('role', '[{"_id":"1","name":"a"}]').items).toEqual([
       { id: '1', name: 'a', raw: { _id: '1', name: 'a' } },
     ]);
   });
@@ -62,7 +66,7 @@ describe('a list of skills or roles', () => {
         salaries: [SECRET],
       },
     ]);
-    const [entry] = parseEntries('skill', text).items;
+    const [entry] = entriesOf('skill', text).items;
     expect(entry).toMatchObject({ id: '1', name: 'a', accountId: '42', createDate: 'whenever' });
     expect(entry?.raw).toMatchObject({ colour: { deep: [{ ok: 1 }] } });
     expect(JSON.stringify(entry)).not.toContain('Zyx');
@@ -72,11 +76,11 @@ describe('a list of skills or roles', () => {
   it('takes names as they are, also empty ones and those in other forms', () => {
     const names = ['', ' a ', 'Cafe\u0301', '\u0000'];
     const text = JSON.stringify(names.map((name, index) => ({ _id: String(index), name })));
-    expect(parseEntries('skill', text).items.map(({ name }) => name)).toEqual(names);
+    expect(entriesOf('skill', text).items.map(({ name }) => name)).toEqual(names);
   });
 
   it('counts an _id that is listed twice once, with a warning', () => {
-    const { items, warnings } = parseEntries('skill', '[{"_id":"1","name":"a"},{"_id":"1","name":"a"}]');
+    const { items, warnings } = entriesOf('skill', '[{"_id":"1","name":"a"},{"_id":"1","name":"a"}]');
     expect(items).toHaveLength(1);
     expect(warnings).toMatchObject([{ code: 'repeated_id' }]);
   });
@@ -87,12 +91,12 @@ describe('a list of skills or roles', () => {
     const names = [
       [one, other],
       [other, one],
-    ].map((list) => parseEntries('skill', JSON.stringify(list)).items.map(({ name }) => name));
+    ].map((list) => entriesOf('skill', JSON.stringify(list)).items.map(({ name }) => name));
     expect(names[1]).toEqual(names[0]);
   });
 
   it('takes an accountId that is a number', () => {
-    expect(parseEntries('skill', '[{"_id":"1","name":"a","accountId":42}]').items[0]?.accountId).toBe('42');
+    expect(entriesOf('skill', '[{"_id":"1","name":"a","accountId":42}]').items[0]?.accountId).toBe('42');
   });
 });
 
@@ -193,28 +197,36 @@ describe('the answer of a create', () => {
 });
 
 describe('the message of an error', () => {
+  const said = (body: unknown, scrub = plainly) => errorMessage(JSON.stringify(body), scrub);
+
   it('is what the validation error says, and not what it was given', () => {
     const detail = [
       { loc: ['body', 'name'], msg: 'too short', type: 'x', input: SECRET, ctx: { salary: SECRET } },
       { loc: ['body'], msg: 'missing', type: 'y' },
     ];
-    expect(errorMessage(JSON.stringify({ detail }))).toBe('body.name: too short; body: missing');
+    expect(said({ detail })).toBe('body.name: too short; body: missing');
   });
 
   it.each([
-    ['{"detail":"no"}', 'no'],
-    ['{"message":"no"}', 'no'],
-    ['{"error":"no"}', 'no'],
-    ['{"detail":[]}', undefined],
-    ['{"detail":[{"input":"x"}]}', undefined],
-    ['[]', undefined],
-    ['<html>', undefined],
-    ['', undefined],
-  ])('of %s is %s', (text, message) => {
-    expect(errorMessage(text)).toBe(message);
+    { detail: SECRET },
+    { message: SECRET },
+    { detail: [] },
+    { detail: [{ input: SECRET }] },
+    { detail: [SECRET] },
+    [SECRET],
+    SECRET,
+    null,
+  ])('of another shape quotes nothing: %j', (body) => {
+    expect(said(body) ?? '').not.toContain('Zyx');
   });
 
-  it('is short', () => {
-    expect(errorMessage(JSON.stringify({ detail: 'x'.repeat(9999) }))?.length).toBe(300);
+  it.each(['', '<html>Zyx', '{"detail":[{"msg":"Zyx"'])('of what does not parse is none: %j', (text) => {
+    expect(errorMessage(text, plainly)).toBeUndefined();
+  });
+
+  it('is scrubbed and short', () => {
+    const detail = [{ msg: `token ${'x'.repeat(9999)}` }];
+    const message = said({ detail }, (text) => text.replaceAll('token', '[redacted]'));
+    expect([message?.length, message?.startsWith('[redacted] xxx')]).toEqual([300, true]);
   });
 });

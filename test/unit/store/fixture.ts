@@ -72,7 +72,13 @@ export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixtur
         configDigest: 'sha256:c',
         configCommit: null,
       });
-      await journal.identify(id, account, BASE, remote);
+      await journal.identify({
+        runId: id,
+        account,
+        baseUrl: BASE,
+        remoteAccountId: remote,
+        configured: new Set(),
+      });
       return id;
     },
     end: (id, status = 'converged', atMs = T0) =>

@@ -88,8 +88,8 @@ describe('a lock', () => {
 describe('committing operations', () => {
   async function prepared() {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1);
-    const lease = await store.take(id);
     await store.journal.addOperations(id, [operation(), operation({ name: 'Other' })]);
     const statuses = () =>
       store.rows<{ status: string }>('select status from operations order by seq').map((row) => row.status);
@@ -102,16 +102,13 @@ describe('committing operations', () => {
     expect(statuses()).toEqual(['sent', 'pending']);
   });
 
-  it('refuses to mark any as sent after a takeover, and still keeps results', async () => {
+  it('refuses to mark any as sent after a takeover, and leaves to the new holder what is unknown', async () => {
     const { store, id, lease, statuses } = await prepared();
     await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
     await store.take(runId(2), T0 + LEASE_MS);
-    const late = result(1, { entry: { remoteId: 's1', name: 'New' } });
-    expect(await store.journal.commitOperations(id, lease, [{ seq: 2, atMs: T0 }], [late])).toBe('lock_lost');
-    expect(statuses()).toEqual(['done', 'skipped']);
-    expect(store.rows('select remote_id, created_by_run from entries')).toEqual([
-      { remote_id: 's1', created_by_run: id },
-    ]);
+    expect(await store.journal.commitOperations(id, lease, [{ seq: 2, atMs: T0 }], [])).toBe('lock_lost');
+    expect(statuses()).toEqual(['unknown', 'skipped']);
+    expect(await store.journal.outstandingCreates('acme', '42')).toMatchObject([{ runId: id, seq: 1 }]);
   });
 
   it('refuses after the lock was given back', async () => {
@@ -125,8 +122,8 @@ describe('committing operations', () => {
 describe('the broken run of a holder that died', () => {
   async function broken() {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1);
-    const lease = await store.take(id);
     await store.journal.addOperations(id, [
       operation({ name: 'done' }),
       operation({ name: 'sent' }),
@@ -180,8 +177,8 @@ describe('the broken run of a holder that died', () => {
 
   it('is found although its lock was given back before it could be ended', async () => {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1);
-    const lease = await store.take(id);
     await store.journal.addOperations(id, [operation()]);
     await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
     // The disk was full when the run was to be ended; this very process goes on with the next run.

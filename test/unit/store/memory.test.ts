@@ -68,9 +68,9 @@ describe('the last good lists', () => {
 
   it('come with what rolecall deleted since, or may have', async () => {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: ['a', 'b', 'c', 'd'].map((each) => listed(each, each)) });
-    const lease = await store.take(id);
     const deletes = ['a', 'b', 'c', 'd'].map((each) =>
       operation({ action: 'delete', name: each, remoteId: each }),
     );
@@ -132,26 +132,63 @@ describe('another remote account behind the same name', () => {
     const id = await store.begin(1, { remote: null });
     await store.record(id, { skill: [listed('a', 'A')] }, { remoteAccountId: null });
     await store.journal.adopt('acme', null, id, [entryKey('skill', 'a')]);
-    await store.journal.identify(id, 'acme', BASE, '42');
+    await store.journal.identify({
+      runId: id,
+      account: 'acme',
+      baseUrl: BASE,
+      remoteAccountId: '42',
+      configured: new Set(),
+    });
     expect([...(await store.journal.memory('acme', '42', T0)).owned]).toEqual(['skill:a']);
     expect((await store.reader.run(id))?.run.remoteAccountId).toBe('42');
   });
 
-  it('is seen by the other accounts of the same address', async () => {
+  it('belongs to the first account of an address that claims it, as long as that is configured', async () => {
     const store = fixture();
-    await store.begin(1, { account: 'one', remote: '42' });
-    await store.begin(2, { account: 'two', remote: null });
-    expect([...(await store.journal.otherAccounts('two', BASE))]).toEqual([['42', 'one']]);
-    expect((await store.journal.otherAccounts('one', BASE)).size).toBe(0);
-    expect((await store.journal.otherAccounts('two', 'https://us.example.com')).size).toBe(0);
+    const claim = async (
+      n: number,
+      account: string,
+      more: { baseUrl?: string; configured?: string[] } = {},
+    ) => {
+      const id = await store.begin(n, { account, remote: null });
+      const { baseUrl = BASE, configured = ['one', 'two'] } = more;
+      const claimed = { runId: id, account, baseUrl, remoteAccountId: '42', configured: new Set(configured) };
+      return await store.journal.identify(claimed);
+    };
+    expect(await claim(1, 'one')).toBeNull();
+    expect(await claim(2, 'two')).toBe('one');
+    expect((await store.journal.accountState('two')).remoteAccountId).toBeNull();
+    expect(await claim(3, 'one')).toBeNull();
+    expect(await claim(4, 'two', { baseUrl: 'https://us.example.com' })).toBeNull();
+    expect(await claim(5, 'three', { configured: ['two', 'three'] })).toBeNull();
+  });
+
+  it('is claimed by exactly one of two that ask at once', async () => {
+    const store = fixture();
+    const ids = [
+      await store.begin(1, { account: 'one', remote: null }),
+      await store.begin(2, { account: 'two', remote: null }),
+    ];
+    const answers = await Promise.all(
+      ids.map((runOf, index) =>
+        store.journal.identify({
+          runId: runOf,
+          account: index === 0 ? 'one' : 'two',
+          baseUrl: BASE,
+          remoteAccountId: '42',
+          configured: new Set(['one', 'two']),
+        }),
+      ),
+    );
+    expect(answers.filter((answer) => answer === null)).toHaveLength(1);
   });
 });
 
 describe('ownership', () => {
   it('is of what rolecall created and of what it adopted, once and for all', async () => {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1);
-    const lease = await store.take(id);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
     await store.journal.adopt('acme', '42', id, [entryKey('skill', 'a')]);
     await store.journal.addOperations(id, [operation({ kind: 'role' })]);
@@ -175,8 +212,8 @@ describe('ownership', () => {
 describe('the name that was asked for', () => {
   async function created(answered: string) {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1);
-    const lease = await store.take(id);
     await store.journal.addOperations(id, [operation({ name: 'Type Script' })]);
     await store.journal.commitOperations(
       id,
@@ -255,9 +292,9 @@ describe('the operations of the last day', () => {
   it('are those that ended within it, of this account and this remote account', async () => {
     const store = fixture();
     const place = async (n: number, atMs: number, options = {}) => {
-      const id = await store.begin(n, options);
       const account = 'account' in options ? 'other' : 'acme';
-      const lease = await store.take(id, T0, account);
+      const lease = await store.take(runId(n), T0, account);
+      const id = await store.begin(n, options);
       await store.journal.addOperations(id, [operation({ name: `n${String(n)}` })]);
       await store.journal.commitOperations(
         id,
@@ -294,9 +331,9 @@ describe('the operations of the last day', () => {
 describe('creates whose outcome nobody knows', () => {
   async function unknownCreate() {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('old', 'Old')] });
-    const lease = await store.take(id);
     await store.journal.addOperations(id, [operation()]);
     await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
     await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown', atMs: T0 + 7 })]);
@@ -355,9 +392,9 @@ describe('creates whose outcome nobody knows', () => {
 describe('a delete', () => {
   it('ends the life of its entry, unless it had gone by itself', async () => {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')] });
-    const lease = await store.take(id);
     await store.journal.addOperations(
       id,
       ['a', 'b'].map((each) => operation({ action: 'delete', remoteId: each, name: each })),

@@ -69,8 +69,8 @@ describe('pruning', () => {
 
   it('keeps a run while a create of it is outstanding', async () => {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1, { atMs: T0 });
-    const lease = await store.take(id);
     await store.journal.addOperations(id, [operation()]);
     await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown' })]);
     await store.end(id, 'partial');
