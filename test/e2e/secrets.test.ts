@@ -30,6 +30,7 @@ async function guarded(faults: readonly Fault[] = []): Promise<Scene> {
     ],
     settings: {
       extraFields: {
+        echo: `Bearer ${CANARY}`,
         salaryBand: 'compensation-4711',
         details: { baseSalary: 'compensation-4711', list: [{ Salary: { bonus: 'bonus-4712' } }] },
       },
@@ -114,6 +115,16 @@ test('no command prints or stores a token or a salary', async () => {
 
 const quoting = `somebody earns ${AMOUNTS[0]} XCN`;
 const WRITES: Readonly<Record<string, Fault>> = {
+  'a create’s validation error repeats the token': {
+    match: { method: 'POST' },
+    do: {
+      type: 'status',
+      status: 422,
+      body: {
+        detail: [{ loc: ['header', CANARY], msg: `Invalid Bearer ${CANARY}`, type: CANARY, input: CANARY }],
+      },
+    },
+  },
   'a create’s error repeats the token': { match: { method: 'POST' }, do: { type: 'echo-token' } },
   'a create’s 500 repeats the token': { match: { method: 'POST' }, do: { type: 'echo-token', status: 500 } },
   'a create’s 401 repeats the token': { match: { method: 'POST' }, do: { type: 'echo-token', status: 401 } },
