@@ -8,7 +8,7 @@ import { loadConfiguration } from './config/load-configuration.ts';
 import { startDaemon } from './daemon/daemon.ts';
 import { startHttp } from './daemon/http.ts';
 import { createMetrics } from './daemon/metrics.ts';
-import { commitOf, openSession } from './wire.ts';
+import { commitOf, openSession } from './wire-session.ts';
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
 export async function serve(version: string, configFile: string): Promise<number> {

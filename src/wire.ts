@@ -1,14 +1,6 @@
-// The composition root: the only file that knows every room. Heavy rooms are imported only when a command needs them.
-import { createHash, randomBytes } from 'node:crypto';
-import { dirname } from 'node:path';
-import type { AccountRequest, ApplyDeps, PlanningDeps } from './app/request.ts';
-import type { Configuration, Environment, Session } from './cli/environment.ts';
-import type { Clock, Journal, ReadableService } from './core/ports.ts';
-import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
-import type { RequestObserver } from './service/requests.ts';
-import type { Connections } from './service/connections.ts';
-
-const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
+// The composition root: what the commands are given. With wire-session.ts and wire-daemon.ts the only place that knows
+// every room. Heavy rooms are imported only when a command needs them.
+import type { Environment } from './cli/environment.ts';
 
 export function createEnvironment(version: string): Environment {
   const environment: Environment = {
@@ -19,13 +11,15 @@ export function createEnvironment(version: string): Environment {
       const { checkSecrets } = await import('./config/secrets.ts');
       return checkSecrets(configuration, process.env);
     },
-    openSession: (configuration, service) => openSession(version, configuration, service),
+    openSession: async (configuration, service) =>
+      (await import('./wire-session.ts')).openSession(version, configuration, service),
     async openJournal(service) {
       const { openStore } = await import('./store/store.ts');
       const store = openStore(service.store, { mustExist: true });
       return { reader: store.reader, close: () => store.close() };
     },
     async openReadable(service) {
+      const { connect, NO_OBSERVER, readOnly } = await import('./wire-session.ts');
       const connections = await connect(
         version,
         service,
@@ -52,123 +46,4 @@ export function createEnvironment(version: string): Environment {
     demo: async () => (await import('./demo.ts')).playDemo(environment),
   };
   return environment;
-}
-
-/** Everything that runs need: the store, the connections, and what the configuration's commit is. */
-export async function openSession(
-  version: string,
-  configuration: Configuration,
-  service: ServiceSettings,
-  observer: (account: string) => RequestObserver = () => NO_OBSERVER,
-): Promise<Session> {
-  const { openStore } = await import('./store/store.ts');
-  const store = openStore(service.store);
-  let configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
-  const connections = await connect(
-    version,
-    service,
-    async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
-    observer,
-    (name) => configured.has(name),
-  );
-  const planning = planningDeps(service.file, store.journal, connections);
-  const applying: ApplyDeps = { ...planning, service: connections, locks: store.locks };
-  const commit = await commitOf(configuration, service);
-  return {
-    planning,
-    applying,
-    reader: store.reader,
-    requestFor: (settings, trigger, signals): AccountRequest => ({
-      settings,
-      api: service.api,
-      commit,
-      configured,
-      trigger,
-      // A new object for each run: what a run was told by the service (a refused token) binds no other run.
-      signals: { stop: signals.stop, kill: signals.kill },
-    }),
-    setConfigured(names) {
-      configured = names;
-    },
-    checkStore: () => store.check(),
-    async prune() {
-      await store.prune(service.retention, Date.now());
-    },
-    async close() {
-      await connections.close();
-      await store.close();
-    },
-  };
-}
-
-/** What is handed to those who only ask: an object that has no way to write. */
-function readOnly(connections: Connections): ReadableService {
-  return { reader: (account, signals) => connections.reader(account, signals) };
-}
-
-/** What plans is given a service that has no way to write. */
-function planningDeps(configFile: string, journal: Journal, connections: Connections): PlanningDeps {
-  return {
-    service: readOnly(connections),
-    journal,
-    clock: systemClock,
-    newRunId: () => uuidv7(Date.now()),
-    sha256: (text) => createHash('sha256').update(text).digest('hex'),
-    compareCommits: async (a, b) => (await import('./config/git-commit.ts')).compareCommits(configFile, a, b),
-    cronTicked: async (cron, timezone, afterMs, upToMs) =>
-      (await import('./daemon/cron.ts')).cronTicked(cron, timezone, afterMs, upToMs),
-  };
-}
-
-async function connect(
-  version: string,
-  service: ServiceSettings,
-  throttledUntilMs: (account: AccountSettings) => Promise<number | null>,
-  observer: (account: string) => RequestObserver,
-  isConfigured: (account: string) => boolean,
-): Promise<Connections> {
-  const { createConnections } = await import('./service/connections.ts');
-  const { resolveSecret } = await import('./config/secrets.ts');
-  return createConnections({
-    api: service.api,
-    version,
-    token: (account) => resolveSecret(account.token, `the token of account ${account.name}`),
-    throttledUntilMs,
-    observer,
-    isConfigured,
-  });
-}
-
-export async function commitOf(
-  configuration: Configuration,
-  service: ServiceSettings,
-): Promise<ConfigCommit | null> {
-  const { readConfigCommit } = await import('./config/git-commit.ts');
-  const folders = configuration.accounts.map(({ file }) => dirname(file));
-  return (await readConfigCommit(service.file, [...new Set(folders)])) ?? null;
-}
-
-export const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve();
-      const timer = setTimeout(end, ms);
-      signal?.addEventListener('abort', end, { once: true });
-      function end(): void {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', end);
-        resolve();
-      }
-    }),
-};
-
-/** A UUIDv7 (RFC 9562): its order is the order of time. */
-function uuidv7(nowMs: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
