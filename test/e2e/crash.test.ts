@@ -157,7 +157,7 @@ test(
       const operations = workspace.rows<Row>('select * from operations');
       expect(operations.filter(({ status }) => status === 'pending' || status === 'sent')).toEqual([]);
       const unsettled = operations.filter((row) => row.status === 'unknown' && row.settled_by === null);
-      expect(unsettled.filter(({ action }) => action === 'create')).toEqual([]);
+      expect(unsettled).toEqual([]);
       const effects = log.filter(({ effect }) => effect);
       const tried = operations.filter(({ status }) => status === 'done' || status === 'unknown');
       // A row may stand for a request that never left, but no request may lack its row.
@@ -171,6 +171,8 @@ test(
         creates,
       );
       expect(workspace.rows('select * from entries where created_by_run is not null')).toHaveLength(creates);
+      const gone = effects.length - creates;
+      expect(workspace.rows('select * from entries where deleted_by_run is not null')).toHaveLength(gone);
       expect(workspace.rows('select * from locks')).toEqual([]);
     } finally {
       await sandbox.close();
