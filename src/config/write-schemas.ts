@@ -1,5 +1,5 @@
 // A program of its own: writes the JSON Schemas that editors and other programs use, or with --check tells which are
-// not current. `node dist/config/write-schemas.js [--check]`, from the root of the project.
+// not current. `node dist/write-schemas.js [--check]`, from the root of the project.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
