@@ -29,7 +29,11 @@ export function openOutput({ format, output }: OutputOptions): Output {
   // Tried before anything is done: a report must not be lost after a run for a mistyped path.
   if (output !== undefined) tryToOpen(output);
   return {
-    render: { format, colour: toTerminal && wantsColour(), width: toTerminal ? process.stdout.columns || 100 : 100 },
+    render: {
+      format,
+      colour: toTerminal && wantsColour(),
+      width: toTerminal ? process.stdout.columns || 100 : 100,
+    },
     async print(text) {
       if (output !== undefined) parts.push(text);
       else await write(process.stdout, text);
