@@ -55,31 +55,7 @@ export function operationsJournal(
     },
 
     async outstandingCreates(account, remoteAccountId) {
-      const rows = await db
-        .selectFrom('operations')
-        .innerJoin('runs', 'runs.id', 'operations.run_id')
-        .select([
-          'operations.run_id',
-          'operations.seq',
-          'operations.kind',
-          'operations.name',
-          'operations.started_at',
-          'operations.finished_at',
-        ])
-        .where('operations.action', '=', 'create')
-        .where('operations.status', 'in', ['sent', 'unknown'])
-        .where('operations.settled_by', 'is', null)
-        .where('runs.account', '=', account)
-        .where('runs.status', '!=', 'running')
-        .where((eb) =>
-          eb.or([
-            eb('runs.remote_account_id', 'is', remoteAccountId),
-            eb('runs.remote_account_id', 'is', null),
-          ]),
-        )
-        .orderBy('operations.run_id')
-        .orderBy('operations.seq')
-        .execute();
+      const rows = await doubtfulOperations(db, 'create', account, remoteAccountId);
       return rows.map((row): OutstandingCreate => ({
         runId: row.run_id,
         seq: row.seq,
@@ -91,23 +67,7 @@ export function operationsJournal(
 
     settleDeletes(account, remoteAccountId, listed, runId, nowMs) {
       return immediately(db, async (connection) => {
-        const rows = await connection
-          .selectFrom('operations')
-          .innerJoin('runs', 'runs.id', 'operations.run_id')
-          .select([
-            'operations.run_id',
-            'operations.seq',
-            'operations.kind',
-            'operations.remote_id',
-            'operations.attempts',
-          ])
-          .where('operations.action', '=', 'delete')
-          .where('operations.status', 'in', ['sent', 'unknown'])
-          .where('operations.settled_by', 'is', null)
-          .where('runs.account', '=', account)
-          .where('runs.remote_account_id', 'is', remoteAccountId)
-          .where('runs.status', '!=', 'running')
-          .execute();
+        const rows = await doubtfulOperations(connection, 'delete', account, remoteAccountId);
         for (const { run_id, seq, kind, remote_id, attempts } of rows) {
           const isGone = remote_id !== null && !listed.has(entryKey(kind, remote_id));
           if (isGone) {
@@ -156,6 +116,30 @@ export function operationsJournal(
       });
     },
   };
+}
+
+/** What ended runs of the account sent and nobody has found out about, in the order in which it was sent. */
+async function doubtfulOperations(
+  connection: Database,
+  action: 'create' | 'delete',
+  account: string,
+  remoteAccountId: string | null,
+) {
+  return await connection
+    .selectFrom('operations')
+    .innerJoin('runs', 'runs.id', 'operations.run_id')
+    .selectAll('operations')
+    .where('operations.action', '=', action)
+    .where('operations.status', 'in', ['sent', 'unknown'])
+    .where('operations.settled_by', 'is', null)
+    .where('runs.account', '=', account)
+    .where('runs.status', '!=', 'running')
+    .where((eb) =>
+      eb.or([eb('runs.remote_account_id', 'is', remoteAccountId), eb('runs.remote_account_id', 'is', null)]),
+    )
+    .orderBy('operations.run_id')
+    .orderBy('operations.seq')
+    .execute();
 }
 
 /** Makes the counts of an ended run those of its operations. */

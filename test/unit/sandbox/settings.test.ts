@@ -152,8 +152,10 @@ describe('speed', () => {
   it('answers later when told to, and acts before it answers', async () => {
     const sandbox = await withSettings({ latencyMs: 300 });
     const began = performance.now();
-    const answer = create(sandbox.url, 'skill', 'Go');
+    let answered = false;
+    const answer = create(sandbox.url, 'skill', 'Go').finally(() => (answered = true));
     await vi.waitFor(() => expect(sandbox.state('acme').skills).toHaveLength(1), { interval: 5 });
+    expect(answered).toBe(false);
     expect((await answer).status).toBe(201);
     expect(performance.now() - began).toBeGreaterThanOrEqual(295);
   });
