@@ -1,0 +1,30 @@
+// What an operator says about accounts, on the command line or over HTTP: go ahead, wait, go on (contract, section 7).
+
+/** A plan that waits for a person's word. */
+export interface PendingPlan {
+  readonly digest: string;
+  readonly runId: string;
+  readonly sinceMs: number;
+}
+
+/** A person's word for one plan: good once, for 24 hours. */
+export interface Approval {
+  readonly digest: string;
+  readonly givenAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export const APPROVAL_LIFE_MS = 86_400_000;
+
+/** What came of an approval. `other_plan`: what waits is not what was approved; nothing was changed. */
+export type ApproveOutcome =
+  | { readonly type: 'approved'; readonly digest: string; readonly expiresAtMs: number }
+  | { readonly type: 'nothing_pending' }
+  | { readonly type: 'other_plan'; readonly pending: string };
+
+/** Where the operator's word is kept. All methods may throw StoreError. */
+export interface OperatorDesk {
+  /** `digest` may be a beginning of the pending one, of eight hex digits at least; null means whatever waits now. */
+  approve(account: string, digest: string | null, nowMs: number): Promise<ApproveOutcome>;
+  setPaused(account: string, paused: boolean): Promise<void>;
+}

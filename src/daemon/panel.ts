@@ -1,0 +1,77 @@
+// What the HTTP side may ask of the daemon: the state of every account, the journal, and the operator's few words.
+import type { ApproveOutcome } from '../core/operator.ts';
+import type { RunRecord, RunStatus } from '../core/journal.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { RunDetail } from '../core/ports.ts';
+import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
+
+/** One account as the daemon sees it now. Times are UTC ISO 8601. */
+export interface AccountView {
+  readonly name: string;
+  /** Whether its configuration is valid now; what is wrong with it stands in `issues`, as `file:line:column: …`. */
+  readonly valid: boolean;
+  readonly issues: readonly string[];
+  /** From the last good configuration; null when there never was one. */
+  readonly mode: AccountSettings['mode'] | null;
+  readonly schedule: string | null;
+  readonly timezone: string | null;
+  readonly region: string | null;
+  readonly remoteAccountId: string | null;
+  readonly paused: boolean;
+  /** `running`, `queued` (waits for room) or `idle`. */
+  readonly activity: 'running' | 'queued' | 'idle';
+  readonly nextRunAt: string | null;
+  /** While failures keep it back: before then no scheduled run starts. */
+  readonly backoffUntil: string | null;
+  readonly consecutiveFailures: number;
+  /** The plan that waits for approval. */
+  readonly pending: { readonly digest: string; readonly runId: string; readonly since: string } | null;
+  readonly approved: { readonly digest: string; readonly expiresAt: string } | null;
+  readonly lastRun: RunRecord | null;
+  readonly lastSuccessAt: string | null;
+}
+
+/** The daemon as a whole. */
+export interface DaemonView {
+  readonly version: string;
+  readonly startedAt: string;
+  /** Errors of the service's file, or of the source; the last good configuration goes on meanwhile. */
+  readonly issues: readonly string[];
+  readonly commit: ConfigCommit | null;
+  /** Notifications that could not be delivered in the last 24 hours. */
+  readonly undelivered: number;
+}
+
+/** The configuration files of somebody's working tree, to be planned with this daemon's history. */
+export interface PostedConfiguration {
+  /** The service's file among `files`. */
+  readonly config: string;
+  /** Text by relative path, with slashes, below one root. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Which accounts to plan; none means all. */
+  readonly accounts: readonly string[];
+  /** The commit of that working tree, when it stands in git. */
+  readonly commit: { readonly sha: string; readonly committedAt: string } | null;
+}
+
+export interface Panel {
+  overview(): Promise<DaemonView>;
+  /** All configured accounts, by name. */
+  accounts(): Promise<readonly AccountView[]>;
+  account(name: string): Promise<AccountView | null>;
+  /** Newest first. */
+  runs(filter: {
+    account?: string;
+    limit: number;
+    sinceMs?: number;
+    status?: RunStatus;
+  }): Promise<readonly RunRecord[]>;
+  run(id: string): Promise<RunDetail | null>;
+  /** Runs the account as soon as there is room. `busy`: it runs or waits already. */
+  sync(account: string): 'queued' | 'busy' | 'unknown' | 'stopping';
+  approve(account: string, digest: string | null): Promise<ApproveOutcome | { readonly type: 'unknown' }>;
+  /** False when there is no such account. */
+  setPaused(account: string, paused: boolean): Promise<boolean>;
+  /** The plans that this daemon would make of these files. Writes nothing, neither to the service nor to the journal. */
+  plan(posted: PostedConfiguration): Promise<readonly PlanResult[]>;
+}
