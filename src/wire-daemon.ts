@@ -5,6 +5,7 @@ import { UsageError, ConfigError } from './core/errors.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import { loadConfiguration } from './config/load-configuration.ts';
+import type { ConfigurationReader } from './daemon/account-book.ts';
 import { startDaemon } from './daemon/daemon.ts';
 import { startHttp } from './daemon/http.ts';
 import { createMetrics } from './daemon/metrics.ts';
@@ -29,38 +30,25 @@ export async function serve(version: string, configFile: string): Promise<number
     const accountNames = configuration.accounts.map(({ name }) => name);
     log.info({ event: 'starting', version, store: service.store, accounts: accountNames }, 'rolecall starts');
     const daemon = await startDaemon({
-      maxRuns: service.daemon.maxRuns,
-      runOnStart: service.daemon.runOnStart,
+      version,
+      service,
+      configuration: await configurationReader(configFile),
       log,
       metrics,
       deps: session.applying,
       reader: session.reader,
+      desk: session.desk,
       signals,
-      async readAccounts() {
-        const { service: sound, accounts, issues } = await loadConfiguration(configFile);
-        return sound === undefined ? { broken: issues } : { accounts };
-      },
-      async requestFor(settings, trigger) {
-        const loaded = await loadConfiguration(configFile);
-        const current = loaded.service ?? service;
-        const configured = new Set(loaded.accounts.map(({ name }) => name));
-        session.setConfigured(configured);
-        return {
-          settings,
-          api: current.api,
-          commit: await commitOf(loaded, current),
-          configured,
-          trigger,
-          // A new object for each run: what a run was told by the service (a refused token) binds no other run.
-          signals: { stop: signals.stop, kill: signals.kill },
-        };
-      },
+      onConfigured: (_settings, accounts) => session.setConfigured(accounts),
+      onRunEnded: async () => undefined,
+      planPosted: async () => [],
+      undelivered: async () => 0,
     });
     releasers.unshift(() => daemon.stop());
     const http = await listen(service, {
       metrics,
       notReady: async () => [
-        ...(daemon.isReady() ? [] : ['the scheduler is not running']),
+        ...daemon.problems(),
         ...(await session.checkStore().then(
           () => [],
           (error: unknown) => [error instanceof Error ? error.message : 'the store cannot be written'],
@@ -81,6 +69,20 @@ export async function serve(version: string, configFile: string): Promise<number
     for (const release of releasers) await release();
     log.info({ event: 'stopped' }, 'rolecall has stopped');
   }
+}
+
+/** Reads everything anew each time. */
+async function configurationReader(file: string): Promise<ConfigurationReader> {
+  const read = () => loadConfiguration(file);
+  return {
+    read,
+    readFor: read,
+    async commit() {
+      const loaded = await loadConfiguration(file);
+      return loaded.service === undefined ? null : await commitOf(loaded, loaded.service);
+    },
+    sourceProblem: () => null,
+  };
 }
 
 async function listen(

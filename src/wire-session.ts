@@ -1,7 +1,7 @@
 // The composition root of a session: the store, the connections and the use cases' dependencies, joined.
 import { createHash, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
-import type { AccountRequest, ApplyDeps, PlanningDeps } from './app/request.ts';
+import type { AccountRequest, ApplyDeps, DryRunDeps } from './app/request.ts';
 import type { Configuration, Session } from './cli/environment.ts';
 import type { Clock, Journal, ReadableService } from './core/ports.ts';
 import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
@@ -34,6 +34,7 @@ export async function openSession(
     planning,
     applying,
     reader: store.reader,
+    desk: store.desk,
     requestFor: (settings, trigger, signals): AccountRequest => ({
       settings,
       api: service.api,
@@ -63,7 +64,7 @@ export function readOnly(connections: Connections): ReadableService {
 }
 
 /** What plans is given a service that has no way to write. */
-function planningDeps(configFile: string, journal: Journal, connections: Connections): PlanningDeps {
+function planningDeps(configFile: string, journal: Journal, connections: Connections): DryRunDeps {
   return {
     service: readOnly(connections),
     journal,

@@ -13,11 +13,13 @@ export function createEnvironment(version: string): Environment {
     },
     openSession: async (configuration, service) =>
       (await import('./wire-session.ts')).openSession(version, configuration, service),
-    async openJournal(service) {
+    async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
       const { openStore } = await import('./store/store.ts');
-      const store = openStore(service.store, { mustExist: true });
-      return { reader: store.reader, close: () => store.close() };
+      const store = openStore(service.store, { mustExist: !mayBeNew });
+      return { reader: store.reader, desk: store.desk, close: () => store.close() };
     },
+    backupStore: async (service, file) =>
+      (await import('./store/backup.ts')).backupStore(service.store, file),
     async openReadable(service) {
       const { connect, NO_OBSERVER, readOnly } = await import('./wire-session.ts');
       const connections = await connect(
@@ -31,7 +33,7 @@ export function createEnvironment(version: string): Environment {
     },
     accountFileText: async (input) => (await import('./config/account-file-text.ts')).accountFileText(input),
     nextTimes: async (schedule, timezone, count) =>
-      (await import('./daemon/cron.ts')).nextTimes(schedule, timezone, count),
+      (await import('./daemon/cron.ts')).nextTimes(schedule, timezone, count, Date.now()),
     async startSandbox({ dataFile, seedFile, faultsFile, port, accounts }) {
       const { startSandbox } = await import('./sandbox/sandbox.ts');
       return await startSandbox({

@@ -2,7 +2,7 @@
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
-import type { PlanningDeps } from './request.ts';
+import type { DryRunDeps } from './request.ts';
 import type { RunResult } from './run-result.ts';
 import { describeFailure, endRun } from './run-result.ts';
 
@@ -12,7 +12,7 @@ export async function journalBrokenAccount(
   issues: readonly ConfigIssue[],
   trigger: Trigger,
   mode: RunMode,
-  deps: PlanningDeps,
+  deps: DryRunDeps,
 ): Promise<RunResult> {
   const runId = deps.newRunId();
   await deps.journal.beginRun({

@@ -5,7 +5,8 @@ import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import { runStatus } from '../core/outcome.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Lease, NewOperation, ServiceReader } from '../core/ports.ts';
+import type { Lease } from '../core/locks.ts';
+import type { NewOperation, ServiceReader } from '../core/ports.ts';
 import { applyCreates } from './apply-creates.ts';
 import { applyDeletes } from './apply-deletes.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
@@ -29,6 +30,7 @@ export async function carryOut(
   request: AccountRequest,
   deps: ApplyDeps,
   options: ReconcileOptions,
+  said: readonly Warning[],
 ): Promise<RunResult> {
   const { settings, signals } = request;
   const { plan } = planned;
@@ -36,7 +38,11 @@ export async function carryOut(
   await deps.journal.addOperations(runId, journalRows(plan));
   if (operations.length === 0) {
     const status = signals.stop.aborted ? 'interrupted' : plan.held.length > 0 ? 'held' : 'converged';
-    return await endRun(runId, { status, plan, traffic: reader.traffic() }, deps);
+    return await endRun(
+      runId,
+      { status, plan, traffic: reader.traffic(), warnings: said, pending: null },
+      deps,
+    );
   }
 
   const log = createOperationLog(deps.journal, runId, lease);
@@ -76,7 +82,7 @@ export async function carryOut(
       missing: observation.missing,
     });
   }
-  return await finish(runId, context, operations, plan, warnings);
+  return await finish(runId, context, operations, plan, warnings, said);
 }
 
 /** What the lists should show at the end, besides what was done. */
@@ -96,6 +102,7 @@ async function finish(
   operations: readonly NumberedOperation[],
   plan: Plan,
   warnings: Awaited<ReturnType<typeof verify>>['warnings'],
+  said: readonly Warning[],
 ): Promise<RunResult> {
   const { halt, deps, request, reader, statuses } = context;
   const retryAfterMs = halt?.error?.retryAfterMs;
@@ -118,8 +125,9 @@ async function finish(
       status: halt?.code === 'identity_mismatch' ? 'failed' : status,
       plan,
       traffic: reader.traffic(),
-      warnings: [...warnings, ...changedNames(context, operations)],
+      warnings: [...said, ...warnings, ...changedNames(context, operations)],
       results,
+      pending: null,
       ...(halt === null ? {} : { error: { code: halt.code, message: halt.error?.message ?? halt.message } }),
     },
     deps,

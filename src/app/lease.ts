@@ -1,5 +1,6 @@
 // Holds an account's lock while a run lasts, and says so when it is lost.
-import type { Clock, Lease, Locks } from '../core/ports.ts';
+import type { Lease, Locks } from '../core/locks.ts';
+import type { Clock } from '../core/ports.ts';
 
 const RENEW_MS = 5000;
 const LOCK_POLL_MS = 250;

@@ -1,6 +1,7 @@
 // Group commit for the write-ahead journal: what happens within one turn of the event loop is one transaction, and
 // no request leaves before the transaction that says so is on disk.
-import type { Journal, Lease, OperationResult, SentCommit } from '../core/ports.ts';
+import type { Lease, SentCommit } from '../core/locks.ts';
+import type { Journal, OperationResult } from '../core/ports.ts';
 
 export interface OperationLog {
   /** Resolves when the row is committed as `sent`; `lock_lost` means that the request must not leave. */

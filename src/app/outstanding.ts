@@ -4,7 +4,7 @@ import { nameKey } from '../core/names.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
 import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
-import type { AccountRequest, PlanningDeps } from './request.ts';
+import type { AccountRequest, DryRunDeps } from './request.ts';
 import type { Doubt } from './settle.ts';
 import { settle } from './settle.ts';
 
@@ -18,7 +18,7 @@ export async function settleOutstanding(
   runId: string,
   { observed, remoteAccountId }: Observation,
   { settings, api, signals }: AccountRequest,
-  { journal, clock }: PlanningDeps,
+  { journal, clock }: DryRunDeps,
 ): Promise<number> {
   const listed = new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
   await journal.settleDeletes(settings.name, remoteAccountId, listed, runId, clock.nowMs());

@@ -1,7 +1,10 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal (contract, section 5).
 // A list of steps; each step is a file of its own.
 import type { Plan } from '../core/plan.ts';
-import type { Lease, ServiceReader, Traffic } from '../core/ports.ts';
+import type { Lease } from '../core/locks.ts';
+import type { ServiceReader, Traffic } from '../core/ports.ts';
+import type { Word } from './approval.ts';
+import { askForWord } from './approval.ts';
 import { carryOut } from './carry-out.ts';
 import { keepLock, takeLock } from './lease.ts';
 import type { Observation } from './observe.ts';
@@ -9,15 +12,16 @@ import { observe } from './observe.ts';
 import { settleOutstanding } from './outstanding.ts';
 import type { Planned } from './plan-account.ts';
 import { planAccount } from './plan-account.ts';
-import type { AccountRequest, ApplyDeps, PlanningDeps, ReconcileOptions } from './request.ts';
+import type { AccountRequest, ApplyDeps, DryRunDeps, ReconcileOptions } from './request.ts';
 import { ACCEPT_NOTHING } from './request.ts';
 import type { RunResult } from './run-result.ts';
 import { endRun, failRun } from './run-result.ts';
 
+const FREE: Word = { verdict: 'free', warnings: [] };
 const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /** The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock. */
-export async function dryRun(request: AccountRequest, deps: PlanningDeps): Promise<RunResult> {
+export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise<RunResult> {
   const runId = deps.newRunId();
   await beginRun(runId, request, deps, 'plan');
   let reader: ServiceReader | null = null;
@@ -26,7 +30,9 @@ export async function dryRun(request: AccountRequest, deps: PlanningDeps): Promi
     const observation = await observe(reader, runId, request, deps);
     const { plan } = await planAccount(observation, ACCEPT_NOTHING, request, deps);
     await recordPlan(runId, observation, plan, request, deps);
-    return await endRun(runId, { status: plan.status, plan, traffic: reader.traffic() }, deps);
+    // The daemon's own dry run says that nothing waits for approval any more; anybody else's changes nothing there.
+    const pending = request.trigger === 'cli' ? {} : { pending: null };
+    return await endRun(runId, { status: plan.status, plan, traffic: reader.traffic(), ...pending }, deps);
   } catch (error) {
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
@@ -70,13 +76,24 @@ async function runLocked(
     let observation = await observe(reader, runId, request, deps);
     const settled = await settleOutstanding(reader, runId, observation, request, deps);
     if (settled > 0) observation = await observe(reader, runId, request, deps);
-    const planned = await planAccount(observation, options.accept, request, deps);
+    let planned = await planAccount(observation, options.accept, request, deps);
+    const word =
+      options.approvals === true ? await askForWord(planned.plan, options.mode, request, deps) : FREE;
+    if (planned.plan.status === 'blocked' && word.verdict === 'approved') {
+      planned = await planAccount(observation, { ...options.accept, shrink: true }, request, deps);
+    }
     const { plan } = planned;
     await recordPlan(runId, observation, plan, request, deps);
     await options.onPlan?.(plan);
 
-    if (plan.status === 'blocked') {
-      return await endRun(runId, { status: 'blocked', plan, traffic: reader.traffic() }, deps);
+    if (plan.status === 'blocked' || word.verdict === 'waits') {
+      const waits = word.verdict === 'waits' ? { pending: plan.digest } : {};
+      const { warnings } = word;
+      return await endRun(
+        runId,
+        { status: plan.status, plan, traffic: reader.traffic(), warnings, ...waits },
+        deps,
+      );
     }
     if (options.expectedDigest !== undefined && options.expectedDigest !== plan.digest) {
       const error = {
@@ -86,7 +103,7 @@ async function runLocked(
       return await endRun(runId, { status: 'failed', plan, traffic: reader.traffic(), error }, deps);
     }
     await remember(runId, observation, planned, request, deps);
-    return await carryOut(runId, lease, observation, planned, reader, request, deps, options);
+    return await carryOut(runId, lease, observation, planned, reader, request, deps, options, word.warnings);
   } catch (error) {
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
@@ -95,7 +112,7 @@ async function runLocked(
 async function beginRun(
   runId: string,
   { settings, trigger, commit }: AccountRequest,
-  { journal, clock }: PlanningDeps,
+  { journal, clock }: DryRunDeps,
   mode: ReconcileOptions['mode'],
 ): Promise<void> {
   await journal.beginRun({
@@ -105,7 +122,7 @@ async function beginRun(
     mode,
     startedAtMs: clock.nowMs(),
     configDigest: settings.configDigest,
-    configCommit: commit?.sha ?? null,
+    configCommit: commit,
   });
 }
 
@@ -115,7 +132,7 @@ async function recordPlan(
   observation: Observation,
   plan: Plan,
   { settings }: AccountRequest,
-  { journal }: PlanningDeps,
+  { journal }: DryRunDeps,
 ): Promise<void> {
   await journal.recordObservation({
     runId,

@@ -1,9 +1,9 @@
 // What a run is asked to do, and with what.
+import type { Locks } from '../core/locks.ts';
 import type {
   Clock,
   CommitRelation,
   Journal,
-  Locks,
   ReadableService,
   RunSignals,
   WritableService,
@@ -31,12 +31,14 @@ export interface Acceptance {
 
 export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false };
 
-/** What observing and planning needs: nothing here can write to the service. */
+/** What a plan asks of the journal. */
+export type PlanningMemory = Pick<Journal, 'accountState' | 'identify' | 'lastGood' | 'memory'>;
+
+/** What observing and planning needs: nothing here can write to the service, nor journal a run. */
 export interface PlanningDeps {
   readonly service: ReadableService;
-  readonly journal: Journal;
+  readonly journal: PlanningMemory;
   readonly clock: Clock;
-  readonly newRunId: () => string;
   readonly sha256: (text: string) => string;
   /** How commit `a` stands to commit `b` in the history of the configuration. */
   readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
@@ -44,7 +46,13 @@ export interface PlanningDeps {
   readonly cronTicked: (cron: string, timezone: string, afterMs: number, upToMs: number) => Promise<boolean>;
 }
 
-export interface ApplyDeps extends PlanningDeps {
+/** What a dry run needs: it is journaled. */
+export interface DryRunDeps extends PlanningDeps {
+  readonly journal: Journal;
+  readonly newRunId: () => string;
+}
+
+export interface ApplyDeps extends DryRunDeps {
   readonly service: WritableService;
   readonly locks: Locks;
 }
@@ -54,6 +62,8 @@ export interface ReconcileOptions {
   readonly accept: Acceptance;
   /** The plan must have this digest, else nothing is written (`plan_stale`). */
   readonly expectedDigest?: string | undefined;
+  /** The daemon's: a plan that needs a person's word is carried out once it was given, and waits until then. */
+  readonly approvals?: boolean;
   /** Called with the plan before anything is written. */
   readonly onPlan?: (plan: Plan) => void | Promise<void>;
   /** Called as operations end. */

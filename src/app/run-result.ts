@@ -4,7 +4,7 @@ import { ConfigError, SecretError, ServiceError, StoreError } from '../core/erro
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { OperationResult, Traffic } from '../core/ports.ts';
-import type { AccountRequest, PlanningDeps } from './request.ts';
+import type { AccountRequest, DryRunDeps } from './request.ts';
 
 export interface RunFailure {
   readonly code: string;
@@ -25,14 +25,16 @@ interface Ending {
   readonly traffic: Traffic;
   readonly error?: RunFailure;
   readonly warnings?: readonly Warning[];
+  /** The digest of the plan that waits for approval; null when none does, left out when that stays as it is. */
+  readonly pending?: string | null;
   readonly results?: readonly (OperationResult & { readonly action: 'create' | 'delete' })[];
 }
 
 /** Journals the end of a run. */
 export async function endRun(
   runId: string,
-  { status, plan, traffic, error, warnings = [], results = [] }: Ending,
-  { journal, clock }: PlanningDeps,
+  { status, plan, traffic, error, warnings = [], results = [], pending }: Ending,
+  { journal, clock }: DryRunDeps,
 ): Promise<RunResult> {
   const done = results.filter((result) => result.status === 'done' && result.attempts > 0);
   const heldMeanwhile = results.filter((result) => result.status === 'held').length;
@@ -51,6 +53,7 @@ export async function endRun(
     errorCode: error?.code ?? null,
     error: error?.message ?? null,
     warnings: [...(plan?.warnings ?? []), ...warnings],
+    ...(pending === undefined ? {} : { pending }),
   });
   return { runId, status, plan, failure: error ?? null };
 }
@@ -60,7 +63,7 @@ export async function failRun(
   runId: string,
   error: unknown,
   request: AccountRequest,
-  deps: PlanningDeps,
+  deps: DryRunDeps,
   traffic: Traffic,
 ): Promise<RunResult> {
   if (error instanceof StoreError) {

@@ -1,6 +1,7 @@
 // What the commands are given. wire.ts makes it; a command knows core, app and report, and nothing of the rest.
-import type { AccountRequest, ApplyDeps, PlanningDeps } from '../app/request.ts';
+import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { ConfigIssue } from '../core/errors.ts';
+import type { OperatorDesk } from '../core/operator.ts';
 import type { JournalReader, ReadableService, RunSignals } from '../core/ports.ts';
 import type { AccountSettings, SecretRef, ServiceSettings } from '../core/settings.ts';
 
@@ -32,9 +33,10 @@ export interface SecretUse {
 
 /** Everything that a run of this process shares. Closing it lets go of connections and of the store. */
 export interface Session {
-  readonly planning: PlanningDeps;
+  readonly planning: DryRunDeps;
   readonly applying: ApplyDeps;
   readonly reader: JournalReader;
+  readonly desk: OperatorDesk;
   readonly requestFor: (
     settings: AccountSettings,
     trigger: AccountRequest['trigger'],
@@ -82,8 +84,13 @@ export interface Environment {
   checkSecrets(configuration: Configuration): Promise<readonly ConfigIssue[]>;
   /** Opens the store and the connections. Throws StoreError. */
   openSession(configuration: Configuration, service: ServiceSettings): Promise<Session>;
-  /** The journal alone, of a store that is there already. */
-  openJournal(service: ServiceSettings): Promise<{ readonly reader: JournalReader; close(): Promise<void> }>;
+  /** The journal alone, of a store that is there already unless it may be new. */
+  openJournal(
+    service: ServiceSettings,
+    options?: { readonly mayBeNew: boolean },
+  ): Promise<{ readonly reader: JournalReader; readonly desk: OperatorDesk; close(): Promise<void> }>;
+  /** Copies the store. Throws StoreError. */
+  backupStore(service: ServiceSettings, file: string): Promise<{ bytes: number; runs: number }>;
   /** Reading without a store, for commands that only ask. */
   openReadable(
     service: ServiceSettings,

@@ -1,7 +1,7 @@
 // rolecall plan: the dry run. What it is given cannot write to the service.
 import { writeFile } from 'node:fs/promises';
 import { dryRun } from '../app/reconcile.ts';
-import type { PlanningDeps } from '../app/request.ts';
+import type { DryRunDeps } from '../app/request.ts';
 import { journalBrokenAccount } from '../app/broken-account.ts';
 import { UsageError } from '../core/errors.ts';
 import type { PlanResult } from '../core/plan.ts';
@@ -62,7 +62,7 @@ export async function plan(
 export async function planOne(
   account: ConfiguredAccount,
   session: Session,
-  deps: PlanningDeps,
+  deps: DryRunDeps,
   signals: RunSignals,
 ): Promise<PlanResult> {
   const result =

@@ -117,6 +117,34 @@ function buildProgram(
     });
 
   program
+    .command('approve')
+    .description(
+      'let the daemon carry out the pending plan of an account: this plan only, once, within 24 hours',
+    )
+    .argument('<account>')
+    .argument(
+      '[digest]',
+      'the plan that is meant, or the beginning of its digest; refused when another one waits',
+    )
+    .action(async (account: string, digest: string | undefined) => {
+      const { approve } = await import('./operator.ts');
+      setStatus(await approve(await environment(), config(), account, digest));
+    });
+  for (const [name, paused, description] of [
+    ['pause', true, 'stop the scheduled runs of an account'],
+    ['resume', false, 'restart the scheduled runs of an account'],
+  ] as const) {
+    program
+      .command(name)
+      .description(description)
+      .argument('<account>')
+      .action(async (account: string) => {
+        const { setPaused } = await import('./operator.ts');
+        setStatus(await setPaused(await environment(), config(), account, paused));
+      });
+  }
+
+  program
     .command('dump')
     .description('print an account file made from what the account holds now')
     .argument('<account>', 'an account whose file names its address and token')
@@ -168,6 +196,15 @@ function buildProgram(
     .action(async (names: string[], flags: { format: 'text' | 'json'; output?: string }) => {
       const { doctor } = await import('./doctor.ts');
       setStatus(await doctor(await environment(), config(), names, flags));
+    });
+
+  program
+    .command('backup')
+    .description('a consistent copy of the store, also while the daemon runs')
+    .argument('<file>', 'where to write it; an earlier copy is replaced')
+    .action(async (file: string) => {
+      const { backup } = await import('./backup.ts');
+      setStatus(await backup(await environment(), config(), file));
     });
 
   program

@@ -105,13 +105,18 @@ const runRecordShape = {
   id: z.string().describe('UUIDv7.'),
   account: z.string(),
   remoteAccountId: z.string().nullable(),
-  trigger: z.enum(['cli', 'schedule', 'start', 'manual']).describe('Who asked for the run.'),
+  trigger: z
+    .enum(['cli', 'schedule', 'start', 'catch_up', 'manual', 'approval'])
+    .describe('Who asked for the run.'),
   mode: z.enum(['plan', 'approve', 'apply']).describe('plan: nothing was written.'),
   status: z.enum(RUN_STATUSES),
   startedAt: time,
   finishedAt: time.nullable(),
   configDigest: digest.nullable(),
   configCommit: z.string().nullable(),
+  configDirty: z.boolean().nullable().describe('Whether the configuration differed from its commit.'),
+  configAuthoredAt: z.string().nullable(),
+  configSubject: z.string().nullable(),
   planDigest: digest.nullable(),
   created: count,
   deleted: count,
@@ -122,6 +127,8 @@ const runRecordShape = {
   retries: count,
   errorCode: z.string().nullable(),
   error: z.string().nullable(),
+  folded: count.describe('Quiet runs that repeated this one and are kept as a count only.'),
+  foldedUntil: time.nullable(),
 };
 
 /** A run with its operations. */

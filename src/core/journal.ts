@@ -26,7 +26,7 @@ export const OPERATION_STATUSES = [
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 
 /** Who asked for a run. */
-export type Trigger = 'cli' | 'schedule' | 'start' | 'manual';
+export type Trigger = 'cli' | 'schedule' | 'start' | 'catch_up' | 'manual' | 'approval';
 
 /** What a run was allowed to do: `plan` never writes. */
 export type RunMode = 'plan' | 'approve' | 'apply';
@@ -43,6 +43,10 @@ export interface RunRecord {
   readonly finishedAt: string | null;
   readonly configDigest: string | null;
   readonly configCommit: string | null;
+  /** Whether the configuration's folder differed from the commit; null when it does not stand in git. */
+  readonly configDirty: boolean | null;
+  readonly configAuthoredAt: string | null;
+  readonly configSubject: string | null;
   readonly planDigest: string | null;
   readonly created: number;
   readonly deleted: number;
@@ -53,6 +57,9 @@ export interface RunRecord {
   readonly retries: number;
   readonly errorCode: string | null;
   readonly error: string | null;
+  /** Quiet runs that repeated this one and are kept as a count only, and when the last of them ended. */
+  readonly folded: number;
+  readonly foldedUntil: string | null;
 }
 
 /** One row of `operations`; `seq` starts at 1 within its run. */

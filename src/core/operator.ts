@@ -22,6 +22,11 @@ export type ApproveOutcome =
   | { readonly type: 'nothing_pending' }
   | { readonly type: 'other_plan'; readonly pending: string };
 
+/** What a run found when it asked for its approval. */
+export type ApprovalTaking =
+  | { readonly type: 'taken' | 'none' }
+  | { readonly type: 'lapsed'; readonly digest: string; readonly reason: 'changed' | 'expired' };
+
 /** Where the operator's word is kept. All methods may throw StoreError. */
 export interface OperatorDesk {
   /** `digest` may be a beginning of the pending one, of eight hex digits at least; null means whatever waits now. */

@@ -2,9 +2,11 @@
 import type { Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import type { ServiceError } from './errors.ts';
 import type { Memory } from './history.ts';
+import type { Lease, SentCommit } from './locks.ts';
 import type { OperationRecord, OperationStatus, RunMode, RunRecord, RunStatus, Trigger } from './journal.ts';
+import type { Approval, ApprovalTaking, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
-import type { AccountSettings } from './settings.ts';
+import type { AccountSettings, ConfigCommit } from './settings.ts';
 import type { MissingHolding } from './shrink.ts';
 import type { EntryKey } from './usage.ts';
 
@@ -106,7 +108,7 @@ export interface NewRun {
   readonly mode: RunMode;
   readonly startedAtMs: number;
   readonly configDigest: string | null;
-  readonly configCommit: string | null;
+  readonly configCommit: ConfigCommit | null;
 }
 
 /** An operation as it is first written, before anything is sent. `seq` is its place, from 1. */
@@ -152,6 +154,10 @@ export interface AccountState {
   readonly paused: boolean;
   readonly throttledUntilMs: number | null;
   readonly lastAppliedCommit: { readonly sha: string; readonly committedAt: string } | null;
+  readonly pending: PendingPlan | null;
+  readonly approval: Approval | null;
+  /** Runs in a row that failed, were blocked or did only a part. */
+  readonly consecutiveFailures: number;
 }
 
 /** The last lists that were found good, with when they were read. */
@@ -177,27 +183,9 @@ export interface RunEnd {
   readonly errorCode: string | null;
   readonly error: string | null;
   readonly warnings: readonly Warning[];
+  /** The digest of the plan that waits for approval from now on; null: none does; left out: as it was. */
+  readonly pending?: string | null;
 }
-
-/** A lock that this process holds; `token` is checked in every transaction that commits an operation as sent. */
-export interface Lease {
-  readonly account: string;
-  readonly token: string;
-}
-
-export type LockAttempt = { readonly lease: Lease } | { readonly heldBy: string };
-
-/** One lock for each account, across all processes that share the store (contract, section 5). */
-export interface Locks {
-  /** Takes the lock, also over a holder that died. Marks broken runs of the account as interrupted. */
-  acquire(account: string, runId: string, nowMs: number): Promise<LockAttempt>;
-  /** False when somebody else holds it by now. */
-  renew(lease: Lease, nowMs: number): Promise<boolean>;
-  release(lease: Lease): Promise<void>;
-}
-
-/** Thrown nowhere: the result of a commit that found the lock in other hands. */
-export type SentCommit = 'committed' | 'lock_lost';
 
 /** The journal of runs, operations, snapshots and entries (contract, section 6). All methods may throw StoreError. */
 export interface Journal {
@@ -254,6 +242,8 @@ export interface Journal {
   ): Promise<void>;
   rememberApplied(account: string, commit: { sha: string; committedAt: string } | null): Promise<void>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
+  /** Uses up the approval of the plan with this digest. An approval of another plan, or an old one, lapses. */
+  takeApproval(account: string, digest: string, nowMs: number): Promise<ApprovalTaking>;
   endRun(runId: string, end: RunEnd): Promise<void>;
 }
 
@@ -269,6 +259,15 @@ export interface RecordedObservation {
   readonly missing: readonly MissingHolding[];
 }
 
+/** An account as the journal knows it, for the status of all at once. */
+export interface AccountRecord {
+  readonly name: string;
+  readonly state: AccountState;
+  readonly lastRun: RunRecord | null;
+  /** When a run last ended converged, held or planned. */
+  readonly lastSuccessAt: string | null;
+}
+
 /** The reading side of the journal, for `history`, `show` and the daemon's pages. */
 export interface JournalReader {
   runs(filter: {
@@ -279,6 +278,12 @@ export interface JournalReader {
   }): Promise<readonly RunRecord[]>;
   /** A run by its id or by an unambiguous beginning of it. */
   run(id: string): Promise<RunDetail | null>;
+  /** Every account that ever ran or was paused; one when a name is given. */
+  accounts(name?: string): Promise<readonly AccountRecord[]>;
+  /** Approvals that no run has used yet. */
+  approvals(): Promise<readonly { readonly account: string; readonly givenAtMs: number }[]>;
+  /** Which account among `configured` has claimed the remote account; as Journal.identify, and claims nothing. */
+  claimant(claim: IdentityClaim): Promise<string | null>;
   /** How many entries of each kind the last lists of a run showed. */
   entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;
 }

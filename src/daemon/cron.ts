@@ -1,46 +1,141 @@
-// What cron lines say about time, by node-cron: the next ticks, and whether one lies in a window.
-import { createTask } from 'node-cron';
+// When a cron line ticks: node-cron reads the line, the arithmetic from any moment on is here, so that it can be asked
+// about the past, about a clock that jumped, and about the days on which a zone changes its offset.
+import { parse } from 'node-cron';
+import { offsetMs, wallTimeMs } from './time-zone.ts';
 
-const MINUTE_MS = 60_000;
-const NOTHING = (): void => undefined;
+const DAY_MS = 86_400_000;
 
-/** The next times at which a line ticks, from now. */
-export function nextTimes(cron: string, timezone: string, count: number): Date[] {
-  const task = createTask(cron, NOTHING, { timezone });
-  try {
-    return task.getNextRuns(count);
-  } finally {
-    void task.destroy();
-  }
+/** A leap day that must be a certain weekday comes again after 40 years at the latest. */
+const FARTHEST_DAYS = 366 * 41;
+
+interface CronLine {
+  readonly seconds: readonly number[];
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  readonly matchesDay: (wallDayMs: number) => boolean;
+  /** Whether the line asks for every so many hours, so that a repeated hour is one of its own. */
+  readonly repeats: boolean;
 }
 
-/** The time between the next two ticks, in milliseconds. */
-export function intervalMs(cron: string, timezone: string): number {
-  const [first, second] = nextTimes(cron, timezone, 2);
+const lines = new Map<string, CronLine>();
+const MOST_LINES = 5000;
+
+/**
+ * The first tick after a moment (epoch milliseconds). A time that a spring day skips ticks as much later as the clock
+ * went forward; a time that an autumn day has twice ticks once, except for lines whose hour is `*` or `*`/n, which tick
+ * in both hours, as cron does. Of two restricted day fields either is enough, as in cron. null: never.
+ */
+export function nextTickMs(cron: string, timezone: string, afterMs: number): number | null {
+  const line = readLine(cron);
+  const candidate = toInstant(nextWallMs(line, wallTimeMs(afterMs, timezone)), timezone, afterMs);
+  if (!line.repeats) return candidate;
+  const repeatedFrom = backwardChange(timezone, afterMs, candidate ?? afterMs + DAY_MS);
+  if (repeatedFrom === null) return candidate;
+  const wall = nextWallMs(line, wallTimeMs(repeatedFrom, timezone) - 1000);
+  const repeated = wall === null ? null : wall - offsetMs(repeatedFrom, timezone);
+  if (repeated === null || repeated <= afterMs) return candidate;
+  return candidate === null ? repeated : Math.min(candidate, repeated);
+}
+
+/** The next ticks from a moment on. */
+export function nextTimes(cron: string, timezone: string, count: number, fromMs: number): Date[] {
+  const times: Date[] = [];
+  for (let ms = nextTickMs(cron, timezone, fromMs); ms !== null && times.length < count;) {
+    times.push(new Date(ms));
+    ms = nextTickMs(cron, timezone, ms);
+  }
+  return times;
+}
+
+/** The time between the two ticks after a moment, in milliseconds; 0 for a line that has none. */
+export function intervalMs(cron: string, timezone: string, fromMs: number): number {
+  const [first, second] = nextTimes(cron, timezone, 2, fromMs);
   return first === undefined || second === undefined ? 0 : second.getTime() - first.getTime();
 }
 
 /** Whether a line ticked after `afterMs` and not after `upToMs` (epoch milliseconds). */
 export function cronTicked(cron: string, timezone: string, afterMs: number, upToMs: number): boolean {
-  const fields = cron.trim().split(/\s+/);
-  const minutes = createTask(fields.slice(-5).join(' '), NOTHING, { timezone });
-  const seconds = fields.length === 6 ? createTask(cron, NOTHING, { timezone }) : null;
-  try {
-    for (
-      let minute = Math.floor(upToMs / MINUTE_MS) * MINUTE_MS;
-      minute > afterMs - MINUTE_MS;
-      minute -= MINUTE_MS
-    ) {
-      if (!minutes.match(new Date(minute))) continue;
-      for (let second = 0; second < (seconds === null ? 1 : 60); second += 1) {
-        const atMs = minute + second * 1000;
-        if (atMs > afterMs && atMs <= upToMs && (seconds === null || seconds.match(new Date(atMs))))
-          return true;
+  const next = nextTickMs(cron, timezone, afterMs);
+  return next !== null && next <= upToMs;
+}
+
+function readLine(cron: string): CronLine {
+  const known = lines.get(cron);
+  if (known !== undefined) return known;
+  const { second, minute, hour, dayOfMonth, month, dayOfWeek } = parse(cron);
+  const days = new Set(dayOfMonth.map(Number));
+  const weekdays = new Set(dayOfWeek.map((day) => Number(day) % 7));
+  const months = new Set(month);
+  const anyDay = days.size === 31;
+  const anyWeekday = weekdays.size === 7;
+  const line: CronLine = {
+    seconds: second.toSorted(ascending),
+    minutes: minute.toSorted(ascending),
+    hours: hour.toSorted(ascending),
+    matchesDay(wallDayMs) {
+      const date = new Date(wallDayMs);
+      if (!months.has(date.getUTCMonth() + 1)) return false;
+      const byDay = days.has(date.getUTCDate());
+      const byWeekday = weekdays.has(date.getUTCDay());
+      return anyDay || anyWeekday ? byDay && byWeekday : byDay || byWeekday;
+    },
+    repeats: (cron.trim().split(/\s+/).at(-4) ?? '').startsWith('*'),
+  };
+  if (lines.size === MOST_LINES) lines.clear();
+  lines.set(cron, line);
+  return line;
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
+}
+
+/** The first matching wall time after a wall time; wall times are written as if the zone were UTC. */
+function nextWallMs(line: CronLine, afterWallMs: number): number | null {
+  const today = Math.floor(afterWallMs / DAY_MS) * DAY_MS;
+  for (let day = 0; day < FARTHEST_DAYS; day += 1) {
+    const start = today + day * DAY_MS;
+    if (!line.matchesDay(start)) continue;
+    const inDay = firstInDay(line, afterWallMs - start);
+    if (inDay !== null) return start + inDay;
+  }
+  return null;
+}
+
+/** The first matching time of a day after `afterMs` since its midnight. */
+function firstInDay({ hours, minutes, seconds }: CronLine, afterMs: number): number | null {
+  for (const hour of hours) {
+    if ((hour + 1) * 3_600_000 <= afterMs) continue;
+    for (const minute of minutes) {
+      if (hour * 3_600_000 + (minute + 1) * 60_000 <= afterMs) continue;
+      for (const second of seconds) {
+        const ms = hour * 3_600_000 + minute * 60_000 + second * 1000;
+        if (ms > afterMs) return ms;
       }
     }
-    return false;
-  } finally {
-    void minutes.destroy();
-    void seconds?.destroy();
   }
+  return null;
+}
+
+/** The moment of a wall time: of two the first that lies after `afterMs`; of none, as much later as was skipped. */
+function toInstant(wallMs: number | null, timezone: string, afterMs: number): number | null {
+  if (wallMs === null) return null;
+  const before = wallMs - offsetMs(wallMs - DAY_MS, timezone);
+  const after = wallMs - offsetMs(wallMs + DAY_MS, timezone);
+  const moments = [before, after].filter((ms) => wallTimeMs(ms, timezone) === wallMs).toSorted(ascending);
+  if (moments.length === 0) return Math.max(before, after);
+  return moments.find((ms) => ms > afterMs) ?? moments.at(-1) ?? null;
+}
+
+/** The moment within (afterMs, upToMs] from which on the zone's clocks show an hour again; null when there is none. */
+function backwardChange(timezone: string, afterMs: number, upToMs: number): number | null {
+  const offset = offsetMs(afterMs, timezone);
+  if (offsetMs(upToMs, timezone) >= offset) return null;
+  let [low, high] = [afterMs, upToMs];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetMs(middle, timezone) === offset) low = middle;
+    else high = middle;
+  }
+  return high;
 }

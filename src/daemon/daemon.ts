@@ -1,180 +1,150 @@
 // The daemon: keeps schedules, runs accounts with the configuration as it stands at that moment, and stops in order.
-import { journalBrokenAccount } from '../app/broken-account.ts';
-import { dryRun, reconcile } from '../app/reconcile.ts';
-import type { AccountRequest, ApplyDeps } from '../app/request.ts';
-import { ACCEPT_NOTHING } from '../app/request.ts';
-import { describeFailure } from '../app/run-result.ts';
-import { formatConfigIssue } from '../core/errors.ts';
-import type { ConfigIssue } from '../core/errors.ts';
-import type { Trigger } from '../core/journal.ts';
-import type { JournalReader, RunSignals } from '../core/ports.ts';
-import type { AccountSettings } from '../core/settings.ts';
+import type { ApplyDeps } from '../app/request.ts';
+import type { OperatorDesk } from '../core/operator.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { JournalReader, RunDetail, RunSignals } from '../core/ports.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import type { ConfigurationReader } from './account-book.ts';
+import { createAccountBook } from './account-book.ts';
+import { createAccountRun } from './account-run.ts';
+import { watchApprovals } from './approvals.ts';
+import { createDaemonPanel } from './daemon-panel.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Panel, PostedConfiguration } from './panel.ts';
+import { createRunQueue } from './run-queue.ts';
 import { createScheduler } from './scheduler.ts';
-
-/** An account file as it was found at one reading. */
-export interface DaemonAccount {
-  readonly name: string;
-  readonly settings?: AccountSettings;
-  readonly issues: readonly ConfigIssue[];
-}
+import { startUp } from './start-up.ts';
 
 export interface DaemonOptions {
-  readonly maxRuns: number;
-  readonly runOnStart: boolean;
+  readonly version: string;
+  readonly service: ServiceSettings;
+  readonly configuration: ConfigurationReader;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly deps: ApplyDeps;
   readonly reader: JournalReader;
+  readonly desk: OperatorDesk;
   readonly signals: RunSignals;
-  /** Reads all files anew. When the service file itself is broken there are no accounts, but its issues. */
-  readonly readAccounts: () => Promise<
-    { readonly accounts: readonly DaemonAccount[] } | { readonly broken: readonly ConfigIssue[] }
-  >;
-  readonly requestFor: (settings: AccountSettings, trigger: Trigger) => Promise<AccountRequest>;
+  /** Told of the service's settings when they may have changed, and of the accounts that are configured. */
+  readonly onConfigured: (service: ServiceSettings, accounts: ReadonlySet<string>) => void;
+  /** Tells others of the end of a run; never rejects. */
+  readonly onRunEnded: (detail: RunDetail) => Promise<void>;
+  readonly planPosted: (posted: PostedConfiguration) => Promise<readonly PlanResult[]>;
+  readonly undelivered: () => Promise<number>;
 }
 
 export interface Daemon {
+  readonly panel: Panel;
   /** Reads the configuration and makes the schedules those of it. False when it could not be read. */
   reload(): Promise<boolean>;
-  /** Whether a configuration has been loaded and schedules are kept. */
-  isReady(): boolean;
+  /** What keeps the daemon from doing its work, in words; empty when nothing does. */
+  problems(): readonly string[];
   stop(): Promise<void>;
 }
 
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { log, metrics } = options;
-  const schedules = new Map<string, AccountSettings>();
-  let known = new Set<string>();
-  let ready = false;
-  let stopping = false;
+/** A scheduler that has not come around for this long is stuck. */
+const STUCK_MS = 15_000;
 
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { log, metrics, reader, configuration } = options;
+  const { clock } = options.deps;
+  const book = createAccountBook(options.service, log, metrics);
+  let stopping = false;
+  let lanes = 1;
+
+  const queue = createRunQueue({
+    run: createAccountRun({
+      ...options,
+      book,
+      onNewReading: schedule,
+      onFailures: (account, failures) => scheduler.ended(account, failures),
+    }),
+    laneOf: (account) => book.account(account)?.settings?.baseUrl ?? '',
+    laneCount: () => lanes,
+    maxRuns: () => book.service().daemon.maxRuns,
+  });
   const scheduler = createScheduler({
-    maxRuns: options.maxRuns,
+    clock,
+    random: Math.random,
     log,
-    run: runOne,
+    request: (account, trigger) => queue.request(account, trigger),
     onSkippedTick(account) {
       metrics.skippedTick(account);
       log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
     },
   });
 
-  /** Schedules what is sound; of what is broken the last good schedule goes on. */
-  function schedule(accounts: readonly DaemonAccount[]): void {
-    known = new Set(accounts.map(({ name }) => name));
-    for (const name of schedules.keys()) {
-      if (known.has(name)) continue;
-      schedules.delete(name);
-      metrics.forget(name);
-    }
-    for (const { name, settings, issues } of accounts) {
-      metrics.configValid(name, settings !== undefined);
-      if (settings !== undefined) schedules.set(name, settings);
-      else logIssues(name, issues);
-    }
-    scheduler.update([...schedules.values()]);
-  }
-
-  /** The service file's own errors fail every account until it is mended; the last good schedules go on. */
-  function breakAll(issues: readonly ConfigIssue[]): void {
-    for (const name of known) metrics.configValid(name, false);
-    logIssues(null, issues);
-  }
-
-  function logIssues(account: string | null, issues: readonly ConfigIssue[]): void {
-    const errors = issues.filter(({ severity }) => severity === 'error').map(formatConfigIssue);
-    log.error({ event: 'config_invalid', account, errors }, 'the configuration is invalid');
+  /** Makes the schedules those of the book. */
+  function schedule(): void {
+    if (stopping) return;
+    scheduler.update(book.schedules());
+    lanes = new Set(book.accounts().map(({ settings }) => settings?.baseUrl)).size;
+    options.onConfigured(book.service(), book.names());
+    metrics.schedules(
+      book.accounts().map(({ name }) => ({
+        account: name,
+        nextRunMs: () => scheduler.nextRunMs(name),
+        intervalMs: scheduler.intervalMs(name),
+      })),
+    );
+    metrics.sourceRefused(configuration.sourceProblem() !== null);
   }
 
   async function reload(): Promise<boolean> {
-    const read = await options.readAccounts();
+    const reading = await configuration.read();
     if (stopping) return false;
-    if ('broken' in read) {
-      breakAll(read.broken);
-      return false;
-    }
-    schedule(read.accounts);
-    ready = true;
-    return true;
-  }
-
-  async function runOne(name: string, trigger: Trigger): Promise<void> {
-    try {
-      const read = await options.readAccounts();
-      if ('broken' in read) {
-        breakAll(read.broken);
-        await runAccount({ name, issues: read.broken }, trigger);
-        return;
-      }
-      schedule(read.accounts);
-      const account = read.accounts.find((candidate) => candidate.name === name);
-      if (account !== undefined) await runAccount(account, trigger);
-    } catch (error) {
-      // The store could not be used, or there is a bug: the daemon lives, and says so.
-      const { code, message } = describeFailure(error);
-      log.error({ event: 'run_failed', account: name, code, error: message }, 'the run failed');
-    }
-  }
-
-  async function runAccount({ name, settings, issues }: DaemonAccount, trigger: Trigger): Promise<void> {
-    const startedAt = performance.now();
-    const runId =
-      settings === undefined
-        ? (await journalBrokenAccount(name, issues, trigger, 'plan', options.deps)).runId
-        : await runSettings(settings, trigger);
-    const detail = runId === null ? null : await options.reader.run(runId);
-    if (detail === null) return;
-    const entryCounts = await options.reader.entryCounts(detail.run.id);
-    metrics.run(detail, entryCounts, (performance.now() - startedAt) / 1000);
-    const { status, created, deleted, held, kept, failed, requests, error } = detail.run;
-    const data = {
-      event: 'run_ended',
-      account: name,
-      runId,
-      trigger,
-      status,
-      created,
-      deleted,
-      held,
-      kept,
-      failed,
-      requests,
-      seconds: Math.round((performance.now() - startedAt) / 10) / 100,
-      ...(error === null ? {} : { code: detail.run.errorCode, error }),
-    };
-    if (status === 'failed' || status === 'partial' || status === 'blocked') log.error(data, 'run ended');
-    else log.info(data, 'run ended');
-  }
-
-  async function runSettings(settings: AccountSettings, trigger: Trigger): Promise<string | null> {
-    const state = await options.deps.journal.accountState(settings.name);
-    if (state.paused && trigger !== 'manual') {
-      log.info({ event: 'paused', account: settings.name }, 'the account is paused');
-      return null;
-    }
-    const request = await options.requestFor(settings, trigger);
-    if (settings.mode !== 'apply') return (await dryRun(request, options.deps)).runId;
-    const result = await reconcile(request, options.deps, {
-      mode: 'apply',
-      accept: ACCEPT_NOTHING,
-      lockTimeoutMs: 0,
-    });
-    if ('runId' in result) return result.runId;
-    metrics.skippedTick(settings.name);
-    log.warn({ event: 'locked', account: settings.name, heldBy: result.heldBy }, 'another run has the lock');
-    return null;
+    if (book.take(reading)) schedule();
+    return reading.service !== undefined;
   }
 
   await reload();
-  // Also an account whose file is broken: its failed run is how people learn of it.
-  if (options.runOnStart) for (const name of known) scheduler.request(name, 'start');
+  await startUp({
+    ...options,
+    book,
+    scheduler,
+    request: (account, trigger) => queue.request(account, trigger),
+  });
+  const approvals = watchApprovals({
+    reader,
+    clock,
+    log,
+    request(account) {
+      const { settings, errors = [] } = book.account(account) ?? {};
+      if (settings === undefined || settings === null || settings.mode === 'plan') return false;
+      return errors.length === 0 && queue.request(account, 'approval');
+    },
+  });
+
+  const panel = createDaemonPanel({
+    ...options,
+    clock,
+    book,
+    queue,
+    scheduler,
+    isStopping: () => stopping,
+    onOperator: (account) => void showOperatorsWord(account),
+  });
+
+  /** The gauges follow what an operator said at once, not at the next run. */
+  async function showOperatorsWord(account: string): Promise<void> {
+    const [record] = await reader.accounts(account).catch(() => []);
+    if (record === undefined) return;
+    const { paused, pending } = record.state;
+    metrics.account(account, { paused, pending: pending?.digest ?? null });
+  }
+
   return {
+    panel,
     reload,
-    isReady: () => ready && !stopping,
+    problems() {
+      if (stopping) return ['the daemon is stopping'];
+      const stuck = clock.nowMs() - scheduler.lastBeatMs() > STUCK_MS;
+      return stuck ? ['the scheduler is not running'] : [];
+    },
     async stop() {
       stopping = true;
-      await scheduler.stop();
+      await Promise.all([scheduler.stop(), approvals.stop(), queue.stop()]);
     },
   };
 }

@@ -10,11 +10,29 @@ export interface Metrics {
   request(account: string, event: { method: string; status: number | 'error'; durationMs: number }): void;
   retry(account: string): void;
   configValid(account: string, valid: boolean): void;
+  /** Whether the service's file is valid. */
+  configurationValid(valid: boolean): void;
+  /** Whether the newest commit of the daemon's own checkout was refused. */
+  sourceRefused(refused: boolean): void;
+  /** What an operator said, and what waits for a word. */
+  account(account: string, state: { readonly paused: boolean; readonly pending: string | null }): void;
+  /** What the journal knows from before this process. */
+  restore(account: string, known: { readonly lastSuccessAt: string | null }): void;
+  /** The schedules as they are now; asked at each scrape. */
+  schedules(schedules: readonly ScheduleGauge[]): void;
+  notification(target: string, result: 'delivered' | 'undelivered'): void;
   skippedTick(account: string): void;
   /** Forgets the gauges of an account that is configured no more. */
   forget(account: string): void;
   contentType: string;
   text(): Promise<string>;
+}
+
+/** An account's schedule, for the gauges. Times are epoch milliseconds. */
+export interface ScheduleGauge {
+  readonly account: string;
+  readonly nextRunMs: () => number | null;
+  readonly intervalMs: number | null;
 }
 
 export function createMetrics(version: string): Metrics {
@@ -63,6 +81,32 @@ export function createMetrics(version: string): Metrics {
   const retries = counter('api_retries_total', 'Requests that were sent again.', ['account']);
   const valid = gauge('config_valid', 'Whether the account’s configuration is valid.', ['account']);
   const skipped = counter('skipped_ticks_total', 'Ticks that found the account still running.', ['account']);
+  const configuration = gauge('configuration_valid', 'Whether the service’s file is valid.', []);
+  const refused = gauge('source_refused', 'Whether the newest commit of the git source was refused.', []);
+  const paused = gauge('paused', 'Whether scheduled runs of the account are stopped.', ['account']);
+  const pending = gauge('approval_pending', 'A plan that waits for approval.', ['account', 'digest']);
+  const notifications = counter('notifications_total', 'Notifications by what came of them.', [
+    'target',
+    'result',
+  ]);
+  let gauges: readonly ScheduleGauge[] = [];
+  const interval = gauge('schedule_interval_seconds', 'The time between two ticks of the account.', [
+    'account',
+  ]);
+  new Gauge({
+    name: 'rolecall_next_run_timestamp_seconds',
+    help: 'When the account runs next.',
+    labelNames: ['account'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { account, nextRunMs } of gauges) {
+        const ms = nextRunMs();
+        if (ms !== null) this.set({ account }, ms / 1000);
+      }
+    },
+  });
+  const pendingDigests = new Map<string, string>();
   gauge('build_info', 'The version that runs.', ['version']).set({ version }, 1);
 
   function forgetGauges(account: string): void {
@@ -110,11 +154,39 @@ export function createMetrics(version: string): Metrics {
     },
     retry: (account) => retries.inc({ account }),
     configValid: (account, isValid) => valid.set({ account }, isValid ? 1 : 0),
+    configurationValid: (isValid) => configuration.set(isValid ? 1 : 0),
+    sourceRefused: (isRefused) => refused.set(isRefused ? 1 : 0),
+    account(account, state) {
+      paused.set({ account }, state.paused ? 1 : 0);
+      const before = pendingDigests.get(account);
+      if (before !== undefined && before !== state.pending) {
+        pending.remove({ account, digest: before });
+        pendingDigests.delete(account);
+      }
+      if (state.pending === null) return;
+      pending.set({ account, digest: state.pending }, 1);
+      pendingDigests.set(account, state.pending);
+    },
+    restore(account, { lastSuccessAt }) {
+      if (lastSuccessAt !== null) success.set({ account }, Date.parse(lastSuccessAt) / 1000);
+    },
+    schedules(next) {
+      gauges = next;
+      interval.reset();
+      for (const { account, intervalMs } of next) {
+        if (intervalMs !== null) interval.set({ account }, intervalMs / 1000);
+      }
+    },
+    notification: (target, result) => notifications.inc({ target, result }),
     skippedTick: (account) => skipped.inc({ account }),
     forget(account) {
       forgetGauges(account);
       valid.remove({ account });
       success.remove({ account });
+      paused.remove({ account });
+      const digest = pendingDigests.get(account);
+      if (digest !== undefined) pending.remove({ account, digest });
+      pendingDigests.delete(account);
       for (const kind of KINDS) entries.remove({ account, kind });
     },
     contentType: registry.contentType,

@@ -1,140 +1,203 @@
-// When each account runs: a node-cron task an account, jitter, at most `maxRuns` at a time, never twice at once.
-import { createTask } from 'node-cron';
-import type { ScheduledTask } from 'node-cron';
-import type { AccountSettings } from '../core/settings.ts';
+// When each account runs: its cron line's ticks with jitter, late ones too, one catch-up after a gap, and less often
+// while it fails. Time is the injected clock's, so that a test can make it jump.
 import type { Trigger } from '../core/journal.ts';
-import { intervalMs } from './cron.ts';
+import type { Clock } from '../core/ports.ts';
+import { intervalMs, nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 
-/** A tick that is this late still runs, so that a busy moment drops none. */
-const LATE_TICK_MS = 60_000;
+/** The clock is looked at this often at least: timers do not notice that it was set. */
+const LONGEST_SLEEP_MS = 1000;
+
+/** A tick that starts later than this is told as a catch-up: the process, or the machine, was away. */
+const LATE_MS = 60_000;
+
+/** The clock went back by more than a correction does. */
+const JUMP_BACK_MS = 2000;
+
+const LONGEST_BACKOFF_MS = 3_600_000;
+
+export interface Schedule {
+  readonly name: string;
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly jitterMs: number;
+  /** Changes when the account's file does; a change ends the backoff. */
+  readonly revision: string;
+}
 
 export interface SchedulerOptions {
-  readonly maxRuns: number;
+  readonly clock: Clock;
+  /** From 0 to 1, for the jitter. */
+  readonly random: () => number;
   readonly log: Log;
-  /** Runs the account; never rejects. */
-  readonly run: (account: string, trigger: Trigger) => Promise<void>;
+  /** Asks for a run. False when the account still runs or waits. */
+  readonly request: (account: string, trigger: Trigger) => boolean;
   readonly onSkippedTick: (account: string) => void;
 }
 
 export interface Scheduler {
   /** Makes the schedules those of these accounts; unchanged ones go on undisturbed. */
   update(accounts: readonly Schedule[]): void;
-  /** Runs the account as soon as there is room, unless it runs or waits already. */
-  request(account: string, trigger: Trigger): boolean;
-  /** Starts nothing any more and resolves when what runs has ended. */
+  /** Tells how a run ended: `failures` in a row, 0 after a success; the account's next ticks may be left out. */
+  ended(account: string, failures: number): void;
+  /** Whether a tick has passed since a moment: what a start after downtime asks. */
+  missedTickSince(account: string, sinceMs: number): boolean;
+  nextRunMs(account: string): number | null;
+  /** Before then no tick starts a run, because the account failed. */
+  backoffUntilMs(account: string): number | null;
+  intervalMs(account: string): number | null;
+  /** When the loop last came around, for the watchdog. */
+  lastBeatMs(): number;
   stop(): Promise<void>;
 }
 
-export type Schedule = Pick<AccountSettings, 'name' | 'schedule' | 'timezone' | 'jitterMs'>;
-
-interface Scheduled {
-  readonly key: string;
-  readonly task: ScheduledTask;
+interface Slot {
+  readonly schedule: Schedule;
+  readonly everyMs: number;
+  /** The next tick that has not been looked at. */
+  dueMs: number | null;
+  /** A tick whose jitter passes at the moment. */
+  waiting: { readonly startMs: number; readonly trigger: Trigger } | null;
+  /** The tick, or the moment, at which the latest run was asked for. */
+  lastTickMs: number;
+  failures: number;
 }
 
-export function createScheduler({ maxRuns, log, run, onSkippedTick }: SchedulerOptions): Scheduler {
-  const scheduled = new Map<string, Scheduled>();
-  const waiting: { account: string; trigger: Trigger }[] = [];
-  const busy = new Map<string, Promise<void> | null>();
-  const delays = new Set<NodeJS.Timeout>();
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const { clock, log } = options;
+  const slots = new Map<string, Slot>();
+  const stopping = new AbortController();
+  let wake = new AbortController();
+  let beatMs = clock.nowMs();
   let stopped = false;
 
-  function startNext(): void {
-    const running = [...busy.values()].filter((promise) => promise !== null).length;
-    if (stopped || running >= maxRuns) return;
-    const next = waiting.shift();
-    if (next === undefined) return;
-    const promise = run(next.account, next.trigger).finally(() => {
-      busy.delete(next.account);
-      startNext();
-    });
-    busy.set(next.account, promise);
-    startNext();
+  function rest(ms: number): Promise<void> {
+    wake = new AbortController();
+    return clock.sleep(ms, AbortSignal.any([wake.signal, stopping.signal]));
   }
 
-  function request(account: string, trigger: Trigger): boolean {
-    if (stopped || busy.has(account)) return false;
-    busy.set(account, null);
-    waiting.push({ account, trigger });
-    startNext();
-    return true;
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      const nowMs = clock.nowMs();
+      if (nowMs < beatMs - JUMP_BACK_MS) reschedule(nowMs);
+      beatMs = nowMs;
+      for (const slot of slots.values()) look(slot, nowMs);
+      const nextMs = Math.min(...[...slots.values()].map(nextEventMs));
+      await rest(Math.max(1, Math.min(LONGEST_SLEEP_MS, nextMs - clock.nowMs())));
+    }
   }
 
-  function onTick({ name, jitterMs }: Schedule, everyMs: number): void {
-    const delayMs = Math.random() * Math.min(jitterMs, everyMs / 10);
-    const timer = setTimeout(() => {
-      delays.delete(timer);
-      if (!request(name, 'schedule') && !stopped) onSkippedTick(name);
-    }, delayMs);
-    delays.add(timer);
+  /** The clock was set back: what was due lies in a future that may never come. */
+  function reschedule(nowMs: number): void {
+    log.warn({ event: 'clock_set_back', byMs: beatMs - nowMs }, 'the clock went back; schedules start anew');
+    for (const slot of slots.values()) {
+      slot.dueMs = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, nowMs);
+      slot.lastTickMs = Math.min(slot.lastTickMs, nowMs);
+    }
   }
 
-  function add(account: Schedule, key: string): void {
-    const everyMs = intervalMs(account.schedule, account.timezone);
-    const task = createTask(account.schedule, () => onTick(account, everyMs), {
-      timezone: account.timezone,
-      missedExecutionTolerance: LATE_TICK_MS,
-      logger: quietLogger(log),
-    });
-    void task.start();
-    scheduled.set(account.name, { key, task });
-    const next = task.getNextRun()?.toISOString() ?? null;
-    log.info(
-      {
-        event: 'scheduled',
-        account: account.name,
-        schedule: account.schedule,
-        timezone: account.timezone,
-        next,
-      },
-      'account scheduled',
-    );
+  function look(slot: Slot, nowMs: number): void {
+    if (slot.waiting !== null && slot.waiting.startMs <= nowMs) {
+      const { trigger } = slot.waiting;
+      slot.waiting = null;
+      if (!options.request(slot.schedule.name, trigger)) options.onSkippedTick(slot.schedule.name);
+    }
+    if (slot.dueMs === null || slot.dueMs > nowMs) return;
+    const tickMs = slot.dueMs;
+    // However many ticks have passed meanwhile, they are one.
+    slot.dueMs = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, nowMs);
+    if (tickMs < holdUntilMs(slot)) return;
+    slot.lastTickMs = tickMs;
+    const isLate = nowMs - tickMs > LATE_MS;
+    const jitterMs = options.random() * Math.min(slot.schedule.jitterMs, slot.everyMs / 10);
+    slot.waiting = { startMs: tickMs + jitterMs, trigger: isLate ? 'catch_up' : 'schedule' };
+    look(slot, nowMs);
   }
 
-  function remove(name: string): void {
-    void scheduled.get(name)?.task.destroy();
-    scheduled.delete(name);
+  function add(schedule: Schedule): Slot {
+    const nowMs = clock.nowMs();
+    return {
+      schedule,
+      everyMs: intervalMs(schedule.schedule, schedule.timezone, nowMs),
+      dueMs: nextTickMs(schedule.schedule, schedule.timezone, nowMs),
+      waiting: null,
+      lastTickMs: nowMs,
+      failures: 0,
+    };
   }
+
+  const running = loop();
 
   return {
     update(accounts) {
-      if (stopped) return;
       const names = new Set(accounts.map(({ name }) => name));
-      for (const name of scheduled.keys()) {
+      for (const name of slots.keys()) {
         if (names.has(name)) continue;
-        remove(name);
+        slots.delete(name);
         log.info({ event: 'unscheduled', account: name }, 'account is configured no more');
       }
-      for (const account of accounts) {
-        const key = JSON.stringify([account.schedule, account.timezone, account.jitterMs]);
-        if (scheduled.get(account.name)?.key === key) continue;
-        remove(account.name);
-        add(account, key);
+      for (const schedule of accounts) {
+        const slot = slots.get(schedule.name);
+        if (slot?.schedule.revision === schedule.revision) continue;
+        const fresh = add(schedule);
+        slots.set(schedule.name, fresh);
+        if (slot === undefined || !isSameTime(slot.schedule, schedule)) logSchedule(log, fresh);
+        else Object.assign(fresh, { dueMs: slot.dueMs, waiting: slot.waiting });
       }
+      wake.abort();
     },
-    request,
+    ended(account, failures) {
+      const slot = slots.get(account);
+      if (slot !== undefined) slot.failures = failures;
+    },
+    missedTickSince(account, sinceMs) {
+      const slot = slots.get(account);
+      if (slot === undefined) return false;
+      const tick = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, sinceMs);
+      return tick !== null && tick <= clock.nowMs();
+    },
+    nextRunMs(account) {
+      const slot = slots.get(account);
+      if (slot === undefined) return null;
+      if (slot.waiting !== null) return slot.waiting.startMs;
+      const { schedule, timezone } = slot.schedule;
+      const holdMs = holdUntilMs(slot);
+      return slot.dueMs === null || slot.dueMs >= holdMs
+        ? slot.dueMs
+        : nextTickMs(schedule, timezone, holdMs - 1);
+    },
+    backoffUntilMs(account) {
+      const slot = slots.get(account);
+      if (slot === undefined || slot.failures < 2) return null;
+      const untilMs = holdUntilMs(slot);
+      return untilMs > clock.nowMs() ? untilMs : null;
+    },
+    intervalMs: (account) => slots.get(account)?.everyMs ?? null,
+    lastBeatMs: () => beatMs,
     async stop() {
       stopped = true;
-      for (const name of scheduled.keys()) remove(name);
-      for (const timer of delays) clearTimeout(timer);
-      waiting.length = 0;
-      for (const running of busy.values()) await running;
+      stopping.abort();
+      await running;
     },
   };
 }
 
-/** node-cron's own words in the daemon's log instead of on the console. */
-function quietLogger(log: Log): {
-  info(message: string): void;
-  warn(message: string): void;
-  error(message: string | Error): void;
-  debug(): void;
-} {
-  return {
-    info: () => undefined,
-    warn: (message) => log.warn({ event: 'cron', detail: message }, 'the scheduler warns'),
-    error: (message) => log.error({ event: 'cron', detail: String(message) }, 'the scheduler failed'),
-    debug: () => undefined,
-  };
+function nextEventMs({ dueMs, waiting }: Slot): number {
+  return Math.min(dueMs ?? Infinity, waiting?.startMs ?? Infinity);
+}
+
+/** Each failure in a row doubles the account's own interval, up to an hour, or to the interval where that is more. */
+function holdUntilMs({ failures, everyMs, lastTickMs }: Slot): number {
+  if (failures < 2) return -Infinity;
+  const longestMs = Math.max(everyMs, LONGEST_BACKOFF_MS);
+  return lastTickMs + Math.min(everyMs * 2 ** Math.min(failures - 1, 30), longestMs);
+}
+
+function isSameTime(a: Schedule, b: Schedule): boolean {
+  return a.schedule === b.schedule && a.timezone === b.timezone && a.jitterMs === b.jitterMs;
+}
+
+function logSchedule(log: Log, { schedule: { name, schedule, timezone }, dueMs }: Slot): void {
+  const next = dueMs === null ? null : new Date(dueMs).toISOString();
+  log.debug({ event: 'scheduled', account: name, schedule, timezone, next }, 'account scheduled');
 }

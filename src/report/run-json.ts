@@ -26,6 +26,9 @@ export function runToJson(run: RunRecord) {
     finishedAt: run.finishedAt,
     configDigest: run.configDigest,
     configCommit: run.configCommit,
+    configDirty: run.configDirty,
+    configAuthoredAt: run.configAuthoredAt,
+    configSubject: run.configSubject,
     planDigest: run.planDigest,
     created: run.created,
     deleted: run.deleted,
@@ -36,6 +39,8 @@ export function runToJson(run: RunRecord) {
     retries: run.retries,
     errorCode: run.errorCode,
     error: run.error,
+    folded: run.folded,
+    foldedUntil: run.foldedUntil,
   } as const satisfies RunRecord & { schemaVersion: 1 };
 }
 

@@ -1,37 +1,27 @@
 // What is remembered of each account: whose it is, when it may be asked again, what it was last applied from.
-import type { Journal } from '../core/ports.ts';
+import type { Selectable } from 'kysely';
+import type { ApprovalTaking } from '../core/operator.ts';
+import { APPROVAL_LIFE_MS } from '../core/operator.ts';
+import type { AccountState, IdentityClaim, Journal } from '../core/ports.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
+import type { AccountsTable } from './tables.ts';
 import { toIso, toMs } from './times.ts';
 
 export function accountsJournal(
   db: Database,
-): Pick<Journal, 'accountState' | 'identify' | 'rememberApplied' | 'rememberThrottle'> {
+): Pick<Journal, 'accountState' | 'identify' | 'rememberApplied' | 'rememberThrottle' | 'takeApproval'> {
   return {
     async accountState(account) {
       const row = await db.selectFrom('accounts').selectAll().where('name', '=', account).executeTakeFirst();
-      return {
-        remoteAccountId: row?.remote_account_id ?? null,
-        paused: row?.paused === 1,
-        throttledUntilMs: typeof row?.throttled_until === 'string' ? toMs(row.throttled_until) : null,
-        lastAppliedCommit:
-          typeof row?.last_applied_commit === 'string'
-            ? { sha: row.last_applied_commit, committedAt: row.last_applied_committed_at ?? toIso(0) }
-            : null,
-      };
+      return toState(row);
     },
 
-    identify({ runId, account, baseUrl, remoteAccountId, configured }) {
+    identify(identity) {
+      const { runId, account, baseUrl, remoteAccountId } = identity;
       return immediately(db, async (connection) => {
-        const claimants = await connection
-          .selectFrom('accounts')
-          .select('name')
-          .where('base_url', '=', baseUrl)
-          .where('remote_account_id', '=', remoteAccountId ?? '')
-          .where('name', '!=', account)
-          .execute();
-        const other = claimants.find(({ name }) => configured.has(name));
-        if (other !== undefined) return other.name;
+        const other = await claimantOf(connection, identity);
+        if (other !== null) return other;
         await connection
           .updateTable('runs')
           .set({ remote_account_id: remoteAccountId })
@@ -60,7 +50,67 @@ export function accountsJournal(
         .where('name', '=', account)
         .execute();
     },
+
+    takeApproval(account, digest, nowMs) {
+      return immediately(db, async (connection): Promise<ApprovalTaking> => {
+        const row = await connection
+          .selectFrom('accounts')
+          .selectAll()
+          .where('name', '=', account)
+          .executeTakeFirst();
+        const { approval } = toState(row);
+        if (approval === null) return { type: 'none' };
+        await connection
+          .updateTable('accounts')
+          .set({ approved_digest: null, approved_at: null })
+          .where('name', '=', account)
+          .execute();
+        if (approval.digest !== digest) return { type: 'lapsed', digest: approval.digest, reason: 'changed' };
+        if (approval.expiresAtMs <= nowMs)
+          return { type: 'lapsed', digest: approval.digest, reason: 'expired' };
+        return { type: 'taken' };
+      });
+    },
   };
+}
+
+/** What a row says, or what is known of an account that has none yet. */
+export function toState(row: Selectable<AccountsTable> | undefined): AccountState {
+  const { pending_digest: pending = null, approved_digest: approved = null } = row ?? {};
+  const approvedAtMs = toMs(row?.approved_at ?? toIso(0));
+  return {
+    remoteAccountId: row?.remote_account_id ?? null,
+    paused: row?.paused === 1,
+    throttledUntilMs: typeof row?.throttled_until === 'string' ? toMs(row.throttled_until) : null,
+    lastAppliedCommit:
+      typeof row?.last_applied_commit === 'string'
+        ? { sha: row.last_applied_commit, committedAt: row.last_applied_committed_at ?? toIso(0) }
+        : null,
+    pending:
+      pending === null
+        ? null
+        : { digest: pending, runId: row?.pending_run ?? '', sinceMs: toMs(row?.pending_since ?? toIso(0)) },
+    approval:
+      approved === null
+        ? null
+        : { digest: approved, givenAtMs: approvedAtMs, expiresAtMs: approvedAtMs + APPROVAL_LIFE_MS },
+    consecutiveFailures: row?.consecutive_failures ?? 0,
+  };
+}
+
+/** The configured account that has claimed the same remote account at the same address, or null. */
+export async function claimantOf(
+  db: Database,
+  { account, baseUrl, remoteAccountId, configured }: IdentityClaim,
+): Promise<string | null> {
+  const claimants = await db
+    .selectFrom('accounts')
+    .select('name')
+    .where('base_url', '=', baseUrl)
+    .where('remote_account_id', '=', remoteAccountId ?? '')
+    .where('name', '!=', account)
+    .execute();
+  return claimants.find(({ name }) => configured.has(name))?.name ?? null;
 }
 
 async function claim(
@@ -107,7 +157,10 @@ async function forgetHistory(connection: Database, account: string): Promise<voi
       last_good_run: null,
       last_good_phase: null,
       pending_digest: null,
+      pending_run: null,
+      pending_since: null,
       approved_digest: null,
+      approved_at: null,
       throttled_until: null,
       last_applied_commit: null,
       last_applied_committed_at: null,

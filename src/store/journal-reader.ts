@@ -1,13 +1,15 @@
 // The journal as people ask it: the runs, and one run with everything that came of it.
 import type { Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type { RunRecord } from '../core/journal.ts';
 import type { Warning } from '../core/catalog.ts';
 import type { Plan } from '../core/plan.ts';
 import type { JournalReader } from '../core/ports.ts';
+import { claimantOf, toState } from './accounts.ts';
 import { unpack } from './bodies.ts';
 import type { Database } from './database.ts';
 import type { OperationsTable, RunsTable } from './tables.ts';
-import { toIso } from './times.ts';
+import { toIso, toMs } from './times.ts';
 
 export function journalReader(db: Database): JournalReader {
   return {
@@ -50,6 +52,34 @@ export function journalReader(db: Database): JournalReader {
       };
     },
 
+    async accounts(name) {
+      let query = db.selectFrom('accounts').selectAll().orderBy('name');
+      if (name !== undefined) query = query.where('name', '=', name);
+      const rows = await query.execute();
+      const ids = rows.flatMap(({ last_run_id: id }) => (id === null ? [] : [id]));
+      const runs = await sql<Selectable<RunsTable>>`
+        select runs.* from json_each(${JSON.stringify(ids)}) join runs on runs.id = value`.execute(db);
+      const lastRuns = new Map(runs.rows.map((row) => [row.id, toRun(row)]));
+      return rows.map((row) => ({
+        name: row.name,
+        state: toState(row),
+        lastRun: lastRuns.get(row.last_run_id ?? '') ?? null,
+        lastSuccessAt: row.last_success_at,
+      }));
+    },
+
+    async approvals() {
+      const rows = await db
+        .selectFrom('accounts')
+        .select(['name', 'approved_at'])
+        .where('approved_digest', 'is not', null)
+        .orderBy('name')
+        .execute();
+      return rows.map((row) => ({ account: row.name, givenAtMs: toMs(row.approved_at ?? toIso(0)) }));
+    },
+
+    claimant: (claim) => claimantOf(db, claim),
+
     async entryCounts(runId) {
       const rows = await db
         .selectFrom('snapshots')
@@ -89,6 +119,9 @@ function toRun(row: Selectable<RunsTable>): RunRecord {
     finishedAt: row.finished_at,
     configDigest: row.config_digest,
     configCommit: row.config_commit,
+    configDirty: row.config_dirty === null ? null : row.config_dirty === 1,
+    configAuthoredAt: row.config_authored_at,
+    configSubject: row.config_subject,
     planDigest: row.plan_digest,
     created: row.created,
     deleted: row.deleted,
@@ -99,6 +132,8 @@ function toRun(row: Selectable<RunsTable>): RunRecord {
     retries: row.retries,
     errorCode: row.error_code,
     error: row.error,
+    folded: row.folded,
+    foldedUntil: row.folded_until,
   };
 }
 

@@ -1,7 +1,7 @@
 // One run at a time for an account, across all processes that share the store (contract, section 5).
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Lease, LockAttempt, Locks } from '../core/ports.ts';
+import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { HOST, isDead } from './holder.ts';

@@ -130,4 +130,18 @@ export const MIGRATIONS: readonly string[] = [
     expires_at text not null
   ) strict;
   `,
+  `
+  alter table accounts add column pending_run text;
+  alter table accounts add column pending_since text;
+  alter table accounts add column approved_at text;
+  alter table accounts add column last_success_at text;
+  create index accounts_approved on accounts (name) where approved_digest is not null;
+
+  alter table runs add column config_dirty integer;
+  alter table runs add column config_authored_at text;
+  alter table runs add column config_subject text;
+  -- Quiet runs that were folded into this one, which they repeated, and when the last of them ended.
+  alter table runs add column folded integer not null default 0;
+  alter table runs add column folded_until text;
+  `,
 ];

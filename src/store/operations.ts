@@ -1,14 +1,8 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request leaves (contract, section 6).
 import { sql } from 'kysely';
 import type { Entry } from '../core/catalog.ts';
-import type {
-  Journal,
-  Lease,
-  NewOperation,
-  OperationResult,
-  OutstandingCreate,
-  SentCommit,
-} from '../core/ports.ts';
+import type { Lease, SentCommit } from '../core/locks.ts';
+import type { Journal, NewOperation, OperationResult, OutstandingCreate } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';

@@ -29,7 +29,10 @@ export function runsJournal(db: Database): Pick<Journal, 'beginRun' | 'recordPla
             status: 'running',
             started_at: toIso(run.startedAtMs),
             config_digest: run.configDigest,
-            config_commit: run.configCommit,
+            config_commit: run.configCommit?.sha ?? null,
+            config_dirty: run.configCommit === null ? null : Number(run.configCommit.dirty),
+            config_authored_at: run.configCommit?.authoredAt ?? null,
+            config_subject: run.configCommit?.subject ?? null,
             holder_host: HOST,
             holder_pid: process.pid,
           })
@@ -80,10 +83,12 @@ export function runsJournal(db: Database): Pick<Journal, 'beginRun' | 'recordPla
           .where('status', '=', 'running')
           .execute();
         await endOperations(connection, runId, end.finishedAtMs);
+        if (end.pending !== undefined) await rememberPending(connection, runId, end);
         const bad = end.status === 'failed' || end.status === 'partial' || end.status === 'blocked';
         await connection
           .updateTable('accounts')
           .set((eb) => ({
+            ...(SUCCESSES.includes(end.status) ? { last_success_at: toIso(end.finishedAtMs) } : {}),
             consecutive_failures:
               end.status === 'interrupted'
                 ? eb.ref('consecutive_failures')
@@ -91,11 +96,35 @@ export function runsJournal(db: Database): Pick<Journal, 'beginRun' | 'recordPla
                   ? eb('consecutive_failures', '+', 1)
                   : eb.val(0),
           }))
-          .where('last_run_id', '=', runId)
+          .where('name', '=', accountOf(connection, runId))
           .execute();
       });
     },
   };
+}
+
+const SUCCESSES: readonly RunEnd['status'][] = ['converged', 'held', 'planned'];
+
+function accountOf(connection: Database, runId: string) {
+  return connection.selectFrom('runs').select('account').where('id', '=', runId);
+}
+
+/** The plan that waits for approval now, with the run that showed it first. */
+async function rememberPending(
+  connection: Database,
+  runId: string,
+  { pending = null, finishedAtMs }: RunEnd,
+): Promise<void> {
+  await connection
+    .updateTable('accounts')
+    .set(
+      pending === null
+        ? { pending_digest: null, pending_run: null, pending_since: null }
+        : { pending_digest: pending, pending_run: runId, pending_since: toIso(finishedAtMs) },
+    )
+    .where('name', '=', accountOf(connection, runId))
+    .where('pending_digest', 'is not', pending)
+    .execute();
 }
 
 /** An ended run has no operation that is still under way: what was sent is unknown, what was not is skipped. */

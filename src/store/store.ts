@@ -1,11 +1,14 @@
 // The store as the other rooms get it: the journal, the locks and the reader over one SQLite file.
-import type { Journal, JournalReader, Locks } from '../core/ports.ts';
+import type { Locks } from '../core/locks.ts';
+import type { Journal, JournalReader } from '../core/ports.ts';
+import type { OperatorDesk } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { immediately, openDatabase, toStoreError } from './database.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
 import { observationsJournal } from './observations.ts';
+import { operatorDesk } from './operator-desk.ts';
 import { operationsJournal } from './operations.ts';
 import { prune } from './retention.ts';
 import { memoryJournal } from './memory.ts';
@@ -16,6 +19,7 @@ export interface Store {
   readonly journal: Journal;
   readonly locks: Locks;
   readonly reader: JournalReader;
+  readonly desk: OperatorDesk;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<{ runs: number; snapshots: number }>;
@@ -35,6 +39,7 @@ export function openStore(file: string, options: { mustExist?: boolean } = {}): 
     }),
     locks: explained(file, createLocks(db)),
     reader: explained(file, journalReader(db)),
+    desk: explained(file, operatorDesk(db)),
     ...explained(file, {
       check: () => immediately(db, async () => undefined),
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),

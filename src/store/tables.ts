@@ -9,9 +9,13 @@ export interface AccountsTable {
   remote_account_id: string | null;
   paused: Generated<number>;
   pending_digest: string | null;
+  pending_run: string | null;
+  pending_since: string | null;
   approved_digest: string | null;
+  approved_at: string | null;
   consecutive_failures: Generated<number>;
   last_run_id: string | null;
+  last_success_at: string | null;
   last_good_run: string | null;
   last_good_phase: string | null;
   throttled_until: string | null;
@@ -30,6 +34,9 @@ export interface RunsTable {
   finished_at: string | null;
   config_digest: string | null;
   config_commit: string | null;
+  config_dirty: number | null;
+  config_authored_at: string | null;
+  config_subject: string | null;
   plan_digest: string | null;
   created: Generated<number>;
   deleted: Generated<number>;
@@ -44,6 +51,8 @@ export interface RunsTable {
   plan_body: string | null;
   holder_host: string | null;
   holder_pid: number | null;
+  folded: Generated<number>;
+  folded_until: string | null;
 }
 
 export interface OperationsTable {

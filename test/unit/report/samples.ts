@@ -144,6 +144,11 @@ export function makeRun(parts: Partial<RunRecord> = {}): RunRecord {
     retries: 0,
     errorCode: null,
     error: null,
+    configDirty: false,
+    configAuthoredAt: '2026-11-20T10:00:00.000Z',
+    configSubject: 'Add Rust',
+    folded: 0,
+    foldedUntil: null,
     ...parts,
   };
 }

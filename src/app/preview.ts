@@ -1,0 +1,30 @@
+// The plan that a run would make, of somebody else's configuration: with this store's history, and journaled nowhere.
+import type { PlanResult } from '../core/plan.ts';
+import type { IdentityClaim } from '../core/ports.ts';
+import { observe } from './observe.ts';
+import { planAccount } from './plan-account.ts';
+import type { AccountRequest, PlanningDeps } from './request.ts';
+import { ACCEPT_NOTHING } from './request.ts';
+import { describeFailure } from './run-result.ts';
+
+/** What a preview may ask: the journal's memory, and who has claimed a remote account without claiming it. */
+export interface PreviewDeps extends PlanningDeps {
+  readonly claimant: (claim: IdentityClaim) => Promise<string | null>;
+}
+
+/** Observes and plans; writes neither to the service nor to the store. A failure is a value. */
+export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
+  const { accountState, lastGood, memory } = deps.journal;
+  const readOnly: PlanningDeps = {
+    ...deps,
+    journal: { accountState, lastGood, memory, identify: deps.claimant },
+  };
+  try {
+    const reader = await deps.service.reader(request.settings, request.signals);
+    const observation = await observe(reader, '', request, readOnly);
+    return (await planAccount(observation, ACCEPT_NOTHING, request, readOnly)).plan;
+  } catch (error) {
+    const { name: account } = request.settings;
+    return { schemaVersion: 1, account, status: 'failed', error: describeFailure(error) };
+  }
+}

@@ -1,0 +1,18 @@
+// rolecall backup: a consistent copy of the store, also while the daemon runs.
+import { ConfigError } from '../core/errors.ts';
+import { errorsOf } from './accounts.ts';
+import type { Environment } from './environment.ts';
+import type { ExitStatus } from './exit-status.ts';
+import { EXIT } from './exit-status.ts';
+
+export async function backup(
+  environment: Environment,
+  configFile: string,
+  file: string,
+): Promise<ExitStatus> {
+  const { service, issues } = await environment.loadConfiguration(configFile);
+  if (service === undefined) throw new ConfigError(errorsOf(issues));
+  const { bytes, runs } = await environment.backupStore(service, file);
+  process.stdout.write(`wrote ${file}: ${runs} runs, ${bytes} bytes\n`);
+  return EXIT.done;
+}

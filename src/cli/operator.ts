@@ -1,0 +1,93 @@
+// rolecall approve, pause and resume: an operator's word to the daemon, left in the store that both share.
+import { ConfigError, UsageError } from '../core/errors.ts';
+import type { OperatorDesk } from '../core/operator.ts';
+import type { AccountRecord } from '../core/ports.ts';
+import { errorsOf } from './accounts.ts';
+import { say } from './console.ts';
+import type { Environment } from './environment.ts';
+import type { ExitStatus } from './exit-status.ts';
+import { EXIT } from './exit-status.ts';
+
+/** Approves the plan that waits; with a digest (or the beginning of one) only when that is the one. */
+export async function approve(
+  environment: Environment,
+  configFile: string,
+  account: string,
+  digest: string | undefined,
+): Promise<ExitStatus> {
+  if (digest !== undefined && !/^(sha256:)?[0-9a-f]{8,64}$/.test(digest)) {
+    throw new UsageError(
+      'a digest is `sha256:` and hex digits, as `rolecall history` shows it; eight are enough',
+    );
+  }
+  return await atDesk(environment, configFile, account, async (desk, record) => {
+    const outcome = await desk.approve(account, digest ?? null, Date.now());
+    switch (outcome.type) {
+      case 'approved': {
+        const until = new Date(outcome.expiresAtMs).toISOString();
+        const wait =
+          record?.state.paused === true ? `; ${account} is paused, so that it waits for \`resume\`` : '';
+        process.stdout.write(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}\n`);
+        return EXIT.done;
+      }
+      case 'nothing_pending': {
+        const last = record?.lastRun;
+        const state = last
+          ? `its last run (${last.id.slice(0, 8)}) ended ${last.status}`
+          : 'it has not run yet';
+        say(`error: no plan of ${account} waits for approval: ${state}`);
+        return EXIT.failed;
+      }
+      case 'other_plan': {
+        const hint = `look at it with \`rolecall show ${record?.state.pending?.runId ?? 'RUN'}\``;
+        say(
+          `error: the plan that waits now is ${outcome.pending}, not ${digest ?? ''}; nothing was approved. ${hint}`,
+        );
+        return EXIT.stalePlan;
+      }
+      default:
+        return outcome satisfies never;
+    }
+  });
+}
+
+/** Stops or restarts the scheduled runs of an account; both may be said again. */
+export async function setPaused(
+  environment: Environment,
+  configFile: string,
+  account: string,
+  paused: boolean,
+): Promise<ExitStatus> {
+  return await atDesk(environment, configFile, account, async (desk) => {
+    await desk.setPaused(account, paused);
+    const what = paused
+      ? 'no scheduled run of it starts until `rolecall resume`'
+      : 'it runs on its schedule again';
+    process.stdout.write(`${paused ? 'paused' : 'resumed'} ${account}: ${what}\n`);
+    return EXIT.done;
+  });
+}
+
+async function atDesk(
+  environment: Environment,
+  configFile: string,
+  account: string,
+  work: (desk: OperatorDesk, record: AccountRecord | undefined) => Promise<ExitStatus>,
+): Promise<ExitStatus> {
+  const { service, accounts, issues } = await environment.loadConfiguration(configFile);
+  if (service === undefined) throw new ConfigError(errorsOf(issues));
+  const journal = await environment.openJournal(service, { mayBeNew: true });
+  try {
+    // With `source.git` the account's file may stand in the daemon's checkout only: then the store knows the account.
+    const [record] = await journal.reader.accounts(account);
+    if (record === undefined && !accounts.some(({ name }) => name === account)) {
+      const known = accounts.map(({ name }) => name).join(', ');
+      throw new UsageError(
+        `there is no account ${JSON.stringify(account)}; the accounts are: ${known || 'none'}`,
+      );
+    }
+    return await work(journal.desk, record);
+  } finally {
+    await journal.close();
+  }
+}

@@ -1,0 +1,134 @@
+// The configuration as the daemon knows it: what each file says now, and what it said when it was last sound.
+import type { ConfigIssue } from '../core/errors.ts';
+import { formatConfigIssue } from '../core/errors.ts';
+import type { AccountSettings, ApiSettings, ConfigCommit, ServiceSettings } from '../core/settings.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Schedule } from './scheduler.ts';
+
+/** An account file as it was found at one reading; `settings` is absent when it is broken. */
+export interface AccountReading {
+  readonly name: string;
+  readonly settings?: AccountSettings;
+  readonly issues: readonly ConfigIssue[];
+}
+
+/** All files at one reading; `service` is absent when the service's file is broken, and then `issues` says why. */
+export interface Reading {
+  readonly service?: ServiceSettings;
+  readonly accounts: readonly AccountReading[];
+  readonly issues: readonly ConfigIssue[];
+}
+
+/** Reads the configuration where it stands, as fresh as it is. */
+export interface ConfigurationReader {
+  read(): Promise<Reading>;
+  /** Looks only for changes that concern this account. */
+  readFor(account: string): Promise<Reading>;
+  commit(): Promise<ConfigCommit | null>;
+  /** Why the newest commit of the daemon's own checkout is not used; null when it is, or there is none. */
+  sourceProblem(): string | null;
+}
+
+/** One account in the book. */
+export interface BookedAccount {
+  readonly name: string;
+  /** What is wrong with its configuration now; empty when nothing is. */
+  readonly errors: readonly ConfigIssue[];
+  /** The last sound settings; null when there never were any. */
+  readonly settings: AccountSettings | null;
+}
+
+export interface AccountBook {
+  /**
+   * Takes a reading over; false when it is the last one again. Sound parts count from now on; of what is broken the
+   * last sound state goes on.
+   */
+  take(reading: Reading): boolean;
+  account(name: string): BookedAccount | undefined;
+  accounts(): readonly BookedAccount[];
+  names(): ReadonlySet<string>;
+  service(): ServiceSettings;
+  api(): ApiSettings;
+  /** Errors of the service's file itself. */
+  serviceErrors(): readonly ConfigIssue[];
+  schedules(): readonly Schedule[];
+}
+
+export function createAccountBook(first: ServiceSettings, log: Log, metrics: Metrics): AccountBook {
+  let service = first;
+  let serviceErrors: readonly ConfigIssue[] = [];
+  let last: Reading | null = null;
+  let book = new Map<string, BookedAccount>();
+  let names: ReadonlySet<string> = new Set();
+
+  /** Says each broken state once, and each mend. */
+  function tell(account: string | null, before: readonly ConfigIssue[], now: readonly ConfigIssue[]): void {
+    const errors = now.map(formatConfigIssue);
+    if (errors.join('\n') === before.map(formatConfigIssue).join('\n')) return;
+    if (errors.length > 0)
+      log.error({ event: 'config_invalid', account, errors }, 'the configuration is invalid');
+    else log.info({ event: 'config_mended', account }, 'the configuration is valid again');
+  }
+
+  function takeAccounts(readings: readonly AccountReading[]): void {
+    const next = new Map<string, BookedAccount>();
+    for (const { name, settings, issues } of readings) {
+      const before = book.get(name);
+      const errors = settings === undefined ? errorsOf(issues) : [];
+      tell(name, before?.errors ?? [], errors);
+      metrics.configValid(name, settings !== undefined);
+      next.set(name, { name, errors, settings: settings ?? before?.settings ?? null });
+    }
+    for (const name of book.keys()) if (!next.has(name)) metrics.forget(name);
+    book = next;
+    names = new Set(next.keys());
+  }
+
+  return {
+    take(reading) {
+      if (reading === last) return false;
+      last = reading;
+      const errors = reading.service === undefined ? errorsOf(reading.issues) : [];
+      tell(null, serviceErrors, errors);
+      serviceErrors = errors;
+      metrics.configurationValid(errors.length === 0);
+      if (reading.service === undefined) {
+        for (const name of names) metrics.configValid(name, false);
+        return true;
+      }
+      service = reading.service;
+      takeAccounts(reading.accounts);
+      return true;
+    },
+    account(name) {
+      const account = book.get(name);
+      if (account === undefined || serviceErrors.length === 0) return account;
+      return { ...account, errors: [...serviceErrors, ...account.errors] };
+    },
+    accounts: () =>
+      [...book.values()].map((account) =>
+        serviceErrors.length === 0 ? account : { ...account, errors: [...serviceErrors, ...account.errors] },
+      ),
+    names: () => names,
+    service: () => service,
+    api: () => service.api,
+    serviceErrors: () => serviceErrors,
+    schedules: () =>
+      [...book.values()].flatMap(({ settings, errors }) =>
+        settings === null ? [] : [toSchedule(settings, errors)],
+      ),
+  };
+}
+
+function toSchedule(
+  { name, schedule, timezone, jitterMs, mode, configDigest }: AccountSettings,
+  errors: readonly ConfigIssue[],
+): Schedule {
+  const revision = JSON.stringify([schedule, timezone, jitterMs, mode, configDigest, errors]);
+  return { name, schedule, timezone, jitterMs, revision };
+}
+
+function errorsOf(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
+  return issues.filter(({ severity }) => severity === 'error');
+}

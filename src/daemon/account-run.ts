@@ -1,0 +1,138 @@
+// One run of one account by the daemon: the configuration as it is now, then what its mode allows, then telling of it.
+import { journalBrokenAccount } from '../app/broken-account.ts';
+import { dryRun, reconcile } from '../app/reconcile.ts';
+import type { AccountRequest, ApplyDeps } from '../app/request.ts';
+import { ACCEPT_NOTHING } from '../app/request.ts';
+import { describeFailure } from '../app/run-result.ts';
+import type { Trigger } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
+import type { JournalReader, RunDetail, RunSignals } from '../core/ports.ts';
+import type { AccountSettings } from '../core/settings.ts';
+import type { AccountBook, ConfigurationReader } from './account-book.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface AccountRunOptions {
+  readonly book: AccountBook;
+  readonly configuration: ConfigurationReader;
+  /** Called when a reading changed the book. */
+  readonly onNewReading: () => void;
+  readonly deps: ApplyDeps;
+  readonly reader: JournalReader;
+  readonly signals: RunSignals;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Tells others of the end of a run; never rejects. */
+  readonly onRunEnded: (detail: RunDetail) => Promise<void>;
+  readonly onFailures: (account: string, failures: number) => void;
+}
+
+/** Runs accounts; what goes wrong is journaled or logged, never thrown. */
+export function createAccountRun(
+  options: AccountRunOptions,
+): (account: string, trigger: Trigger) => Promise<void> {
+  const { book, log, metrics, deps, signals } = options;
+
+  async function run(name: string, trigger: Trigger): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      if (book.take(await options.configuration.readFor(name))) options.onNewReading();
+      const runId = await runBooked(name, trigger);
+      if (runId !== null) await tell(name, runId, (performance.now() - startedAt) / 1000);
+    } catch (error) {
+      // The store could not be used, or there is a bug: the daemon lives, and says so.
+      const { code, message } = describeFailure(error);
+      log.error({ event: 'run_failed', account: name, trigger, code, error: message }, 'the run failed');
+    }
+  }
+
+  /** Resolves with the run that was journaled, or null when there was none. */
+  async function runBooked(name: string, trigger: Trigger): Promise<string | null> {
+    const account = book.account(name);
+    if (account === undefined) return null;
+    const state = await deps.journal.accountState(name);
+    if (state.paused && trigger !== 'manual') {
+      log.debug({ event: 'paused', account: name, trigger }, 'the account is paused');
+      return null;
+    }
+    const { settings, errors } = account;
+    if (errors.length > 0 || settings === null) {
+      const mode = settings?.mode ?? 'plan';
+      return (await journalBrokenAccount(name, errors, trigger, mode, deps)).runId;
+    }
+    return await runSettings(settings, trigger);
+  }
+
+  async function runSettings(settings: AccountSettings, trigger: Trigger): Promise<string | null> {
+    const request: AccountRequest = {
+      settings,
+      api: book.api(),
+      commit: await options.configuration.commit(),
+      configured: book.names(),
+      trigger,
+      // A new object for each run: what a run was told by the service (a refused token) binds no other run.
+      signals: { stop: signals.stop, kill: signals.kill },
+    };
+    if (settings.mode === 'plan') return (await dryRun(request, deps)).runId;
+    const result = await reconcile(request, deps, {
+      mode: settings.mode,
+      approvals: true,
+      accept: ACCEPT_NOTHING,
+      lockTimeoutMs: 0,
+      onPlan: (plan) => logPlan(plan, trigger),
+    });
+    if ('runId' in result) return result.runId;
+    metrics.skippedTick(settings.name);
+    log.info(
+      { event: 'locked', account: settings.name, heldBy: result.heldBy },
+      'another process runs the account, so this tick is skipped',
+    );
+    return null;
+  }
+
+  function logPlan({ account, summary, digest, status }: Plan, trigger: Trigger): void {
+    if (summary.create + summary.delete === 0 && status === 'planned') return;
+    log.info({ event: 'planned', account, trigger, status, ...summary, digest }, 'there is something to do');
+  }
+
+  async function tell(account: string, runId: string, seconds: number): Promise<void> {
+    const detail = await options.reader.run(runId);
+    if (detail === null) return;
+    const { state } = (await options.reader.accounts(account))[0] ?? {};
+    metrics.run(detail, await options.reader.entryCounts(runId), seconds);
+    metrics.account(account, { paused: state?.paused ?? false, pending: state?.pending?.digest ?? null });
+    options.onFailures(account, isFailure(detail) ? (state?.consecutiveFailures ?? 0) : 0);
+    logEnd(detail, seconds);
+    await options.onRunEnded(detail);
+  }
+
+  function logEnd({ run, operations, warnings }: RunDetail, seconds: number): void {
+    const { id, account, trigger, mode, status } = run;
+    for (const operation of operations
+      .filter((each) => ['failed', 'unknown'].includes(each.status))
+      .slice(0, 5)) {
+      const { kind, action, name, httpStatus, reason } = operation;
+      const data = { account, runId: id, kind, action, name, status: operation.status, httpStatus, reason };
+      log.warn({ event: 'operation_failed', ...data }, 'an operation failed');
+    }
+    for (const { code, message } of warnings.filter((each) => each.code === 'approval_lapsed')) {
+      log.warn({ event: code, account, runId: id, detail: message }, 'the approval has lapsed');
+    }
+    const { created, deleted, held, kept, failed, requests, configCommit } = run;
+    const data = {
+      ...{ event: 'run_ended', account, runId: id, trigger, mode, status },
+      ...{ created, deleted, held, kept, failed, requests, seconds: Math.round(seconds * 100) / 100 },
+      ...(configCommit === null ? {} : { commit: configCommit.slice(0, 12) }),
+      ...(run.error === null ? {} : { code: run.errorCode, error: run.error }),
+    };
+    if (status === 'failed' || status === 'partial' || status === 'blocked') log.error(data, 'run ended');
+    else log.info(data, 'run ended');
+  }
+
+  return run;
+}
+
+/** A blocked run waits for a person, and looking again costs little: only failures make the daemon wait longer. */
+function isFailure({ run: { status } }: RunDetail): boolean {
+  return status === 'failed' || status === 'partial';
+}

@@ -1,0 +1,109 @@
+// The daemon's answers to those who look at it over HTTP, and what it does when they say a word.
+import { formatConfigIssue } from '../core/errors.ts';
+import type { OperatorDesk } from '../core/operator.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { AccountRecord, Clock, JournalReader } from '../core/ports.ts';
+import type { AccountBook, BookedAccount, ConfigurationReader } from './account-book.ts';
+import type { AccountView, Panel, PostedConfiguration } from './panel.ts';
+import type { RunQueue } from './run-queue.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export interface DaemonPanelOptions {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly book: AccountBook;
+  readonly configuration: ConfigurationReader;
+  readonly queue: RunQueue;
+  readonly scheduler: Scheduler;
+  readonly reader: JournalReader;
+  readonly desk: OperatorDesk;
+  readonly isStopping: () => boolean;
+  readonly onOperator: (account: string) => void;
+  readonly planPosted: (posted: PostedConfiguration) => Promise<readonly PlanResult[]>;
+  readonly undelivered: () => Promise<number>;
+}
+
+export function createDaemonPanel(options: DaemonPanelOptions): Panel {
+  const { book, scheduler, queue, reader, desk, clock } = options;
+  const startedAt = iso(clock.nowMs());
+
+  function view(account: BookedAccount, record: AccountRecord | undefined): AccountView {
+    const { name, settings, errors } = account;
+    const { pending = null, approval = null } = record?.state ?? {};
+    return {
+      name,
+      valid: errors.length === 0,
+      issues: errors.map(formatConfigIssue),
+      mode: settings?.mode ?? null,
+      schedule: settings?.schedule ?? null,
+      timezone: settings?.timezone ?? null,
+      region: settings?.region ?? null,
+      remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
+      paused: record?.state.paused ?? false,
+      activity: queue.activity(name),
+      nextRunAt: isoOrNull(scheduler.nextRunMs(name)),
+      backoffUntil: isoOrNull(scheduler.backoffUntilMs(name)),
+      consecutiveFailures: record?.state.consecutiveFailures ?? 0,
+      pending:
+        pending === null
+          ? null
+          : { digest: pending.digest, runId: pending.runId, since: iso(pending.sinceMs) },
+      approved: approval === null ? null : { digest: approval.digest, expiresAt: iso(approval.expiresAtMs) },
+      lastRun: record?.lastRun ?? null,
+      lastSuccessAt: record?.lastSuccessAt ?? null,
+    };
+  }
+
+  return {
+    async overview() {
+      const sourceProblem = options.configuration.sourceProblem();
+      return {
+        version: options.version,
+        startedAt,
+        issues: [
+          ...book.serviceErrors().map(formatConfigIssue),
+          ...(sourceProblem === null ? [] : [sourceProblem]),
+        ],
+        commit: await options.configuration.commit(),
+        undelivered: await options.undelivered(),
+      };
+    },
+    async accounts() {
+      const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
+      return book.accounts().map((account) => view(account, records.get(account.name)));
+    },
+    async account(name) {
+      const account = book.account(name);
+      if (account === undefined) return null;
+      return view(account, (await reader.accounts(name))[0]);
+    },
+    runs: (filter) => reader.runs(filter),
+    run: (id) => reader.run(id),
+    sync(account) {
+      if (options.isStopping()) return 'stopping';
+      if (book.account(account) === undefined) return 'unknown';
+      return queue.request(account, 'manual') ? 'queued' : 'busy';
+    },
+    async approve(account, digest) {
+      if (book.account(account) === undefined) return { type: 'unknown' };
+      const outcome = await desk.approve(account, digest, clock.nowMs());
+      if (outcome.type === 'approved') options.onOperator(account);
+      return outcome;
+    },
+    async setPaused(account, paused) {
+      if (book.account(account) === undefined) return false;
+      await desk.setPaused(account, paused);
+      options.onOperator(account);
+      return true;
+    },
+    plan: (posted) => options.planPosted(posted),
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}

@@ -1,0 +1,91 @@
+// What a start does before the first tick: says what it will do, restores what the journal knows, asks for first runs.
+import { formatConfigIssue } from '../core/errors.ts';
+import type { Trigger } from '../core/journal.ts';
+import type { AccountRecord, JournalReader } from '../core/ports.ts';
+import type { AccountBook, BookedAccount } from './account-book.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** So many accounts are told one by one; of more only the numbers. */
+const MOST_TOLD = 20;
+
+export interface StartUpOptions {
+  readonly book: AccountBook;
+  readonly scheduler: Scheduler;
+  readonly reader: JournalReader;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly request: (account: string, trigger: Trigger) => boolean;
+}
+
+/**
+ * Asks for one run of each account, unless `runOnStart: false`; then only accounts that missed a tick while the daemon
+ * was down get one.
+ */
+export async function startUp(options: StartUpOptions): Promise<void> {
+  const { book, scheduler, reader, log, metrics, request } = options;
+  const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
+  for (const { name } of book.accounts()) {
+    const record = records.get(name);
+    if (record === undefined) continue;
+    const { paused, pending, consecutiveFailures } = record.state;
+    metrics.restore(name, { lastSuccessAt: record.lastSuccessAt });
+    metrics.account(name, { paused, pending: pending?.digest ?? null });
+    scheduler.ended(name, consecutiveFailures);
+  }
+  tellPlan(book, scheduler, records, log);
+  const { runOnStart } = book.service().daemon;
+  // Also an account whose file is broken: its failed run is how people learn of it.
+  for (const { name } of book.accounts()) {
+    const lastRun = records.get(name)?.lastRun ?? null;
+    const missed = lastRun !== null && scheduler.missedTickSince(name, Date.parse(lastRun.startedAt));
+    if (runOnStart) request(name, 'start');
+    else if (missed) request(name, 'catch_up');
+  }
+}
+
+/** What will happen, before it does. */
+function tellPlan(
+  book: AccountBook,
+  scheduler: Scheduler,
+  records: ReadonlyMap<string, AccountRecord>,
+  log: Log,
+): void {
+  const accounts = book.accounts();
+  const modes: Record<string, number> = { plan: 0, approve: 0, apply: 0 };
+  for (const { settings } of accounts)
+    if (settings !== null) modes[settings.mode] = (modes[settings.mode] ?? 0) + 1;
+  const { daemon } = book.service();
+  const broken = accounts.filter(({ errors }) => errors.length > 0).length;
+  const paused = accounts.filter(({ name }) => records.get(name)?.state.paused === true).length;
+  const summary = { accounts: accounts.length, ...modes, broken, paused };
+  log.info(
+    { event: 'schedules', ...summary, runOnStart: daemon.runOnStart, maxRuns: daemon.maxRuns },
+    'schedules are kept',
+  );
+  for (const account of accounts.slice(0, MOST_TOLD)) tellAccount(account, scheduler, records, log);
+  if (accounts.length > MOST_TOLD) {
+    log.info({ event: 'scheduled', more: accounts.length - MOST_TOLD }, 'and more accounts');
+  }
+}
+
+function tellAccount(
+  { name, settings, errors }: BookedAccount,
+  scheduler: Scheduler,
+  records: ReadonlyMap<string, AccountRecord>,
+  log: Log,
+): void {
+  const nextMs = scheduler.nextRunMs(name);
+  const data = {
+    event: 'scheduled',
+    account: name,
+    mode: settings?.mode ?? null,
+    schedule: settings?.schedule ?? null,
+    timezone: settings?.timezone ?? null,
+    next: nextMs === null ? null : new Date(nextMs).toISOString(),
+    paused: records.get(name)?.state.paused ?? false,
+  };
+  if (errors.length === 0) log.info(data, 'account scheduled');
+  else log.warn({ ...data, errors: errors.map(formatConfigIssue) }, 'account is broken');
+}

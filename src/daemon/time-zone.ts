@@ -1,0 +1,26 @@
+// What clocks on a wall show: the offset of a time zone at a moment, by the platform's own tables.
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** How far the clocks of a zone are ahead of UTC at a moment, in milliseconds. */
+export function offsetMs(atMs: number, timezone: string): number {
+  if (timezone === 'Etc/UTC' || timezone === 'UTC') return 0;
+  const parts = formatOf(timezone).formatToParts(atMs);
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const match = /^GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(name);
+  const [, sign, hours = '0', minutes = '0', seconds = '0'] = match ?? [];
+  const ms = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+  return sign === '-' ? -ms : ms;
+}
+
+/** A moment as the zone's clocks show it, written as if the zone were UTC. */
+export function wallTimeMs(atMs: number, timezone: string): number {
+  return atMs + offsetMs(atMs, timezone);
+}
+
+function formatOf(timezone: string): Intl.DateTimeFormat {
+  const format =
+    formats.get(timezone) ??
+    new Intl.DateTimeFormat('en-US', { timeZone: timezone, timeZoneName: 'longOffset' });
+  formats.set(timezone, format);
+  return format;
+}

@@ -1,0 +1,78 @@
+// A consistent copy of the store in one file, made while others write to it (contract, section 3).
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { StoreError } from '../core/errors.ts';
+import { toStoreError } from './database.ts';
+
+/**
+ * Copies the store to `target` (mode 0600, replaced only when it is an earlier copy) and checks the copy. Until all of
+ * it is written, `target` stays as it was. Throws StoreError.
+ */
+export async function backupStore(file: string, target: string): Promise<{ bytes: number; runs: number }> {
+  if (!existsSync(file)) {
+    throw new StoreError('store_missing', `there is no store at ${file} yet: nothing has run here`);
+  }
+  const place = resolve(target);
+  refuseOthers(file, place);
+  const partial = join(dirname(place), `.${process.pid}.rolecall-backup`);
+  try {
+    // Made before SQLite opens it, so that it is never readable by others.
+    closeSync(openSync(partial, 'wx', 0o600));
+    const source = new SQLite(file, { fileMustExist: true });
+    try {
+      await source.backup(partial);
+    } finally {
+      source.close();
+    }
+    const runs = check(partial);
+    renameSync(partial, place);
+    return { bytes: statSync(place).size, runs };
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw toStoreError(error, place);
+  }
+}
+
+function refuseOthers(file: string, place: string): void {
+  if (!existsSync(place)) return;
+  if (realpathSync(place) === realpathSync(file)) {
+    throw new StoreError('backup_refused', `${place} is the store itself; name another file`);
+  }
+  if (!statSync(place).isFile() || !isDatabase(place)) {
+    throw new StoreError('backup_refused', `${place} is there and is no backup; name another file`);
+  }
+}
+
+function isDatabase(file: string): boolean {
+  const header = Buffer.alloc(16);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, header, 0, 16, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  return header.toString('latin1') === 'SQLite format 3\0';
+}
+
+/** Opens the copy as a reader would; as one file, without a log beside it. */
+function check(file: string): number {
+  const copy = new SQLite(file);
+  try {
+    copy.pragma('journal_mode = DELETE');
+    const verdict = copy.pragma('quick_check', { simple: true });
+    if (verdict !== 'ok') throw new StoreError('backup_failed', `the copy is not sound: ${String(verdict)}`);
+    return Number(copy.prepare('select count(*) from runs').pluck().get());
+  } finally {
+    copy.close();
+  }
+}

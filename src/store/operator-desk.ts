@@ -1,0 +1,46 @@
+// What an operator says of an account, kept until a run asks for it (contract, section 7).
+import type { ApproveOutcome, OperatorDesk } from '../core/operator.ts';
+import { APPROVAL_LIFE_MS } from '../core/operator.ts';
+import type { Database } from './database.ts';
+import { immediately } from './database.ts';
+import { toIso } from './times.ts';
+
+/** A shorter beginning of a digest would be a guess. */
+const BEGINNING = /^(sha256:)?[0-9a-f]{8,64}$/;
+
+export function operatorDesk(db: Database): OperatorDesk {
+  return {
+    approve(account, digest, nowMs) {
+      return immediately(db, async (connection): Promise<ApproveOutcome> => {
+        const row = await connection
+          .selectFrom('accounts')
+          .select('pending_digest')
+          .where('name', '=', account)
+          .executeTakeFirst();
+        const pending = row?.pending_digest ?? null;
+        if (pending === null) return { type: 'nothing_pending' };
+        if (digest !== null && !isBeginningOf(digest, pending)) return { type: 'other_plan', pending };
+        await connection
+          .updateTable('accounts')
+          .set({ approved_digest: pending, approved_at: toIso(nowMs) })
+          .where('name', '=', account)
+          .execute();
+        return { type: 'approved', digest: pending, expiresAtMs: nowMs + APPROVAL_LIFE_MS };
+      });
+    },
+
+    async setPaused(account, paused) {
+      const values = { paused: paused ? 1 : 0 };
+      await db
+        .insertInto('accounts')
+        .values({ name: account, ...values })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
+        .execute();
+    },
+  };
+}
+
+function isBeginningOf(digest: string, pending: string): boolean {
+  const whole = digest.startsWith('sha256:') ? digest : `sha256:${digest}`;
+  return BEGINNING.test(digest) && pending.startsWith(whole);
+}
