@@ -66,14 +66,13 @@ interface Slot {
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { clock, log } = options;
   const slots = new Map<string, Slot>();
-  const stopping = new AbortController();
   let wake = new AbortController();
   let beatMs = clock.nowMs();
   let stopped = false;
 
   function rest(ms: number): Promise<void> {
     wake = new AbortController();
-    return clock.sleep(ms, AbortSignal.any([wake.signal, stopping.signal]));
+    return clock.sleep(ms, wake.signal);
   }
 
   async function loop(): Promise<void> {
@@ -176,7 +175,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     lastBeatMs: () => beatMs,
     async stop() {
       stopped = true;
-      stopping.abort();
+      wake.abort();
       await running;
     },
   };

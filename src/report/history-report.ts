@@ -38,11 +38,16 @@ function historyReport(runs: readonly RunRecord[]): Report {
   };
 }
 
+/** How many quiet runs like this one were folded into it. */
+function repeats({ folded }: RunRecord): Line {
+  return folded === 0 ? [] : [toned('quiet', ` ×${folded + 1}`)];
+}
+
 function runRow(run: RunRecord): Line[] {
   return [
     [instant(run.startedAt)],
     [code(run.account)],
-    [toned(statusTone(run.status), run.status)],
+    [toned(statusTone(run.status), run.status), ...repeats(run)],
     [`${run.trigger}, ${run.mode}`],
     [run.created > 0 ? toned('good', `+${run.created}`) : toned('quiet', '0')],
     [run.deleted > 0 ? toned('bad', `-${run.deleted}`) : toned('quiet', '0')],

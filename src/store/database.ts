@@ -31,7 +31,8 @@ export function openDatabase(file: string, options: { mustExist?: boolean } = {}
     const driver = new SQLite(file, { timeout: BUSY_TIMEOUT_MS });
     try {
       driver.pragma('journal_mode = WAL');
-      driver.pragma('synchronous = FULL');
+      // A commit survives a killed process; `durably` makes one that survives a power failure.
+      driver.pragma('synchronous = NORMAL');
       driver.pragma('foreign_keys = ON');
       migrate(driver, file);
     } catch (error) {
@@ -88,18 +89,35 @@ function migrate(driver: SQLite.Database, file: string): void {
 
 /** A transaction that takes the write lock at its start, so that it never fails half-way for a second writer. */
 export async function immediately<T>(db: Database, work: (connection: Database) => Promise<T>): Promise<T> {
+  return await db.connection().execute((connection) => transact(connection, work));
+}
+
+/**
+ * The same, on the disk when it resolves, with all that was committed before: for what was sent, for results, and for
+ * an operator's word (contract, section 6).
+ */
+export async function durably<T>(db: Database, work: (connection: Database) => Promise<T>): Promise<T> {
   return await db.connection().execute(async (connection) => {
-    await sql`begin immediate`.execute(connection);
+    await sql`pragma synchronous = full`.execute(connection);
     try {
-      const result = await work(connection);
-      await sql`commit`.execute(connection);
-      return result;
-    } catch (error) {
-      // A full disk may have rolled back already; then this fails, and the first error is the one that counts.
-      await sql`rollback`.execute(connection).catch(() => undefined);
-      throw error;
+      return await transact(connection, work);
+    } finally {
+      await sql`pragma synchronous = normal`.execute(connection);
     }
   });
+}
+
+async function transact<T>(connection: Database, work: (connection: Database) => Promise<T>): Promise<T> {
+  await sql`begin immediate`.execute(connection);
+  try {
+    const result = await work(connection);
+    await sql`commit`.execute(connection);
+    return result;
+  } catch (error) {
+    // A full disk may have rolled back already; then this fails, and the first error is the one that counts.
+    await sql`rollback`.execute(connection).catch(() => undefined);
+    throw error;
+  }
 }
 
 const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [

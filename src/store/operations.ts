@@ -5,7 +5,7 @@ import type { Lease, SentCommit } from '../core/locks.ts';
 import type { Journal, NewOperation, OperationResult, OutstandingCreate } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './database.ts';
-import { immediately } from './database.ts';
+import { durably, immediately } from './database.ts';
 import { toIso, toMs } from './times.ts';
 
 export function operationsJournal(
@@ -30,7 +30,7 @@ export function operationsJournal(
     },
 
     commitOperations(runId, lease, sent, results) {
-      return immediately(db, async (connection): Promise<SentCommit> => {
+      return durably(db, async (connection): Promise<SentCommit> => {
         // Whoever lost the lock changes nothing any more: the new holder has settled, or will, what was in flight.
         if (!(await holds(connection, lease))) return 'lock_lost';
         await writeResults(connection, runId, results);
@@ -59,8 +59,9 @@ export function operationsJournal(
       }));
     },
 
-    settleDeletes(account, remoteAccountId, listed, runId, nowMs) {
-      return immediately(db, async (connection) => {
+    async settleDeletes(account, remoteAccountId, listed, runId, nowMs) {
+      if ((await doubtfulOperations(db, 'delete', account, remoteAccountId)).length === 0) return;
+      await durably(db, async (connection) => {
         const rows = await doubtfulOperations(connection, 'delete', account, remoteAccountId);
         for (const { run_id, seq, kind, remote_id, attempts } of rows) {
           const isGone = remote_id !== null && !listed.has(entryKey(kind, remote_id));
@@ -83,7 +84,7 @@ export function operationsJournal(
     },
 
     settleOutstanding(create: OutstandingCreate, entry: Entry | null, runId: string, nowMs: number) {
-      return immediately(db, async (connection) => {
+      return durably(db, async (connection) => {
         const operation = connection
           .updateTable('operations')
           .where('run_id', '=', create.runId)

@@ -2,7 +2,7 @@
 import type { ApproveOutcome, OperatorDesk } from '../core/operator.ts';
 import { APPROVAL_LIFE_MS } from '../core/operator.ts';
 import type { Database } from './database.ts';
-import { immediately } from './database.ts';
+import { durably } from './database.ts';
 import { toIso } from './times.ts';
 
 /** A shorter beginning of a digest would be a guess. */
@@ -11,7 +11,7 @@ const BEGINNING = /^(sha256:)?[0-9a-f]{8,64}$/;
 export function operatorDesk(db: Database): OperatorDesk {
   return {
     approve(account, digest, nowMs) {
-      return immediately(db, async (connection): Promise<ApproveOutcome> => {
+      return durably(db, async (connection): Promise<ApproveOutcome> => {
         const row = await connection
           .selectFrom('accounts')
           .select('pending_digest')

@@ -4,19 +4,39 @@ import { DAY_MS } from '../core/history.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
+import { foldRuns } from './folding.ts';
 import { toIso } from './times.ts';
 
 /** Rules look back 24 hours; shorter retention would blind them. */
 const SHORTEST_MS = 2 * DAY_MS;
 
-/** Removes what is older than the settings keep (contract, sections 2 and 6). */
+/** How many rows went, by what they were. */
+export interface Pruned {
+  readonly runs: number;
+  readonly snapshots: number;
+  readonly folded: number;
+}
+
+/** One account at a time, with room for others in between: thousands of accounts take a while. */
+async function foldAll(db: Database, keepAtLeast: number, nowMs: number): Promise<number> {
+  const accounts = await db.selectFrom('accounts').select('name').execute();
+  let folded = 0;
+  for (const { name } of accounts) {
+    folded += await foldRuns(db, name, { keepAtLeast, nowMs });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return folded;
+}
+
+/** Folds quiet runs, and removes what is older than the settings keep (contract, sections 2 and 6). */
 export async function prune(
   db: Database,
   retention: ServiceSettings['retention'],
   nowMs: number,
-): Promise<{ runs: number; snapshots: number }> {
+): Promise<Pruned> {
   const runsBefore = toIso(nowMs - Math.max(retention.runsMs, SHORTEST_MS));
   const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
+  const folded = await foldAll(db, retention.keepAtLeast, nowMs);
   return await immediately(db, async (connection) => {
     const kept = sql`
       select id from (
@@ -37,6 +57,10 @@ export async function prune(
     await sql`
       delete from plan_bodies
       where digest not in (select plan_body from runs where plan_body is not null)`.execute(connection);
-    return { runs: Number(runs.numAffectedRows ?? 0), snapshots: Number(snapshots.numAffectedRows ?? 0) };
+    const gone = {
+      runs: Number(runs.numAffectedRows ?? 0),
+      snapshots: Number(snapshots.numAffectedRows ?? 0),
+    };
+    return { ...gone, folded };
   });
 }

@@ -4,7 +4,7 @@ import type { Journal, RunEnd } from '../core/ports.ts';
 import type { Plan } from '../core/plan.ts';
 import { pack, sha256 } from './bodies.ts';
 import type { Database } from './database.ts';
-import { immediately } from './database.ts';
+import { durably, immediately } from './database.ts';
 import { HOST } from './holder.ts';
 import { interruptBrokenRuns } from './locks.ts';
 import { toIso } from './times.ts';
@@ -65,7 +65,9 @@ export function runsJournal(db: Database): Pick<Journal, 'beginRun' | 'recordPla
     },
 
     endRun(runId: string, end: RunEnd) {
-      return immediately(db, async (connection) => {
+      const { created, deleted, failed } = end.counts;
+      const commit = created + deleted + failed > 0 ? durably : immediately;
+      return commit(db, async (connection) => {
         await connection
           .updateTable('runs')
           .set({

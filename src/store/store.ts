@@ -10,6 +10,7 @@ import { createLocks } from './locks.ts';
 import { observationsJournal } from './observations.ts';
 import { operatorDesk } from './operator-desk.ts';
 import { operationsJournal } from './operations.ts';
+import type { Pruned } from './retention.ts';
 import { prune } from './retention.ts';
 import { memoryJournal } from './memory.ts';
 import { accountsJournal } from './accounts.ts';
@@ -22,7 +23,7 @@ export interface Store {
   readonly desk: OperatorDesk;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
-  prune(retention: ServiceSettings['retention'], nowMs: number): Promise<{ runs: number; snapshots: number }>;
+  prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
   close(): Promise<void>;
 }
 

@@ -109,7 +109,9 @@ describe('another remote account behind the same name', () => {
     await store.journal.adopt('acme', '42', id, [entryKey('skill', 'a')]);
     await store.journal.rememberApplied('acme', { sha: 'abc', committedAt: '2026-01-01T00:00:00Z' });
     await store.journal.rememberThrottle('acme', T0 + 1);
-    store.execute("update accounts set approved_digest = 'd', approved_at = '2026-01-01', pending_digest = 'd'");
+    store.execute(
+      "update accounts set approved_digest = 'd', approved_at = '2026-01-01', pending_digest = 'd'",
+    );
     await store.end(id);
     expect((await store.journal.memory('acme', '42', T0)).applied).toBe(true);
 

@@ -1,0 +1,120 @@
+// Quiet runs that repeat each other are folded into the first of them: a daemon that looks every five minutes would
+// else fill the store with a thousand equal answers a week. What happened, and when it changed, is never folded.
+import { sql } from 'kysely';
+import { DAY_MS } from '../core/history.ts';
+import type { RunMode, RunStatus } from '../core/journal.ts';
+import type { Database } from './database.ts';
+import { immediately } from './database.ts';
+import { toIso, toMs } from './times.ts';
+
+/** Runs of the last hour stay as they are; of the last day one an hour stays, and then one a day. */
+const WHOLE_MS = 3_600_000;
+
+/** A run as far as folding looks at it. */
+export interface FoldableRun {
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly status: RunStatus;
+  readonly mode: RunMode;
+  /** Nothing was written, failed or went wrong. */
+  readonly isQuiet: boolean;
+  /** Equal for runs that found the same, by the same configuration, and came to the same end. */
+  readonly finding: string;
+}
+
+/**
+ * Which runs of one account can be folded, each with the run that it repeats. `runs` stand in the order of time; the
+ * newest `keepAtLeast` and those in `keep` stay.
+ */
+export function foldsOf(
+  runs: readonly FoldableRun[],
+  options: { readonly nowMs: number; readonly keepAtLeast: number; readonly keep: ReadonlySet<string> },
+): { readonly id: string; readonly into: string }[] {
+  const folds: { id: string; into: string }[] = [];
+  const newest = runs.length - Math.max(1, options.keepAtLeast);
+  let first: FoldableRun | null = null;
+  for (const [index, run] of runs.entries()) {
+    const repeats =
+      first !== null &&
+      index < newest &&
+      run.isQuiet &&
+      !options.keep.has(run.id) &&
+      run.finding === first.finding &&
+      options.nowMs - run.startedAtMs > WHOLE_MS &&
+      bucketOf(run.startedAtMs, options.nowMs) === bucketOf(first.startedAtMs, options.nowMs);
+    if (repeats && first !== null) folds.push({ id: run.id, into: first.id });
+    else first = run.isQuiet ? run : null;
+  }
+  return folds;
+}
+
+/** The hour, or for what is older than a day the day, in which a run stays. */
+function bucketOf(startedAtMs: number, nowMs: number): string {
+  const iso = toIso(startedAtMs);
+  return nowMs - startedAtMs > DAY_MS ? iso.slice(0, 10) : iso.slice(0, 13);
+}
+
+/** Folds the quiet runs of one account. Resolves with how many rows went. */
+export async function foldRuns(
+  db: Database,
+  account: string,
+  options: { readonly nowMs: number; readonly keepAtLeast: number },
+): Promise<number> {
+  return await immediately(db, async (connection) => {
+    const runs = await foldableRuns(connection, account);
+    const folds = foldsOf(runs, { ...options, keep: await keptRuns(connection, account) });
+    if (folds.length === 0) return 0;
+    const rows = JSON.stringify(folds.map(({ id, into }) => [id, into]));
+    await sql`
+      with folds as materialized (
+        select value ->> 1 as target, sum(1 + runs.folded) as runs, max(coalesce(runs.folded_until, runs.finished_at)) as until
+        from json_each(${rows}) join runs on runs.id = value ->> 0 group by 1)
+      update runs set folded = folded + folds.runs, folded_until = folds.until
+      from folds where runs.id = folds.target`.execute(connection);
+    await sql`
+      delete from runs where id in (select value ->> 0 from json_each(${rows}))`.execute(connection);
+    return folds.length;
+  });
+}
+
+interface Row {
+  readonly id: string;
+  readonly started_at: string;
+  readonly status: RunStatus;
+  readonly mode: RunMode;
+  readonly quiet: number;
+  readonly finding: string;
+}
+
+async function foldableRuns(db: Database, account: string): Promise<FoldableRun[]> {
+  const { rows } = await sql<Row>`
+    select id, started_at, status, mode,
+      status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error is null
+        and finished_at is not null
+        and not exists (select 1 from operations where run_id = runs.id and operations.status != 'held') as quiet,
+      json_array(status, mode, remote_account_id, config_digest, config_commit, config_dirty, plan_digest, plan_body,
+        held, kept, warnings,
+        (select json_group_array(digest) from (
+          select digest from snapshots where run_id = runs.id order by phase, kind))) as finding
+    from runs where account = ${account} order by started_at, id`.execute(db);
+  return rows.map(({ id, started_at, status, mode, quiet, finding }) => ({
+    id,
+    startedAtMs: toMs(started_at),
+    status,
+    mode,
+    isQuiet: quiet === 1,
+    finding,
+  }));
+}
+
+/** What other rows of the store refer to. */
+async function keptRuns(db: Database, account: string): Promise<Set<string>> {
+  const row = await db
+    .selectFrom('accounts')
+    .select(['last_run_id', 'last_good_run', 'pending_run'])
+    .where('name', '=', account)
+    .executeTakeFirst();
+  return new Set(
+    [row?.last_run_id, row?.last_good_run, row?.pending_run].filter((id) => typeof id === 'string'),
+  );
+}

@@ -1,0 +1,170 @@
+// What a daemon with many accounts costs: `rolecall serve` as a process, against a sandbox in another one, with 20 ms of
+// latency. Run `npm run build` first. `npm run bench:daemon -- --accounts 1000 --minutes 5 --windows 2`.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import SQLite from 'better-sqlite3';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const { values } = parseArgs({
+  options: {
+    accounts: { type: 'string', default: '1000' },
+    entries: { type: 'string', default: '200' },
+    minutes: { type: 'string', default: '5' },
+    windows: { type: 'string', default: '2' },
+  },
+});
+const [ACCOUNTS, ENTRIES, MINUTES, WINDOWS] = [values.accounts, values.entries, values.minutes, values.windows].map(
+  Number,
+);
+const LATENCY_MS = 20;
+const JITTER_MS = MINUTES * 6000;
+const folder = mkdtempSync(join(tmpdir(), 'rolecall-bench-daemon-'));
+
+const names = (prefix, count) => Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
+const skills = names('Skill', Math.round(ENTRIES * 0.8));
+const roles = names('Role', ENTRIES - skills.length);
+
+function start(args, env, ready) {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  const output = { text: '' };
+  return new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        if (output.text.length < 1e6) output.text += text;
+        const match = ready.exec(output.text);
+        if (match !== null) resolve({ child, url: match[1] });
+      });
+    }
+    child.on('exit', (status) => reject(new Error(`${args[0]} ended with ${status}: ${output.text.slice(-2000)}`)));
+  });
+}
+
+/** CPU seconds and resident bytes of a process, as Linux counts them. */
+function usageOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return {
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100,
+    peakBytes: Number(/VmHWM:\s+(\d+)/.exec(status)[1]) * 1024,
+  };
+}
+
+function configure(url) {
+  mkdirSync(join(folder, 'config/accounts'), { recursive: true });
+  writeFileSync(
+    join(folder, 'config/rolecall.yaml'),
+    [
+      'accounts: accounts/*.yaml',
+      'store: ../data/rolecall.db',
+      `defaults: { mode: apply, schedule: "*/${MINUTES} * * * *", jitter: ${JITTER_MS}ms }`,
+      'daemon: { runOnStart: false }',
+      'http: { listen: 127.0.0.1:0 }',
+      '',
+    ].join('\n'),
+  );
+  for (let account = 0; account < ACCOUNTS; account += 1) {
+    writeFileSync(
+      join(folder, `config/accounts/account-${account}.yaml`),
+      `baseUrl: ${url}\ntoken: { env: TOKEN_${account} }\n${[
+        ['skills', skills],
+        ['roles', roles],
+      ]
+        .map(([key, list]) => `${key}:\n${list.map((name) => `  - ${name}\n`).join('')}`)
+        .join('')}`,
+    );
+  }
+}
+
+const tokens = Object.fromEntries(
+  Array.from({ length: ACCOUNTS }, (_, account) => [`TOKEN_${account}`, `token-${account}`]),
+);
+
+function quantile(sorted, part) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
+}
+
+/** Asks the status endpoints in turn until `until`, ten times a second; resolves with how long each took. */
+async function askStatus(url, until) {
+  const took = { '/healthz': [], '/readyz': [], '/api/v1/accounts/account-0': [], '/api/v1/accounts': [] };
+  const paths = Object.keys(took);
+  for (let turn = 0; Date.now() < until; turn += 1) {
+    const path = paths[turn % paths.length];
+    const startedAt = performance.now();
+    const answer = await fetch(url + path);
+    await answer.arrayBuffer();
+    took[path].push(performance.now() - startedAt);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return took;
+}
+
+const sandboxSeed = join(folder, 'seed.json');
+writeFileSync(
+  sandboxSeed,
+  JSON.stringify({
+    accounts: Array.from({ length: ACCOUNTS }, (_, account) => ({
+      name: `a${account}`,
+      token: `token-${account}`,
+      skills,
+      roles,
+      resources: names('', 20).map((_, index) => ({ role: roles[index], skills: skills.slice(index, index + 5) })),
+    })),
+    settings: { latencyMs: LATENCY_MS },
+  }),
+);
+
+try {
+  const sandbox = await start(['sandbox', '--port', '0', '--seed', sandboxSeed], {}, /listens at (\S+?\d+)\s/);
+  configure(sandbox.url);
+  const loadedAt = performance.now();
+  const daemon = await start(
+    ['--config', join(folder, 'config/rolecall.yaml'), 'serve'],
+    tokens,
+    /"event":"listening","url":"([^"]+)"/,
+  );
+  console.log(`${ACCOUNTS} accounts of ${ENTRIES} entries every ${MINUTES} min, jitter ${JITTER_MS / 1000} s`);
+  console.log(`listens after ${Math.round(performance.now() - loadedAt)} ms`);
+  const everyMs = MINUTES * 60_000;
+  const firstTick = Math.ceil(Date.now() / everyMs) * everyMs;
+  await new Promise((resolve) => setTimeout(resolve, firstTick - Date.now() - 200));
+  const before = usageOf(daemon.child.pid);
+  const took = await askStatus(daemon.url, firstTick + WINDOWS * everyMs - 1000);
+  const after = usageOf(daemon.child.pid);
+
+  const db = new SQLite(join(folder, 'data/rolecall.db'), { readonly: true });
+  for (let window = 0; window < WINDOWS; window += 1) {
+    const tick = firstTick + window * everyMs;
+    const rows = db
+      .prepare('select account, status, started_at from runs where started_at >= ? and started_at < ?')
+      .all(new Date(tick).toISOString(), new Date(tick + everyMs).toISOString());
+    const late = rows.map((row) => Date.parse(row.started_at) - tick).toSorted((a, b) => a - b);
+    const converged = rows.filter((row) => row.status === 'converged').length;
+    console.log(
+      `window ${window + 1}: ${rows.length} runs of ${new Set(rows.map((row) => row.account)).size} accounts, ` +
+        `${converged} converged; the last started ${(late.at(-1) / 1000).toFixed(2)} s after the tick`,
+    );
+  }
+  const seconds = (WINDOWS * everyMs - 800) / 1000;
+  console.log(`CPU: ${(((after.cpuSeconds - before.cpuSeconds) / seconds) * 100).toFixed(1)} % of a core on average`);
+  console.log(`memory: ${Math.round(after.peakBytes / 1e6)} MB at its peak`);
+  console.log(`store: ${(statSync(join(folder, 'data/rolecall.db')).size / 1e6).toFixed(1)} MB`);
+  for (const [path, times] of Object.entries(took)) {
+    const sorted = times.toSorted((a, b) => a - b);
+    console.log(
+      `GET ${path}: median ${quantile(sorted, 0.5).toFixed(1)} ms, p99 ${quantile(sorted, 0.99).toFixed(1)} ms (${sorted.length})`,
+    );
+  }
+  daemon.child.kill('SIGTERM');
+  sandbox.child.kill('SIGKILL');
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(0);

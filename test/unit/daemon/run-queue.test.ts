@@ -1,0 +1,91 @@
+// Which run starts next: so many at a time, each account once, and a slow address leaves room for the others.
+import { describe, expect, it } from 'vitest';
+import { createRunQueue, laneLimit } from '../../../src/daemon/run-queue.ts';
+
+/** A queue whose runs end when the test says so. */
+function setUp({ maxRuns = 4, lanes = 2 } = {}) {
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  const queue = createRunQueue({
+    run(account) {
+      started.push(account);
+      return new Promise((resolve) => ends.set(account, resolve));
+    },
+    laneOf: (account) => account.slice(0, 1),
+    laneCount: () => lanes,
+    maxRuns: () => maxRuns,
+  });
+  return {
+    queue,
+    started,
+    async end(account: string) {
+      ends.get(account)?.();
+      ends.delete(account);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+describe('the queue of runs', () => {
+  it('runs so many at a time, in the order in which they were asked for', async () => {
+    const { queue, started, end } = setUp({ maxRuns: 2, lanes: 1 });
+    for (const account of ['a1', 'a2', 'a3', 'a4']) queue.request(account, 'schedule');
+    expect(started).toEqual(['a1', 'a2']);
+    expect([queue.activity('a1'), queue.activity('a3'), queue.activity('zz')]).toEqual([
+      'running',
+      'queued',
+      'idle',
+    ]);
+    await end('a2');
+    expect(started).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  it('takes an account once, whoever asks for it', async () => {
+    const { queue, started, end } = setUp();
+    expect(queue.request('a1', 'schedule')).toBe(true);
+    expect(queue.request('a1', 'manual')).toBe(false);
+    await end('a1');
+    expect(queue.request('a1', 'manual')).toBe(true);
+    expect(started).toEqual(['a1', 'a1']);
+  });
+
+  it('keeps a quarter of all places free of an address that takes long', async () => {
+    const { queue, started, end } = setUp({ maxRuns: 4 });
+    for (let n = 0; n < 50; n += 1) queue.request(`s${n}`, 'schedule');
+    expect(started).toEqual(['s0', 's1', 's2']);
+    for (let n = 0; n < 20; n += 1) {
+      queue.request(`f${n}`, 'schedule');
+      expect(started.at(-1)).toBe(`f${n}`);
+      await end(`f${n}`);
+    }
+    expect(started.filter((account) => account.startsWith('s'))).toHaveLength(3);
+  });
+
+  it('gives a place that becomes free to the address with the fewest runs', async () => {
+    const { queue, started, end } = setUp({ maxRuns: 4, lanes: 3 });
+    for (const account of ['a1', 'a2', 'a3', 'b1', 'a4', 'a5', 'b2']) queue.request(account, 'schedule');
+    expect(started).toEqual(['a1', 'a2', 'a3', 'b1']);
+    await end('a1');
+    expect(started.at(-1)).toBe('b2');
+  });
+
+  it('limits nobody where there is one address, or one place', () => {
+    expect([laneLimit(8, 1), laneLimit(1, 3), laneLimit(2, 2), laneLimit(8, 2), laneLimit(32, 2)]).toEqual([
+      8, 1, 1, 6, 24,
+    ]);
+  });
+
+  it('starts nothing more once it is stopped, and waits for what runs', async () => {
+    const { queue, started, end } = setUp({ maxRuns: 1, lanes: 1 });
+    queue.request('a1', 'schedule');
+    queue.request('a2', 'schedule');
+    let stopped = false;
+    const stopping = queue.stop().then(() => (stopped = true));
+    expect(queue.request('a3', 'manual')).toBe(false);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(stopped).toBe(false);
+    await end('a1');
+    await stopping;
+    expect(started).toEqual(['a1']);
+  });
+});

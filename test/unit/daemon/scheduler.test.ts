@@ -1,0 +1,240 @@
+// When accounts run, on a clock that the test moves: jitter, late ticks, sleep, backoff, clocks that are set.
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Trigger } from '../../../src/core/journal.ts';
+import type { Log } from '../../../src/daemon/log.ts';
+import type { Schedule } from '../../../src/daemon/scheduler.ts';
+import { createScheduler } from '../../../src/daemon/scheduler.ts';
+import { virtualClock } from './virtual-clock.ts';
+
+const T0 = Date.parse('2026-06-01T10:00:00.000Z');
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+
+function silentLog(): Log & { readonly events: string[] } {
+  const events: string[] = [];
+  const take = (data: object): void => void ('event' in data && events.push(String(data.event)));
+  return { events, debug: take, info: take, warn: take, error: take };
+}
+
+function account(name: string, parts: Partial<Schedule> = {}): Schedule {
+  const schedule = { name, schedule: '*/5 * * * *', timezone: 'Etc/UTC', jitterMs: 0, ...parts };
+  return { revision: JSON.stringify(schedule), ...schedule };
+}
+
+/** A scheduler whose runs end at once, unless an account is in `busy`. */
+function setUp(startMs = T0, random = () => 0) {
+  const clock = virtualClock(startMs);
+  const log = silentLog();
+  const started: { readonly account: string; readonly at: string; readonly trigger: Trigger }[] = [];
+  const busy = new Set<string>();
+  const skipped: string[] = [];
+  const scheduler = createScheduler({
+    clock,
+    random,
+    log,
+    request(name, trigger) {
+      if (busy.has(name)) return false;
+      started.push({ account: name, at: new Date(clock.nowMs()).toISOString().slice(11, 23), trigger });
+      return true;
+    },
+    onSkippedTick: (name) => skipped.push(name),
+  });
+  onTestFinished(async () => {
+    const stopped = scheduler.stop();
+    await clock.pass(2000);
+    await stopped;
+  });
+  return { clock, log, scheduler, started, busy, skipped };
+}
+
+describe('ticks', () => {
+  it('start a run each, at their times', async () => {
+    const { clock, scheduler, started } = setUp();
+    scheduler.update([account('acme'), account('beta', { schedule: '*/10 * * * *' })]);
+    await clock.pass(20 * MINUTE);
+    expect(started.map(({ account: name, at }) => `${name} ${at}`)).toEqual([
+      'acme 10:05:00.000',
+      'acme 10:10:00.000',
+      'beta 10:10:00.000',
+      'acme 10:15:00.000',
+      'acme 10:20:00.000',
+      'beta 10:20:00.000',
+    ]);
+    expect(new Set(started.map(({ trigger }) => trigger))).toEqual(new Set(['schedule']));
+  });
+
+  it('are spread by jitter, never by more than a tenth of the interval', async () => {
+    const chances = [0, 0.5, 0.999];
+    const { clock, scheduler, started } = setUp(T0, () => chances.shift() ?? 0);
+    scheduler.update([
+      account('a', { jitterMs: HOUR }),
+      account('b', { jitterMs: 10_000 }),
+      account('c', { jitterMs: HOUR }),
+    ]);
+    await clock.pass(6 * MINUTE);
+    expect(started.map(({ account: name, at }) => [name, at])).toEqual([
+      ['a', '10:05:00.000'],
+      ['b', '10:05:05.000'],
+      ['c', '10:05:29.970'],
+    ]);
+  });
+
+  it('that find the account still running are counted and not made up for', async () => {
+    const { clock, scheduler, started, busy, skipped } = setUp();
+    scheduler.update([account('acme')]);
+    busy.add('acme');
+    await clock.pass(11 * MINUTE);
+    busy.clear();
+    await clock.pass(4 * MINUTE);
+    expect(skipped).toEqual(['acme', 'acme']);
+    expect(started.map(({ at }) => at)).toEqual(['10:15:00.000']);
+  });
+
+  it('that come late because the process was held up still run', async () => {
+    const { clock, scheduler, started } = setUp();
+    scheduler.update([account('acme')]);
+    await clock.pass(4 * MINUTE);
+    clock.set(T0 + 5 * MINUTE + 20_000);
+    await clock.pass(1000);
+    expect(started).toEqual([
+      { account: 'acme', at: expect.stringMatching(/^10:05:2/), trigger: 'schedule' },
+    ]);
+  });
+});
+
+describe('clocks that are set', () => {
+  it('after hours of sleep of the machine each account runs once, as a catch-up, and then on its ticks', async () => {
+    const { clock, scheduler, started } = setUp();
+    scheduler.update([account('acme'), account('beta')]);
+    await clock.pass(MINUTE);
+    clock.set(T0 + 8 * HOUR + 2 * MINUTE);
+    await clock.pass(1000);
+    expect(started.map(({ account: name, trigger }) => [name, trigger])).toEqual([
+      ['acme', 'catch_up'],
+      ['beta', 'catch_up'],
+    ]);
+    await clock.pass(4 * MINUTE);
+    expect(started.slice(2).map(({ account: name, at }) => [name, at.slice(0, 5)])).toEqual([
+      ['acme', '18:05'],
+      ['beta', '18:05'],
+    ]);
+  });
+
+  it('a jump back of an hour does not silence the schedules for that hour', async () => {
+    const { clock, log, scheduler, started } = setUp();
+    scheduler.update([account('acme')]);
+    await clock.pass(6 * MINUTE);
+    clock.set(T0 - HOUR + 6 * MINUTE);
+    await clock.pass(10 * MINUTE);
+    expect(started.map(({ at }) => at.slice(0, 5))).toEqual(['10:05', '09:10', '09:15']);
+    expect(log.events).toContain('clock_set_back');
+  });
+
+  it('a jump forward of an hour is one catch-up', async () => {
+    const { clock, scheduler, started } = setUp();
+    scheduler.update([account('acme')]);
+    await clock.pass(6 * MINUTE);
+    clock.set(T0 + HOUR + 6 * MINUTE);
+    await clock.pass(5 * MINUTE);
+    expect(started.map(({ at, trigger }) => [at.slice(0, 5), trigger])).toEqual([
+      ['10:05', 'schedule'],
+      ['11:06', 'catch_up'],
+      ['11:10', 'schedule'],
+    ]);
+  });
+
+  it('the days on which clocks change have as many hourly runs as hours', async () => {
+    for (const [timezone, day] of [
+      ['Europe/Berlin', '2026-03-29'],
+      ['America/New_York', '2026-11-01'],
+      ['Australia/Sydney', '2026-04-05'],
+    ] as const) {
+      const { clock, scheduler, started } = setUp(Date.parse(`${day}T00:00:00Z`) - 12 * HOUR - 1);
+      scheduler.update([account('acme', { schedule: '0 * * * *', timezone })]);
+      await clock.pass(36 * HOUR);
+      expect([timezone, started.length]).toEqual([timezone, 36]);
+    }
+  });
+});
+
+describe('failures', () => {
+  /** Lets every run that starts end as a failure, for so long. */
+  async function failFor(ms: number, name: string, { clock, scheduler, started }: ReturnType<typeof setUp>) {
+    let failures = 0;
+    for (let passed = 0; passed < ms; passed += MINUTE) {
+      const before = started.length;
+      await clock.pass(MINUTE);
+      if (started.length > before) scheduler.ended(name, (failures += 1));
+    }
+  }
+
+  it('double the wait from the account’s own interval up to an hour, and hold up nobody else', async () => {
+    const stage = setUp();
+    stage.scheduler.update([account('acme'), account('beta')]);
+    await failFor(5 * HOUR, 'acme', stage);
+    const minutes = stage.started
+      .filter(({ account: name }) => name === 'acme')
+      .map(({ at }) => Number(at.slice(0, 2)) * 60 + Number(at.slice(3, 5)));
+    const gaps = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? 0));
+    expect(gaps.length).toBeGreaterThan(4);
+    expect(gaps.every((gap, index) => gap >= Math.min(60, 5 * 2 ** index))).toBe(true);
+    expect(Math.max(...gaps)).toBe(60);
+    expect(stage.started.filter(({ account: name }) => name === 'beta')).toHaveLength(60);
+  });
+
+  it('of an account that runs seldom make it run no less often', async () => {
+    const stage = setUp();
+    stage.scheduler.update([account('acme', { schedule: '0 */6 * * *' })]);
+    await failFor(48 * HOUR, 'acme', stage);
+    expect(stage.started).toHaveLength(8);
+  });
+
+  it('are forgotten after a success, and when the account’s file changes', async () => {
+    const { clock, scheduler, started } = setUp();
+    scheduler.update([account('acme')]);
+    await clock.pass(5 * MINUTE);
+    scheduler.ended('acme', 5);
+    expect(scheduler.backoffUntilMs('acme')).toBe(T0 + 65 * MINUTE);
+    expect(scheduler.nextRunMs('acme')).toBe(T0 + 65 * MINUTE);
+    scheduler.update([account('acme', { revision: 'mended' })]);
+    expect(scheduler.backoffUntilMs('acme')).toBeNull();
+    await clock.pass(5 * MINUTE);
+    scheduler.ended('acme', 5);
+    await clock.pass(10 * MINUTE);
+    expect(started).toHaveLength(2);
+    scheduler.ended('acme', 0);
+    await clock.pass(5 * MINUTE);
+    expect(started).toHaveLength(3);
+  });
+});
+
+describe('changes of the configuration', () => {
+  it('take effect at once; what stays the same goes on undisturbed', async () => {
+    const { clock, scheduler, started } = setUp();
+    scheduler.update([account('acme'), account('beta')]);
+    await clock.pass(2 * MINUTE);
+    scheduler.update([account('acme'), account('gamma', { schedule: '*/3 * * * *' })]);
+    await clock.pass(3 * MINUTE);
+    expect(started.map(({ account: name, at }) => `${name} ${at.slice(0, 5)}`)).toEqual([
+      'gamma 10:03',
+      'acme 10:05',
+    ]);
+    expect(scheduler.nextRunMs('beta')).toBeNull();
+  });
+
+  it('of the file but not of the times keep a tick whose jitter passes', async () => {
+    const { clock, scheduler, started } = setUp(T0, () => 0.9);
+    scheduler.update([account('acme', { jitterMs: 30_000 })]);
+    await clock.pass(5 * MINUTE + 10_000);
+    scheduler.update([account('acme', { jitterMs: 30_000, revision: 'new names' })]);
+    await clock.pass(30_000);
+    expect(started.map(({ at }) => at)).toEqual(['10:05:27.000']);
+  });
+
+  it('an account whose ticks were missed while nothing ran is found by its last run', async () => {
+    const { scheduler } = setUp();
+    scheduler.update([account('acme', { schedule: '0 * * * *' })]);
+    expect(scheduler.missedTickSince('acme', T0 - 30 * MINUTE)).toBe(true);
+    expect(scheduler.missedTickSince('acme', T0 + 1)).toBe(false);
+  });
+});

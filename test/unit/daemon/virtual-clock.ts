@@ -1,0 +1,56 @@
+// A clock that a test moves: sleepers wake when their time has come, in its order; the wall clock can also be set.
+import type { Clock } from '../../../src/core/ports.ts';
+
+export interface VirtualClock extends Clock {
+  /** Lets time pass; whoever sleeps is woken at his moment. */
+  pass(ms: number): Promise<void>;
+  /** Sets the wall clock without time passing: sleepers go on sleeping, as timers do. */
+  set(nowMs: number): void;
+}
+
+export function virtualClock(startMs: number): VirtualClock {
+  let nowMs = startMs;
+  // Timers run on a clock of their own, which nobody sets.
+  let timerMs = 0;
+  const sleepers = new Set<{ readonly wakeMs: number; readonly wake: () => void }>();
+
+  /** Lets everything that is ready happen; promises settle before the next turn of the loop. */
+  async function settle(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  return {
+    nowMs: () => nowMs,
+    sleep(ms, signal) {
+      return new Promise((resolve) => {
+        if (signal?.aborted === true) return resolve();
+        const sleeper = { wakeMs: timerMs + ms, wake };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', wake, { once: true });
+        function wake(): void {
+          sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', wake);
+          resolve();
+        }
+      });
+    },
+    set(ms) {
+      nowMs = ms;
+    },
+    async pass(ms) {
+      const endMs = timerMs + ms;
+      await settle();
+      for (;;) {
+        const next = [...sleepers].toSorted((a, b) => a.wakeMs - b.wakeMs)[0];
+        if (next === undefined || next.wakeMs > endMs) break;
+        nowMs += next.wakeMs - timerMs;
+        timerMs = next.wakeMs;
+        next.wake();
+        await settle();
+      }
+      nowMs += endMs - timerMs;
+      timerMs = endMs;
+      await settle();
+    },
+  };
+}
