@@ -20,10 +20,13 @@ export async function loadAccounts(
   const configuration = await environment.loadConfiguration(configFile);
   const { service, accounts } = configuration;
   if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(configuration.issues));
-  for (const issue of configuration.issues) {
-    if (issue.severity === 'warning') say(`warning: ${formatConfigIssue(issue)}`);
-  }
+  warnOf(configuration.issues);
   return { configuration, service, accounts: pick(accounts, names) };
+}
+
+/** Says the warnings among the problems of a configuration. */
+export function warnOf(issues: readonly ConfigIssue[]): void {
+  for (const issue of issues) if (issue.severity === 'warning') say(`warning: ${formatConfigIssue(issue)}`);
 }
 
 export function errorsOf(issues: readonly ConfigIssue[]): ConfigIssue[] {
@@ -36,7 +39,8 @@ export function settingsOf(account: ConfiguredAccount): NonNullable<ConfiguredAc
   return account.settings;
 }
 
-function pick(accounts: readonly ConfiguredAccount[], names: readonly string[]): ConfiguredAccount[] {
+/** The named accounts, or all. Throws UsageError for a name that there is not. */
+export function pick(accounts: readonly ConfiguredAccount[], names: readonly string[]): ConfiguredAccount[] {
   if (names.length === 0) return [...accounts];
   return [...new Set(names)].map((name) => {
     const account = accounts.find((candidate) => candidate.name === name);

@@ -3,7 +3,8 @@ import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import type { JournalReader, ReadableService, RunSignals } from '../core/ports.ts';
-import type { AccountSettings, SecretRef, ServiceSettings } from '../core/settings.ts';
+import type { Secret } from '../core/secret.ts';
+import type { AccountSettings, ConfigCommit, SecretRef, ServiceSettings } from '../core/settings.ts';
 
 /** An account file as it was found; `settings` is absent when it is broken. */
 export interface ConfiguredAccount {
@@ -80,6 +81,16 @@ export interface RunningSandbox {
 export interface Environment {
   readonly version: string;
   loadConfiguration(file: string): Promise<Configuration>;
+  /** Loads it, with the text of every file that was read, by its path below their deepest common folder. */
+  collectConfiguration(file: string): Promise<{
+    readonly config: string;
+    readonly files: Readonly<Record<string, string>>;
+    readonly loaded: Configuration;
+  }>;
+  /** The commit that a configuration stands in, or null. */
+  commitOf(configuration: Configuration, service: ServiceSettings): Promise<ConfigCommit | null>;
+  /** The daemon's token: from the variable, else from where the service's file says; null when there is none. */
+  httpToken(service: ServiceSettings, variable: string): Promise<Secret | null>;
   /** Problems with the secrets that the configuration refers to; severity `warning`. */
   checkSecrets(configuration: Configuration): Promise<readonly ConfigIssue[]>;
   /** Opens the store and the connections. Throws StoreError. */

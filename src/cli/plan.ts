@@ -13,11 +13,14 @@ import { openOutput, progressLine } from './console.ts';
 import type { ConfiguredAccount, Environment, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
+import { planRemotely } from './remote-plan.ts';
 import { listenForSignals } from './signals.ts';
 
 export interface PlanOptions extends OutputOptions {
   readonly out?: string | undefined;
   readonly detailedExitcode: boolean;
+  /** The address of a daemon that plans instead. */
+  readonly server?: string | undefined;
 }
 
 export async function plan(
@@ -26,6 +29,9 @@ export async function plan(
   names: readonly string[],
   options: PlanOptions,
 ): Promise<ExitStatus> {
+  if (options.server !== undefined) {
+    return await report(await planRemotely(environment, configFile, names, options.server), options);
+  }
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const session = await environment.openSession(configuration, service);
@@ -40,22 +46,26 @@ export async function plan(
       return result;
     });
     progress.clear();
-    const output = openOutput(options);
-    await output.print(renderPlans(plans, output.render));
-    await output.close();
-    if (options.out !== undefined) await save(options.out, plans);
-    if (signals.stop.aborted) return EXIT.interrupted;
-    return combine(
-      plans.map((result) =>
-        result.status === 'failed'
-          ? failureExit(result.error.code)
-          : planExit(result, options.detailedExitcode),
-      ),
-    );
+    const status = await report(plans, options);
+    return signals.stop.aborted ? EXIT.interrupted : status;
   } finally {
     await session.close();
     signals.release();
   }
+}
+
+async function report(plans: readonly PlanResult[], options: PlanOptions): Promise<ExitStatus> {
+  const output = openOutput(options);
+  await output.print(renderPlans(plans, output.render));
+  await output.close();
+  if (options.out !== undefined) await save(options.out, plans);
+  return combine(
+    plans.map((result) =>
+      result.status === 'failed'
+        ? failureExit(result.error.code)
+        : planExit(result, options.detailedExitcode),
+    ),
+  );
 }
 
 /** The plan of one account, or why there is none. */

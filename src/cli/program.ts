@@ -71,11 +71,12 @@ function buildProgram(
     .description('the dry run: what would be created, deleted and held, and who would be affected')
     .argument('[account...]', 'accounts to plan; none means all')
     .option('--out <file>', 'save the plan for `apply --plan`')
+    .option('--server <url>', 'ask a daemon, which knows the history; its token in $ROLECALL_HTTP_TOKEN')
     .option(
       '--detailed-exitcode',
       'exit 2 when there are operations, 3 when something is only held or blocked',
     )
-    .action(async (names: string[], flags: ReportFlags & { out?: string; detailedExitcode?: true }) => {
+    .action(async (names: string[], flags: ReportFlags & { out?: string; server?: string; detailedExitcode?: true }) => {
       const { plan } = await import('./plan.ts');
       const options = { ...flags, detailedExitcode: flags.detailedExitcode === true };
       setStatus(await plan(await environment(), config(), names, options));

@@ -1,0 +1,125 @@
+// rolecall plan --server: the working tree's files go to a daemon, which answers with the plan that it would make of
+// them with its history and its tokens.
+import { ConfigError, ServiceError, UsageError } from '../core/errors.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { Secret } from '../core/secret.ts';
+import { errorsOf, pick, warnOf } from './accounts.ts';
+import { say } from './console.ts';
+import type { Environment } from './environment.ts';
+
+/** A daemon reads the lists of each account, which takes its time. */
+const TIMEOUT_MS = 600_000;
+const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
+
+/** Asks the daemon at `server`. Throws UsageError, ConfigError, or ServiceError when it gives no plan. */
+export async function planRemotely(
+  environment: Environment,
+  configFile: string,
+  names: readonly string[],
+  server: string,
+): Promise<readonly PlanResult[]> {
+  const endpoint = endpointOf(server);
+  const { config, files, loaded } = await environment.collectConfiguration(configFile);
+  const { service, accounts, issues } = loaded;
+  if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(issues));
+  warnOf(issues);
+  const picked = pick(accounts, names).map(({ name }) => name);
+  const token = await environment.httpToken(service, TOKEN_VARIABLE);
+  if (token === null) {
+    throw new UsageError(`plan --server needs the daemon’s token: set ${TOKEN_VARIABLE}`);
+  }
+  const commit = await environment.commitOf(loaded, service);
+  const body = {
+    config,
+    files,
+    accounts: names.length === 0 ? [] : picked,
+    commit: commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt },
+  };
+  const plans = await ask(endpoint, token, JSON.stringify(body));
+  // In the order of the accounts here; one that the daemon says nothing about is no plan.
+  return picked.map(
+    (account) =>
+      plans.find((plan) => plan.account === account) ?? {
+        schemaVersion: 1,
+        account,
+        status: 'failed',
+        error: { code: 'malformed_response', message: `the daemon at ${endpoint.host} said nothing about it` },
+      },
+  );
+}
+
+function endpointOf(server: string): URL {
+  const url = URL.canParse(server) ? new URL(server) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
+    throw new UsageError('--server is the address of a daemon, such as https://rolecall.example.com');
+  }
+  if (url.protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
+    say(`warning: the token travels to ${url.host} in the clear; use https:// outside of a private network`);
+  }
+  return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);
+}
+
+async function ask(endpoint: URL, token: Secret, body: string): Promise<readonly PlanResult[]> {
+  const at = `the daemon at ${endpoint.host}`;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(endpoint, {
+      method: 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: { authorization: `Bearer ${token.reveal()}`, 'content-type': 'application/json' },
+      body,
+    });
+    text = await response.text();
+  } catch (error) {
+    throw new ServiceError('unavailable', `${at} gave no answer (${reasonOf(error)}); is it running?`);
+  }
+  const answer = parse(text);
+  if (response.status !== 200) throw refusal(at, response.status, answer);
+  if (!isPlans(answer)) {
+    throw new ServiceError('malformed', `${at} answered with something that is no plan; is it a rolecall daemon?`);
+  }
+  return answer;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if (error.name === 'TimeoutError') return `after ${TIMEOUT_MS / 60_000} minutes`;
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function refusal(at: string, status: number, answer: unknown): ServiceError {
+  if (status === 401) return new ServiceError('auth', `${at} refused the token in ${TOKEN_VARIABLE}`);
+  const said = messageOf(answer);
+  return new ServiceError('rejected', `${at} answered ${status}${said === null ? '' : `: ${said}`}`);
+}
+
+function messageOf(answer: unknown): string | null {
+  if (typeof answer !== 'object' || answer === null || !('error' in answer)) return null;
+  const { error } = answer;
+  if (typeof error !== 'object' || error === null || !('message' in error)) return null;
+  return String(error.message);
+}
+
+/** Whether an answer is a list of plans. The daemon is of this project, so that only its shape at the top is checked. */
+function isPlans(answer: unknown): answer is PlanResult[] {
+  return Array.isArray(answer) && answer.every(isPlan);
+}
+
+function isPlan(item: unknown): boolean {
+  if (typeof item !== 'object' || item === null) return false;
+  const plan: Partial<Record<string, unknown>> = { ...item };
+  if (plan['schemaVersion'] !== 1 || typeof plan['account'] !== 'string') return false;
+  if (plan['status'] === 'failed') return typeof plan['error'] === 'object' && plan['error'] !== null;
+  return ['operations', 'held', 'leftAlone', 'warnings'].every((key) => Array.isArray(plan[key]));
+}

@@ -1,0 +1,56 @@
+// systemd's readiness protocol: says that the daemon is ready, reloads, stops, and that it still comes around.
+// Node has no datagram sockets of this kind, so `systemd-notify` speaks for it (NotifyAccess=all in the unit).
+import { execFile } from 'node:child_process';
+import type { Log } from './log.ts';
+
+export interface SystemdOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  /** What keeps the daemon from its work; while there is something, the watchdog is not fed. */
+  readonly problems: () => readonly string[];
+}
+
+export interface Systemd {
+  ready(status: string): void;
+  reloading(): void;
+  stopping(): void;
+}
+
+const SILENT: Systemd = { ready: () => undefined, reloading: () => undefined, stopping: () => undefined };
+
+/** Speaks to systemd when it started this process, and to nobody else. */
+export function createSystemd({ env, log, problems }: SystemdOptions): Systemd {
+  if ((env['NOTIFY_SOCKET'] ?? '') === '') return SILENT;
+  let watchdog: NodeJS.Timeout | undefined;
+  let failed = false;
+
+  function notify(...assignments: string[]): void {
+    execFile('systemd-notify', assignments, { timeout: 5000 }, (error) => {
+      if (error === null || failed) return;
+      failed = true;
+      const reason = 'code' in error ? String(error.code) : 'unknown';
+      log.error({ event: 'systemd_notify_failed', reason }, 'systemd-notify could not be run');
+    });
+  }
+
+  function feedWatchdog(): void {
+    const everyMs = Number(env['WATCHDOG_USEC'] ?? 0) / 1000 / 2;
+    if (!(everyMs > 0) || watchdog !== undefined) return;
+    watchdog = setInterval(() => {
+      if (problems().length === 0) notify('WATCHDOG=1');
+    }, everyMs);
+    watchdog.unref();
+  }
+
+  return {
+    ready(status) {
+      notify('READY=1', `STATUS=${status}`);
+      feedWatchdog();
+    },
+    reloading: () => notify('RELOADING=1', 'STATUS=reads the configuration anew'),
+    stopping() {
+      clearInterval(watchdog);
+      notify('STOPPING=1', 'STATUS=lets runs end');
+    },
+  };
+}
