@@ -213,6 +213,8 @@ describe('Retry-After', () => {
     expect(server.arrived).toHaveLength(1);
     on.clock.advance(1);
     await until(() => expect(server.arrived).toHaveLength(4));
+    const times = server.arrived.map(({ headers }) => Number(headers['webhook-timestamp']) - T0 / 1000);
+    expect(times).toEqual([0, 30, 30, 30]);
   });
 });
 

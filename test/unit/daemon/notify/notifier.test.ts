@@ -173,16 +173,42 @@ describe('two processes on one store', () => {
     }
   });
 
-  it('leave each other’s targets alone', async () => {
+  it('leave a notice to who took it over, and only that one tells of it', async () => {
     const on = stage();
-    const [mine, theirs] = [await serve(ok), await serve((response) => void response.writeHead(500).end())];
-    const two = on.notifier([target(theirs.url)], fixture(on.store.file));
-    await end(two, 1, FAILED);
+    let answer: (() => void) | undefined;
+    const server = await serve((response) => {
+      answer = () => void response.writeHead(200).end();
+    });
+    const notifier = on.notifier([target(server.url)]);
+    await end(notifier, 1, FAILED);
+    await until(() => expect(answer).toBeDefined());
+    on.store.execute("update notices set claimed_by = 'somebody else'");
+    answer?.();
+    await notifier.stop();
+    expect(noticeRows(on.store)[0]).toMatchObject({ delivered_at: null, claimed_by: 'somebody else' });
+    expect([on.results, on.log.lines]).toEqual([[], []]);
+  });
+
+  it('leave each other’s targets alone, also while the other one restarts', async () => {
+    const on = stage();
+    let isDown = true;
+    const [mine, theirs] = [
+      await serve(ok),
+      await serve((response) => void response.writeHead(isDown ? 500 : 200).end()),
+    ];
+    const other = on.notifier([target(theirs.url)], fixture(on.store.file));
+    await end(other, 1, FAILED);
+    await until(() => expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 1, claimed_by: null }));
+    await other.stop();
+    isDown = false;
+    on.clock.advance(HOUR_MS / 2);
     const one = on.notifier([target(mine.url)]);
-    await until(() => expect(noticeRows(on.store)[0]?.attempts).toBe(1));
-    one.update([]);
     await end(one, 2, FAILED);
-    expect(noticeRows(on.store)).toHaveLength(1);
+    await until(() => expect(types(mine)).toEqual(['failed']));
+    await one.stop();
+    on.notifier([target(theirs.url)]);
+    await delivered(on.store);
+    expect(types(theirs)).toEqual(['failed', 'failed']);
   });
 });
 
@@ -220,6 +246,18 @@ describe('a restart', () => {
     const [first, again] = server.arrived;
     expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
     expect(again?.body).toBe(first?.body);
+  });
+
+  it('after a long time away delivers what is left all the same', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const targets = [target(server.url)];
+    const before = on.notifier(targets);
+    await before.stop();
+    await end(before, 1, FAILED);
+    on.clock.advance(48 * HOUR_MS);
+    on.notifier(targets);
+    await until(() => expect(types(server)).toEqual(['failed']));
   });
 
   it('in the middle of a delivery gives it back, so that it is sent again at once', async () => {
