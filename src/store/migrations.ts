@@ -144,4 +144,38 @@ export const MIGRATIONS: readonly string[] = [
   alter table runs add column folded integer not null default 0;
   alter table runs add column folded_until text;
   `,
+  // The outbox of notifications.
+  `
+  create table notice_states (
+    target text not null,
+    account text not null,
+    state text not null,
+    fingerprint text not null,
+    told_at text,
+    as_of text not null,
+    primary key (target, account)
+  ) strict, without rowid;
+
+  create table notices (
+    seq integer primary key,
+    id text not null unique,
+    target text not null,
+    account text not null,
+    run_id text not null,
+    type text not null,
+    body text not null,
+    created_at text not null,
+    attempts integer not null default 0,
+    next_attempt_at text not null,
+    claimed_by text,
+    claimed_until text,
+    delivered_at text,
+    failed_at text,
+    error text,
+    unique (target, run_id, type)
+  ) strict;
+  create index notices_open on notices (target, account, seq) where delivered_at is null and failed_at is null;
+  create index notices_claimed on notices (claimed_by) where claimed_by is not null;
+  create index notices_failed on notices (failed_at) where failed_at is not null;
+  `,
 ];

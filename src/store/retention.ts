@@ -57,10 +57,17 @@ export async function prune(
     await sql`
       delete from plan_bodies
       where digest not in (select plan_body from runs where plan_body is not null)`.execute(connection);
+    await pruneNotices(connection, runsBefore);
     const gone = {
       runs: Number(runs.numAffectedRows ?? 0),
       snapshots: Number(snapshots.numAffectedRows ?? 0),
     };
     return { ...gone, folded };
   });
+}
+
+/** Notices that arrived or were given up, and what was told of accounts that have not run since. */
+async function pruneNotices(connection: Database, before: string): Promise<void> {
+  await sql`delete from notices where delivered_at < ${before} or failed_at < ${before}`.execute(connection);
+  await sql`delete from notice_states where as_of < ${before}`.execute(connection);
 }

@@ -3,6 +3,7 @@ import type { Locks } from '../core/locks.ts';
 import type { Journal, JournalReader } from '../core/ports.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
+import type { Outbox } from '../core/outbox.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { immediately, openDatabase, toStoreError } from './database.ts';
 import { journalReader } from './journal-reader.ts';
@@ -10,6 +11,7 @@ import { createLocks } from './locks.ts';
 import { observationsJournal } from './observations.ts';
 import { operatorDesk } from './operator-desk.ts';
 import { operationsJournal } from './operations.ts';
+import { createOutbox } from './outbox.ts';
 import type { Pruned } from './retention.ts';
 import { prune } from './retention.ts';
 import { memoryJournal } from './memory.ts';
@@ -21,6 +23,7 @@ export interface Store {
   readonly locks: Locks;
   readonly reader: JournalReader;
   readonly desk: OperatorDesk;
+  readonly outbox: Outbox;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
@@ -41,6 +44,7 @@ export function openStore(file: string, options: { mustExist?: boolean } = {}): 
     locks: explained(file, createLocks(db)),
     reader: explained(file, journalReader(db)),
     desk: explained(file, operatorDesk(db)),
+    outbox: explained(file, createOutbox(db)),
     ...explained(file, {
       check: () => immediately(db, async () => undefined),
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),

@@ -2,6 +2,7 @@
 import type { Generated } from 'kysely';
 import type { Kind } from '../core/catalog.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
+import type { NoticeType, Standing } from '../core/notice.ts';
 
 export interface AccountsTable {
   name: string;
@@ -100,6 +101,35 @@ export interface EntriesTable {
   unused_since: string | null;
 }
 
+/** What each target was last told of each account. A target is a digest, never an address. */
+export interface NoticeStatesTable {
+  target: string;
+  account: string;
+  state: Standing['state'];
+  fingerprint: string;
+  told_at: string | null;
+  as_of: string;
+}
+
+/** Notices: open until they are delivered or, at `failed_at`, given up. */
+export interface NoticesTable {
+  seq: Generated<number>;
+  id: string;
+  target: string;
+  account: string;
+  run_id: string;
+  type: NoticeType;
+  body: string;
+  created_at: string;
+  attempts: Generated<number>;
+  next_attempt_at: string;
+  claimed_by: string | null;
+  claimed_until: string | null;
+  delivered_at: string | null;
+  failed_at: string | null;
+  error: string | null;
+}
+
 export interface Tables {
   accounts: AccountsTable;
   runs: RunsTable;
@@ -124,4 +154,6 @@ export interface Tables {
     taken_at: string;
     expires_at: string;
   };
+  notice_states: NoticeStatesTable;
+  notices: NoticesTable;
 }

@@ -1,0 +1,135 @@
+// Carries what waits in the outbox for one target to it: in order for each account, a few accounts at a time.
+import { randomUUID } from 'node:crypto';
+import type { DeliveryOutcome, Outbox, QueuedNotice } from '../../core/outbox.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { NotifySettings } from '../../core/settings.ts';
+import type { Log } from '../log.ts';
+import type { Delivery } from './delivery.ts';
+import { logOutboxFailure } from './outbox-failure.ts';
+
+export interface CourierOptions {
+  readonly key: string;
+  readonly settings: NotifySettings;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly delivery: Delivery;
+  readonly onResult: (result: DeliveryResult) => void;
+}
+
+/** For a metric. `retry`: this attempt was in vain, and there will be another one. */
+export interface DeliveryResult {
+  readonly account: string;
+  readonly format: NotifySettings['format'];
+  readonly result: DeliveryOutcome['type'];
+}
+
+export interface Courier {
+  /** Looks at once whether something is to be carried. */
+  wake(): void;
+  /** Starts nothing more; what is under way is waited for shortly, then given back. */
+  stop(): Promise<void>;
+}
+
+const MOST_AT_ONCE = 4;
+/** Another process may have died with a claim, or left something behind. */
+const POLL_MS = 30_000;
+/** How long deliveries under way are waited for at the end. */
+const GRACE_MS = 3000;
+
+export function startCourier(options: CourierOptions): Courier {
+  const { key, outbox, clock, log } = options;
+  const claimant = randomUUID();
+  const underWay = new Set<Promise<void>>();
+  const kill = new AbortController();
+  let alarm = new AbortController();
+  let stopping = false;
+  let quietUntilMs = 0;
+
+  function wake(): void {
+    alarm.abort();
+  }
+
+  async function work(): Promise<void> {
+    while (!stopping) {
+      alarm = new AbortController();
+      const waitMs = await claimAndSend();
+      if (!stopping) await clock.sleep(waitMs, alarm.signal);
+    }
+  }
+
+  /** Resolves with how long there is nothing to do, unless somebody wakes it. */
+  async function claimAndSend(): Promise<number> {
+    const nowMs = clock.nowMs();
+    const room = MOST_AT_ONCE - underWay.size;
+    if (room === 0) return POLL_MS;
+    if (nowMs < quietUntilMs) return Math.min(POLL_MS, quietUntilMs - nowMs);
+    try {
+      const { notices, nextAtMs } = await outbox.claim(key, claimant, room, nowMs);
+      if (stopping) return POLL_MS;
+      for (const notice of notices) send(notice);
+      if (nextAtMs === null || underWay.size === MOST_AT_ONCE) return POLL_MS;
+      return Math.min(POLL_MS, Math.max(0, nextAtMs - clock.nowMs()));
+    } catch (error) {
+      logOutboxFailure(log, error);
+      return POLL_MS;
+    }
+  }
+
+  function send(notice: QueuedNotice): void {
+    const sending = deliver(notice).finally(() => {
+      underWay.delete(sending);
+      wake();
+    });
+    underWay.add(sending);
+  }
+
+  async function deliver(notice: QueuedNotice): Promise<void> {
+    const attempt = await options.delivery(notice, options.settings, kill.signal);
+    if (attempt === null) return;
+    quietUntilMs = Math.max(quietUntilMs, attempt.quietUntilMs);
+    try {
+      const isOurs = await outbox.settle(notice.id, claimant, attempt.outcome, clock.nowMs());
+      if (isOurs) report(notice, attempt.outcome);
+    } catch (error) {
+      // The claim runs out, and the notice is sent once more under the same id.
+      logOutboxFailure(log, error);
+    }
+  }
+
+  function report({ account, runId, type, attempts }: QueuedNotice, outcome: DeliveryOutcome): void {
+    const { format } = options.settings;
+    options.onResult({ account, format, result: outcome.type });
+    const data = { account, runId, type, format, attempts: attempts + 1 };
+    if (outcome.type === 'delivered') {
+      log.info({ event: 'notification_delivered', ...data }, 'a notification was delivered');
+      return;
+    }
+    const failure = { ...data, reason: outcome.reason };
+    if (outcome.type === 'undelivered') {
+      log.error({ event: 'notification_undelivered', ...failure }, 'a notification could not be delivered');
+    } else if (attempts === 0) {
+      log.warn({ event: 'notification_retried', ...failure }, 'a notification is tried again');
+    }
+  }
+
+  async function finishOrKill(): Promise<void> {
+    const finished = new AbortController();
+    const all = Promise.all(underWay).then(() => finished.abort());
+    await clock.sleep(GRACE_MS, finished.signal);
+    kill.abort();
+    await all;
+  }
+
+  const working = work();
+  return {
+    wake,
+    async stop() {
+      stopping = true;
+      wake();
+      await working;
+      await finishOrKill();
+      await outbox.release(claimant).catch((error: unknown) => logOutboxFailure(log, error));
+    },
+  };
+}

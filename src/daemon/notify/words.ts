@@ -1,0 +1,105 @@
+// What a notice says to people, apart from the format that carries it.
+import type { NoticeType } from '../../core/notice.ts';
+import { HOLD_RULES } from '../../core/plan.ts';
+import type { Tone } from '../../report/document.ts';
+import { visible, visibleName } from '../../report/visible.ts';
+import { count, HOLD_WORDS } from '../../report/wording.ts';
+import type { NamedChange, NoticeMessage } from './message.ts';
+import { clip } from './message.ts';
+
+/** Prose, or a name or a command that must be read exactly. All of it is visible, and has no line break. */
+export type TextPart = string | { readonly code: string };
+
+export interface NoticeText {
+  readonly title: string;
+  readonly tone: Tone;
+  readonly lines: readonly (readonly TextPart[])[];
+}
+
+const TONES: Readonly<Record<NoticeType, Tone>> = {
+  drift: 'warn',
+  applied: 'good',
+  held: 'warn',
+  failed: 'bad',
+  recovered: 'good',
+};
+
+const MOST_ERROR_LINES = 5;
+const LONGEST_ERROR_LINE = 500;
+
+/** The account and what happened, then the counts, a few names, and what to do next. */
+export function noticeText(message: NoticeMessage): NoticeText {
+  const { type, data, about } = message;
+  return {
+    title: `${visibleName(data.account)}: ${headline(message)}${data.reminder === true ? ' (still)' : ''}`,
+    tone: TONES[type],
+    lines: [
+      ...countLines(message),
+      ...errorLines(message),
+      ...about.changes.map(changeLine),
+      ...(about.more === 0 ? [] : [[`… and ${about.more} more`]]),
+      ...(about.next === null
+        ? []
+        : [['Next: ', { code: visibleName(about.next.command) }, `: ${about.next.purpose}`]]),
+    ],
+  };
+}
+
+function headline({ type, data }: NoticeMessage): string {
+  switch (type) {
+    case 'drift':
+      return data.digest === undefined ? 'not as the file says' : 'a plan waits for approval';
+    case 'applied':
+      return 'changes were made';
+    case 'held':
+      return 'changes are held';
+    case 'failed':
+      if (data.status === 'blocked') return 'a guard stopped the run';
+      return data.status === 'partial' ? 'not all could be carried out' : 'the run failed';
+    case 'recovered':
+      return 'recovered';
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Only counts that are not zero. */
+function countLines({ type, data, about }: NoticeMessage): string[][] {
+  const { summary, created, deleted, failed } = data;
+  // Of a run that held something only on its way the plan's summary does not know.
+  const hold = type === 'held' ? about.changes.length + about.more : (summary?.hold ?? 0);
+  const counts: readonly (readonly [number, string])[] =
+    type === 'drift'
+      ? [
+          [summary?.create ?? 0, 'to create'],
+          [summary?.delete ?? 0, 'to delete'],
+          [hold, 'held'],
+        ]
+      : [
+          [created, 'created'],
+          [deleted, 'deleted'],
+          [failed, 'failed'],
+          [hold, 'held'],
+        ];
+  const words = counts.filter(([amount]) => amount > 0).map(([amount, word]) => `${amount} ${word}`);
+  return words.length === 0 ? [] : [[words.join(', ')]];
+}
+
+function errorLines({ data }: NoticeMessage): string[][] {
+  if (data.error === undefined) return [];
+  const lines = data.error.message.split(/\r?\n/).filter((line) => line !== '');
+  const rest = lines.length - MOST_ERROR_LINES;
+  return [
+    ...lines.slice(0, MOST_ERROR_LINES).map((line) => [clip(visible(line), LONGEST_ERROR_LINE)]),
+    ...(rest > 0 ? [[`… and ${count(rest, 'more line')}`]] : []),
+  ];
+}
+
+function changeLine({ action, kind, name, rules = [] }: NamedChange): TextPart[] {
+  const words = HOLD_RULES.filter((rule) => rules.includes(rule)).map((rule) => HOLD_WORDS[rule]);
+  return [
+    `${action} ${kind} `,
+    { code: visibleName(name) },
+    ...(words.length === 0 ? [] : [`: ${words.join('; ')}`]),
+  ];
+}

@@ -1,0 +1,198 @@
+// The outbox of notifications: what each target was told, and the notices on their way (contract, section 7).
+import { sql } from 'kysely';
+import type { Selectable } from 'kysely';
+import type { Told } from '../core/notice.ts';
+import type { DeliveryOutcome, NewNotice, Outbox, QueuedNotice } from '../core/outbox.ts';
+import { CLAIM_MS } from '../core/outbox.ts';
+import type { Database } from './database.ts';
+import { immediately } from './database.ts';
+import type { NoticesTable, NoticeStatesTable } from './tables.ts';
+import { toIso, toMs } from './times.ts';
+
+export function createOutbox(db: Database): Outbox {
+  return {
+    tell(account, targets, update, nowMs) {
+      return immediately(db, async (connection) => {
+        const known = await readTold(connection, account);
+        let added = 0;
+        for (const target of targets) {
+          const { told, notices } = update(target, known.get(target) ?? null);
+          if (told !== null) await writeTold(connection, target, account, told);
+          for (const notice of notices) added += await addNotice(connection, target, account, notice, nowMs);
+        }
+        return added;
+      });
+    },
+
+    claim(target, claimant, limit, nowMs) {
+      return immediately(db, async (connection) => {
+        const heads = await openHeads(connection, target);
+        const due = heads.filter((head) => dueAtMs(head) <= nowMs).slice(0, limit);
+        const claimed = new Set(due.map(({ seq }) => seq));
+        if (due.length > 0) {
+          await connection
+            .updateTable('notices')
+            .set({ claimed_by: claimant, claimed_until: toIso(nowMs + CLAIM_MS) })
+            .where('seq', 'in', [...claimed])
+            .execute();
+        }
+        const others = heads.filter(({ seq }) => !claimed.has(seq)).map(dueAtMs);
+        return {
+          notices: due.map(toQueued),
+          nextAtMs: others.length === 0 ? null : Math.max(nowMs, Math.min(...others)),
+        };
+      });
+    },
+
+    async settle(id, claimant, outcome, nowMs) {
+      const result = await db
+        .updateTable('notices')
+        .set((eb) => ({
+          ...outcomeColumns(outcome, toIso(nowMs)),
+          attempts: eb('attempts', '+', 1),
+          claimed_by: null,
+          claimed_until: null,
+        }))
+        .where('id', '=', id)
+        .where('claimed_by', '=', claimant)
+        .executeTakeFirst();
+      return result.numUpdatedRows > 0n;
+    },
+
+    async release(claimant) {
+      await db
+        .updateTable('notices')
+        .set({ claimed_by: null, claimed_until: null })
+        .where('claimed_by', '=', claimant)
+        .execute();
+    },
+
+    async dropIdle(targets, idleSinceMs) {
+      const idleSince = toIso(idleSinceMs);
+      await sql`
+        delete from notices where delivered_at is null and failed_at is null
+          and target not in (select value from json_each(${JSON.stringify(targets)}))
+          and target not in (
+            select target from notices where delivered_at is null and failed_at is null
+              and max(next_attempt_at, coalesce(claimed_until, '')) >= ${idleSince})`.execute(db);
+    },
+
+    async undeliveredCount(sinceMs) {
+      const row = await db
+        .selectFrom('notices')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('failed_at', '>=', toIso(sinceMs))
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+
+    async undelivered({ account, sinceMs, limit }) {
+      let query = db
+        .selectFrom('notices')
+        .selectAll()
+        .where('failed_at', 'is not', null)
+        .orderBy('failed_at', 'desc')
+        .orderBy('seq', 'desc')
+        .limit(limit);
+      if (account !== undefined) query = query.where('account', '=', account);
+      if (sinceMs !== undefined) query = query.where('failed_at', '>=', toIso(sinceMs));
+      return (await query.execute()).map((row) => ({
+        account: row.account,
+        runId: row.run_id,
+        type: row.type,
+        createdAt: row.created_at,
+        failedAt: row.failed_at ?? row.created_at,
+        attempts: row.attempts,
+        reason: row.error ?? 'unknown',
+      }));
+    },
+  };
+}
+
+async function readTold(connection: Database, account: string): Promise<ReadonlyMap<string, Told>> {
+  const rows = await connection
+    .selectFrom('notice_states')
+    .selectAll()
+    .where('account', '=', account)
+    .execute();
+  return new Map(rows.map((row) => [row.target, toTold(row)]));
+}
+
+function toTold(row: NoticeStatesTable): Told {
+  return {
+    state: row.state,
+    fingerprint: row.fingerprint,
+    toldAtMs: row.told_at === null ? null : toMs(row.told_at),
+    asOfMs: toMs(row.as_of),
+  };
+}
+
+async function writeTold(connection: Database, target: string, account: string, told: Told): Promise<void> {
+  const values = {
+    state: told.state,
+    fingerprint: told.fingerprint,
+    told_at: told.toldAtMs === null ? null : toIso(told.toldAtMs),
+    as_of: toIso(told.asOfMs),
+  };
+  await connection
+    .insertInto('notice_states')
+    .values({ target, account, ...values })
+    .onConflict((conflict) => conflict.columns(['target', 'account']).doUpdateSet(values))
+    .execute();
+}
+
+async function addNotice(
+  connection: Database,
+  target: string,
+  account: string,
+  { id, runId, type, body }: NewNotice,
+  nowMs: number,
+): Promise<number> {
+  const now = toIso(nowMs);
+  const result = await connection
+    .insertInto('notices')
+    .values({ id, target, account, run_id: runId, type, body, created_at: now, next_attempt_at: now })
+    .onConflict((conflict) => conflict.columns(['target', 'run_id', 'type']).doNothing())
+    .executeTakeFirst();
+  return Number(result.numInsertedOrUpdatedRows ?? 0);
+}
+
+/** The oldest open notice of each account, claimed or not. */
+async function openHeads(connection: Database, target: string): Promise<Selectable<NoticesTable>[]> {
+  return await connection
+    .selectFrom('notices')
+    .selectAll()
+    .where('seq', 'in', (eb) =>
+      eb
+        .selectFrom('notices')
+        .select((of) => of.fn.min('seq').as('seq'))
+        .where('target', '=', target)
+        .where('delivered_at', 'is', null)
+        .where('failed_at', 'is', null)
+        .groupBy('account'),
+    )
+    .orderBy('seq')
+    .execute();
+}
+
+function dueAtMs(row: Selectable<NoticesTable>): number {
+  return Math.max(toMs(row.next_attempt_at), row.claimed_until === null ? 0 : toMs(row.claimed_until));
+}
+
+function toQueued(row: Selectable<NoticesTable>): QueuedNotice {
+  const { id, account, run_id: runId, type, body, attempts } = row;
+  return { id, account, runId, type, body, attempts };
+}
+
+function outcomeColumns(outcome: DeliveryOutcome, now: string) {
+  switch (outcome.type) {
+    case 'delivered':
+      return { delivered_at: now, error: null };
+    case 'retry':
+      return { next_attempt_at: toIso(outcome.atMs), error: outcome.reason };
+    case 'undelivered':
+      return { failed_at: now, error: outcome.reason };
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,263 @@
+// What a run means for its account, and which notices follow from what a target knows.
+import { describe, expect, it } from 'vitest';
+import type { DueNotice, NoticeType, Told } from '../../../src/core/notice.ts';
+import { judgeNews, newsOf, waitingChanges } from '../../../src/core/notice.ts';
+import { sha256 } from './builders.ts';
+import type { RunSketch } from './run-details.ts';
+import { runDetail, T0 } from './run-details.ts';
+
+const ALL: readonly NoticeType[] = ['drift', 'applied', 'held', 'failed', 'recovered'];
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const FAILED: RunSketch = { status: 'failed', plan: null, errorCode: 'unavailable', error: 'no answer' };
+const HELD: RunSketch = { status: 'held', held: ['Perl'] };
+const DRIFT: RunSketch = { status: 'planned', mode: 'plan', toCreate: ['Rust'] };
+const OK: RunSketch = { status: 'converged' };
+const APPLIED: RunSketch = { status: 'converged', created: 1 };
+
+interface Step {
+  readonly run: RunSketch;
+  readonly pending?: string;
+  /** Minutes after T0; by default the step's place. */
+  readonly at?: number;
+}
+
+/** What one target hears of these runs, one list for each. A reminder has a `!` behind it. */
+function hears(
+  steps: readonly (RunSketch | Step)[],
+  listener: { events?: readonly NoticeType[]; remindEveryMs?: number } = {},
+): string[][] {
+  let told: Told | null = null;
+  let nowMs = 0;
+  return steps.map((step, index) => {
+    const { run, pending, at = index }: Step = 'run' in step ? step : { run: step };
+    nowMs = Math.max(nowMs, T0 + at * MINUTE + 1000);
+    const news = newsOf(runDetail(at, run), pending ?? null, T0 + at * MINUTE, sha256);
+    const judged = judgeNews(news, told, { events: ALL, remindEveryMs: 24 * HOUR, ...listener }, nowMs);
+    told = judged.told;
+    return judged.due.map(spelled);
+  });
+}
+
+const spelled = ({ type, reminder }: DueNotice) => (reminder ? `${type}!` : type);
+
+describe('a change of state', () => {
+  it('is told once, and quiet runs after it tell nothing', () => {
+    expect(hears([FAILED, FAILED, FAILED])).toEqual([['failed'], [], []]);
+    expect(hears([HELD, HELD])).toEqual([['held'], []]);
+    expect(hears([DRIFT, DRIFT])).toEqual([['drift'], []]);
+  });
+
+  it('is none when the first run of all finds everything well', () => {
+    expect(hears([OK, OK])).toEqual([[], []]);
+  });
+
+  it('from failed to anything else is a recovery, told before what is then', () => {
+    expect(hears([FAILED, OK])[1]).toEqual(['recovered']);
+    expect(hears([FAILED, HELD])[1]).toEqual(['recovered', 'held']);
+    expect(hears([FAILED, DRIFT])[1]).toEqual(['recovered', 'drift']);
+    expect(hears([FAILED, APPLIED])[1]).toEqual(['applied', 'recovered']);
+  });
+
+  it('from held or drift to well is a recovery only when the run did nothing itself', () => {
+    expect(hears([HELD, OK])[1]).toEqual(['recovered']);
+    expect(hears([DRIFT, OK])[1]).toEqual(['recovered']);
+    expect(hears([HELD, APPLIED])[1]).toEqual(['applied']);
+    expect(hears([DRIFT, APPLIED])[1]).toEqual(['applied']);
+  });
+
+  it('between held and drift is told as the new state alone', () => {
+    expect(hears([HELD, DRIFT, HELD])).toEqual([['held'], ['drift'], ['held']]);
+  });
+
+  it('back to a bad state after a recovery is told again', () => {
+    expect(hears([FAILED, OK, FAILED])).toEqual([['failed'], ['recovered'], ['failed']]);
+  });
+
+  it('is not made by a run that was interrupted or still runs', () => {
+    expect(hears([FAILED, { status: 'interrupted' }, { status: 'running' }, FAILED])).toEqual([
+      ['failed'],
+      [],
+      [],
+      [],
+    ]);
+  });
+});
+
+describe('what was done', () => {
+  it('is told for each run that did something, first of all', () => {
+    const partly: RunSketch = { status: 'partial', deleted: 1, operations: [{ status: 'failed' }] };
+    expect(hears([APPLIED, APPLIED, partly, { ...HELD, created: 2 }])).toEqual([
+      ['applied'],
+      ['applied'],
+      ['applied', 'failed'],
+      ['applied', 'recovered', 'held'],
+    ]);
+  });
+
+  it('by a run that was interrupted is told as well', () => {
+    expect(hears([{ status: 'interrupted', created: 3 }])).toEqual([['applied']]);
+    expect(hears([{ status: 'running', created: 3 }])).toEqual([[]]);
+  });
+});
+
+describe('another state of the same sort', () => {
+  it('is another failure: its code, or that other operations were not done', () => {
+    const partial = (...names: string[]): RunSketch => ({
+      status: 'partial',
+      operations: names.map((name) => ({ name, status: 'failed' })),
+    });
+    const other: RunSketch = { ...FAILED, errorCode: 'unauthorized' };
+    const sameCode: RunSketch = { ...FAILED, error: 'no answer from there either' };
+    expect(hears([FAILED, sameCode, other, { status: 'blocked' }])).toEqual([
+      ['failed'],
+      [],
+      ['failed'],
+      ['failed'],
+    ]);
+    expect(hears([partial('A', 'B'), partial('B', 'A'), partial('A')])).toEqual([['failed'], [], ['failed']]);
+  });
+
+  it('is not which operation of the same ones failed first', () => {
+    const stopped = (...statuses: ('failed' | 'skipped' | 'unknown')[]): RunSketch => ({
+      status: 'partial',
+      errorCode: 'unauthorized',
+      operations: statuses.map((status) => ({ status })),
+    });
+    expect(hears([stopped('failed', 'skipped'), stopped('unknown', 'failed')])).toEqual([['failed'], []]);
+  });
+
+  it('is held by other names or rules, whatever their order and whoever has them', () => {
+    const held = (...changes: NonNullable<RunSketch['held']>): RunSketch => ({
+      status: 'held',
+      held: changes,
+    });
+    expect(
+      hears([
+        held('Perl', 'Cobol'),
+        held('Cobol', 'Perl'),
+        held('Cobol', { name: 'Perl', remoteId: 'id-Perl', usedBy: ['a', 'b'], reason: '2 people have it' }),
+        held('Cobol', { name: 'Perl', remoteId: 'id-Perl', rules: ['in_use', 'freeze'] }),
+        held('Cobol'),
+      ]),
+    ).toEqual([['held'], [], [], ['held'], ['held']]);
+  });
+
+  it('is drift by another plan, or the same plan that a person is now asked about', () => {
+    const wider: RunSketch = { ...DRIFT, toCreate: ['Rust', 'Go'] };
+    expect(hears([DRIFT, { ...DRIFT, held: ['Perl'] }, wider])).toEqual([['drift'], [], ['drift']]);
+    expect(hears([DRIFT, { run: DRIFT, pending: 'sha256:x' }, { run: DRIFT, pending: 'sha256:x' }])).toEqual([
+      ['drift'],
+      ['drift'],
+      [],
+    ]);
+  });
+
+  it('is not a failure while an older plan still waits for approval', () => {
+    expect(hears([FAILED, { run: FAILED, pending: 'sha256:x' }])).toEqual([['failed'], []]);
+  });
+});
+
+describe('what is held', () => {
+  it('is read off a dry run with nothing to carry out, too', () => {
+    expect(hears([{ status: 'planned', mode: 'plan', held: ['Perl'] }, HELD])).toEqual([['held'], []]);
+    expect(hears([{ status: 'planned', mode: 'plan' }])).toEqual([[]]);
+  });
+
+  it('holds what the run held on its way, each change once', () => {
+    const detail = runDetail(1, {
+      status: 'held',
+      held: ['Perl'],
+      operations: [
+        { action: 'delete', name: 'Perl', remoteId: 'id-Perl', status: 'held', rule: 'in_use' },
+        { action: 'delete', name: 'Cobol', remoteId: 'c', status: 'held', rule: 'in_use' },
+        { action: 'create', name: 'Rust', status: 'done' },
+      ],
+    });
+    expect(waitingChanges(detail).map(({ name, rules }) => [name, rules])).toEqual([
+      ['Perl', ['in_use']],
+      ['Cobol', ['in_use']],
+    ]);
+  });
+});
+
+describe('a reminder', () => {
+  it('comes as often as the target asks while a state lasts, and says that it is one', () => {
+    const at = (minutes: number): Step => ({ run: HELD, at: minutes });
+    expect(hears([at(0), at(59), at(60), at(61), at(121)], { remindEveryMs: HOUR })).toEqual([
+      ['held'],
+      [],
+      ['held!'],
+      [],
+      ['held!'],
+    ]);
+  });
+
+  it('counts anew when the state changes', () => {
+    expect(
+      hears(
+        [
+          { run: HELD, at: 0 },
+          { run: FAILED, at: 50 },
+          { run: FAILED, at: 70 },
+          { run: FAILED, at: 111 },
+        ],
+        { remindEveryMs: HOUR },
+      ),
+    ).toEqual([['held'], ['failed'], [], ['failed!']]);
+  });
+
+  it('does not come of what is well', () => {
+    expect(
+      hears(
+        [
+          { run: OK, at: 0 },
+          { run: OK, at: 500 },
+        ],
+        { remindEveryMs: HOUR },
+      ),
+    ).toEqual([[], []]);
+  });
+});
+
+describe('a target', () => {
+  it('hears only what it lists, and what it does not hear is followed all the same', () => {
+    expect(hears([FAILED, HELD, OK], { events: ['recovered'] })).toEqual([[], ['recovered'], ['recovered']]);
+    expect(hears([HELD, FAILED, APPLIED], { events: ['failed'] })).toEqual([[], ['failed'], []]);
+  });
+
+  it('that lists a state from now on hears of it although it is not new, and not as a reminder', () => {
+    const news = newsOf(runDetail(1, HELD), null, T0 + MINUTE, sha256);
+    const deaf = judgeNews(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
+    expect(deaf.due).toEqual([]);
+    const later = { ...news, startedAtMs: T0 + 2 * MINUTE };
+    const listener = { events: ['failed', 'held'] as const, remindEveryMs: HOUR };
+    expect(judgeNews(later, deaf.told, listener, T0 + 2 * MINUTE).due).toEqual([
+      { type: 'held', reminder: false },
+    ]);
+  });
+});
+
+describe('a run that began before the one that is known', () => {
+  it('changes no state, and what it did is told', () => {
+    expect(
+      hears([
+        { run: OK, at: 10 },
+        { run: { ...FAILED, created: 1 }, at: 9 },
+        { run: OK, at: 11 },
+      ]),
+    ).toEqual([[], ['applied'], []]);
+  });
+
+  it('counts when the clock was set back, so that nothing is silent until it has caught up', () => {
+    const known = judgeNews(
+      newsOf(runDetail(600, OK), null, T0 + 600 * MINUTE, sha256),
+      null,
+      { events: ALL, remindEveryMs: HOUR },
+      T0 + 600 * MINUTE,
+    ).told;
+    const news = newsOf(runDetail(1, FAILED), null, T0 + MINUTE, sha256);
+    expect(judgeNews(news, known, { events: ALL, remindEveryMs: HOUR }, T0 + MINUTE).due).toHaveLength(1);
+  });
+});

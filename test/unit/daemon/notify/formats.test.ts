@@ -1,0 +1,267 @@
+// What programs and people read of a notice, in each format, also when names mean ill.
+import { describe, expect, it } from 'vitest';
+import type { DueNotice } from '../../../../src/core/notice.ts';
+import { renderNotice } from '../../../../src/daemon/notify/formats.ts';
+import type { RunContext } from '../../../../src/daemon/notify/message.ts';
+import { composeMessage } from '../../../../src/daemon/notify/message.ts';
+import type { RunSketch } from '../../core/run-details.ts';
+import { runDetail } from '../../core/run-details.ts';
+import { FAILED } from './stage.ts';
+
+const RUN = '01900000-0000-7000-8000-000000000001';
+const DIGEST = `sha256:${'ab12'.repeat(16)}`;
+const HOSTILE = [
+  '<!channel> & <https://evil.example|click>',
+  '`*bold*` _x_',
+  '[click](https://evil.example)',
+  'two\nlines\u202e',
+  '{{DATE(2017-02-14T06:00:00Z)}}',
+];
+
+function rendered(
+  type: DueNotice['type'],
+  sketch: RunSketch,
+  format: 'json' | 'slack' | 'teams',
+  { reminder = false, ...context }: Partial<RunContext> & { reminder?: boolean } = {},
+): unknown {
+  const all = { pendingDigest: null, mode: 'apply' as const, ...context };
+  const message = composeMessage({ type, reminder }, runDetail(1, sketch), all);
+  return JSON.parse(renderNotice(message, format));
+}
+
+interface SlackMessage {
+  readonly text: string;
+  readonly blocks: readonly {
+    readonly type: string;
+    readonly text: { readonly type: string; readonly text: string };
+  }[];
+}
+
+const slack = (type: DueNotice['type'], sketch: RunSketch, context: Parameters<typeof rendered>[3] = {}) =>
+  rendered(type, sketch, 'slack', context) as SlackMessage;
+
+const DRIFT: RunSketch = {
+  status: 'planned',
+  mode: 'plan',
+  toCreate: ['Rust', 'Go'],
+  toDelete: ['Cobol'],
+  held: ['Perl'],
+};
+
+describe('the JSON form', () => {
+  it('has the fields of the contract, with the summary of the plan and what was done', () => {
+    expect(
+      rendered('applied', { ...DRIFT, status: 'partial', created: 2, deleted: 1, failed: 1 }, 'json'),
+    ).toEqual({
+      type: 'applied',
+      timestamp: '2026-03-10T12:01:01.000Z',
+      data: {
+        account: 'acme',
+        runId: RUN,
+        status: 'partial',
+        summary: { create: 2, delete: 1, hold: 1, keep: 7, leave: 0 },
+        created: 2,
+        deleted: 1,
+        failed: 1,
+      },
+    });
+  });
+
+  it('names the digest of a plan that waits for approval, and only then', () => {
+    const data = (context: Partial<RunContext>, sketch: RunSketch = DRIFT) =>
+      (rendered('drift', sketch, 'json', context) as { data: object }).data;
+    expect(data({ pendingDigest: DIGEST, mode: 'approve' })).toMatchObject({ digest: DIGEST });
+    expect(data({ mode: 'plan' })).not.toHaveProperty('digest');
+    expect(data({ pendingDigest: DIGEST, mode: 'approve' }, FAILED)).not.toHaveProperty('digest');
+  });
+
+  it('says that it is a reminder, and what a guard said', () => {
+    const message = 'the service lists much less than the last good run saw';
+    const blocked: RunSketch = {
+      status: 'blocked',
+      plan: { status: 'blocked', warnings: [{ code: 'suspicious_shrink', message }] },
+    };
+    expect(rendered('failed', blocked, 'json', { reminder: true })).toMatchObject({
+      type: 'failed',
+      data: { status: 'blocked', reminder: true, error: { code: 'suspicious_shrink', message } },
+    });
+  });
+
+  it('cuts an error that is endless', () => {
+    const json = JSON.stringify(rendered('failed', { ...FAILED, error: '\u{1f600}'.repeat(9999) }, 'json'));
+    expect(json).toContain('😀…');
+    expect(json.length).toBeLessThan(5000);
+  });
+});
+
+describe('a message for Slack', () => {
+  it('says what differs, names a few changes with deletes first, and what carries them out', () => {
+    const { text, blocks } = slack('drift', DRIFT, { mode: 'plan' });
+    const body = [
+      '2 to create, 1 to delete, 1 held',
+      'delete skill `Cobol`',
+      'create skill `Rust`',
+      'create skill `Go`',
+      'Next: `rolecall apply acme`: shows it, asks, and carries it out',
+    ].join('\n');
+    expect(text).toBe(`acme: not as the file says\n${body}`);
+    expect(blocks).toEqual([
+      { type: 'header', text: { type: 'plain_text', text: 'acme: not as the file says', emoji: false } },
+      { type: 'section', text: { type: 'mrkdwn', text: body } },
+    ]);
+  });
+
+  it('says how a plan is approved that waits for it', () => {
+    const { text } = slack('drift', DRIFT, { pendingDigest: DIGEST, mode: 'approve' });
+    expect(text).toContain('acme: a plan waits for approval');
+    expect(text).toContain(`Next: \`rolecall approve acme ${DIGEST}\``);
+    const blocked = slack(
+      'failed',
+      { ...DRIFT, status: 'blocked' },
+      { pendingDigest: DIGEST, mode: 'approve' },
+    );
+    expect(blocked.text).toContain(
+      `\`rolecall approve acme ${DIGEST}\`: when what is missing is really gone`,
+    );
+  });
+
+  it('says of what is held which rules hold it, and never who has it', () => {
+    const held = [{ name: 'Perl', rules: ['in_use', 'freeze'] as const, usedBy: ['person-1'] }];
+    const { text } = slack('held', { status: 'held', held }, { reminder: true });
+    expect(text.split('\n')).toEqual([
+      'acme: changes are held (still)',
+      '1 held',
+      'delete skill `Perl`: people have it; nothing is written in this window',
+      'Next: `rolecall plan acme`: says who is affected and what would release it',
+    ]);
+  });
+
+  it('shows five of many names and counts the rest', () => {
+    const held = Array.from({ length: 12 }, (_, index) => `Skill ${String(index)}`);
+    const { text } = slack('held', { status: 'held', held });
+    expect(text.match(/delete skill/g)).toHaveLength(5);
+    expect(text).toContain('12 held');
+    expect(text).toContain('… and 7 more');
+  });
+
+  it('names what failed, what was done, and that all is well again', () => {
+    const operations = [
+      { name: 'Rust', status: 'failed' as const },
+      { name: 'Go' },
+      { name: 'Cobol', action: 'delete' as const, status: 'skipped' as const },
+    ];
+    const partial: RunSketch = { status: 'partial', created: 1, failed: 1, operations };
+    expect(slack('failed', partial).text.split('\n')).toEqual([
+      'acme: not all could be carried out',
+      '1 created, 1 failed',
+      'delete skill `Cobol`',
+      'create skill `Rust`',
+      'Next: `rolecall apply acme`: goes on from what is there now',
+    ]);
+    expect(slack('applied', partial).text.split('\n')).toEqual([
+      'acme: changes were made',
+      '1 created, 1 failed',
+      'create skill `Go`',
+      `Next: \`rolecall show ${RUN}\`: shows what was done`,
+    ]);
+    expect(slack('recovered', { status: 'converged' })).toEqual({
+      text: 'acme: recovered',
+      blocks: [{ type: 'header', text: { type: 'plain_text', text: 'acme: recovered', emoji: false } }],
+    });
+  });
+
+  it('shows the first lines of an error, and says what to try', () => {
+    const error = Array.from({ length: 9 }, (_, line) => `file.yaml:${String(line)}:1: a <b> & c`).join('\n');
+    const { text } = slack('failed', { ...FAILED, errorCode: 'config_invalid', error });
+    expect(text.split('\n').slice(0, 2)).toEqual([
+      'acme: the run failed',
+      'file.yaml:0:1: a &lt;b&gt; &amp; c',
+    ]);
+    expect(text).toContain('… and 4 more lines\nNext: `rolecall validate`');
+  });
+
+  it('lets no name mention anybody, make a link, leave its code span or begin a line', () => {
+    const { text, blocks } = slack('held', { status: 'held', held: HOSTILE });
+    for (const each of [text, ...blocks.map((block) => block.text.text)])
+      expect(each).not.toMatch(/[<>\u202e]/u);
+    expect(text.split('\n')).toHaveLength(8);
+    expect(text).toContain(String.raw`delete skill ${'`'}\u0060*bold*\u0060 _x_${'`'}: people have it`);
+    expect(text).toContain(String.raw`two\u000alines\u202e`);
+    expect((text.match(/`/g) ?? []).length).toBe(2 * 6);
+  });
+
+  it('stays within what Slack takes, by whole lines', () => {
+    const held = Array.from({ length: 5 }, (_, index) => `${String(index)}${'&'.repeat(500)}`);
+    const { text, blocks } = slack('held', { status: 'held', held, account: 'a'.repeat(255) });
+    expect(blocks[0]?.text.text.length).toBeLessThanOrEqual(150);
+    const body = blocks[1]?.text.text ?? '';
+    expect(body.length).toBeLessThanOrEqual(3000);
+    expect(body).toContain('Next: ');
+    expect((body.match(/`/g) ?? []).length % 2).toBe(0);
+    expect(text).toContain(body);
+  });
+});
+
+describe('a message for Teams', () => {
+  interface TeamsMessage {
+    readonly type: string;
+    readonly attachments: readonly {
+      readonly contentType: string;
+      readonly content: {
+        readonly type: string;
+        readonly version: string;
+        readonly body: readonly {
+          readonly type: string;
+          readonly inlines: readonly Record<string, unknown>[];
+        }[];
+      };
+    }[];
+  }
+  const teams = (sketch: RunSketch) => rendered('held', sketch, 'teams') as TeamsMessage;
+
+  it('is an Adaptive Card in an attachment', () => {
+    const message = teams({ status: 'held', held: ['Perl'] });
+    const [attachment] = message.attachments;
+    expect([message.type, message.attachments.length]).toEqual(['message', 1]);
+    expect(attachment?.contentType).toBe('application/vnd.microsoft.card.adaptive');
+    expect(attachment?.content).toMatchObject({ type: 'AdaptiveCard', version: '1.4' });
+    expect(attachment?.content.body.map(({ inlines }) => inlines.map(({ text }) => text).join(''))).toEqual([
+      'acme: changes are held',
+      '1 held',
+      'delete skill Perl: people have it',
+      'Next: rolecall plan acme: says who is affected and what would release it',
+    ]);
+    expect(attachment?.content.body[0]?.inlines[0]).toMatchObject({ weight: 'Bolder', color: 'Warning' });
+  });
+
+  it('holds nothing but text runs, which are never read as markdown', () => {
+    const [attachment] = teams({ status: 'held', held: HOSTILE }).attachments;
+    const body = attachment?.content.body ?? [];
+    expect(new Set(body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock']));
+    const runs = body.flatMap(({ inlines }) => inlines);
+    expect(new Set(runs.map(({ type }) => type))).toEqual(new Set(['TextRun']));
+    expect(runs.map(({ text }) => text)).toContain('[click](https://evil.example)');
+    expect(JSON.stringify(runs)).not.toMatch(/\\n|\u202e/u);
+  });
+});
+
+describe('no format', () => {
+  it.each(['json', 'slack', 'teams'] as const)('as %s names a person', (format) => {
+    const all: readonly [DueNotice['type'], RunSketch][] = [
+      ['held', { status: 'held', held: [{ rules: ['holders_missing'] }] }],
+      ['drift', DRIFT],
+      [
+        'applied',
+        { ...DRIFT, status: 'converged', deleted: 1, operations: [{ action: 'delete', name: 'Cobol' }] },
+      ],
+    ];
+    for (const [type, sketch] of all) {
+      expect(JSON.stringify(rendered(type, sketch, format))).not.toContain('person-');
+      const stored = composeMessage({ type, reminder: false }, runDetail(1, sketch), {
+        pendingDigest: null,
+        mode: 'apply',
+      });
+      expect(JSON.stringify(stored)).not.toContain('person-');
+    }
+  });
+});

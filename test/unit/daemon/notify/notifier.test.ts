@@ -1,0 +1,367 @@
+// The notifier as the daemon has it: several targets, several processes, restarts, and a configuration that changes.
+import { describe, expect, it } from 'vitest';
+import { CLAIM_MS } from '../../../../src/core/outbox.ts';
+import type { Answering, Loopback } from '../../service/loopback.ts';
+import { serve } from '../../service/loopback.ts';
+import { fixture } from '../../store/fixture.ts';
+import type { RunSketch } from '../../core/run-details.ts';
+import { T0 } from '../../core/run-details.ts';
+import { end, FAILED, noticeRows, stage, target, until } from './stage.ts';
+
+const HOUR_MS = 3_600_000;
+const OK: RunSketch = { status: 'converged' };
+const HELD: RunSketch = { status: 'held', held: ['Perl'] };
+
+const ok: Answering = (response) => void response.writeHead(200).end();
+
+interface Heard {
+  readonly type: string;
+  readonly data: { readonly account: string; readonly runId: string; readonly reminder?: true };
+}
+
+const heard = ({ arrived }: Loopback) => arrived.map(({ body }) => JSON.parse(body) as Heard);
+const types = (server: Loopback) => heard(server).map(({ type }) => type);
+
+/** Waits until nothing is on its way. */
+async function delivered(store: ReturnType<typeof stage>['store']): Promise<void> {
+  await until(() => expect(noticeRows(store).filter((row) => row.delivered_at === null)).toEqual([]));
+}
+
+describe('the notifier', () => {
+  it('tells each change once, in its order, and what a run did before its state', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const notifier = on.notifier([target(server.url)]);
+    await end(notifier, 1, OK);
+    await end(notifier, 2, FAILED);
+    await end(notifier, 3, FAILED);
+    await end(notifier, 4, { ...HELD, created: 2 });
+    await end(notifier, 5, OK);
+    await delivered(on.store);
+    expect(types(server)).toEqual(['failed', 'applied', 'recovered', 'held', 'recovered']);
+  });
+
+  it('does not let a run wait for a target', async () => {
+    const on = stage();
+    const server = await serve(() => undefined);
+    const notifier = on.notifier([target(server.url)]);
+    await end(notifier, 1, FAILED);
+    await until(() => expect(server.arrived).toHaveLength(1));
+    for (let n = 2; n < 20; n += 1) await end(notifier, n, { ...OK, created: 1 });
+    expect(noticeRows(on.store)).toHaveLength(20);
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it('never lets a notice overtake an earlier one of its account, and other accounts do not wait', async () => {
+    const on = stage();
+    const server = await serve((response, { body }) => {
+      const refuses = body.includes('"acme"') && on.clock.nowMs() < T0 + 1000;
+      response.writeHead(refuses ? 503 : 200).end();
+    });
+    const notifier = on.notifier([target(server.url)]);
+    await end(notifier, 1, FAILED);
+    await end(notifier, 2, OK);
+    await end(notifier, 3, { ...FAILED, account: 'other' });
+    await until(() =>
+      expect(
+        heard(server)
+          .map(({ data }) => data.account)
+          .toSorted(),
+      ).toEqual(['acme', 'other']),
+    );
+    await until(() => expect(noticeRows(on.store)[0]?.attempts).toBe(1));
+    on.clock.advance(1000);
+    await delivered(on.store);
+    expect(
+      heard(server)
+        .filter(({ data }) => data.account === 'acme')
+        .map(({ type }) => type),
+    ).toEqual(['failed', 'failed', 'recovered']);
+  });
+
+  it('lets no target wait for another one that hangs', async () => {
+    const on = stage();
+    const [dead, lively] = [await serve(() => undefined), await serve(ok)];
+    const notifier = on.notifier([target(dead.url), target(lively.url)]);
+    for (let n = 0; n < 6; n += 1) await end(notifier, n, { ...FAILED, account: `a${String(n)}` });
+    await until(() => expect(lively.arrived).toHaveLength(6));
+    expect(dead.arrived.length).toBeLessThanOrEqual(4);
+  });
+
+  it('reminds of what lasts as often as each target asks', async () => {
+    const on = stage();
+    const [eager, calm] = [await serve(ok), await serve(ok)];
+    const notifier = on.notifier([target(eager.url, { remindEveryMs: HOUR_MS }), target(calm.url)]);
+    await end(notifier, 0, HELD);
+    await delivered(on.store);
+    on.clock.advance(HOUR_MS - 1);
+    await end(notifier, 59, HELD);
+    on.clock.advance(1);
+    await end(notifier, 60, HELD);
+    await delivered(on.store);
+    expect(heard(eager).map(({ type, data }) => [type, data.reminder])).toEqual([
+      ['held', undefined],
+      ['held', true],
+    ]);
+    expect(types(calm)).toEqual(['held']);
+  });
+
+  it('writes nothing when there is nobody to tell', async () => {
+    const on = stage();
+    await end(on.notifier([]), 1, FAILED);
+    expect(on.store.rows('select * from notice_states')).toEqual([]);
+  });
+
+  it('logs a store that fails, and neither rejects nor ends', async () => {
+    const on = stage();
+    const notifier = on.notifier([target('http://127.0.0.1:1/')]);
+    await end(notifier, 1, OK);
+    on.store.execute('drop table notice_states');
+    await end(notifier, 2, FAILED);
+    expect(on.log.lines).toMatchObject([
+      { level: 'error', event: 'outbox_failed', account: 'acme', code: 'store_failed' },
+    ]);
+    on.store.execute('drop table notices');
+    on.clock.advance(30_000);
+    await until(() => expect(on.log.lines).toHaveLength(2));
+    expect(on.log.lines[1]).toMatchObject({ event: 'outbox_failed', code: 'store_failed' });
+  });
+
+  it('gives up, in the end, what the outbox holds and nobody can read', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const notifier = on.notifier([]);
+    await end(notifier, 1, OK);
+    const hook = target(server.url);
+    const first = on.notifier([hook]);
+    await first.stop();
+    await end(first, 2, FAILED);
+    on.store.execute("update notices set body = '{', attempts = 6");
+    on.notifier([hook]);
+    await until(() => expect(noticeRows(on.store)[0]).toMatchObject({ error: 'internal' }));
+    expect(noticeRows(on.store)[0]?.failed_at).not.toBeNull();
+  });
+});
+
+describe('two processes on one store', () => {
+  it('tell a change of state once between them', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const targets = [target(server.url)];
+    const one = on.notifier(targets);
+    const two = on.notifier(targets, fixture(on.store.file));
+    await Promise.all([end(one, 1, FAILED), end(two, 2, FAILED)]);
+    await Promise.all([end(one, 4, OK), end(two, 3, OK)]);
+    await delivered(on.store);
+    expect(types(server)).toEqual(['failed', 'recovered']);
+  });
+
+  it('deliver each of many notices once between them', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const targets = [target(server.url)];
+    const [one, two] = [on.notifier(targets), on.notifier(targets, fixture(on.store.file))];
+    for (let n = 0; n < 20; n += 1) {
+      await end(n % 2 === 0 ? one : two, n, { ...OK, created: 1, account: `a${String(n % 5)}` });
+    }
+    await delivered(on.store);
+    const ids = server.arrived.map(({ headers }) => headers['webhook-id']);
+    expect([ids.length, new Set(ids).size]).toEqual([20, 20]);
+    for (const account of ['a0', 'a1', 'a2', 'a3', 'a4']) {
+      const runs = heard(server).flatMap(({ data }) => (data.account === account ? [data.runId] : []));
+      expect(runs).toEqual(runs.toSorted());
+    }
+  });
+
+  it('leave a notice to who took it over, and only that one tells of it', async () => {
+    const on = stage();
+    let answer: (() => void) | undefined;
+    const server = await serve((response) => {
+      answer = () => void response.writeHead(200).end();
+    });
+    const notifier = on.notifier([target(server.url)]);
+    await end(notifier, 1, FAILED);
+    await until(() => expect(answer).toBeDefined());
+    on.store.execute("update notices set claimed_by = 'somebody else'");
+    answer?.();
+    await notifier.stop();
+    expect(noticeRows(on.store)[0]).toMatchObject({ delivered_at: null, claimed_by: 'somebody else' });
+    expect([on.results, on.log.lines]).toEqual([[], []]);
+  });
+
+  it('leave each other’s targets alone, also while the other one restarts', async () => {
+    const on = stage();
+    let isDown = true;
+    const [mine, theirs] = [
+      await serve(ok),
+      await serve((response) => void response.writeHead(isDown ? 500 : 200).end()),
+    ];
+    const other = on.notifier([target(theirs.url)], fixture(on.store.file));
+    await end(other, 1, FAILED);
+    await until(() => expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 1, claimed_by: null }));
+    await other.stop();
+    isDown = false;
+    on.clock.advance(HOUR_MS / 2);
+    const one = on.notifier([target(mine.url)]);
+    await end(one, 2, FAILED);
+    await until(() => expect(types(mine)).toEqual(['failed']));
+    await one.stop();
+    on.notifier([target(theirs.url)]);
+    await delivered(on.store);
+    expect(types(theirs)).toEqual(['failed', 'failed']);
+  });
+});
+
+describe('a restart', () => {
+  it('repeats nothing that was told', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const targets = [target(server.url)];
+    const before = on.notifier(targets);
+    await end(before, 1, FAILED);
+    await delivered(on.store);
+    await before.stop();
+    const after = on.notifier(targets, fixture(on.store.file));
+    await end(after, 2, FAILED);
+    await end(after, 3, OK);
+    await delivered(on.store);
+    expect(types(server)).toEqual(['failed', 'recovered']);
+  });
+
+  it('delivers what was left, under the same id and in the same order', async () => {
+    const on = stage();
+    let isDown = true;
+    const server = await serve((response) => void response.writeHead(isDown ? 500 : 200).end());
+    const targets = [target(server.url)];
+    const before = on.notifier(targets);
+    await end(before, 1, FAILED);
+    await until(() => expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 1, claimed_by: null }));
+    await end(before, 2, OK);
+    await before.stop();
+    isDown = false;
+    on.notifier(targets, fixture(on.store.file));
+    on.clock.advance(1000);
+    await delivered(on.store);
+    expect(types(server)).toEqual(['failed', 'failed', 'recovered']);
+    const [first, again] = server.arrived;
+    expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    expect(again?.body).toBe(first?.body);
+  });
+
+  it('after a long time away delivers what is left all the same', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const targets = [target(server.url)];
+    const before = on.notifier(targets);
+    await before.stop();
+    await end(before, 1, FAILED);
+    on.clock.advance(48 * HOUR_MS);
+    on.notifier(targets);
+    await until(() => expect(types(server)).toEqual(['failed']));
+  });
+
+  it('in the middle of a delivery gives it back, so that it is sent again at once', async () => {
+    const on = stage();
+    const server = await serve((response, _, index) => {
+      if (index > 0) response.writeHead(200).end();
+    });
+    const targets = [target(server.url)];
+    const before = on.notifier(targets);
+    await end(before, 1, FAILED);
+    await until(() => expect(server.arrived).toHaveLength(1));
+    const stopped = before.stop();
+    await until(() => expect(on.clock.isSlept(3000)).toBe(true));
+    on.clock.advance(3000);
+    await stopped;
+    expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 0, claimed_by: null });
+    on.notifier(targets);
+    await delivered(on.store);
+    expect(server.arrived).toHaveLength(2);
+  });
+
+  it('waits for a delivery that is about to end', async () => {
+    const on = stage();
+    let answer: (() => void) | undefined;
+    const server = await serve((response) => {
+      answer = () => void response.writeHead(200).end();
+    });
+    const notifier = on.notifier([target(server.url)]);
+    await end(notifier, 1, FAILED);
+    await until(() => expect(answer).toBeDefined());
+    const stopped = notifier.stop();
+    answer?.();
+    await stopped;
+    expect(noticeRows(on.store)[0]?.delivered_at).not.toBeNull();
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  it('after a crash takes over what the dead process had claimed, a minute later', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const targets = [target(server.url)];
+    const dead = on.notifier(targets);
+    await dead.stop();
+    await end(dead, 1, FAILED);
+    const { target: key } = noticeRows(on.store)[0] ?? { target: '' };
+    expect((await on.store.outbox.claim(key, 'dead', 1, T0)).notices).toHaveLength(1);
+    on.notifier(targets);
+    on.clock.advance(CLAIM_MS - 1);
+    expect(server.arrived).toEqual([]);
+    on.clock.advance(1);
+    await delivered(on.store);
+    expect(types(server)).toEqual(['failed']);
+  });
+});
+
+describe('a target', () => {
+  it('that is new hears of what is bad now, at the next run, and not of what was', async () => {
+    const on = stage();
+    const [old, fresh] = [await serve(ok), await serve(ok)];
+    const notifier = on.notifier([target(old.url)]);
+    await end(notifier, 1, { ...OK, created: 1 });
+    await end(notifier, 2, HELD);
+    notifier.update([target(old.url), target(fresh.url)]);
+    await end(notifier, 3, HELD);
+    await end(notifier, 4, { ...OK, account: 'other' });
+    await delivered(on.store);
+    expect([types(old), types(fresh)]).toEqual([['applied', 'held'], ['held']]);
+  });
+
+  it('that is configured no more gets nothing, and what waited for it is dropped without a word', async () => {
+    const on = stage();
+    const server = await serve((response) => void response.writeHead(500).end());
+    const notifier = on.notifier([target(server.url)]);
+    await end(notifier, 1, FAILED);
+    await until(() => expect(noticeRows(on.store)[0]?.attempts).toBe(1));
+    notifier.update([]);
+    await end(notifier, 2, OK);
+    on.clock.advance(HOUR_MS);
+    on.clock.advance(HOUR_MS);
+    await until(() => {
+      on.clock.advance(HOUR_MS);
+      expect(noticeRows(on.store)).toEqual([]);
+    });
+    expect(server.arrived).toHaveLength(1);
+    expect(on.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(await on.store.outbox.undeliveredCount(0)).toBe(0);
+  });
+
+  it('that is configured again goes on where it was', async () => {
+    const on = stage();
+    const server = await serve(
+      (response, _, index) => void response.writeHead(index === 0 ? 500 : 200).end(),
+    );
+    const hook = target(server.url);
+    const notifier = on.notifier([hook]);
+    await end(notifier, 1, FAILED);
+    await until(() => expect(noticeRows(on.store)[0]?.attempts).toBe(1));
+    notifier.update([]);
+    notifier.update([{ ...hook, events: ['failed'] }]);
+    on.clock.advance(1000);
+    await delivered(on.store);
+    await end(notifier, 2, OK);
+    await end(notifier, 3, { ...FAILED, errorCode: 'unauthorized' });
+    await delivered(on.store);
+    expect(types(server)).toEqual(['failed', 'failed', 'failed']);
+  });
+});

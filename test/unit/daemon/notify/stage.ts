@@ -1,0 +1,166 @@
+// A notifier on a real store, with a clock that only the test moves and a log that it can read.
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { onTestFinished, vi } from 'vitest';
+import { SecretError } from '../../../../src/core/errors.ts';
+import type { Clock } from '../../../../src/core/ports.ts';
+import { Secret } from '../../../../src/core/secret.ts';
+import type { NotifySettings, SecretRef } from '../../../../src/core/settings.ts';
+import type { Log } from '../../../../src/daemon/log.ts';
+import type { DeliveryResult } from '../../../../src/daemon/notify/courier.ts';
+import type { RunContext } from '../../../../src/daemon/notify/message.ts';
+import type { Notifier } from '../../../../src/daemon/notify/notifier.ts';
+import { createNotifier } from '../../../../src/daemon/notify/notifier.ts';
+import type { RunSketch } from '../../core/run-details.ts';
+import { runDetail, T0 } from '../../core/run-details.ts';
+import type { Fixture } from '../../store/fixture.ts';
+import { fixture, newFolder } from '../../store/fixture.ts';
+
+export interface TestClock extends Clock {
+  advance(ms: number): void;
+  /** Whether somebody sleeps for exactly so long from now. */
+  isSlept(ms: number): boolean;
+}
+
+export function testClock(startMs = T0): TestClock {
+  let nowMs = startMs;
+  const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
+  return {
+    nowMs: () => nowMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted === true || ms <= 0) return resolve();
+        const sleeper = { atMs: nowMs + ms, wake };
+        function wake(): void {
+          sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', wake);
+          resolve();
+        }
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', wake, { once: true });
+      }),
+    isSlept: (ms) => [...sleepers].some(({ atMs }) => atMs === nowMs + ms),
+    advance(ms) {
+      nowMs += ms;
+      for (const { atMs, wake } of sleepers) if (atMs <= nowMs) wake();
+    },
+  };
+}
+
+export interface Logged {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+export function testLog(): Log & { readonly lines: Logged[] } {
+  const lines: Logged[] = [];
+  const at = (level: Logged['level']) => (data: object, message: string) =>
+    void lines.push({ level, message, ...data });
+  return { lines, info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+export function target(url: NotifySettings['url'], of: Partial<NotifySettings> = {}): NotifySettings {
+  return {
+    url,
+    format: 'json',
+    events: ['drift', 'applied', 'held', 'failed', 'recovered'],
+    remindEveryMs: 86_400_000,
+    ...of,
+  };
+}
+
+export interface Stage {
+  readonly store: Fixture;
+  readonly clock: TestClock;
+  readonly log: ReturnType<typeof testLog>;
+  readonly results: DeliveryResult[];
+  /** What references resolve to, by the name of the variable. */
+  readonly env: Map<string, string>;
+  /** A notifier of its own on the same store, as another process or a restart has one; started. */
+  notifier(targets: readonly NotifySettings[], store?: Fixture): Notifier;
+}
+
+export function stage(): Stage {
+  const store = fixture(join(newFolder(), 'rolecall.db'));
+  const clock = testClock();
+  const log = testLog();
+  const results: DeliveryResult[] = [];
+  const env = new Map<string, string>();
+  return {
+    store,
+    clock,
+    log,
+    results,
+    env,
+    notifier(targets, on = store) {
+      const notifier = createNotifier({
+        targets,
+        version: '1.2.3',
+        outbox: on.outbox,
+        clock,
+        log,
+        resolveSecret: (ref: SecretRef, what: string) => {
+          const value = 'env' in ref ? env.get(ref.env) : undefined;
+          return value === undefined
+            ? Promise.reject(new SecretError(`${what}: it is not there`))
+            : Promise.resolve(new Secret(value));
+        },
+        onResult: (result) => void results.push(result),
+        // The middle of what retries are scattered over: they wait for exactly 1 s, 4 s, 16 s …
+        random: () => 0.5,
+      });
+      onTestFinished(async () => {
+        let isStopped = false;
+        const stopped = notifier.stop().finally(() => (isStopped = true));
+        // A delivery that hangs is waited for, by this clock.
+        while (!isStopped) {
+          clock.advance(10_000);
+          await setImmediate();
+        }
+        await stopped;
+      });
+      notifier.start();
+      return notifier;
+    },
+  };
+}
+
+/** The daemon says that run `n` has ended. */
+export async function end(
+  notifier: Notifier,
+  n: number,
+  sketch: RunSketch = {},
+  context: Partial<RunContext> = {},
+): Promise<void> {
+  await notifier.runEnded(runDetail(n, sketch), { pendingDigest: null, mode: 'apply', ...context });
+}
+
+export const FAILED: RunSketch = {
+  status: 'failed',
+  plan: null,
+  errorCode: 'unavailable',
+  error: 'the service did not answer',
+};
+
+/** Waits for a condition, by real time, since sockets and the store take their own. */
+export async function until(condition: () => void): Promise<void> {
+  await vi.waitFor(condition, { timeout: 5000, interval: 3 });
+}
+
+export interface NoticeRow {
+  readonly id: string;
+  readonly target: string;
+  readonly account: string;
+  readonly type: string;
+  readonly attempts: number;
+  readonly next_attempt_at: string;
+  readonly delivered_at: string | null;
+  readonly failed_at: string | null;
+  readonly error: string | null;
+  readonly claimed_by: string | null;
+}
+
+export function noticeRows(store: Fixture): NoticeRow[] {
+  return store.rows<NoticeRow>('select * from notices order by seq');
+}

@@ -1,0 +1,95 @@
+// The Standard Webhooks headers against the specification's own example, and the arithmetic of retries and targets.
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../../src/core/secret.ts';
+import { LONGEST_RETRY_AFTER_MS, retryWaitMs } from '../../../../src/daemon/notify/retry-plan.ts';
+import { targetKey, targetsByKey } from '../../../../src/daemon/notify/target.ts';
+import { webhookHeaders } from '../../../../src/daemon/notify/webhook.ts';
+import { target } from './stage.ts';
+
+describe('the headers', () => {
+  it('are those of the published example', () => {
+    const secret = new Secret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
+    const headers = webhookHeaders(
+      'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      1_614_265_330_000,
+      '{"test": 2432232314}',
+      secret,
+    );
+    expect(headers).toEqual({
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    });
+  });
+
+  it.each(['plain words', 'whsec_not base64!', 'whsec_', 'TWZLUQ=='])('take %j as the key itself', (text) => {
+    const signature = createHmac('sha256', text).update('id.1.body').digest('base64');
+    expect(webhookHeaders('id', 1999, 'body', new Secret(text))).toMatchObject({
+      'webhook-timestamp': '1',
+      'webhook-signature': `v1,${signature}`,
+    });
+  });
+
+  it('have no signature without a secret', () => {
+    expect(webhookHeaders('id', 0, '', null)).toEqual({ 'webhook-id': 'id', 'webhook-timestamp': '0' });
+  });
+});
+
+describe('the wait before the next attempt', () => {
+  it('varies by a fifth, and ends after the seventh attempt', () => {
+    expect([retryWaitMs(1, 0), retryWaitMs(1, 0.5), retryWaitMs(1, 1)]).toEqual([800, 1000, 1200]);
+    expect(retryWaitMs(6, 0.5)).toBe(1_024_000);
+    expect(retryWaitMs(7, 0.5)).toBeNull();
+    expect(retryWaitMs(7, 0.5, 60_000)).toBeNull();
+  });
+
+  it('is never shorter than the receiver asked, up to an hour, and never shorter than the plan', () => {
+    const attempt = fc.integer({ min: 1, max: 6 });
+    const random = fc.double({ min: 0, max: 0.999, noNaN: true });
+    fc.assert(
+      fc.property(attempt, random, fc.integer({ min: 0, max: 1e9 }), (attempts, chance, askedMs) => {
+        const waitMs = retryWaitMs(attempts, chance, askedMs) ?? 0;
+        expect(waitMs).toBeGreaterThanOrEqual(Math.min(askedMs, LONGEST_RETRY_AFTER_MS));
+        expect(waitMs).toBeGreaterThanOrEqual(retryWaitMs(attempts, chance) ?? 0);
+        expect(waitMs).toBeLessThanOrEqual(LONGEST_RETRY_AFTER_MS);
+      }),
+    );
+  });
+});
+
+describe('a target', () => {
+  const hook = target('https://hooks.example/s3cr3t');
+
+  it('is known by where and how it is reached, not by what it hears', () => {
+    expect(targetKey({ ...hook, events: ['failed'], remindEveryMs: 1 })).toBe(targetKey(hook));
+    const others = [
+      target('https://hooks.example/other'),
+      { ...hook, format: 'slack' as const },
+      { ...hook, secret: { env: 'A' } },
+      { ...hook, secret: { file: 'A' } },
+      target({ env: 'A' }),
+      target({ file: 'A' }),
+    ];
+    expect(new Set([hook, ...others].map(targetKey)).size).toBe(7);
+  });
+
+  it('is known by a digest that does not hold its address', () => {
+    expect(targetKey(hook)).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('that stands there twice is one, which hears what either asks for', () => {
+    const merged = targetsByKey([
+      { ...hook, events: ['failed', 'held'], remindEveryMs: 500 },
+      { ...hook, events: ['held', 'drift'], remindEveryMs: 300 },
+    ]);
+    expect([...merged.values()]).toEqual([
+      {
+        ...hook,
+        events: expect.toSatisfy((events: string[]) => events.toSorted().join() === 'drift,failed,held'),
+        remindEveryMs: 300,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,274 @@
+// The outbox: what is told once, who may deliver what, and what is left of it.
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import type { Told } from '../../../src/core/notice.ts';
+import type { NewNotice, QueuedNotice, TargetUpdate } from '../../../src/core/outbox.ts';
+import { CLAIM_MS } from '../../../src/core/outbox.ts';
+import { MIGRATIONS } from '../../../src/store/migrations.ts';
+import type { Fixture } from './fixture.ts';
+import { DAY_MS, fixture, newFolder, runId, T0 } from './fixture.ts';
+
+const HOUR_MS = 3_600_000;
+const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
+
+function told(state: Told['state'], asOfMs = T0): Told {
+  return { state, fingerprint: state, toldAtMs: state === 'ok' ? null : asOfMs, asOfMs };
+}
+
+function notice(n: number, of: Partial<NewNotice> = {}): NewNotice {
+  return { id: `notice-${String(n)}`, runId: runId(n), type: 'failed', body: '{}', ...of };
+}
+
+/** Tells one target of an account that it failed, in as many runs as there are notices. */
+async function queue(
+  store: Fixture,
+  notices: readonly NewNotice[],
+  { target = 't', account = 'acme', atMs = T0 } = {},
+): Promise<void> {
+  await store.outbox.tell(account, [target], () => ({ told: told('failed'), notices }), atMs);
+}
+
+const ids = (notices: readonly QueuedNotice[]) => notices.map(({ id }) => id);
+
+async function claimed(store: Fixture, nowMs = T0, { target = 't', claimant = 'me', limit = 9 } = {}) {
+  return ids((await store.outbox.claim(target, claimant, limit, nowMs)).notices);
+}
+
+describe('telling', () => {
+  it('asks with what each target was told of that account, and keeps what it knows from then on', async () => {
+    const { outbox } = fixture();
+    const asked: (readonly [string, Told | null])[] = [];
+    const update = (next: Told | null) => (target: string, known: Told | null) => {
+      asked.push([target, known]);
+      return { told: target === 'a' ? next : null, notices: [] };
+    };
+    await outbox.tell('acme', ['a', 'b'], update(told('failed')), T0);
+    await outbox.tell('other', ['a'], update(told('ok')), T0);
+    await outbox.tell('acme', ['a', 'b'], update(told('ok', T0 + 5)), T0);
+    await outbox.tell('acme', ['a'], update(null), T0);
+    expect(asked).toEqual([
+      ['a', null],
+      ['b', null],
+      ['a', null],
+      ['a', told('failed')],
+      ['b', null],
+      ['a', told('ok', T0 + 5)],
+    ]);
+  });
+
+  it('keeps all of it or, when that fails, nothing', async () => {
+    const store = fixture();
+    const update = (target: string): TargetUpdate => {
+      if (target === 'b') throw new Error('a bug');
+      return { told: told('failed'), notices: [notice(1)] };
+    };
+    await expect(store.outbox.tell('acme', ['a', 'b'], update, T0)).rejects.toThrow('a bug');
+    expect(store.rows('select * from notices')).toEqual([]);
+    expect(store.rows('select * from notice_states')).toEqual([]);
+  });
+
+  it('by several processes at once is judged by each after the others', async () => {
+    const file = join(newFolder(), 'x.db');
+    const stores = [fixture(file), fixture(file), fixture(file)];
+    const update = (_: string, known: Told | null): TargetUpdate =>
+      known === null
+        ? { told: told('failed'), notices: [notice(1, { id: String(Math.random()) })] }
+        : { told: known, notices: [] };
+    const added = await Promise.all(stores.map(({ outbox }) => outbox.tell('acme', ['t'], update, T0)));
+    expect(added.reduce((sum, each) => sum + each)).toBe(1);
+    expect(stores[0]?.rows('select count(*) as n from notices')).toEqual([{ n: 1 }]);
+  });
+
+  it('of the same run twice keeps a notice once for each target and type', async () => {
+    const { outbox } = fixture();
+    const update = (n: number) => (target: string) => ({
+      told: null,
+      notices: [
+        notice(1, { id: `${target}${String(n)}`, type: 'applied' }),
+        notice(1, { id: `${target}${String(n)}x`, type: 'held' }),
+      ],
+    });
+    expect(await outbox.tell('acme', ['a', 'b'], update(1), T0)).toBe(4);
+    expect(await outbox.tell('acme', ['a', 'b'], update(2), T0)).toBe(0);
+  });
+});
+
+describe('a claim', () => {
+  it('gives of each account its oldest open notice, oldest first, up to the limit', async () => {
+    const store = fixture();
+    await queue(store, [notice(1), notice(2)], { account: 'acme' });
+    await queue(store, [notice(3)], { account: 'other' });
+    await queue(store, [notice(4)], { account: 'third' });
+    await queue(store, [notice(5)], { target: 'another' });
+    const { notices, nextAtMs } = await store.outbox.claim('t', 'me', 2, T0);
+    expect(notices).toEqual([
+      { ...notice(1), account: 'acme', attempts: 0 },
+      { ...notice(3), account: 'other', attempts: 0 },
+    ]);
+    expect(nextAtMs).toBe(T0);
+    expect(await claimed(store)).toEqual(['notice-4']);
+    expect(await claimed(store)).toEqual([]);
+    expect(await claimed(store, T0, { target: 'another' })).toEqual(['notice-5']);
+  });
+
+  it('lets none overtake another of its account, not even one that waits for its next attempt', async () => {
+    const store = fixture();
+    await queue(store, [notice(1), notice(2)]);
+    await claimed(store);
+    await store.outbox.settle('notice-1', 'me', { type: 'retry', atMs: T0 + 4000, reason: 'http_500' }, T0);
+    expect(await store.outbox.claim('t', 'me', 9, T0 + 3999)).toEqual({ notices: [], nextAtMs: T0 + 4000 });
+    const again = await store.outbox.claim('t', 'me', 9, T0 + 4000);
+    expect(again.notices).toMatchObject([{ id: 'notice-1', attempts: 1 }]);
+    await store.outbox.settle('notice-1', 'me', { type: 'delivered' }, T0 + 4000);
+    expect(await claimed(store, T0 + 4000)).toEqual(['notice-2']);
+    await store.outbox.settle('notice-2', 'me', { type: 'undelivered', reason: 'http_410' }, T0 + 4000);
+    expect(await store.outbox.claim('t', 'me', 9, T0 + DAY_MS)).toEqual({ notices: [], nextAtMs: null });
+  });
+
+  it('is respected by others until it runs out, and then its holder has lost it', async () => {
+    const store = fixture();
+    await queue(store, [notice(1)]);
+    await claimed(store, T0, { claimant: 'dead' });
+    const waiting = await store.outbox.claim('t', 'heir', 9, T0 + CLAIM_MS - 1);
+    expect(waiting).toEqual({ notices: [], nextAtMs: T0 + CLAIM_MS });
+    expect(await claimed(store, T0 + CLAIM_MS, { claimant: 'heir' })).toEqual(['notice-1']);
+    const settle = (claimant: string) =>
+      store.outbox.settle('notice-1', claimant, { type: 'delivered' }, T0 + CLAIM_MS);
+    expect(await settle('dead')).toBe(false);
+    expect(store.rows('select delivered_at, attempts from notices')).toEqual([
+      { delivered_at: null, attempts: 0 },
+    ]);
+    expect(await settle('heir')).toBe(true);
+    expect(await settle('heir')).toBe(false);
+  });
+
+  it('is given up by who ends, without an attempt being counted', async () => {
+    const store = fixture();
+    await queue(store, [notice(1)], { account: 'acme' });
+    await queue(store, [notice(2)], { account: 'other' });
+    await claimed(store, T0, { limit: 1 });
+    await claimed(store, T0, { claimant: 'other' });
+    await store.outbox.release('me');
+    const { notices } = await store.outbox.claim('t', 'heir', 9, T0);
+    expect(notices).toMatchObject([{ id: 'notice-1', attempts: 0 }]);
+  });
+
+  it('goes to one of several processes that ask at once', async () => {
+    const file = join(newFolder(), 'x.db');
+    const stores = [fixture(file), fixture(file), fixture(file)];
+    const [first] = stores;
+    if (first === undefined) throw new Error('there is a store');
+    await queue(first, [notice(1)]);
+    const all = await Promise.all(stores.map((store, n) => claimed(store, T0, { claimant: String(n) })));
+    expect(all.flat()).toEqual(['notice-1']);
+  });
+});
+
+describe('what was given up', () => {
+  it('is counted since a time and listed newest first, by account', async () => {
+    const store = fixture();
+    for (const [n, account] of ['acme', 'other', 'acme', 'acme'].entries()) {
+      const atMs = T0 + n * HOUR_MS;
+      await queue(store, [notice(n)], { account, atMs });
+      await claimed(store, atMs);
+      const outcome =
+        n === 3 ? ({ type: 'delivered' } as const) : ({ type: 'undelivered', reason: 'timeout' } as const);
+      await store.outbox.settle(`notice-${String(n)}`, 'me', outcome, atMs + 1000);
+    }
+    const { outbox } = store;
+    expect(await outbox.undeliveredCount(T0)).toBe(3);
+    expect(await outbox.undeliveredCount(T0 + HOUR_MS)).toBe(2);
+    const listed = await outbox.undelivered({ limit: 9 });
+    expect(listed.map((each) => each.runId)).toEqual([runId(2), runId(1), runId(0)]);
+    expect(await outbox.undelivered({ account: 'acme', limit: 1, sinceMs: T0 })).toEqual([
+      {
+        account: 'acme',
+        runId: runId(2),
+        type: 'failed',
+        createdAt: '2026-03-10T14:00:00.000Z',
+        failedAt: '2026-03-10T14:00:01.000Z',
+        attempts: 1,
+        reason: 'timeout',
+      },
+    ]);
+    expect(await outbox.undelivered({ account: 'nobody', limit: 9 })).toEqual([]);
+  });
+});
+
+describe('what waits for a target that nobody has', () => {
+  it('is dropped when nobody has tried for it for long, and leaves no trace', async () => {
+    const store = fixture();
+    await queue(store, [notice(1), notice(2)], { target: 'gone' });
+    await queue(store, [notice(3)], { target: 'mine' });
+    await store.outbox.dropIdle(['mine'], T0 + 1);
+    expect(store.rows('select id from notices')).toEqual([{ id: 'notice-3' }]);
+    expect(await store.outbox.undeliveredCount(0)).toBe(0);
+  });
+
+  it('stays while another process tries, waits for an attempt, or adds to it', async () => {
+    const store = fixture();
+    const since = T0 + HOUR_MS;
+    const tried = { target: 'tried', account: 'acme' };
+    await queue(store, [notice(1), notice(2)], tried);
+    await claimed(store, since - 1, { target: 'tried' });
+    await queue(store, [notice(3)], { target: 'waits' });
+    await claimed(store, T0, { target: 'waits' });
+    await store.outbox.settle('notice-3', 'me', { type: 'retry', atMs: since, reason: 'http_429' }, T0);
+    await queue(store, [notice(4)], { target: 'busy' });
+    await queue(store, [notice(5)], { target: 'busy', account: 'other', atMs: since });
+    await store.outbox.dropIdle([], since);
+    expect(store.rows('select id from notices')).toHaveLength(5);
+    await store.outbox.dropIdle([], since + CLAIM_MS);
+    expect(store.rows('select id from notices')).toHaveLength(0);
+  });
+
+  it('is kept when it was delivered or given up: that is the journal', async () => {
+    const store = fixture();
+    await queue(store, [notice(1)]);
+    await claimed(store);
+    await store.outbox.settle('notice-1', 'me', { type: 'undelivered', reason: 'http_410' }, T0);
+    await store.outbox.dropIdle([], T0 + DAY_MS);
+    expect(await store.outbox.undeliveredCount(T0)).toBe(1);
+  });
+});
+
+describe('pruning', () => {
+  it('removes old notices that arrived or were given up, never one that is still to be delivered', async () => {
+    const store = fixture();
+    for (const [n, account] of ['delivered', 'given up', 'open'].entries())
+      await queue(store, [notice(n)], { account });
+    await claimed(store);
+    await store.outbox.settle('notice-0', 'me', { type: 'delivered' }, T0);
+    await store.outbox.settle('notice-1', 'me', { type: 'undelivered', reason: 'http_410' }, T0);
+    await store.prune(RETENTION, T0 + 90 * DAY_MS);
+    expect(store.rows('select id from notices')).toHaveLength(3);
+    await store.prune(RETENTION, T0 + 90 * DAY_MS + 1);
+    expect(store.rows('select id from notices')).toEqual([{ id: 'notice-2' }]);
+  });
+
+  it('forgets what was told of accounts that have not run for as long', async () => {
+    const store = fixture();
+    await store.outbox.tell('old', ['t'], () => ({ told: told('failed', T0), notices: [] }), T0);
+    await store.outbox.tell('new', ['t'], () => ({ told: told('failed', T0 + DAY_MS), notices: [] }), T0);
+    await store.prune(RETENTION, T0 + 90 * DAY_MS + 1);
+    expect(store.rows('select account from notice_states')).toEqual([{ account: 'new' }]);
+  });
+});
+
+describe('a store from before there was an outbox', () => {
+  it('gets one when it is opened, and keeps what it holds', async () => {
+    const file = join(newFolder(), 'x.db');
+    const before = MIGRATIONS.findIndex((step) => step.includes('create table notices'));
+    expect(before).toBeGreaterThan(0);
+    const db = new SQLite(file);
+    for (const step of MIGRATIONS.slice(0, before)) db.exec(step);
+    db.exec("insert into accounts (name) values ('acme')");
+    db.pragma(`user_version = ${String(before)}`);
+    db.close();
+    const store = fixture(file);
+    await queue(store, [notice(1)]);
+    expect(await claimed(store)).toEqual(['notice-1']);
+    expect(store.rows('select name from accounts')).toEqual([{ name: 'acme' }]);
+  });
+});
