@@ -1,67 +1,128 @@
 // The composition root of the daemon: joins its rooms, starts them in order and unwinds them in the reverse order.
+import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { UsageError, ConfigError } from './core/errors.ts';
 import type { RunSignals } from './core/ports.ts';
+import type { Secret } from './core/secret.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import { loadConfiguration } from './config/load-configuration.ts';
-import type { ConfigurationReader } from './daemon/account-book.ts';
+import { resolveSecret } from './config/secrets.ts';
 import { startDaemon } from './daemon/daemon.ts';
-import { startHttp } from './daemon/http.ts';
+import type { HttpOptions, HttpServer } from './daemon/http/server.ts';
+import { startHttp } from './daemon/http/server.ts';
 import { createMetrics } from './daemon/metrics.ts';
-import { commitOf, openSession } from './wire-session.ts';
+import { createNotifier } from './daemon/notify/notifier.ts';
+import { createSystemd } from './daemon/systemd.ts';
+import { createWatch } from './daemon/watch.ts';
+import { planPosted } from './wire-preview.ts';
+import { openSession } from './wire-session.ts';
+import { openSource } from './wire-source.ts';
+
+const PRUNE_EVERY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** A token that is shorter can be guessed by trying. */
+const SHORTEST_TOKEN = 16;
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
 export async function serve(version: string, configFile: string): Promise<number> {
-  const configuration = await loadConfiguration(configFile);
-  const { service } = configuration;
-  if (service === undefined) {
-    throw new ConfigError(configuration.issues.filter(({ severity }) => severity === 'error'));
-  }
+  const bootstrap = await loadConfiguration(configFile);
+  const service = soundService(bootstrap);
+  const httpToken = await tokenOf(service);
   const log = createLog(service);
   const metrics = createMetrics(version);
   const signals = createSignals();
-  const session = await openSession(version, configuration, service, (account) => ({
-    request: (event) => metrics.request(account, event),
-    retry: () => metrics.retry(account),
-  }));
-  const releasers: (() => Promise<void>)[] = [() => session.close()];
+  const releasers: (() => Promise<void>)[] = [];
+  log.info(
+    { event: 'starting', version, pid: process.pid, config: path.resolve(configFile), store: service.store },
+    'rolecall starts',
+  );
   try {
-    const accountNames = configuration.accounts.map(({ name }) => name);
-    log.info({ event: 'starting', version, store: service.store, accounts: accountNames }, 'rolecall starts');
+    const source = await openSource(configFile, service, log, metrics);
+    releasers.unshift(() => source.close());
+    const session = await openSession(version, bootstrap, service, {
+      observer: (account) => ({
+        request: (event) => metrics.request(account, event),
+        retry: () => metrics.retry(account),
+      }),
+      compareCommits: (a, b) => source.configuration.compareCommits(a, b),
+    });
+    releasers.unshift(() => session.close());
+    const { clock } = session.applying;
+    const notifier = createNotifier({
+      targets: service.notify,
+      version,
+      outbox: session.outbox,
+      clock,
+      log,
+      resolveSecret,
+      onResult: ({ format, result }) => metrics.notification(format, result),
+    });
+    const watch = createWatch(() => void daemon.reload(), log);
     const daemon = await startDaemon({
       version,
       service,
-      configuration: await configurationReader(configFile),
+      configuration: source.reader,
       log,
       metrics,
       deps: session.applying,
       reader: session.reader,
       desk: session.desk,
       signals,
-      onConfigured: (_settings, accounts) => session.setConfigured(accounts),
-      onRunEnded: async () => undefined,
-      planPosted: async () => [],
-      undelivered: async () => 0,
+      onConfigured(settings, accounts, files) {
+        session.setConfigured(accounts);
+        notifier.update(settings.notify);
+        watch.follow([path.resolve(configFile), ...files]);
+      },
+      onRunEnded: (detail, context) => notifier.runEnded(detail, context),
+      planPosted: (posted) =>
+        planPosted(posted, {
+          deps: { ...session.applying, claimant: (claim) => session.reader.claimant(claim) },
+          signals,
+          own: async () => {
+            const { service: now = service, accounts } = await source.configuration.read();
+            return { accounts, api: now.api };
+          },
+        }),
+      undelivered: () => session.outbox.undeliveredCount(clock.nowMs() - DAY_MS),
     });
+    releasers.unshift(() => watch.close());
     releasers.unshift(() => daemon.stop());
+    notifier.start();
+    releasers.unshift(() => notifier.stop());
+    source.onUpdate(() => void daemon.reload());
+
     const http = await listen(service, {
+      token: httpToken,
+      panel: daemon.panel,
       metrics,
-      notReady: async () => [
-        ...daemon.problems(),
-        ...(await session.checkStore().then(
-          () => [],
-          (error: unknown) => [error instanceof Error ? error.message : 'the store cannot be written'],
-        )),
-      ],
+      log,
+      notReady: async () => [...daemon.problems(), ...(await storeProblems(session.checkStore()))],
     });
     releasers.unshift(() => http.close());
-    log.info({ event: 'listening', url: http.url }, 'rolecall listens');
-    const pruning = setInterval(() => void session.prune().catch(() => undefined), 3_600_000);
-    process.on('SIGHUP', () => void daemon.reload());
+    log.info({ event: 'listening', url: http.url, token: httpToken !== null }, 'rolecall listens');
+
+    const systemd = createSystemd({ env: process.env, log, problems: () => daemon.problems() });
+    systemd.ready(`listens at ${http.url}`);
+    const pruning = setInterval(() => {
+      session.prune().catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : 'unknown';
+        log.warn({ event: 'prune_failed', reason }, 'old runs could not be pruned');
+      });
+    }, PRUNE_EVERY_MS);
+    process.on('SIGHUP', () => {
+      log.info({ event: 'reloading' }, 'the configuration is read anew');
+      systemd.reloading();
+      void source
+        .refresh()
+        .then(() => daemon.reload())
+        .finally(() => systemd.ready(`listens at ${http.url}`));
+    });
 
     const signal = await signals.received;
     clearInterval(pruning);
+    systemd.stopping();
     log.info({ event: 'stopping', signal }, 'rolecall stops: nothing new is started');
     setTimeout(() => signals.giveUp(), service.daemon.shutdownGraceMs).unref();
     return 0;
@@ -71,31 +132,34 @@ export async function serve(version: string, configFile: string): Promise<number
   }
 }
 
-/** Reads everything anew each time. */
-async function configurationReader(file: string): Promise<ConfigurationReader> {
-  const read = () => loadConfiguration(file);
-  return {
-    read,
-    readFor: read,
-    async commit() {
-      const loaded = await loadConfiguration(file);
-      return loaded.service === undefined ? null : await commitOf(loaded, loaded.service);
-    },
-    sourceProblem: () => null,
-  };
+function soundService({ service, issues }: Awaited<ReturnType<typeof loadConfiguration>>): ServiceSettings {
+  if (service !== undefined) return service;
+  throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
+}
+
+async function tokenOf({ http }: ServiceSettings): Promise<Secret | null> {
+  return http.token === undefined ? null : await resolveSecret(http.token, 'http.token');
+}
+
+async function storeProblems(check: Promise<void>): Promise<string[]> {
+  return await check.then(
+    () => [],
+    (error: unknown) => [error instanceof Error ? error.message : 'the store cannot be written'],
+  );
 }
 
 async function listen(
   { http }: ServiceSettings,
-  options: Pick<Parameters<typeof startHttp>[0], 'metrics' | 'notReady'>,
-): ReturnType<typeof startHttp> {
+  options: Omit<HttpOptions, 'host' | 'port'>,
+): Promise<HttpServer> {
+  if (options.token !== null && options.token.reveal().length < SHORTEST_TOKEN) {
+    options.log.warn(
+      { event: 'short_token', atLeast: SHORTEST_TOKEN },
+      'http.token is short enough to be guessed; use a longer one',
+    );
+  }
   try {
-    return await startHttp({
-      ...options,
-      host: http.host,
-      port: http.port,
-      hasToken: http.token !== undefined,
-    });
+    return await startHttp({ ...options, host: http.host, port: http.port });
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new UsageError(

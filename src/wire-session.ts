@@ -1,22 +1,35 @@
 // The composition root of a session: the store, the connections and the use cases' dependencies, joined.
 import { createHash, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
-import type { AccountRequest, ApplyDeps, DryRunDeps } from './app/request.ts';
+import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/request.ts';
 import type { Configuration, Session } from './cli/environment.ts';
 import type { Clock, Journal, ReadableService } from './core/ports.ts';
+import type { Outbox } from './core/outbox.ts';
 import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
 import type { Connections } from './service/connections.ts';
 import type { RequestObserver } from './service/requests.ts';
 
 export const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
+export interface SessionOptions {
+  readonly observer?: (account: string) => RequestObserver;
+  /** Where the configuration's repository is another one than that of the service's file. */
+  readonly compareCommits?: PlanningDeps['compareCommits'];
+}
+
+/** A session, and what only the daemon asks of the store. */
+export interface OpenSession extends Session {
+  readonly outbox: Outbox;
+}
+
 /** Everything that runs need: the store, the connections, and what the configuration's commit is. */
 export async function openSession(
   version: string,
   configuration: Configuration,
   service: ServiceSettings,
-  observer: (account: string) => RequestObserver = () => NO_OBSERVER,
-): Promise<Session> {
+  options: SessionOptions = {},
+): Promise<OpenSession> {
+  const { observer = () => NO_OBSERVER } = options;
   const { openStore } = await import('./store/store.ts');
   const store = openStore(service.store);
   let configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
@@ -27,7 +40,10 @@ export async function openSession(
     observer,
     (name) => configured.has(name),
   );
-  const planning = planningDeps(service.file, store.journal, connections);
+  const planning = {
+    ...planningDeps(service.file, store.journal, connections),
+    ...(options.compareCommits === undefined ? {} : { compareCommits: options.compareCommits }),
+  };
   const applying: ApplyDeps = { ...planning, service: connections, locks: store.locks };
   const commit = await commitOf(configuration, service);
   return {
@@ -35,6 +51,7 @@ export async function openSession(
     applying,
     reader: store.reader,
     desk: store.desk,
+    outbox: store.outbox,
     requestFor: (settings, trigger, signals): AccountRequest => ({
       settings,
       api: service.api,

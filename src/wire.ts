@@ -7,6 +7,17 @@ export function createEnvironment(version: string): Environment {
     version,
     loadConfiguration: async (file) =>
       (await import('./config/load-configuration.ts')).loadConfiguration(file),
+    collectConfiguration: async (file) =>
+      (await import('./config/collect-configuration.ts')).collectConfiguration(file),
+    commitOf: async (configuration, service) =>
+      (await import('./wire-session.ts')).commitOf(configuration, service),
+    async httpToken(service, variable) {
+      const { resolveSecret } = await import('./config/secrets.ts');
+      if (process.env[variable] !== undefined)
+        return await resolveSecret({ env: variable }, 'the daemon’s token');
+      const { token } = service.http;
+      return token === undefined ? null : await resolveSecret(token, 'http.token');
+    },
     checkSecrets: async (configuration) => {
       const { checkSecrets } = await import('./config/secrets.ts');
       return checkSecrets(configuration, process.env);

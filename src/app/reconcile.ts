@@ -84,7 +84,7 @@ async function runLocked(
     }
     const { plan } = planned;
     await recordPlan(runId, observation, plan, request, deps);
-    await options.onPlan?.(plan);
+    await options.onPlan?.(plan, runId);
 
     if (plan.status === 'blocked' || word.verdict === 'waits') {
       const waits = word.verdict === 'waits' ? { pending: plan.digest } : {};

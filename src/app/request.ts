@@ -65,7 +65,7 @@ export interface ReconcileOptions {
   /** The daemon's: a plan that needs a person's word is carried out once it was given, and waits until then. */
   readonly approvals?: boolean;
   /** Called with the plan before anything is written. */
-  readonly onPlan?: (plan: Plan) => void | Promise<void>;
+  readonly onPlan?: (plan: Plan, runId: string) => void | Promise<void>;
   /** Called as operations end. */
   readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
 }

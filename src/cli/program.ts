@@ -76,11 +76,16 @@ function buildProgram(
       '--detailed-exitcode',
       'exit 2 when there are operations, 3 when something is only held or blocked',
     )
-    .action(async (names: string[], flags: ReportFlags & { out?: string; server?: string; detailedExitcode?: true }) => {
-      const { plan } = await import('./plan.ts');
-      const options = { ...flags, detailedExitcode: flags.detailedExitcode === true };
-      setStatus(await plan(await environment(), config(), names, options));
-    });
+    .action(
+      async (
+        names: string[],
+        flags: ReportFlags & { out?: string; server?: string; detailedExitcode?: true },
+      ) => {
+        const { plan } = await import('./plan.ts');
+        const options = { ...flags, detailedExitcode: flags.detailedExitcode === true };
+        setStatus(await plan(await environment(), config(), names, options));
+      },
+    );
 
   report(program.command('apply'))
     .description('plan, show the plan, ask, carry it out, verify')

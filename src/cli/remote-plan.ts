@@ -43,7 +43,10 @@ export async function planRemotely(
         schemaVersion: 1,
         account,
         status: 'failed',
-        error: { code: 'malformed_response', message: `the daemon at ${endpoint.host} said nothing about it` },
+        error: {
+          code: 'malformed_response',
+          message: `the daemon at ${endpoint.host} said nothing about it`,
+        },
       },
   );
 }
@@ -78,7 +81,10 @@ async function ask(endpoint: URL, token: Secret, body: string): Promise<readonly
   const answer = parse(text);
   if (response.status !== 200) throw refusal(at, response.status, answer);
   if (!isPlans(answer)) {
-    throw new ServiceError('malformed', `${at} answered with something that is no plan; is it a rolecall daemon?`);
+    throw new ServiceError(
+      'malformed',
+      `${at} answered with something that is no plan; is it a rolecall daemon?`,
+    );
   }
   return answer;
 }

@@ -9,6 +9,8 @@ import type { Schedule } from './scheduler.ts';
 /** An account file as it was found at one reading; `settings` is absent when it is broken. */
 export interface AccountReading {
   readonly name: string;
+  /** Absolute. */
+  readonly file: string;
   readonly settings?: AccountSettings;
   readonly issues: readonly ConfigIssue[];
 }
@@ -25,7 +27,8 @@ export interface ConfigurationReader {
   read(): Promise<Reading>;
   /** Looks only for changes that concern this account. */
   readFor(account: string): Promise<Reading>;
-  commit(): Promise<ConfigCommit | null>;
+  /** The commit that a reading, or else the newest one, stands in. */
+  commit(reading?: Reading): Promise<ConfigCommit | null>;
   /** Why the newest commit of the daemon's own checkout is not used; null when it is, or there is none. */
   sourceProblem(): string | null;
 }
@@ -33,6 +36,7 @@ export interface ConfigurationReader {
 /** One account in the book. */
 export interface BookedAccount {
   readonly name: string;
+  readonly file: string;
   /** What is wrong with its configuration now; empty when nothing is. */
   readonly errors: readonly ConfigIssue[];
   /** The last sound settings; null when there never were any. */
@@ -73,12 +77,12 @@ export function createAccountBook(first: ServiceSettings, log: Log, metrics: Met
 
   function takeAccounts(readings: readonly AccountReading[]): void {
     const next = new Map<string, BookedAccount>();
-    for (const { name, settings, issues } of readings) {
+    for (const { name, file, settings, issues } of readings) {
       const before = book.get(name);
       const errors = settings === undefined ? errorsOf(issues) : [];
       tell(name, before?.errors ?? [], errors);
       metrics.configValid(name, settings !== undefined);
-      next.set(name, { name, errors, settings: settings ?? before?.settings ?? null });
+      next.set(name, { name, file, errors, settings: settings ?? before?.settings ?? null });
     }
     for (const name of book.keys()) if (!next.has(name)) metrics.forget(name);
     book = next;

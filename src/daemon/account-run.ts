@@ -4,11 +4,11 @@ import { dryRun, reconcile } from '../app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
-import type { Trigger } from '../core/journal.ts';
+import type { RunMode, Trigger } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { JournalReader, RunDetail, RunSignals } from '../core/ports.ts';
 import type { AccountSettings } from '../core/settings.ts';
-import type { AccountBook, ConfigurationReader } from './account-book.ts';
+import type { AccountBook, ConfigurationReader, Reading } from './account-book.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -23,7 +23,10 @@ export interface AccountRunOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Tells others of the end of a run; never rejects. */
-  readonly onRunEnded: (detail: RunDetail) => Promise<void>;
+  readonly onRunEnded: (
+    detail: RunDetail,
+    context: { readonly pendingDigest: string | null; readonly mode: RunMode },
+  ) => Promise<void>;
   readonly onFailures: (account: string, failures: number) => void;
 }
 
@@ -32,12 +35,14 @@ export function createAccountRun(
   options: AccountRunOptions,
 ): (account: string, trigger: Trigger) => Promise<void> {
   const { book, log, metrics, deps, signals } = options;
+  const logged = new Map<string, string>();
 
   async function run(name: string, trigger: Trigger): Promise<void> {
     const startedAt = performance.now();
     try {
-      if (book.take(await options.configuration.readFor(name))) options.onNewReading();
-      const runId = await runBooked(name, trigger);
+      const reading = await options.configuration.readFor(name);
+      if (book.take(reading)) options.onNewReading();
+      const runId = await runBooked(name, trigger, reading);
       if (runId !== null) await tell(name, runId, (performance.now() - startedAt) / 1000);
     } catch (error) {
       // The store could not be used, or there is a bug: the daemon lives, and says so.
@@ -47,7 +52,7 @@ export function createAccountRun(
   }
 
   /** Resolves with the run that was journaled, or null when there was none. */
-  async function runBooked(name: string, trigger: Trigger): Promise<string | null> {
+  async function runBooked(name: string, trigger: Trigger, reading: Reading): Promise<string | null> {
     const account = book.account(name);
     if (account === undefined) return null;
     const state = await deps.journal.accountState(name);
@@ -60,14 +65,18 @@ export function createAccountRun(
       const mode = settings?.mode ?? 'plan';
       return (await journalBrokenAccount(name, errors, trigger, mode, deps)).runId;
     }
-    return await runSettings(settings, trigger);
+    return await runSettings(settings, trigger, reading);
   }
 
-  async function runSettings(settings: AccountSettings, trigger: Trigger): Promise<string | null> {
+  async function runSettings(
+    settings: AccountSettings,
+    trigger: Trigger,
+    reading: Reading,
+  ): Promise<string | null> {
     const request: AccountRequest = {
       settings,
       api: book.api(),
-      commit: await options.configuration.commit(),
+      commit: await options.configuration.commit(reading),
       configured: book.names(),
       trigger,
       // A new object for each run: what a run was told by the service (a refused token) binds no other run.
@@ -79,7 +88,7 @@ export function createAccountRun(
       approvals: true,
       accept: ACCEPT_NOTHING,
       lockTimeoutMs: 0,
-      onPlan: (plan) => logPlan(plan, trigger),
+      onPlan: (plan, runId) => logPlan(plan, runId, trigger),
     });
     if ('runId' in result) return result.runId;
     metrics.skippedTick(settings.name);
@@ -90,9 +99,15 @@ export function createAccountRun(
     return null;
   }
 
-  function logPlan({ account, summary, digest, status }: Plan, trigger: Trigger): void {
-    if (summary.create + summary.delete === 0 && status === 'planned') return;
-    log.info({ event: 'planned', account, trigger, status, ...summary, digest }, 'there is something to do');
+  /** Says a plan that does something, and one that waits once. */
+  function logPlan({ account, summary, digest, status }: Plan, runId: string, trigger: Trigger): void {
+    const isNew = logged.get(account) !== digest;
+    logged.set(account, digest);
+    if (!isNew || (summary.create + summary.delete === 0 && status === 'planned')) return;
+    log.info(
+      { event: 'planned', account, runId, trigger, status, ...summary, digest },
+      'there is something to do',
+    );
   }
 
   async function tell(account: string, runId: string, seconds: number): Promise<void> {
@@ -103,7 +118,10 @@ export function createAccountRun(
     metrics.account(account, { paused: state?.paused ?? false, pending: state?.pending?.digest ?? null });
     options.onFailures(account, isFailure(detail) ? (state?.consecutiveFailures ?? 0) : 0);
     logEnd(detail, seconds);
-    await options.onRunEnded(detail);
+    await options.onRunEnded(detail, {
+      pendingDigest: state?.pending?.digest ?? null,
+      mode: book.account(account)?.settings?.mode ?? detail.run.mode,
+    });
   }
 
   function logEnd({ run, operations, warnings }: RunDetail, seconds: number): void {

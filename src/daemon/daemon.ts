@@ -2,10 +2,11 @@
 import type { ApplyDeps } from '../app/request.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import type { PlanResult } from '../core/plan.ts';
-import type { JournalReader, RunDetail, RunSignals } from '../core/ports.ts';
+import type { JournalReader, RunSignals } from '../core/ports.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { ConfigurationReader } from './account-book.ts';
 import { createAccountBook } from './account-book.ts';
+import type { AccountRunOptions } from './account-run.ts';
 import { createAccountRun } from './account-run.ts';
 import { watchApprovals } from './approvals.ts';
 import { createDaemonPanel } from './daemon-panel.ts';
@@ -27,9 +28,13 @@ export interface DaemonOptions {
   readonly desk: OperatorDesk;
   readonly signals: RunSignals;
   /** Told of the service's settings when they may have changed, and of the accounts that are configured. */
-  readonly onConfigured: (service: ServiceSettings, accounts: ReadonlySet<string>) => void;
+  readonly onConfigured: (
+    service: ServiceSettings,
+    accounts: ReadonlySet<string>,
+    files: readonly string[],
+  ) => void;
   /** Tells others of the end of a run; never rejects. */
-  readonly onRunEnded: (detail: RunDetail) => Promise<void>;
+  readonly onRunEnded: AccountRunOptions['onRunEnded'];
   readonly planPosted: (posted: PostedConfiguration) => Promise<readonly PlanResult[]>;
   readonly undelivered: () => Promise<number>;
 }
@@ -80,7 +85,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     if (stopping) return;
     scheduler.update(book.schedules());
     lanes = new Set(book.accounts().map(({ settings }) => settings?.baseUrl)).size;
-    options.onConfigured(book.service(), book.names());
+    options.onConfigured(
+      book.service(),
+      book.names(),
+      book.accounts().map(({ file }) => file),
+    );
     metrics.schedules(
       book.accounts().map(({ name }) => ({
         account: name,
@@ -88,7 +97,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         intervalMs: scheduler.intervalMs(name),
       })),
     );
-    metrics.sourceRefused(configuration.sourceProblem() !== null);
   }
 
   async function reload(): Promise<boolean> {

@@ -1,0 +1,116 @@
+// The plan of files that somebody sent: loaded from memory, joined with what this daemon knows, and planned.
+// An account's token goes to the address only that the daemon's own configuration says, whatever the files ask for.
+import path from 'node:path';
+import type { PreviewDeps } from './app/preview.ts';
+import { preview } from './app/preview.ts';
+import { describeFailure } from './app/run-result.ts';
+import { ConfigError } from './core/errors.ts';
+import type { PlanResult } from './core/plan.ts';
+import type { RunSignals } from './core/ports.ts';
+import type { AccountSettings, ApiSettings, ConfigCommit } from './core/settings.ts';
+import { filesFromMemory } from './config/files-in-memory.ts';
+import type { LoadedConfiguration } from './config/load-configuration.ts';
+import { loadConfiguration } from './config/load-configuration.ts';
+import type { PostedConfiguration } from './daemon/panel.ts';
+
+/** What the daemon's own configuration says at this moment. */
+export interface OwnConfiguration {
+  readonly accounts: LoadedConfiguration['accounts'];
+  readonly api: ApiSettings;
+}
+
+export interface PostedPlanOptions {
+  readonly deps: PreviewDeps;
+  readonly signals: RunSignals;
+  readonly own: () => Promise<OwnConfiguration>;
+}
+
+const AT_A_TIME = 4;
+const LONGEST_LOAD_MS = 10_000;
+
+/** Where posted files seem to stand; there is no such folder, and nothing is looked up in it. */
+const ROOT = path.resolve('/posted');
+
+/** Plans the accounts of posted files, in the order of their names. Writes nothing; a failure is that account's. */
+export async function planPosted(
+  posted: PostedConfiguration,
+  { deps, signals, own }: PostedPlanOptions,
+): Promise<readonly PlanResult[]> {
+  const loaded = await loadConfiguration(path.join(ROOT, posted.config), {
+    files: filesFromMemory(ROOT, posted.files),
+    signal: AbortSignal.timeout(LONGEST_LOAD_MS),
+  });
+  const { accounts: ownAccounts, api } = await own();
+  const configured = new Set(ownAccounts.map(({ name }) => name));
+  const names = posted.accounts.length > 0 ? posted.accounts : loaded.accounts.map(({ name }) => name);
+
+  async function planOne(name: string): Promise<PlanResult> {
+    const account = loaded.accounts.find((candidate) => candidate.name === name);
+    if (account === undefined) return failed(name, 'unknown_account', 'no posted file is of this account');
+    if (account.settings === undefined || loaded.service === undefined) {
+      const { code, message } = describeFailure(
+        new ConfigError([...loaded.issues.filter(({ severity }) => severity === 'error')]),
+      );
+      return failed(name, code, message);
+    }
+    const refusal = reasonToRefuse(account.settings, ownAccounts.find((one) => one.name === name)?.settings);
+    if (refusal !== null) return failed(name, ...refusal);
+    const request = {
+      settings: account.settings,
+      api,
+      commit: commitOf(posted),
+      configured,
+      trigger: 'manual' as const,
+      signals: { stop: signals.stop, kill: signals.kill },
+    };
+    return await preview(request, deps);
+  }
+
+  const results: PlanResult[] = [];
+  const queue = names.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, name] of queue) results[index] = await planOne(name);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  return results;
+}
+
+function failed(account: string, code: string, message: string): PlanResult {
+  return { schemaVersion: 1, account, status: 'failed', error: { code, message } };
+}
+
+/** The account as posted must be reached as the daemon reaches it: else its token would go where a stranger says. */
+function reasonToRefuse(
+  posted: AccountSettings,
+  own: AccountSettings | undefined,
+): readonly [code: string, message: string] | null {
+  if (own === undefined) {
+    return [
+      'unknown_account',
+      'this daemon does not have the account (yet): its plan can be made once the daemon’s own configuration has it',
+    ];
+  }
+  const differs = (what: string): readonly [string, string] => [
+    'identity_mismatch',
+    `${what} of the account differs from the daemon’s own configuration; the token is used only as that says, so this change cannot be planned before the daemon has it`,
+  ];
+  if (posted.baseUrl !== own.baseUrl) return differs('the address');
+  if (!isSameSecret(posted, own)) return differs('the token reference');
+  return null;
+}
+
+function isSameSecret(posted: AccountSettings, own: AccountSettings): boolean {
+  if ('env' in posted.token || 'env' in own.token) {
+    return 'env' in posted.token && 'env' in own.token && posted.token.env === own.token.env;
+  }
+  if (posted.token.file === own.token.file) return true;
+  // Relative paths are relative to the account's file, here and there.
+  const relative = ({ file, token }: AccountSettings): string | null =>
+    'file' in token ? path.relative(path.dirname(file), token.file) : null;
+  return posted.token.file.startsWith(ROOT + path.sep) && relative(posted) === relative(own);
+}
+
+function commitOf({ commit }: PostedConfiguration): ConfigCommit | null {
+  if (commit === null) return null;
+  return { ...commit, dirty: false, authoredAt: commit.committedAt, subject: '' };
+}
