@@ -2,12 +2,14 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { UsageError, ConfigError } from './core/errors.ts';
-import type { RunSignals } from './core/ports.ts';
+import type { JournalReader, RunSignals } from './core/ports.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import { loadConfiguration } from './config/load-configuration.ts';
+import { resolveSecret } from './config/secrets.ts';
 import { startDaemon } from './daemon/daemon.ts';
-import { startHttp } from './daemon/http.ts';
+import { startHttp } from './daemon/http/server.ts';
 import { createMetrics } from './daemon/metrics.ts';
+import type { Panel } from './daemon/panel.ts';
 import { commitOf, openSession } from './wire-session.ts';
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
@@ -59,6 +61,8 @@ export async function serve(version: string, configFile: string): Promise<number
     releasers.unshift(() => daemon.stop());
     const http = await listen(service, {
       metrics,
+      log,
+      panel: journalPanel(version, session.reader),
       notReady: async () => [
         ...(daemon.isReady() ? [] : ['the scheduler is not running']),
         ...(await session.checkStore().then(
@@ -85,14 +89,15 @@ export async function serve(version: string, configFile: string): Promise<number
 
 async function listen(
   { http }: ServiceSettings,
-  options: Pick<Parameters<typeof startHttp>[0], 'metrics' | 'notReady'>,
+  options: Pick<Parameters<typeof startHttp>[0], 'metrics' | 'notReady' | 'log' | 'panel'>,
 ): ReturnType<typeof startHttp> {
+  const token = http.token === undefined ? null : await resolveSecret(http.token, 'http.token');
   try {
     return await startHttp({
       ...options,
       host: http.host,
       port: http.port,
-      hasToken: http.token !== undefined,
+      token,
     });
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
@@ -100,6 +105,22 @@ async function listen(
       `cannot listen on ${http.host}:${http.port} (${reason}); choose another http.listen`,
     );
   }
+}
+
+/** What the journal alone can tell; no account is known by it, so none can be told to do anything. */
+function journalPanel(version: string, reader: JournalReader): Panel {
+  const startedAt = new Date().toISOString();
+  return {
+    overview: async () => ({ version, startedAt, issues: [], commit: null, undelivered: 0 }),
+    accounts: async () => [],
+    account: async () => null,
+    runs: (filter) => reader.runs(filter),
+    run: (id) => reader.run(id),
+    sync: () => 'unknown',
+    approve: async () => ({ type: 'unknown' }),
+    setPaused: async () => false,
+    plan: async () => [],
+  };
 }
 
 function createSignals(): RunSignals & { readonly received: Promise<string>; giveUp(): void } {
