@@ -24,6 +24,8 @@ export interface AccountView {
   /** While failures keep it back: before then no scheduled run starts. */
   readonly backoffUntil: string | null;
   readonly consecutiveFailures: number;
+  /** What a plan would do now, as the last one found; left out when there is none. */
+  readonly drift?: { readonly create: number; readonly delete: number };
   /** The plan that waits for approval. */
   readonly pending: { readonly digest: string; readonly runId: string; readonly since: string } | null;
   readonly approved: { readonly digest: string; readonly expiresAt: string } | null;

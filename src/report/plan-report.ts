@@ -37,7 +37,7 @@ export function renderPlans(plans: readonly PlanResult[], options: ReportOptions
 }
 
 /** The model of the plans, for any format. */
-function planReport(plans: readonly PlanResult[]): Report {
+export function planReport(plans: readonly PlanResult[]): Report {
   const documents = plans.map(planDocument);
   if (plans.length === 0) {
     return {

@@ -32,7 +32,7 @@ export function renderRunReports(reports: readonly RunReport[], options: ReportO
  * The model of the runs, for any format. `brief` tells a run that had nothing to do in a line, and points to `show`
  * for what may be wanted later; `full` is what `show` shows.
  */
-function runReport(reports: readonly RunReport[], detail: 'full' | 'brief' = 'full'): Report {
+export function runReport(reports: readonly RunReport[], detail: 'full' | 'brief' = 'full'): Report {
   const documents = reports.map((report) =>
     detail === 'brief' && hadNothingToDo(report) ? quietDocument(report) : runDocument(report, detail),
   );

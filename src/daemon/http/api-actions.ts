@@ -1,0 +1,110 @@
+// The writing half of the API: the operator's words, and plans of configurations that are posted.
+import type { Hono } from 'hono';
+import { ConfigError, UsageError } from '../../core/errors.ts';
+import type { PlanResult } from '../../core/plan.ts';
+import type { Panel } from '../panel.ts';
+import { type Action, type ActionOutcome, ACTIONS, DIGEST, OUTCOME_WORDS, perform } from './actions.ts';
+import { type Body, readBody } from './body.ts';
+import type { HttpContext, HttpEnv } from './context.ts';
+import { apiFailure } from './failure.tsx';
+import type { HttpLimits } from './limits.ts';
+import { parsePosted } from './posted-configuration.ts';
+import { badRequest, type Failure, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
+
+type Json = { readonly value: unknown } | { readonly failure: Failure };
+
+/** Adds the paths that change something, or that have to be told much before they answer. */
+export function addApiActions(app: Hono<HttpEnv>, panel: Panel, limits: HttpLimits): void {
+  for (const action of ACTIONS) {
+    app.post(`/api/v1/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
+      const body = parseJson(await readBody(context.env.incoming, limits.bodyBytes), {});
+      if ('failure' in body) return apiFailure(context, body.failure);
+      const digest = parseDigest(body.value, action);
+      if ('failure' in digest) return apiFailure(context, digest.failure);
+      return answerOutcome(context, await perform(panel, action, context.req.param('name'), digest.value));
+    });
+  }
+
+  app.post('/api/v1/plan', async (context) => {
+    // Planning waits for the service, in silence, for as long as that takes.
+    context.env.incoming.setTimeout(limits.planIdleMs);
+    const body = parseJson(await readBody(context.env.incoming, limits.planBytes));
+    if ('failure' in body) return apiFailure(context, body.failure);
+    const posted = parsePosted(body.value);
+    if ('problem' in posted) return apiFailure(context, badRequest(posted.problem));
+    const plans = await planOf(panel, posted.value);
+    return 'failure' in plans ? apiFailure(context, plans.failure) : context.json(plans.value);
+  });
+}
+
+/** Whoever posted the files can mend what is wrong with them. */
+async function planOf(
+  panel: Panel,
+  posted: Parameters<Panel['plan']>[0],
+): Promise<{ readonly value: readonly PlanResult[] } | { readonly failure: Failure }> {
+  try {
+    return { value: await panel.plan(posted) };
+  } catch (error) {
+    if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
+    return { failure: { status: 400, code: error.code, message: error.message } };
+  }
+}
+
+/** The JSON in a body; `empty` is what an empty one stands for, where it may be empty. */
+function parseJson(body: Body, empty?: unknown): Json {
+  if (body.type === 'too_large') return { failure: TOO_LARGE };
+  if (body.type === 'incomplete') return { failure: badRequest('the body is incomplete') };
+  if (body.type === 'no_text') return { failure: badRequest('the body is not UTF-8') };
+  if (body.text.trim() === '' && empty !== undefined) return { value: empty };
+  try {
+    return { value: JSON.parse(body.text) };
+  } catch {
+    return { failure: badRequest('the body is not JSON') };
+  }
+}
+
+/** A misspelt `digest` must not approve whatever happens to wait. */
+function parseDigest(
+  body: unknown,
+  action: Action,
+): { readonly value: string | null } | { readonly failure: Failure } {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return { failure: badRequest('the body must be an object, or empty') };
+  }
+  const fields: readonly string[] = action === 'approve' ? ['digest'] : [];
+  const unknown = Object.keys(body).find((key) => !fields.includes(key));
+  if (unknown !== undefined) {
+    return { failure: badRequest(`${JSON.stringify(unknown.slice(0, 100))} is not known here`) };
+  }
+  if (!('digest' in body) || body.digest === null) return { value: null };
+  if (typeof body.digest !== 'string' || !DIGEST.test(body.digest)) {
+    return { failure: badRequest('`digest` must be that of a plan, or at least its first eight hex digits') };
+  }
+  return { value: body.digest };
+}
+
+function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {
+  const failed = { code: outcome.type, message: OUTCOME_WORDS[outcome.type] };
+  switch (outcome.type) {
+    case 'queued':
+      return context.json({ status: outcome.type }, 202);
+    case 'paused':
+    case 'resumed':
+      return context.json({ status: outcome.type });
+    case 'approved':
+      return context.json({
+        status: outcome.type,
+        digest: outcome.digest,
+        expiresAt: new Date(outcome.expiresAtMs).toISOString(),
+      });
+    case 'unknown':
+      return apiFailure(context, NO_ACCOUNT);
+    case 'stopping':
+      return apiFailure(context, { status: 503, ...failed });
+    case 'busy':
+    case 'nothing_pending':
+      return apiFailure(context, { status: 409, ...failed });
+    case 'other_plan':
+      return apiFailure(context, { status: 409, ...failed, more: { pending: outcome.pending } });
+  }
+}

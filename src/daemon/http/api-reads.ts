@@ -1,0 +1,37 @@
+// The reading half of the API: accounts, runs, and the daemon itself (contract, section 7).
+import type { Hono } from 'hono';
+import { runReportToJson, runToJson } from '../../report/run-json.ts';
+import type { Panel } from '../panel.ts';
+import { accountToJson, daemonToJson } from './account-json.ts';
+import type { HttpEnv } from './context.ts';
+import { apiFailure } from './failure.tsx';
+import { openapiDocument } from './openapi/document.ts';
+import { badRequest, NO_ACCOUNT, NO_RUN } from './refusals.ts';
+import { parseRunFilter } from './run-filter.ts';
+
+/** Adds the paths that only read. */
+export function addApiReads(app: Hono<HttpEnv>, panel: Panel, nowMs: () => number): void {
+  app.get('/api/v1/openapi.json', (context) => context.json(openapiDocument()));
+
+  app.get('/api/v1/status', async (context) => context.json(daemonToJson(await panel.overview())));
+
+  app.get('/api/v1/accounts', async (context) =>
+    context.json({ accounts: (await panel.accounts()).map(accountToJson) }),
+  );
+
+  app.get('/api/v1/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
+    const account = await panel.account(context.req.param('name'));
+    return account === null ? apiFailure(context, NO_ACCOUNT) : context.json(accountToJson(account));
+  });
+
+  app.get('/api/v1/runs', async (context) => {
+    const filter = parseRunFilter(context.req.queries(), nowMs());
+    if ('problem' in filter) return apiFailure(context, badRequest(filter.problem));
+    return context.json({ runs: (await panel.runs(filter)).map(runToJson) });
+  });
+
+  app.get('/api/v1/runs/:id{[0-9a-f-]+}', async (context) => {
+    const run = await panel.run(context.req.param('id'));
+    return run === null ? apiFailure(context, NO_RUN) : context.json(runReportToJson(run));
+  });
+}

@@ -1,0 +1,51 @@
+// How often an address has given a wrong token lately, so that guessing is slow (contract, section 7).
+
+const WINDOW_MS = 60_000;
+const MOST_FAILURES = 10;
+/** Addresses that are remembered; beyond it the one that was quiet longest is forgotten. */
+const MOST_ADDRESSES = 10_000;
+
+export interface Attempts {
+  /** Milliseconds until the address may try again; 0: now. */
+  waitMs(address: string): number;
+  failed(address: string): void;
+}
+
+/** At most ten failures a minute for each address, in bounded memory. */
+export function createAttempts(nowMs: () => number): Attempts {
+  // In the order of the latest failure, so that the first is the one to forget.
+  const failures = new Map<string, readonly number[]>();
+
+  function recent(address: string): readonly number[] {
+    const now = nowMs();
+    return (failures.get(client(address)) ?? []).filter((at) => now - at < WINDOW_MS);
+  }
+
+  return {
+    waitMs(address) {
+      const times = recent(address);
+      const oldest = times[times.length - MOST_FAILURES];
+      return oldest === undefined ? 0 : oldest + WINDOW_MS - nowMs();
+    },
+    failed(address) {
+      const times = [...recent(address), nowMs()].slice(-MOST_FAILURES);
+      failures.delete(client(address));
+      failures.set(client(address), times);
+      const [quietest] = failures.keys();
+      if (failures.size > MOST_ADDRESSES && quietest !== undefined) failures.delete(quietest);
+    },
+  };
+}
+
+/** An IPv6 client has a whole /64 to itself; an IPv4 one may be spelt as IPv6. */
+function client(address: string): string {
+  const bare = address.replace(/%.*$/, '').toLowerCase();
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(bare)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!bare.includes(':')) return bare;
+  const [head = '', tail] = bare.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  return [...before, ...(tail === undefined ? [] : zeros), ...after].slice(0, 4).join(':');
+}

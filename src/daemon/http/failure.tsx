@@ -1,0 +1,36 @@
+// Refusals and failures, in the form that whoever asks can read: JSON below /api, a page in a browser, else a line.
+import { html } from 'hono/html';
+import type { HttpContext } from './context.ts';
+import { Layout } from './pages/layout.tsx';
+import type { Failure } from './refusals.ts';
+
+/** The answer as JSON: `{error: {code, message}}`. */
+export function apiFailure(context: HttpContext, failure: Failure): Response {
+  const { status, code, message, headers = {}, more = {} } = failure;
+  return context.json({ error: { code, message, ...more } }, status, { ...headers });
+}
+
+/** The answer in the form that the path and the `Accept` header ask for. */
+export async function answerFailure(context: HttpContext, failure: Failure): Promise<Response> {
+  if (isApi(context)) return apiFailure(context, failure);
+  const { status, message, headers = {} } = failure;
+  if (!wantsPage(context)) return context.text(`${message}\n`, status, { ...headers });
+  const page = (
+    <Layout title={`Error ${status}`} visitor={context.get('visitor')}>
+      <h1>{message}</h1>
+      <p>
+        <a href="/">All accounts</a>
+      </p>
+    </Layout>
+  );
+  return await context.html(html`<!doctype html>${page}`, status, { ...headers });
+}
+
+export function isApi(context: HttpContext): boolean {
+  return context.req.path === '/api' || context.req.path.startsWith('/api/');
+}
+
+/** Whether a browser asks for a page, and not a program for anything. */
+export function wantsPage(context: HttpContext): boolean {
+  return (context.req.header('accept') ?? '').includes('text/html');
+}

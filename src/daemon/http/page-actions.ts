@@ -1,0 +1,28 @@
+// The buttons of the pages: forms that post an operator's word, and lead back to the account with what came of it.
+import type { Hono } from 'hono';
+import type { Panel } from '../panel.ts';
+import { ACTIONS, DIGEST, perform } from './actions.ts';
+import { readBody } from './body.ts';
+import type { HttpEnv } from './context.ts';
+import { answerFailure } from './failure.tsx';
+import type { HttpLimits } from './limits.ts';
+import { badRequest, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
+
+/** Adds what the forms post to. The button that approves says which plan was looked at, and approves no other. */
+export function addPageActions(app: Hono<HttpEnv>, panel: Panel, limits: HttpLimits): void {
+  for (const action of ACTIONS) {
+    app.post(`/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
+      const body = await readBody(context.env.incoming, limits.bodyBytes);
+      if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);
+      if (body.type !== 'whole') return await answerFailure(context, badRequest('The form is incomplete.'));
+      const digest = new URLSearchParams(body.text).get('digest');
+      if (action === 'approve' && (digest === null || !DIGEST.test(digest))) {
+        return await answerFailure(context, badRequest('The form does not say which plan is approved.'));
+      }
+      const name = context.req.param('name');
+      const outcome = await perform(panel, action, name, digest);
+      if (outcome.type === 'unknown') return await answerFailure(context, NO_ACCOUNT);
+      return context.redirect(`/accounts/${name}?said=${outcome.type}`, 303);
+    });
+  }
+}

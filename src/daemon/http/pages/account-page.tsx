@@ -1,0 +1,110 @@
+// The page of one account: how it stands, the plan that waits, the buttons, and the last runs.
+import type { RunRecord } from '../../../core/journal.ts';
+import type { Plan } from '../../../core/plan.ts';
+import type { Fact } from '../../../report/document.ts';
+import { code } from '../../../report/document.ts';
+import type { AccountView } from '../../panel.ts';
+import { OUTCOME_WORDS } from '../actions.ts';
+import type { ActionOutcome } from '../actions.ts';
+import type { Visitor } from '../context.ts';
+import { WRITING_OFF } from '../refusals.ts';
+import { AccountMarks } from './account-marks.tsx';
+import { ActionButton } from './action-button.tsx';
+import { Instant } from './instant.tsx';
+import { Layout } from './layout.tsx';
+import { Notice } from './notice.tsx';
+import { PendingPlan } from './pending-plan.tsx';
+import { Facts } from './report-view.tsx';
+import { RunTable, StatusBadge } from './run-table.tsx';
+
+interface AccountPageProps {
+  readonly account: AccountView;
+  readonly runs: readonly RunRecord[];
+  /** The plan that waits for approval, when there is one and it is still kept. */
+  readonly plan: Plan | null;
+  /** What came of the button that led here. */
+  readonly said: ActionOutcome['type'] | null;
+  readonly canWrite: boolean;
+  readonly visitor: Visitor | undefined;
+}
+
+const GOOD_NEWS: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
+
+export function AccountPage({ account, runs, plan, said, canWrite, visitor }: AccountPageProps) {
+  const { name, lastRun } = account;
+  return (
+    <Layout title={name} visitor={visitor}>
+      <h1>{name}</h1>
+      <p>
+        {lastRun === null ? null : <StatusBadge status={lastRun.status} />} <AccountMarks account={account} />
+      </p>
+      {said === null ? null : (
+        <p class={`notice ${GOOD_NEWS.includes(said) ? 'good' : 'warn'}`} role="status">
+          {OUTCOME_WORDS[said]}
+        </p>
+      )}
+      <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
+      <Facts facts={settingsOf(account)}>
+        <Times account={account} />
+      </Facts>
+      {canWrite ? <Actions account={account} /> : <p class="quiet">{WRITING_OFF.message}</p>}
+      <PendingPlan account={account} plan={plan} canWrite={canWrite} />
+      <section>
+        <h2>Last runs</h2>
+        {runs.length === 0 ? <p class="quiet">It has not run yet.</p> : <RunTable runs={runs} />}
+      </section>
+    </Layout>
+  );
+}
+
+function Times({ account }: { readonly account: AccountView }) {
+  const times: readonly (readonly [string, string | null])[] = [
+    ['Next run', account.nextRunAt],
+    ['Held back until', account.backoffUntil],
+    ['Last success', account.lastSuccessAt],
+    ['Approval ends', account.approved?.expiresAt ?? null],
+  ];
+  return (
+    <>
+      {times.map(([label, at]) =>
+        at === null ? null : (
+          <>
+            <dt>{label}</dt>
+            <dd>
+              <Instant at={at} />
+            </dd>
+          </>
+        ),
+      )}
+    </>
+  );
+}
+
+function settingsOf(account: AccountView): Fact[] {
+  const { mode, schedule, timezone, region, remoteAccountId, consecutiveFailures, approved } = account;
+  const facts: (Fact | false)[] = [
+    mode !== null && { label: 'Mode', line: [mode] },
+    schedule !== null && {
+      label: 'Schedule',
+      line: [code(schedule), ...(timezone === null ? [] : [` ${timezone}`])],
+    },
+    region !== null && { label: 'Region', line: [region] },
+    remoteAccountId !== null && { label: 'Account id', line: [code(remoteAccountId)] },
+    consecutiveFailures > 0 && { label: 'Failures in a row', line: [String(consecutiveFailures)] },
+    approved !== null && { label: 'Approved plan', line: [code(approved.digest)] },
+  ];
+  return facts.filter((fact) => fact !== false);
+}
+
+function Actions({ account: { name, paused } }: { readonly account: AccountView }) {
+  return (
+    <div class="actions">
+      <ActionButton account={name} action="sync" label="Run now" />
+      {paused ? (
+        <ActionButton account={name} action="resume" label="Resume scheduled runs" />
+      ) : (
+        <ActionButton account={name} action="pause" label="Pause scheduled runs" />
+      )}
+    </div>
+  );
+}

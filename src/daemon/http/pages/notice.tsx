@@ -1,0 +1,28 @@
+// Boxes that are to be seen before anything else on a page.
+import { visible } from '../../../report/visible.ts';
+
+interface NoticeProps {
+  readonly tone: 'good' | 'warn' | 'bad';
+  readonly title: string;
+  /** One item each; without any there is no box. */
+  readonly lines: readonly string[];
+}
+
+/** A titled list of what is wrong, as compilers print it. */
+export function Notice({ tone, title, lines }: NoticeProps) {
+  if (lines.length === 0) return null;
+  return (
+    <div class={`notice ${tone}`}>
+      <p>
+        <strong>{title}</strong>
+      </p>
+      <ul>
+        {lines.map((line) => (
+          <li>
+            <code>{visible(line)}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+// The headers that every answer carries, whatever it is an answer to.
+import type { HttpMiddleware } from './context.ts';
+import { isHttps } from './request-site.ts';
+
+/** Pages hold text, our own stylesheet, and forms that post to ourselves. There is no script, frame, image or font. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+const NO_STORE = 'no-store';
+const HSTS = 'max-age=31536000';
+
+/** Adds them behind every handler, errors included. What does not say how it may be kept is kept by nobody. */
+export const withSecurityHeaders: HttpMiddleware = async (context, next) => {
+  await next();
+  const { headers } = context.res;
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) headers.set(name, value);
+  if (!headers.has('cache-control')) headers.set('cache-control', NO_STORE);
+  // Over plain http it would mean nothing, and must not be sent.
+  if (isHttps(context)) headers.set('strict-transport-security', HSTS);
+};

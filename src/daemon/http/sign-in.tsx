@@ -1,0 +1,74 @@
+// How a browser signs in and out: the token is given once, and a session stands for it from then on.
+import type { Hono } from 'hono';
+import { html } from 'hono/html';
+import type { Access } from './access.ts';
+import { readBody } from './body.ts';
+import { remoteAddress, type HttpContext, type HttpEnv } from './context.ts';
+import { answerFailure } from './failure.tsx';
+import type { HttpLimits } from './limits.ts';
+import { localPath } from './local-path.ts';
+import { ReturnPage, SignInPage } from './pages/sign-in-page.tsx';
+import { badRequest, type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED } from './refusals.ts';
+import { giveSession, sessionOf, takeSession } from './session-cookie.ts';
+
+export const SIGN_IN = '/sign-in';
+const WRONG_TOKEN: Failure = { ...UNAUTHORIZED, message: 'That is not the token.' };
+
+/** Adds the form, what it posts to, and the way out. */
+export function addSignIn(app: Hono<HttpEnv>, access: Access, limits: HttpLimits): void {
+  app.get(SIGN_IN, async (context) => {
+    const page = <SignInPage next={localPath(context.req.query('next') ?? '/')} />;
+    return await context.html(html`<!doctype html>${page}`);
+  });
+
+  app.post(SIGN_IN, async (context) => {
+    const body = await readBody(context.env.incoming, limits.signInBytes);
+    if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);
+    if (body.type !== 'whole') return await answerFailure(context, badRequest('The form is incomplete.'));
+    const form = new URLSearchParams(body.text);
+    const next = localPath(form.get('next') ?? '/');
+    const verdict = access.judgeSignIn(form.get('token') ?? '', remoteAddress(context));
+    switch (verdict.type) {
+      case 'throttled':
+        return await refuseSignIn(context, tooManyAttempts(verdict.waitMs), next);
+      case 'wrong':
+        return await refuseSignIn(context, WRONG_TOKEN, next);
+      case 'right':
+        giveSession(context, access.sessions.open());
+        return context.redirect(next, 303);
+    }
+  });
+
+  app.post('/sign-out', (context) => {
+    const session = sessionOf(context);
+    if (session !== undefined) access.sessions.close(session);
+    takeSession(context);
+    return context.redirect(SIGN_IN, 303);
+  });
+}
+
+/** The form in the place of a page that nobody has signed in for; signed in, the browser is led back to it. */
+export async function askToSignIn(context: HttpContext): Promise<Response> {
+  const isReading = context.req.method === 'GET' || context.req.method === 'HEAD';
+  const { status, headers = {} } = UNAUTHORIZED;
+  const next = isReading ? localPath(context.env.incoming.url ?? '/') : '/';
+  const page = isReading && comesFromElsewhere(context) ? <ReturnPage /> : <SignInPage next={next} />;
+  return await context.html(html`<!doctype html>${page}`, status, { ...headers });
+}
+
+async function refuseSignIn(context: HttpContext, failure: Failure, next: string): Promise<Response> {
+  const { status, message, headers = {} } = failure;
+  const page = <SignInPage next={next} problem={message} />;
+  return await context.html(html`<!doctype html>${page}`, status, { ...headers });
+}
+
+/**
+ * A link on another site, such as in a chat, was followed: the strict cookie stayed at home then, so the browser may
+ * well be signed in. Asked once more by our own page, it brings the cookie.
+ */
+function comesFromElsewhere(context: HttpContext): boolean {
+  return (
+    context.req.header('sec-fetch-site') === 'cross-site' &&
+    context.req.header('sec-fetch-mode') === 'navigate'
+  );
+}

@@ -1,0 +1,227 @@
+// Who gets in: the bearer token, the sign-in form and its session, and how slow guessing is.
+import { describe, expect, it } from 'vitest';
+import { BEARER, FORM, HTML, signIn, start, TOKEN } from './stage.ts';
+
+const READS = ['/', '/accounts/acme-eu', '/runs/0193a5c2', '/api/v1/accounts', '/api/v1/accounts/acme-eu'];
+const MORE_READS = ['/api/v1/runs', '/api/v1/runs/0193a5c2', '/api/v1/status', '/api/v1/openapi.json'];
+const UNKNOWN = ['/nope', '/api/v1/nope', '/api', '/assets/pages-0000.css', '/favicon.ico', '/sign-in/x'];
+const WRITES = ['/api/v1/accounts/acme-eu/sync', '/api/v1/plan', '/accounts/acme-eu/pause', '/sign-out'];
+
+function formOf(token: string, next = '/'): string {
+  return new URLSearchParams({ token, next }).toString();
+}
+
+describe('the token', () => {
+  it('is asked for by every path but the three that tell nothing of accounts', async () => {
+    const { get, post, told } = await start();
+    for (const path of ['/healthz', '/readyz', '/metrics']) expect((await get(path)).status).toBe(200);
+    for (const path of [...READS, ...MORE_READS, ...UNKNOWN]) {
+      expect([path, (await get(path)).status]).toEqual([path, 401]);
+      expect([path, (await get(path, HTML)).status]).toEqual([path, 401]);
+    }
+    for (const path of WRITES) expect([path, (await post(path)).status]).toEqual([path, 401]);
+    expect(told).toMatchObject({ calls: 0, words: [], posted: [] });
+  });
+
+  it('opens everything as a bearer token, whatever the case of the scheme', async () => {
+    const { get, ask } = await start();
+    for (const path of [...READS, ...MORE_READS]) {
+      expect([path, (await get(path, BEARER)).status]).toEqual([path, 200]);
+      expect([path, (await ask('HEAD', path, BEARER)).text]).toEqual([path, '']);
+    }
+    expect((await get('/api/v1/status', { authorization: `bearer   ${TOKEN}` })).status).toBe(200);
+  });
+
+  it('opens nothing when a part of it is wrong, missing or too much, or the scheme is another', async () => {
+    const { get } = await start();
+    const wrong = [TOKEN.slice(0, -1), `${TOKEN}x`, TOKEN.toUpperCase(), '', ' '].map(
+      (each) => `Bearer ${each}`,
+    );
+    for (const authorization of [...wrong, TOKEN, `Basic ${btoa(`x:${TOKEN}`)}`, 'Bearer']) {
+      const answer = await get('/api/v1/status', { authorization });
+      expect([authorization, answer.status]).toEqual([authorization, 401]);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
+      expect(answer.json()).toMatchObject({ error: { code: 'unauthorized' } });
+      expect(answer.text).not.toContain(TOKEN);
+    }
+  });
+
+  it('opens nothing as a cookie or in the address', async () => {
+    const { get } = await start();
+    expect((await get('/', { cookie: `rolecall_session=${TOKEN}` })).status).toBe(401);
+    expect((await get(`/?token=${encodeURIComponent(TOKEN)}`)).status).toBe(401);
+  });
+});
+
+describe('the sign-in form', () => {
+  it('stands in the place of a page that a browser asks for, and leads back to it', async () => {
+    const running = await start();
+    const asked = await running.get('/accounts/acme-eu', HTML);
+    expect(asked.status).toBe(401);
+    expect(asked.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(asked.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
+    expect(asked.text).toContain('<form class="sign-in" method="post" action="/sign-in">');
+    expect(asked.text).toContain('name="next" value="/accounts/acme-eu"');
+    const { url, post, get } = running;
+    const answer = await post('/sign-in', { origin: url, ...FORM }, formOf(TOKEN, '/accounts/acme-eu'));
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/accounts/acme-eu']);
+    const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect((await get('/accounts/acme-eu', { ...HTML, cookie })).status).toBe(200);
+    expect((await get('/api/v1/accounts', { cookie })).status).toBe(200);
+  });
+
+  it('gives a strict cookie out of reach of scripts, which only https may carry when https came in', async () => {
+    const { post, url, get } = await start();
+    const plain = await post('/sign-in', { origin: url, ...FORM }, formOf(TOKEN));
+    const flags = (plain.headers.get('set-cookie') ?? '').split('; ').toSorted();
+    expect(flags).toEqual([
+      'HttpOnly',
+      'Max-Age=43200',
+      'Path=/',
+      'SameSite=Strict',
+      expect.stringMatching(/^rolecall_session=[A-Za-z0-9_-]{43}$/),
+    ]);
+    const secure = await post(
+      '/sign-in',
+      { origin: url.replace('http:', 'https:'), 'x-forwarded-proto': 'https', ...FORM },
+      formOf(TOKEN),
+    );
+    const [pair = '', ...others] = (secure.headers.get('set-cookie') ?? '').split('; ');
+    expect(pair).toMatch(/^__Host-rolecall_session=[A-Za-z0-9_-]{43}$/);
+    expect(others).toEqual(expect.arrayContaining(['Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/']));
+    const inside = await get('/', { cookie: pair, 'x-forwarded-proto': 'https' });
+    expect(inside.status).toBe(200);
+    // The name is what says that it came over https: over http it is nobody's.
+    expect((await get('/', { cookie: pair })).status).toBe(401);
+  });
+
+  it('says what is wrong, gives no cookie, and never repeats what was typed', async () => {
+    const { post, url } = await start();
+    const answer = await post('/sign-in', { origin: url, ...FORM }, formOf('hunter2"><b>', '/runs/0193a5c2'));
+    expect(answer.status).toBe(401);
+    expect(answer.headers.has('set-cookie')).toBe(false);
+    expect(answer.text).toContain('That is not the token.');
+    expect(answer.text).toContain('name="next" value="/runs/0193a5c2"');
+    expect(answer.text).not.toContain('hunter2');
+    for (const body of ['', 'token', 'token=', '%zz=%zz']) {
+      expect((await post('/sign-in', { origin: url, ...FORM }, body)).status).toBe(401);
+    }
+  });
+
+  it('leads nowhere but to this server', async () => {
+    const { post, get, url } = await start();
+    const elsewhere = [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example/',
+      '/.//evil.example',
+      'javascript:alert(1)',
+      '/%2f%2fevil.example',
+      '/a\r\nset-cookie: x=y',
+      'accounts',
+      '',
+      `/${'a'.repeat(3000)}`,
+    ];
+    for (const next of elsewhere) {
+      const answer = await post('/sign-in', { origin: url, ...FORM }, formOf(TOKEN, next));
+      expect([next, answer.headers.get('location')]).toEqual([next, '/']);
+    }
+    const offered = await get(`/sign-in?next=${encodeURIComponent('//evil.example')}`, HTML);
+    expect([offered.status, offered.text]).toEqual([200, expect.stringContaining('name="next" value="/"')]);
+    const shown = await get('/sign-in?next=/runs/0193a5c2%3Fa=b', HTML);
+    expect(shown.text).toContain('value="/runs/0193a5c2?a=b"');
+  });
+
+  it('sends a browser that followed a link from elsewhere round once more, since its cookie stayed at home', async () => {
+    const { get } = await start();
+    const from = (site: string) => ({ ...HTML, 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' });
+    const first = await get('/accounts/acme-eu', from('cross-site'));
+    expect([first.status, first.text]).toEqual([401, expect.stringContaining('http-equiv="refresh"')]);
+    const again = await get('/accounts/acme-eu', from('same-origin'));
+    expect(again.text).not.toContain('http-equiv');
+    expect(again.text).toContain('name="token"');
+  });
+});
+
+describe('a session', () => {
+  it('ends with the button, after twelve hours, and for nobody else', async () => {
+    let nowMs = 0;
+    const running = await start({ nowMs: () => nowMs });
+    const { get, post, url } = running;
+    const [one, other] = [await signIn(running), await signIn(running)];
+    const out = await post('/sign-out', { ...one, origin: url });
+    expect([out.status, out.headers.get('location')]).toEqual([303, '/sign-in']);
+    expect(out.headers.get('set-cookie')).toMatch(/^rolecall_session=; Max-Age=0; Path=\/; HttpOnly/);
+    expect((await get('/', one)).status).toBe(401);
+    nowMs = 43_199_999;
+    expect((await get('/', other)).status).toBe(200);
+    nowMs = 43_200_000;
+    expect((await get('/', other)).status).toBe(401);
+  });
+
+  it('is not ended by a link, and is one of a thousand at most', async () => {
+    const running = await start();
+    const first = await signIn(running);
+    expect((await running.get('/sign-out', first)).status).toBe(405);
+    expect((await running.get('/', first)).status).toBe(200);
+    for (let index = 0; index < 1000; index += 1) await signIn(running);
+    expect((await running.get('/', first)).status).toBe(401);
+  });
+
+  it('has an id that nobody can choose', async () => {
+    const running = await start();
+    const cookie = `rolecall_session=${'A'.repeat(43)}`;
+    expect((await running.get('/', { cookie })).status).toBe(401);
+    const given = await signIn(running, { cookie });
+    expect(given.cookie).not.toBe(cookie);
+    expect((await running.get('/', { cookie })).status).toBe(401);
+  });
+});
+
+describe('wrong tokens', () => {
+  it('close the form to their address for a minute after ten of them, also for the right one', async () => {
+    let nowMs = 1_000_000;
+    const { post, url } = await start({ nowMs: () => nowMs });
+    const tryToken = (token: string) => post('/sign-in', { origin: url, ...FORM }, formOf(token));
+    for (let index = 0; index < 10; index += 1) {
+      expect((await tryToken('wrong')).status).toBe(401);
+      nowMs += 1000;
+    }
+    const refused = await tryToken(TOKEN);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('50');
+    expect(refused.headers.has('set-cookie')).toBe(false);
+    nowMs += 49_999;
+    expect((await tryToken(TOKEN)).status).toBe(429);
+    nowMs += 1;
+    expect((await tryToken(TOKEN)).status).toBe(303);
+  });
+
+  it('count as bearer tokens too; the right one always works', async () => {
+    const { get, post, url } = await start();
+    const wrong = { authorization: 'Bearer wrong' };
+    for (let index = 0; index < 10; index += 1) expect((await get('/api/v1/status', wrong)).status).toBe(401);
+    const refused = await get('/api/v1/status', wrong);
+    expect([refused.status, refused.json()]).toMatchObject([429, { error: { code: 'too_many_attempts' } }]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
+    expect((await get('/', { ...wrong, ...HTML })).status).toBe(429);
+    expect((await post('/sign-in', { origin: url, ...FORM }, formOf(TOKEN))).status).toBe(429);
+    expect((await get('/api/v1/status', BEARER)).status).toBe(200);
+  });
+
+  it('are no attempts when there is none at all', async () => {
+    const running = await start();
+    for (let index = 0; index < 30; index += 1) await running.get('/api/v1/status');
+    expect((await signIn(running)).cookie).toContain('=');
+  });
+
+  it('are limited also when they come all at once', async () => {
+    const { post, url } = await start();
+    const tries = Array.from({ length: 40 }, () =>
+      post('/sign-in', { origin: url, ...FORM }, formOf('wrong')),
+    );
+    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+  });
+});

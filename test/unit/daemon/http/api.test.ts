@@ -1,0 +1,326 @@
+// The JSON API: what it reads, what it is told, and what it answers to what is wrong.
+import { describe, expect, it } from 'vitest';
+import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
+import { MIXED } from '../../report/samples.ts';
+import { BEARER, JSON_BODY, makeAccount, PENDING, RUN_ID, start } from './stage.ts';
+
+describe('what is read', () => {
+  it('is every account, by itself and in a list, with nothing but its own fields', async () => {
+    const secretive = { ...makeAccount('acme-eu'), token: 'hunter2' };
+    const { get } = await start({}, { accounts: [secretive, makeAccount('b', { lastRun: null })] });
+    const list = await get('/api/v1/accounts', BEARER);
+    expect(list.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(list.text).not.toContain('hunter2');
+    expect(list.json()).toMatchObject({ accounts: [{ name: 'acme-eu' }, { name: 'b', lastRun: null }] });
+    expect((await get('/api/v1/accounts/acme-eu', BEARER)).json()).toEqual({
+      name: 'acme-eu',
+      valid: true,
+      issues: [],
+      mode: 'apply',
+      schedule: '*/15 * * * *',
+      timezone: 'Etc/UTC',
+      region: 'eu',
+      remoteAccountId: '4815162342',
+      paused: false,
+      activity: 'idle',
+      nextRunAt: '2026-11-21T05:45:00.000Z',
+      backoffUntil: null,
+      consecutiveFailures: 0,
+      drift: null,
+      pending: null,
+      approved: null,
+      lastRun: expect.objectContaining({ schemaVersion: 1, account: 'acme-eu', status: 'converged' }),
+      lastSuccessAt: '2026-11-21T05:24:22.500Z',
+    });
+  });
+
+  it('is what waits, what is approved, and what a plan would do', async () => {
+    const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
+    const { get } = await start(
+      {},
+      { accounts: [makeAccount('a', { pending: PENDING, approved, drift: { create: 1, delete: 2 } })] },
+    );
+    expect((await get('/api/v1/accounts/a', BEARER)).json()).toMatchObject({
+      pending: PENDING,
+      approved,
+      drift: { create: 1, delete: 2 },
+    });
+  });
+
+  it('is a run as the command line prints it, by its id or the beginning of it', async () => {
+    const { get } = await start();
+    const whole = (await get(`/api/v1/runs/${RUN_ID}`, BEARER)).json();
+    expect(whole).toMatchObject({ schemaVersion: 1, id: RUN_ID, status: 'partial', plan: MIXED });
+    expect(whole).toHaveProperty('operations.0', {
+      seq: 1,
+      kind: 'skill',
+      action: 'create',
+      name: 'Kubernetes',
+      remoteId: 'e1',
+      status: 'done',
+      rule: null,
+      reason: null,
+      attempts: 1,
+      httpStatus: 201,
+      startedAt: '2026-11-21T05:24:11.000Z',
+      finishedAt: '2026-11-21T05:24:11.240Z',
+    });
+    expect((await get('/api/v1/runs/0193a5c2', BEARER)).json()).toEqual(whole);
+  });
+
+  it('is the daemon itself', async () => {
+    const { get, stage } = await start();
+    expect((await get('/api/v1/status', BEARER)).json()).toEqual(stage.overview);
+  });
+});
+
+describe('the runs', () => {
+  it('are filtered as asked, fifty of them when nothing is', async () => {
+    const nowMs = Date.UTC(2026, 10, 21);
+    const { get, told } = await start({ nowMs: () => nowMs });
+    expect((await get('/api/v1/runs', BEARER)).json()).toMatchObject({
+      runs: [{ schemaVersion: 1, id: RUN_ID }],
+    });
+    await get('/api/v1/runs?account=acme-eu&status=held&since=24h&limit=1000', BEARER);
+    await get('/api/v1/runs?since=7d&limit=1', BEARER);
+    await get('/api/v1/runs?since=99999999d', BEARER);
+    expect(told.filters).toEqual([
+      { limit: 50 },
+      { limit: 1000, account: 'acme-eu', status: 'held', sinceMs: nowMs - 86_400_000 },
+      { limit: 1, sinceMs: nowMs - 7 * 86_400_000 },
+      { limit: 50, sinceMs: 0 },
+    ]);
+  });
+
+  it.each([
+    ['limit=0', 'from 1 to 1000'],
+    ['limit=1001', 'from 1 to 1000'],
+    ['limit=1e2', 'from 1 to 1000'],
+    ['limit=', 'from 1 to 1000'],
+    ['limit=-1', 'from 1 to 1000'],
+    ['status=done', 'running, planned, converged'],
+    ['status=', 'running, planned, converged'],
+    ['since=yesterday', '30m, 24h or 7d'],
+    ['since=24', '30m, 24h or 7d'],
+    ['since=-1h', '30m, 24h or 7d'],
+    ['account=../x', 'letters, digits'],
+    ['account=a%00', 'letters, digits'],
+    ['account=', 'letters, digits'],
+    ['statuss=held', 'none of account, status, since, limit'],
+    ['__proto__=x', 'none of account'],
+    ['limit=1&limit=2', 'more than once'],
+  ])('are not given for a query that is wrong: %s', async (query, mend) => {
+    const { get, told } = await start();
+    const answer = await get(`/api/v1/runs?${query}`, BEARER);
+    expect(answer.status).toBe(400);
+    expect(answer.json()).toMatchObject({
+      error: { code: 'bad_request', message: expect.stringContaining(mend) },
+    });
+    expect(told.calls).toBe(0);
+  });
+});
+
+describe('the operator’s words', () => {
+  const path = (word: string, name = 'acme-eu') => `/api/v1/accounts/${name}/${word}`;
+
+  it('run an account, and say when it runs already or nothing new is started', async () => {
+    const { post, stage } = await start();
+    const queued = await post(path('sync'), BEARER);
+    expect([queued.status, queued.json()]).toEqual([202, { status: 'queued' }]);
+    stage.sync = 'busy';
+    const busy = await post(path('sync'), BEARER);
+    expect([busy.status, busy.json()]).toMatchObject([409, { error: { code: 'busy' } }]);
+    stage.sync = 'stopping';
+    const stopping = await post(path('sync'), BEARER);
+    expect([stopping.status, stopping.json()]).toMatchObject([503, { error: { code: 'stopping' } }]);
+  });
+
+  it('pause and resume it', async () => {
+    const { post, get, told } = await start();
+    expect((await post(path('pause'), BEARER)).json()).toEqual({ status: 'paused' });
+    expect((await get('/api/v1/accounts/acme-eu', BEARER)).json()).toMatchObject({ paused: true });
+    expect((await post(path('resume'), BEARER, '{}')).json()).toEqual({ status: 'resumed' });
+    expect(told.words).toEqual(['pause acme-eu', 'resume acme-eu']);
+  });
+
+  it('approve the plan that is meant, and no other', async () => {
+    const { post, told } = await start();
+    const approve = (body?: string, name?: string) =>
+      post(path('approve', name), { ...BEARER, ...JSON_BODY }, body);
+    const expected = { status: 'approved', digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
+    for (const body of [
+      undefined,
+      ' ',
+      '{}',
+      '{"digest":null}',
+      JSON.stringify({ digest: PENDING.digest }),
+    ]) {
+      const answer = await approve(body);
+      expect([body, answer.status, answer.json()]).toEqual([body, 200, expected]);
+    }
+    expect((await approve('{"digest":"ab12cd34"}')).status).toBe(200);
+    const other = await approve('{"digest":"00000000"}');
+    expect([other.status, other.json()]).toMatchObject([
+      409,
+      { error: { code: 'other_plan', pending: PENDING.digest } },
+    ]);
+    const nothing = await approve('{}', 'acme-us');
+    expect([nothing.status, nothing.json()]).toMatchObject([409, { error: { code: 'nothing_pending' } }]);
+    expect(told.words.slice(0, 6)).toEqual([
+      ...Array.from({ length: 4 }, () => 'approve acme-eu whatever waits'),
+      `approve acme-eu ${PENDING.digest}`,
+      'approve acme-eu ab12cd34',
+    ]);
+  });
+
+  it('are 404 for an account that is not there', async () => {
+    const { post } = await start();
+    for (const word of ['sync', 'approve', 'pause', 'resume']) {
+      const answer = await post(path(word, 'nobody'), BEARER);
+      expect([word, answer.status, answer.json()]).toMatchObject([
+        word,
+        404,
+        { error: { code: 'not_found' } },
+      ]);
+    }
+  });
+
+  it.each([
+    '{',
+    'null',
+    '[]',
+    '"x"',
+    '1',
+    '{"digst":"ab12cd34"}',
+    '{"digest":""}',
+    '{"digest":7}',
+    '{"digest":"ab12"}',
+    '{"digest":"sha256:AB12CD34"}',
+    '{"digest":"ab12cd34 "}',
+    '{"__proto__":{}}',
+    '\xff',
+  ])('are not guessed out of a body that is wrong: %j', async (body) => {
+    const { post, told } = await start();
+    const answer = await post(path('approve'), BEARER, Buffer.from(body, 'latin1'));
+    expect([answer.status, answer.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
+    expect((await post(path('sync'), BEARER, '{"force":true}')).status).toBe(400);
+    expect(told.words).toEqual([]);
+  });
+});
+
+describe('a configuration that is posted', () => {
+  const GOOD = { config: 'rolecall.yaml', files: { 'rolecall.yaml': 'x', 'accounts/a.yaml': 'y' } };
+
+  it('is planned, with the history of the daemon', async () => {
+    const failed = {
+      schemaVersion: 1,
+      account: 'b',
+      status: 'failed',
+      error: { code: 'unauthorized', message: 'no' },
+    } as const;
+    const { post, told } = await start({}, { plans: [MIXED, failed] });
+    const answer = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(GOOD));
+    expect([answer.status, answer.json()]).toEqual([200, [MIXED, failed]]);
+    const commit = {
+      sha: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
+      committedAt: '2026-11-20T10:00:00+01:00',
+    };
+    const more = { ...GOOD, accounts: ['a', 'a'], commit };
+    await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(more));
+    expect(told.posted).toEqual([
+      { ...GOOD, accounts: [], commit: null },
+      { ...GOOD, accounts: ['a'], commit },
+    ]);
+  });
+
+  it('may hold a file by any honest name', async () => {
+    const { post, told } = await start();
+    const body =
+      '{"config":"__proto__","files":{"__proto__":"x","a b/ü.yaml":"y","constructor/toString":"z"}}';
+    expect((await post('/api/v1/plan', BEARER, body)).status).toBe(200);
+    expect(Object.entries(told.posted[0]?.files ?? {})).toEqual([
+      ['__proto__', 'x'],
+      ['a b/ü.yaml', 'y'],
+      ['constructor/toString', 'z'],
+    ]);
+  });
+
+  const files = (path: string) => ({ config: 'rolecall.yaml', files: { 'rolecall.yaml': 'x', [path]: 'y' } });
+  it.each<[unknown, string]>([
+    [null, 'must be an object'],
+    [[GOOD], 'must be an object'],
+    [{ files: GOOD.files }, '`config`'],
+    [{ ...GOOD, config: 'other.yaml' }, '`config`'],
+    [{ ...GOOD, config: 7 }, '`config`'],
+    [{ ...GOOD, config: 'toString' }, '`config`'],
+    [{ config: 'a' }, '`files`'],
+    [{ config: 'a', files: ['a'] }, '`files`'],
+    [{ config: 'a', files: { a: 1 } }, 'must be a text'],
+    [files('../x'), '`..`'],
+    [files('a/../../x'), '`..`'],
+    [files('a/./x'), '`.`'],
+    [files('a//x'), 'empty part'],
+    [files('a/'), 'empty part'],
+    [files('/etc/passwd'), 'must be relative'],
+    [files('a\\..\\x'), 'backslash'],
+    [files('C:/x'), 'drive'],
+    [files('a\0'), 'no path may have'],
+    [files('a\nb'), 'no path may have'],
+    [files('\ud800'), 'no path may have'],
+    [files(''), 'is empty'],
+    [files('a'.repeat(1025)), 'longer than'],
+    [files('a/'.repeat(40) + 'b'), 'more than 32 parts'],
+    [files('rolecall.yaml/x'), 'leads through another'],
+    [{ ...GOOD, accounts: 'a' }, '`accounts`'],
+    [{ ...GOOD, accounts: ['../a'] }, '`accounts`'],
+    [{ ...GOOD, accounts: [7] }, '`accounts`'],
+    [{ ...GOOD, commit: 'HEAD' }, '`commit`'],
+    [{ ...GOOD, commit: { sha: 'HEAD', committedAt: '2026-11-20T10:00:00Z' } }, '`commit.sha`'],
+    [{ ...GOOD, commit: { sha: 'a'.repeat(40), committedAt: 'then' } }, '`commit.committedAt`'],
+    [{ ...GOOD, write: true }, 'none of config'],
+  ])('is refused with what is wrong with it: %j', async (body, mend) => {
+    const { post, told } = await start();
+    const answer = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(body));
+    expect(answer.status).toBe(400);
+    expect(answer.json()).toMatchObject({
+      error: { code: 'bad_request', message: expect.stringContaining(mend) },
+    });
+    expect(told.posted).toEqual([]);
+  });
+
+  it('has five thousand files at most', async () => {
+    const { post } = await start();
+    const many = (amount: number) =>
+      JSON.stringify({
+        config: '0',
+        files: Object.fromEntries(Array.from({ length: amount }, (_, i) => [String(i), ''])),
+      });
+    expect((await post('/api/v1/plan', BEARER, many(5000))).status).toBe(200);
+    const refused = await post('/api/v1/plan', BEARER, many(5001));
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('at most 5000')]);
+    expect((await post('/api/v1/plan', BEARER, '')).status).toBe(400);
+  });
+
+  it('that is invalid is the trouble of who posted it', async () => {
+    const issue = {
+      file: 'rolecall.yaml',
+      line: 1,
+      column: 1,
+      message: 'no key',
+      severity: 'error',
+    } as const;
+    const { post, stage, logged } = await start({}, { plans: new ConfigError([issue]) });
+    const ask = () => post('/api/v1/plan', BEARER, JSON.stringify(GOOD));
+    const invalid = await ask();
+    expect([invalid.status, invalid.json()]).toEqual([
+      400,
+      { error: { code: 'config_invalid', message: 'rolecall.yaml:1:1: no key' } },
+    ]);
+    stage.plans = new UsageError('there is no account x');
+    expect((await ask()).json()).toMatchObject({ error: { code: 'usage' } });
+    expect(logged).toEqual([]);
+    stage.plans = new Error('bug');
+    expect((await ask()).status).toBe(500);
+    expect(logged).toHaveLength(1);
+  });
+});

@@ -1,0 +1,147 @@
+// What pages of other sites, and other names for this machine, can do: nothing.
+import { describe, expect, it } from 'vitest';
+import { BEARER, FORM, HTML, signIn, start, TOKEN } from './stage.ts';
+
+const SYNC = '/api/v1/accounts/acme-eu/sync';
+const RUN_NOW = '/accounts/acme-eu/sync';
+const ELSEWHERE: Readonly<Record<string, string>>[] = [
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  { origin: '' },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'something-new' },
+  { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
+];
+
+describe('a post that a page of another site sends', () => {
+  it('is refused whoever it is from', async () => {
+    const running = await start();
+    const session = await signIn(running);
+    const { port } = new URL(running.url);
+    const others = [
+      ...ELSEWHERE,
+      { origin: `http://127.0.0.1:${Number(port) + 1}` },
+      { origin: `http://127.0.0.1.evil.example:${port}` },
+      { origin: `http://localhost:${port}` },
+    ];
+    for (const headers of others) {
+      for (const [path, who] of [
+        [SYNC, session],
+        [SYNC, BEARER],
+        [RUN_NOW, session],
+        ['/sign-out', session],
+        ['/api/v1/plan', BEARER],
+      ] as const) {
+        const { status } = await running.post(path, { ...who, ...headers });
+        expect([path, headers, status]).toEqual([path, headers, 403]);
+      }
+    }
+    expect(running.told.calls).toBe(0);
+    expect((await running.get('/', session)).status).toBe(200);
+  });
+
+  it('does not even sign anybody in', async () => {
+    const { post } = await start();
+    for (const headers of ELSEWHERE) {
+      const answer = await post('/sign-in', { ...headers, ...FORM }, `token=${encodeURIComponent(TOKEN)}`);
+      expect([headers, answer.status]).toEqual([headers, 403]);
+      expect(answer.headers.has('set-cookie')).toBe(false);
+    }
+  });
+});
+
+describe('a post of our own', () => {
+  it('must say so when it comes with a session', async () => {
+    const running = await start();
+    const { post, url } = running;
+    const session = await signIn(running);
+    expect((await post(SYNC, session)).status).toBe(403);
+    expect((await post(SYNC, { ...session, 'sec-fetch-site': 'none' })).status).toBe(403);
+    expect((await post(SYNC, { ...session, origin: url })).status).toBe(202);
+    expect((await post(SYNC, { ...session, 'sec-fetch-site': 'same-origin' })).status).toBe(202);
+    const both = { ...session, origin: 'null', 'sec-fetch-site': 'same-origin' };
+    expect((await post(RUN_NOW, both)).status).toBe(303);
+  });
+
+  it('is known behind a proxy that takes https, or that calls us by another name', async () => {
+    const running = await start();
+    const { post } = running;
+    const secure = { 'x-forwarded-proto': 'https', host: 'rolecall.example' };
+    const session = await signIn(running, { ...secure, origin: 'https://rolecall.example' });
+    const from = (headers: Readonly<Record<string, string>>) => post(SYNC, { ...session, ...headers });
+    expect((await from({ ...secure, origin: 'https://rolecall.example' })).status).toBe(202);
+    expect((await from({ ...secure, origin: 'http://rolecall.example' })).status).toBe(403);
+    const named = {
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'rolecall.example',
+      origin: 'https://rolecall.example',
+    };
+    expect((await from(named)).status).toBe(202);
+  });
+
+  it('needs nothing but the token when it is no page that sends it', async () => {
+    const { post, told } = await start();
+    expect((await post(SYNC, BEARER)).status).toBe(202);
+    expect(told.words).toEqual(['sync acme-eu']);
+  });
+});
+
+it('nothing is changed by GET', async () => {
+  const running = await start();
+  const { get, ask, told } = running;
+  const session = await signIn(running);
+  for (const word of ['sync', 'approve', 'pause', 'resume']) {
+    for (const path of [`/api/v1/accounts/acme-eu/${word}`, `/accounts/acme-eu/${word}`]) {
+      const answer = await get(path, session);
+      expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, 'POST']);
+      expect((await ask('HEAD', path, session)).status).toBe(405);
+    }
+  }
+  expect(told.words).toEqual([]);
+});
+
+describe('without a token', () => {
+  it('everything can be read, and nothing written', async () => {
+    const { get, post, told, url } = await start({ token: null });
+    for (const path of ['/', '/accounts/acme-eu', '/runs/0193a5c2', '/api/v1/accounts', '/api/v1/runs']) {
+      expect([path, (await get(path, HTML)).status]).toEqual([path, 200]);
+    }
+    for (const path of [SYNC, RUN_NOW, '/api/v1/plan', '/nope', '/sign-in', '/accounts/acme-eu/approve']) {
+      const answer = await post(path, { origin: url, ...BEARER }, '{}');
+      expect([path, answer.status]).toEqual([path, 403]);
+      expect(answer.json()).toMatchObject({
+        error: { code: 'writing_off', message: expect.stringContaining('http.token is not set') },
+      });
+    }
+    expect(told).toMatchObject({ words: [], posted: [] });
+    expect((await get('/accounts/acme-eu', HTML)).text).not.toContain('<button');
+    expect((await get('/sign-in', HTML)).status).toBe(404);
+  });
+
+  it('only a Host that names loopback is answered, for every path', async () => {
+    const { get, raw, told } = await start({ token: null });
+    const paths = ['/', '/healthz', '/readyz', '/metrics', '/api/v1/accounts', '/nope'];
+    for (const host of [
+      'evil.example',
+      '127.0.0.1.evil.example',
+      'localhost.evil',
+      '10.0.0.1',
+      '[::2]',
+      '0',
+    ]) {
+      for (const path of paths) {
+        const { status } = await get(path, { host });
+        expect([host, path, status]).toEqual([host, path, 421]);
+      }
+    }
+    expect(await raw('GET /api/v1/accounts HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 421 /);
+    expect(await raw('GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 4(00|21) /,
+    );
+    expect(told.calls).toBe(0);
+    for (const host of ['localhost', 'LocalHost:8080', '127.0.0.1', '127.1.2.3:9', '[::1]', '[::1]:8080']) {
+      expect([host, (await get('/', { host })).status]).toEqual([host, 200]);
+    }
+  });
+});

@@ -1,0 +1,173 @@
+// What one client may take: bytes, counted as they come, and time.
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { BEARER, FORM, JSON_BODY, makeStage, start, TOKEN } from './stage.ts';
+
+const SYNC = '/api/v1/accounts/acme-eu/sync';
+const MEBIBYTE = 1024 ** 2;
+
+/** Sends a body of unknown length until the server has had enough; resolves with what it said and what it took. */
+async function pour(url: string, path: string, mostBytes: number): Promise<{ said: string; sent: number }> {
+  const socket: Socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+  let said = '';
+  let sent = 0;
+  let open = true;
+  socket.on('data', (bytes) => (said += bytes.toString()));
+  socket.on('error', () => undefined);
+  socket.on('close', () => (open = false));
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  );
+  while (open && said === '' && sent < mostBytes) {
+    const isFlowing = socket.write(chunk);
+    sent += 65_536;
+    if (!isFlowing) await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (said === '' && open) socket.write('0\r\n\r\n');
+  while (open && said === '') await new Promise((resolve) => setTimeout(resolve, 5));
+  socket.destroy();
+  return { said, sent };
+}
+
+describe('a body', () => {
+  it('over its limit is refused by its announced length, before it is sent', async () => {
+    const { raw, told } = await start();
+    const head = (path: string, length: number): string =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: ${length}\r\n\r\n`;
+    for (const [path, length] of [
+      [SYNC, MEBIBYTE + 1],
+      ['/accounts/acme-eu/approve', MEBIBYTE + 1],
+      ['/api/v1/plan', 16 * MEBIBYTE + 1],
+    ] as const) {
+      const answer = await raw(head(path, length), true);
+      expect([path, answer.split('\r\n')[0]]).toEqual([path, 'HTTP/1.1 413 Payload Too Large']);
+      expect(answer.toLowerCase()).toContain('connection: close');
+    }
+    expect(told).toMatchObject({ words: [], posted: [] });
+  });
+
+  it('over its limit is refused while it comes in, when nothing was announced', async () => {
+    const { url, told } = await start();
+    const action = await pour(url, SYNC, 64 * MEBIBYTE);
+    expect(action.said).toMatch(/^HTTP\/1\.1 413 /);
+    expect(action.sent).toBeLessThan(16 * MEBIBYTE);
+    const plan = await pour(url, '/api/v1/plan', 128 * MEBIBYTE);
+    expect(plan.said).toMatch(/^HTTP\/1\.1 413 /);
+    expect(plan.sent).toBeLessThan(48 * MEBIBYTE);
+    expect(told).toMatchObject({ words: [], posted: [] });
+  });
+
+  it('of a configuration may be as large as sixteen mebibytes, and the server lives after it', async () => {
+    const { post, get, told } = await start();
+    const files = { 'rolecall.yaml': 'x'.repeat(16 * MEBIBYTE - 1000) };
+    const answer = await post(
+      '/api/v1/plan',
+      { ...BEARER, ...JSON_BODY },
+      JSON.stringify({ config: 'rolecall.yaml', files }),
+    );
+    expect(answer.status).toBe(200);
+    expect(told.posted[0]?.files['rolecall.yaml']).toHaveLength(16 * MEBIBYTE - 1000);
+    expect((await get('/healthz')).status).toBe(200);
+  });
+
+  it('of who has not shown the token yet is not read, or hardly', async () => {
+    const { post, url, told } = await start();
+    const large = 'x'.repeat(200_000);
+    expect((await post(SYNC, {}, large)).status).toBe(401);
+    expect((await post('/sign-in', { origin: url, ...FORM }, `token=${large}`)).status).toBe(413);
+    expect(told.calls).toBe(0);
+  });
+});
+
+describe('time', () => {
+  const SHORT = { headersMs: 300, requestMs: 600 };
+
+  it('runs out for headers that do not come to an end', async () => {
+    const { raw, get } = await start({ limits: SHORT });
+    const startedAt = performance.now();
+    const said = await raw('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ', true);
+    expect(said).toMatch(/^HTTP\/1\.1 408 /);
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect((await get('/healthz')).status).toBe(200);
+  });
+
+  it('runs out for a body that does not come to an end, which then does nothing', async () => {
+    const { raw, told, logged, get } = await start({ limits: SHORT });
+    const startedAt = performance.now();
+    const said = await raw(
+      `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,
+      true,
+    );
+    expect(said).toMatch(/^HTTP\/1\.1 408 /);
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(told.words).toEqual([]);
+    expect(logged).toEqual([]);
+    expect((await get('/healthz')).status).toBe(200);
+  });
+
+  it('runs out for a connection that says nothing', async () => {
+    const { raw } = await start({ limits: { ...SHORT, idleMs: 200 } });
+    expect(await raw('', true)).toMatch(/^(HTTP\/1\.1 408 |$)/);
+  });
+
+  it('does not run out for a plan that takes long', async () => {
+    const running = await start({ limits: { idleMs: 200 } });
+    const { stage, post } = running;
+    const plans = stage.plans;
+    Object.defineProperty(stage, 'plans', {
+      get: () => new Promise((resolve) => setTimeout(() => resolve(plans), 600)),
+    });
+    const body = JSON.stringify({ config: 'a', files: { a: '' } });
+    expect((await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, body)).status).toBe(200);
+  });
+});
+
+it('a client that goes away in the middle of a body is no failure', async () => {
+  const { url, logged, get, told } = await start();
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(
+    `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  socket.destroy();
+  expect((await get('/healthz')).status).toBe(200);
+  expect([logged, told.words]).toEqual([[], []]);
+});
+
+describe('closing', () => {
+  it('lets an answer that is under way go out', async () => {
+    const { get, stage, close } = await start();
+    let release = (): void => undefined;
+    const asked = new Promise<void>((isAsked) => {
+      Object.defineProperty(stage, 'overview', {
+        get: () => {
+          isAsked();
+          return new Promise((resolve) => (release = () => resolve(makeStage().overview)));
+        },
+      });
+    });
+    const answer = get('/api/v1/status', BEARER);
+    await asked;
+    const closed = close();
+    release();
+    expect((await answer).status).toBe(200);
+    await closed;
+  });
+
+  it('waits for nobody for long', async () => {
+    const { raw, get, close, told } = await start();
+    const stalled = raw(
+      `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,
+      true,
+    );
+    expect((await get('/healthz')).status).toBe(200);
+    const startedAt = performance.now();
+    await close();
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(await stalled).toBe('');
+    expect(told.words).toEqual([]);
+    await expect(get('/healthz')).rejects.toThrow(/ECONNREFUSED/);
+  });
+});

@@ -1,0 +1,197 @@
+// Odd requests: paths that lead elsewhere, encodings that mean two things, methods nobody asked for, and failures.
+import { describe, expect, it } from 'vitest';
+import { BEARER, FORM, HTML, JSON_BODY, start, TOKEN } from './stage.ts';
+
+const AUTHORIZED = `Host: x\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`;
+
+describe('a path', () => {
+  const odd = [
+    '/accounts/../healthz',
+    '/healthz/../api/v1/accounts',
+    '/./',
+    '/accounts/%2e%2e/healthz',
+    '/accounts/%2E./x',
+    '/accounts/..%2f..%2fetc/passwd',
+    '/accounts/acme-eu%2fsync',
+    '/accounts/%00',
+    '/accounts/acme-eu%00',
+    '/accounts/%0d%0aset-cookie:x',
+    '/accounts/%',
+    '/accounts/%zz',
+    '/accounts/%c3%28',
+    '/accounts/%ff',
+    '/accounts/%ed%a0%80',
+    '/accounts\\acme-eu',
+    '/accounts/%5c',
+    '/api/v1/runs?account=%',
+    '/api/v1/runs?account=%ff',
+    '/x#fragment',
+    '/\xff',
+    'http://127.0.0.1/healthz',
+    '*',
+    `/${'a'.repeat(9000)}`,
+  ];
+
+  it.each(odd)('that is spelt oddly is refused before anything is looked at: %j', async (path) => {
+    const { raw, told } = await start();
+    const answer = await raw(`GET ${path} HTTP/1.1\r\n${AUTHORIZED}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).not.toMatch(/ at .*\.ts/);
+    expect(told.calls).toBe(0);
+  });
+
+  const unknown = [
+    '/nope',
+    '/accounts',
+    '/accounts/',
+    '/accounts/acme-eu/',
+    '//accounts/acme-eu',
+    '/accounts/acme%20eu',
+    '/accounts/%E2%80%AE',
+    '/accounts/acme-eu%3Fx',
+    '/accounts/nobody',
+    '/accounts/__proto__',
+    '/accounts/constructor',
+    '/runs/zz',
+    '/runs/ffff',
+    '/api/v1/accounts/nobody',
+    '/api/v1/accounts/x;y',
+    '/api/v1/runs/ffff',
+    '/api/v1/runs/%27%20or%201=1',
+    '/api/v2/accounts',
+    '/api',
+  ];
+
+  it.each(unknown)('that leads to nothing is 404, in the form of its place: %j', async (path) => {
+    const { raw, get, logged } = await start();
+    expect(await raw(`GET ${path} HTTP/1.1\r\n${AUTHORIZED}`)).toMatch(/^HTTP\/1\.1 404 /);
+    const answer = await get(path, { ...BEARER, ...HTML });
+    if (path.startsWith('/api')) expect(answer.json()).toMatchObject({ error: { code: 'not_found' } });
+    else expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(logged).toEqual([]);
+  });
+
+  it('may be spelt with percent encodings that change nothing', async () => {
+    const { get } = await start();
+    expect((await get('/accounts/%61cme-eu', BEARER)).status).toBe(200);
+    expect((await get('/accounts/%61cme-eu')).status).toBe(401);
+    expect((await get('/%68ealthz')).status).toBe(200);
+  });
+});
+
+describe('a method', () => {
+  it('that a path does not take is 405 and says which it takes, but only to who may know', async () => {
+    const { ask } = await start();
+    for (const [method, path, allow] of [
+      ['PUT', '/api/v1/accounts', 'GET, HEAD'],
+      ['DELETE', '/api/v1/accounts/acme-eu', 'GET, HEAD'],
+      ['PATCH', '/api/v1/runs/0193a5c2', 'GET, HEAD'],
+      ['OPTIONS', '/api/v1/plan', 'POST'],
+      ['GET', '/api/v1/plan', 'POST'],
+      ['HEAD', '/api/v1/accounts/acme-eu/sync', 'POST'],
+      ['POST', '/', 'GET, HEAD'],
+      ['POST', '/accounts/acme-eu', 'GET, HEAD'],
+      ['PROPFIND', '/runs/0193a5c2', 'GET, HEAD'],
+      ['TRACE', '/', 'GET, HEAD'],
+    ] as const) {
+      const answer = await ask(method, path, BEARER);
+      expect([method, path, answer.status, answer.headers.get('allow')]).toEqual([method, path, 405, allow]);
+      if (path.startsWith('/api') && method !== 'HEAD') {
+        expect(answer.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
+      }
+      expect((await ask(method, path)).status).toBe(401);
+    }
+    expect((await ask('POST', '/healthz')).status).toBe(405);
+    expect((await ask('PUT', '/sign-in')).headers.get('allow')?.split(', ').toSorted()).toEqual([
+      'GET',
+      'HEAD',
+      'POST',
+    ]);
+    expect((await ask('PUT', '/nope', BEARER)).status).toBe(404);
+  });
+
+  it('HEAD answers as GET does, without the body', async () => {
+    const { ask, get } = await start();
+    for (const path of ['/healthz', '/', '/api/v1/accounts', '/runs/0193a5c2']) {
+      const [head, whole] = [await ask('HEAD', path, BEARER), await get(path, BEARER)];
+      expect([path, head.status, head.text]).toEqual([path, 200, '']);
+      expect(head.headers.get('content-type')).toBe(whole.headers.get('content-type'));
+    }
+  });
+});
+
+describe('a failure of our own', () => {
+  it('is told without a word of what it was, and logged', async () => {
+    const broken = new Error('SQLITE_IOERR in /srv/secret/place.ts:12');
+    const { get, post, logged } = await start({}, { broken });
+    const api = await get('/api/v1/accounts', BEARER);
+    expect([api.status, api.json()]).toMatchObject([500, { error: { code: 'internal' } }]);
+    const page = await get('/', { ...BEARER, ...HTML });
+    const plain = await get('/', BEARER);
+    const action = await post('/api/v1/accounts/acme-eu/sync', BEARER);
+    for (const { status, text, headers } of [api, page, plain, action]) {
+      expect(status).toBe(500);
+      expect(text).not.toMatch(/SQLITE|place|\bat /);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    }
+    expect(logged).toHaveLength(4);
+    expect(logged[0]).toMatchObject({
+      event: 'http_failed',
+      method: 'GET',
+      path: '/api/v1/accounts',
+      error: broken.message,
+    });
+  });
+
+  it('of a probe is told as not being ready', async () => {
+    const { get } = await start({ notReady: async () => ['the store cannot be written'] });
+    const answer = await get('/readyz');
+    expect([answer.status, answer.text]).toEqual([503, 'the store cannot be written\n']);
+    expect((await get('/healthz')).status).toBe(200);
+  });
+});
+
+describe('every answer', () => {
+  it('says that nothing may be loaded, framed, guessed, kept or told elsewhere', async () => {
+    const { ask, url, raw } = await start();
+    const answers = [
+      await ask('GET', '/', { ...BEARER, ...HTML }),
+      await ask('GET', '/', HTML),
+      await ask('GET', '/nope', BEARER),
+      await ask('GET', '/accounts/%00', BEARER),
+      await ask('GET', '/api/v1/accounts', BEARER),
+      await ask('GET', '/api/v1/accounts'),
+      await ask('PUT', '/api/v1/accounts', BEARER),
+      await ask('POST', '/api/v1/plan', { ...BEARER, ...JSON_BODY }, '{'),
+      await ask('POST', '/sign-in', { origin: url, ...FORM }, 'token=x'),
+      await ask('POST', '/sign-in', { origin: url, ...FORM }, `token=${encodeURIComponent(TOKEN)}`),
+      await ask('GET', '/healthz'),
+      await ask('HEAD', '/metrics'),
+    ];
+    for (const { headers } of answers) {
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      for (const part of ["frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"]) {
+        expect(policy.split('; ')).toContain(part);
+      }
+      expect(policy).not.toMatch(/unsafe|\*|data:|script/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+      expect(headers.has('strict-transport-security')).toBe(false);
+      expect(headers.has('access-control-allow-origin')).toBe(false);
+      expect(headers.has('x-powered-by')).toBe(false);
+    }
+    // Also what cannot even be made a request of.
+    const odd = await raw(`GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n`);
+    expect(odd).toMatch(/^HTTP\/1\.1 400 [^]*content-security-policy: default-src 'none'/i);
+  });
+
+  it('asks for https for good only where https is what came in', async () => {
+    const { get } = await start();
+    const { headers } = await get('/healthz', { 'x-forwarded-proto': 'https' });
+    expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d{8}/);
+  });
+});

@@ -1,0 +1,273 @@
+// A panel in memory and the real server in front of it, on loopback.
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach } from 'vitest';
+import { Secret } from '../../../../src/core/secret.ts';
+import type { PlanResult } from '../../../../src/core/plan.ts';
+import type { RunDetail } from '../../../../src/core/ports.ts';
+import { type HttpOptions, type HttpServer, startHttp } from '../../../../src/daemon/http/server.ts';
+import type { AccountView, DaemonView, Panel, PostedConfiguration } from '../../../../src/daemon/panel.ts';
+import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
+
+export const TOKEN = 'correct horse battery staple';
+export const BEARER = { authorization: `Bearer ${TOKEN}` };
+export const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+export const RUN_ID = '0193a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f';
+
+export function makeAccount(name: string, parts: Partial<AccountView> = {}): AccountView {
+  return {
+    name,
+    valid: true,
+    issues: [],
+    mode: 'apply',
+    schedule: '*/15 * * * *',
+    timezone: 'Etc/UTC',
+    region: 'eu',
+    remoteAccountId: '4815162342',
+    paused: false,
+    activity: 'idle',
+    nextRunAt: '2026-11-21T05:45:00.000Z',
+    backoffUntil: null,
+    consecutiveFailures: 0,
+    pending: null,
+    approved: null,
+    lastRun: makeRun({ account: name }),
+    lastSuccessAt: '2026-11-21T05:24:22.500Z',
+    ...parts,
+  };
+}
+
+export const PENDING = { digest: MIXED.digest, runId: RUN_ID, since: '2026-11-21T05:24:22.500Z' };
+
+/** A run with a plan, operations that went well and ill, and warnings. */
+export function makeDetail(parts: Partial<RunDetail> = {}): RunDetail {
+  return {
+    run: makeRun({ id: RUN_ID, status: 'partial', created: 1, failed: 1, held: 4 }),
+    operations: [
+      makeOperation(1, 'Kubernetes', { remoteId: 'e1' }),
+      makeOperation(2, '日本語', { status: 'failed', httpStatus: 500, attempts: 5, reason: 'HTTP 500' }),
+    ],
+    warnings: MIXED.warnings,
+    plan: MIXED,
+    ...parts,
+  };
+}
+
+/** What the panel was asked to do, in order. */
+export interface Told {
+  readonly words: string[];
+  readonly filters: Parameters<Panel['runs']>[0][];
+  readonly posted: PostedConfiguration[];
+  /** How often anything of it was called. */
+  calls: number;
+}
+
+export interface Stage {
+  accounts: readonly AccountView[];
+  runs: readonly RunDetail[];
+  overview: DaemonView;
+  sync: ReturnType<Panel['sync']>;
+  plans: readonly PlanResult[] | Error;
+  broken: Error | null;
+}
+
+export function makeStage(parts: Partial<Stage> = {}): Stage {
+  return {
+    accounts: [
+      makeAccount('acme-eu', { mode: 'approve', pending: PENDING, drift: { create: 3, delete: 2 } }),
+      makeAccount('acme-us'),
+    ],
+    runs: [makeDetail()],
+    overview: {
+      version: '1.2.3',
+      startedAt: '2026-11-20T00:00:00.000Z',
+      issues: [],
+      commit: {
+        sha: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
+        dirty: false,
+        committedAt: '2026-11-20T10:00:00.000Z',
+        authoredAt: '2026-11-20T09:00:00.000Z',
+        subject: 'Name the skills of the data team',
+      },
+      undelivered: 0,
+    },
+    sync: 'queued',
+    plans: [MIXED],
+    broken: null,
+    ...parts,
+  };
+}
+
+function memoryPanel(stage: Stage, told: Told): Panel {
+  const ask = <T>(value: T): T => {
+    told.calls += 1;
+    if (stage.broken !== null) throw stage.broken;
+    return value;
+  };
+  const find = (name: string) => stage.accounts.find((account) => account.name === name) ?? null;
+  const replace = (name: string, parts: Partial<AccountView>) => {
+    stage.accounts = stage.accounts.map((each) => (each.name === name ? { ...each, ...parts } : each));
+  };
+  return {
+    overview: async () => ask(stage.overview),
+    accounts: async () => ask(stage.accounts),
+    account: async (name) => ask(find(name)),
+    async runs(filter) {
+      told.filters.push(filter);
+      return ask(stage.runs.map(({ run }) => run).slice(0, filter.limit));
+    },
+    run: async (id) => ask(stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null),
+    sync(account) {
+      ask(null);
+      if (find(account) === null) return 'unknown';
+      told.words.push(`sync ${account}`);
+      return stage.sync;
+    },
+    async approve(account, digest) {
+      const pending = ask(find(account))?.pending;
+      if (pending === undefined) return { type: 'unknown' };
+      told.words.push(`approve ${account} ${digest ?? 'whatever waits'}`);
+      if (pending === null) return { type: 'nothing_pending' };
+      if (digest !== null && !pending.digest.includes(digest)) {
+        return { type: 'other_plan', pending: pending.digest };
+      }
+      return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
+    },
+    async setPaused(account, paused) {
+      if (ask(find(account)) === null) return false;
+      told.words.push(`${paused ? 'pause' : 'resume'} ${account}`);
+      replace(account, { paused });
+      return true;
+    },
+    async plan(posted) {
+      told.posted.push(posted);
+      if (stage.plans instanceof Error) throw stage.plans;
+      return ask(stage.plans);
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON. */
+  readonly json: () => unknown;
+}
+
+export interface Running {
+  readonly url: string;
+  readonly stage: Stage;
+  readonly told: Told;
+  readonly logged: object[];
+  /** Asks with headers that a browser would not let a page set, and follows no redirect. */
+  readonly ask: (
+    method: string,
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+    body?: string | Uint8Array,
+  ) => Promise<Answer>;
+  readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+  readonly post: (
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+    body?: string | Uint8Array,
+  ) => Promise<Answer>;
+  /** Sends the bytes as they are; resolves with all that came back when the server closes. */
+  readonly raw: (bytes: string, keepOpen?: boolean) => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+const servers: HttpServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+/** The server as a user starts it, but for `options`. It is closed at the end of the test. */
+export async function start(
+  options: Partial<HttpOptions> = {},
+  parts: Partial<Stage> = {},
+): Promise<Running> {
+  const stage = makeStage(parts);
+  const told: Told = { words: [], filters: [], posted: [], calls: 0 };
+  const logged: object[] = [];
+  const server = await startHttp({
+    host: '127.0.0.1',
+    port: 0,
+    token: new Secret(TOKEN),
+    panel: memoryPanel(stage, told),
+    metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'rolecall_build_info 1\n' },
+    notReady: async () => [],
+    log: { error: (data) => void logged.push(data) },
+    ...options,
+  });
+  servers.push(server);
+  const { port } = new URL(server.url);
+  const ask: Running['ask'] = (method, path, headers = {}, body) =>
+    new Promise((resolve, reject) => {
+      const request = httpRequest(
+        { host: '127.0.0.1', port, method, path, headers, agent: false },
+        (reply) => {
+          const chunks: Buffer[] = [];
+          reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+          reply.on('error', reject);
+          reply.on('end', () => {
+            const text = Buffer.concat(chunks).toString();
+            const pairs = Object.entries(reply.headersDistinct).flatMap(([name, values = []]) =>
+              values.map((value): [string, string] => [name, value]),
+            );
+            resolve({
+              status: reply.statusCode ?? 0,
+              headers: new Headers(pairs),
+              text,
+              json: () => JSON.parse(text) as unknown,
+            });
+          });
+        },
+      );
+      request.on('error', reject);
+      request.end(body);
+    });
+  const raw: Running['raw'] = (bytes, keepOpen = false) =>
+    new Promise((resolve) => {
+      let text = '';
+      const socket = connect(Number(port), '127.0.0.1', () => {
+        socket.write(bytes, 'latin1');
+        if (!keepOpen) socket.end();
+      });
+      socket.on('data', (chunk) => (text += chunk.toString()));
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve(text));
+    });
+  return {
+    url: server.url,
+    stage,
+    told,
+    logged,
+    ask,
+    get: (path, headers) => ask('GET', path, headers),
+    post: (path, headers, body) => ask('POST', path, headers, body),
+    raw,
+    async close() {
+      servers.splice(servers.indexOf(server), 1);
+      await server.close();
+    },
+  };
+}
+
+/** Signs in as the form does; resolves with the header that brings the session along. */
+export async function signIn(
+  { url, post }: Running,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly cookie: string }> {
+  const form = new URLSearchParams({ token: TOKEN, next: '/' }).toString();
+  const { headers: answered } = await post('/sign-in', { origin: url, ...FORM, ...headers }, form);
+  const cookie = answered.get('set-cookie')?.split(';')[0];
+  if (cookie === undefined) throw new Error('no session was opened');
+  return { cookie };
+}
+
+export const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+export const JSON_BODY = { 'content-type': 'application/json' };
