@@ -57,7 +57,9 @@ export async function serve(version: string, configFile: string): Promise<number
       clock,
       log,
       resolveSecret,
-      onResult: ({ format, result }) => metrics.notification(format, result),
+      onResult({ format, result }) {
+        if (result !== 'retry') metrics.notification(format, result);
+      },
     });
     const watch = createWatch(() => void daemon.reload(), log);
     const daemon = await startDaemon({
@@ -94,7 +96,7 @@ export async function serve(version: string, configFile: string): Promise<number
     source.onUpdate(() => void daemon.reload());
 
     const http = await listen(service, {
-      token: httpToken,
+      token: checkedToken(httpToken, log),
       panel: daemon.panel,
       metrics,
       log,
@@ -141,6 +143,13 @@ async function tokenOf({ http }: ServiceSettings): Promise<Secret | null> {
   return http.token === undefined ? null : await resolveSecret(http.token, 'http.token');
 }
 
+function checkedToken(token: Secret | null, log: Logger): Secret | null {
+  if (token !== null && token.reveal().length < SHORTEST_TOKEN) {
+    log.warn({ event: 'short_token', atLeast: SHORTEST_TOKEN }, 'http.token is short enough to be guessed');
+  }
+  return token;
+}
+
 async function storeProblems(check: Promise<void>): Promise<string[]> {
   return await check.then(
     () => [],
@@ -152,12 +161,6 @@ async function listen(
   { http }: ServiceSettings,
   options: Omit<HttpOptions, 'host' | 'port'>,
 ): Promise<HttpServer> {
-  if (options.token !== null && options.token.reveal().length < SHORTEST_TOKEN) {
-    options.log.warn(
-      { event: 'short_token', atLeast: SHORTEST_TOKEN },
-      'http.token is short enough to be guessed; use a longer one',
-    );
-  }
   try {
     return await startHttp({ ...options, host: http.host, port: http.port });
   } catch (error) {

@@ -21,6 +21,8 @@ export interface DaemonPanelOptions {
   readonly onOperator: (account: string) => void;
   readonly planPosted: (posted: PostedConfiguration) => Promise<readonly PlanResult[]>;
   readonly undelivered: () => Promise<number>;
+  /** What the last run of an account left to do; undefined before there was one. */
+  readonly driftOf: (account: string) => AccountView['drift'];
 }
 
 export function createDaemonPanel(options: DaemonPanelOptions): Panel {
@@ -29,6 +31,7 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
 
   function view(account: BookedAccount, record: AccountRecord | undefined): AccountView {
     const { name, settings, errors } = account;
+    const drift = options.driftOf(name);
     const { pending = null, approval = null } = record?.state ?? {};
     return {
       name,
@@ -51,6 +54,7 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       approved: approval === null ? null : { digest: approval.digest, expiresAt: iso(approval.expiresAtMs) },
       lastRun: record?.lastRun ?? null,
       lastSuccessAt: record?.lastSuccessAt ?? null,
+      ...(drift === undefined ? {} : { drift }),
     };
   }
 

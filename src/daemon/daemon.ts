@@ -1,7 +1,7 @@
 // The daemon: keeps schedules, runs accounts with the configuration as it stands at that moment, and stops in order.
 import type { ApplyDeps } from '../app/request.ts';
 import type { OperatorDesk } from '../core/operator.ts';
-import type { PlanResult } from '../core/plan.ts';
+import type { Operation, PlanResult } from '../core/plan.ts';
 import type { JournalReader, RunSignals } from '../core/ports.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { ConfigurationReader } from './account-book.ts';
@@ -12,7 +12,8 @@ import { watchApprovals } from './approvals.ts';
 import { createDaemonPanel } from './daemon-panel.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Panel, PostedConfiguration } from './panel.ts';
+import { leftOver } from './left-over.ts';
+import type { AccountView, Panel, PostedConfiguration } from './panel.ts';
 import { createRunQueue } from './run-queue.ts';
 import { createScheduler } from './scheduler.ts';
 import { startUp } from './start-up.ts';
@@ -51,10 +52,18 @@ export interface Daemon {
 /** A scheduler that has not come around for this long is stuck. */
 const STUCK_MS = 15_000;
 
+type Drift = NonNullable<AccountView['drift']>;
+
+function countActions(operations: readonly Operation[]): Drift {
+  const creates = operations.filter(({ action }) => action === 'create').length;
+  return { create: creates, delete: operations.length - creates };
+}
+
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { log, metrics, reader, configuration } = options;
   const { clock } = options.deps;
   const book = createAccountBook(options.service, log, metrics);
+  const drifts = new Map<string, Drift>();
   let stopping = false;
   let lanes = 1;
 
@@ -64,6 +73,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       book,
       onNewReading: schedule,
       onFailures: (account, failures) => scheduler.ended(account, failures),
+      async onRunEnded(detail, context) {
+        const left = leftOver(detail);
+        if (left !== null) drifts.set(detail.run.account, countActions(left));
+        await options.onRunEnded(detail, context);
+      },
     }),
     laneOf: (account) => book.account(account)?.settings?.baseUrl ?? '',
     laneCount: () => lanes,
@@ -131,6 +145,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     queue,
     scheduler,
     isStopping: () => stopping,
+    driftOf: (account) => drifts.get(account),
     onOperator: (account) => void showOperatorsWord(account),
   });
 

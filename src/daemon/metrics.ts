@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Kind } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import type { RunDetail } from '../core/ports.ts';
+import { leftOver } from './left-over.ts';
 
 export interface Metrics {
   /** Everything that a finished run says. */
@@ -116,7 +117,8 @@ export function createMetrics(version: string): Metrics {
   const forgets = new Map<string, (() => void)[]>();
 
   return {
-    run({ run, operations: rows, plan }, entryCounts, durationSeconds) {
+    run(detail, entryCounts, durationSeconds) {
+      const { run, operations: rows, plan } = detail;
       const { account, status } = run;
       runs.inc({ account, status });
       duration.observe({ account }, durationSeconds);
@@ -126,12 +128,10 @@ export function createMetrics(version: string): Metrics {
       for (const { kind, action, status: result } of rows) {
         if (result !== 'held' && result !== 'pending') operations.inc({ account, kind, action, result });
       }
-      if (plan === null) return;
+      const left = leftOver(detail);
+      if (plan === null || left === null) return;
       forgetGauges(account);
       const forget: (() => void)[] = [];
-      const left = plan.operations.filter(
-        (_, index) => rows.find((row) => row.seq === index + 1)?.status !== 'done',
-      );
       for (const kind of KINDS) {
         entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
         for (const action of ['create', 'delete'] as const) {

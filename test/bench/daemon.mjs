@@ -17,9 +17,12 @@ const { values } = parseArgs({
     windows: { type: 'string', default: '2' },
   },
 });
-const [ACCOUNTS, ENTRIES, MINUTES, WINDOWS] = [values.accounts, values.entries, values.minutes, values.windows].map(
-  Number,
-);
+const [ACCOUNTS, ENTRIES, MINUTES, WINDOWS] = [
+  values.accounts,
+  values.entries,
+  values.minutes,
+  values.windows,
+].map(Number);
 const LATENCY_MS = 20;
 const JITTER_MS = MINUTES * 6000;
 const folder = mkdtempSync(join(tmpdir(), 'rolecall-bench-daemon-'));
@@ -43,7 +46,9 @@ function start(args, env, ready) {
         if (match !== null) resolve({ child, url: match[1] });
       });
     }
-    child.on('exit', (status) => reject(new Error(`${args[0]} ended with ${status}: ${output.text.slice(-2000)}`)));
+    child.on('exit', (status) =>
+      reject(new Error(`${args[0]} ended with ${status}: ${output.text.slice(-2000)}`)),
+    );
   });
 }
 
@@ -115,14 +120,21 @@ writeFileSync(
       token: `token-${account}`,
       skills,
       roles,
-      resources: names('', 20).map((_, index) => ({ role: roles[index], skills: skills.slice(index, index + 5) })),
+      resources: names('', 20).map((_, index) => ({
+        role: roles[index],
+        skills: skills.slice(index, index + 5),
+      })),
     })),
     settings: { latencyMs: LATENCY_MS },
   }),
 );
 
 try {
-  const sandbox = await start(['sandbox', '--port', '0', '--seed', sandboxSeed], {}, /listens at (\S+?\d+)\s/);
+  const sandbox = await start(
+    ['sandbox', '--port', '0', '--seed', sandboxSeed],
+    {},
+    /listens at (\S+?\d+)\s/,
+  );
   configure(sandbox.url);
   const loadedAt = performance.now();
   const daemon = await start(
@@ -130,7 +142,9 @@ try {
     tokens,
     /"event":"listening","url":"([^"]+)"/,
   );
-  console.log(`${ACCOUNTS} accounts of ${ENTRIES} entries every ${MINUTES} min, jitter ${JITTER_MS / 1000} s`);
+  console.log(
+    `${ACCOUNTS} accounts of ${ENTRIES} entries every ${MINUTES} min, jitter ${JITTER_MS / 1000} s`,
+  );
   console.log(`listens after ${Math.round(performance.now() - loadedAt)} ms`);
   const everyMs = MINUTES * 60_000;
   const firstTick = Math.ceil(Date.now() / everyMs) * everyMs;
@@ -153,7 +167,9 @@ try {
     );
   }
   const seconds = (WINDOWS * everyMs - 800) / 1000;
-  console.log(`CPU: ${(((after.cpuSeconds - before.cpuSeconds) / seconds) * 100).toFixed(1)} % of a core on average`);
+  console.log(
+    `CPU: ${(((after.cpuSeconds - before.cpuSeconds) / seconds) * 100).toFixed(1)} % of a core on average`,
+  );
   console.log(`memory: ${Math.round(after.peakBytes / 1e6)} MB at its peak`);
   console.log(`store: ${(statSync(join(folder, 'data/rolecall.db')).size / 1e6).toFixed(1)} MB`);
   for (const [path, times] of Object.entries(took)) {
