@@ -45,9 +45,10 @@ export type WaitingChange = Pick<HeldChange, 'action' | 'kind' | 'name'> & {
   readonly rules: readonly string[];
 };
 
-/** The plan of this run that waits for approval; a run that did not come to plan leaves an older one waiting. */
+/** The digest of this run's plan when it waits for approval; another plan that waits is none of this run's. */
 export function awaitedDigest({ run }: RunDetail, pendingDigest: string | null): string | null {
-  return run.status === 'planned' || run.status === 'blocked' ? pendingDigest : null;
+  const mayWait = run.status === 'planned' || run.status === 'blocked';
+  return mayWait && run.planDigest === pendingDigest ? pendingDigest : null;
 }
 
 /** What a run says of its account; `pendingDigest` is that of the plan that waits for approval, if one does. */

@@ -64,7 +64,7 @@ describe('a delivery', () => {
     on.env.set('KEY', `whsec_${key.toString('base64')}`);
     await end(on.notifier([target(server.url, { secret: { env: 'KEY' } })]), 1, FAILED);
     await attempted(on, 1);
-    on.clock.advance(1000);
+    await on.clock.pass(1000);
     await attempted(on, 2);
     const signed = server.arrived.map(({ headers, body }) => {
       const content = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
@@ -86,7 +86,7 @@ describe('a delivery', () => {
       await attempted(on, index + 1);
       const nextMs = Date.parse(noticeRows(on.store)[0]?.next_attempt_at ?? '');
       expect(nextMs - on.clock.nowMs()).toBe(seconds * 1000);
-      on.clock.advance(seconds * 1000);
+      await on.clock.pass(seconds * 1000);
     }
     await attempted(on, 7);
     expect(noticeRows(on.store)[0]).toMatchObject({ delivered_at: null, error: 'http_500' });
@@ -105,7 +105,7 @@ describe('a delivery', () => {
       reason: 'http_500',
     });
     expect(await on.store.outbox.undeliveredCount(T0)).toBe(1);
-    on.clock.advance(86_400_000);
+    await on.clock.pass(3_600_000);
     expect(server.arrived).toHaveLength(7);
   });
 
@@ -138,12 +138,12 @@ describe('a delivery', () => {
     });
     await end(on.notifier([target(server.url)]), 1, FAILED);
     await until(() => expect(server.arrived).toHaveLength(1));
-    on.clock.advance(9999);
+    await on.clock.pass(9999);
     expect(noticeRows(on.store)[0]?.attempts).toBe(0);
-    on.clock.advance(1);
+    await on.clock.pass(1);
     await attempted(on, 1);
     expect(noticeRows(on.store)[0]?.error).toBe('timeout');
-    on.clock.advance(1000);
+    await on.clock.pass(1000);
     await until(() => expect(on.results.map(({ result }) => result)).toEqual(['retry', 'delivered']));
   });
 
@@ -163,8 +163,8 @@ describe('a delivery', () => {
     await end(on.notifier([target(endless.url), target(stuck.url)]), 1, FAILED);
     await until(() => expect(on.results).toHaveLength(1));
     await until(() => expect(stuck.arrived).toHaveLength(1));
-    await until(() => {
-      on.clock.advance(10_000);
+    await until(async () => {
+      await on.clock.pass(10_000);
       expect(on.results.map(({ result }) => result)).toEqual(['delivered', 'delivered']);
     });
   });
@@ -208,10 +208,10 @@ describe('Retry-After', () => {
     await end(notifier, 1, FAILED);
     await attempted(on, 1);
     await end(notifier, 2, { ...FAILED, account: 'other' });
-    on.clock.advance(29_999);
+    await on.clock.pass(29_999);
     await end(notifier, 3, { ...FAILED, account: 'third' });
     expect(server.arrived).toHaveLength(1);
-    on.clock.advance(1);
+    await on.clock.pass(1);
     await until(() => expect(server.arrived).toHaveLength(4));
     const times = server.arrived.map(({ headers }) => Number(headers['webhook-timestamp']) - T0 / 1000);
     expect(times).toEqual([0, 30, 30, 30]);
@@ -226,15 +226,15 @@ describe('a reference', () => {
     await attempted(on, 1);
     expect(noticeRows(on.store)[0]?.error).toBe('url_missing');
     on.env.set('HOOK', 'ftp://127.0.0.1/');
-    on.clock.advance(1000);
+    await on.clock.pass(1000);
     await attempted(on, 2);
     expect(noticeRows(on.store)[0]?.error).toBe('url_invalid');
     on.env.set('HOOK', server.url);
-    on.clock.advance(4000);
+    await on.clock.pass(4000);
     await attempted(on, 3);
     expect(noticeRows(on.store)[0]?.error).toBe('secret_missing');
     on.env.set('KEY', 'plain');
-    on.clock.advance(16_000);
+    await on.clock.pass(16_000);
     await until(() => expect(server.arrived).toHaveLength(1));
     expect(server.arrived[0]?.headers).toHaveProperty('webhook-signature');
   });
@@ -262,7 +262,7 @@ describe('secrets', () => {
     await end(notifier, 1, FAILED);
     for (const [index, waitMs] of [1000, 4000, 16_000, 64_000, 256_000, 1_024_000].entries()) {
       await until(() => expect(on.results).toHaveLength(3 * (index + 1)));
-      on.clock.advance(waitMs);
+      await on.clock.pass(waitMs);
     }
     await until(() => expect(on.log.lines.filter(({ level }) => level === 'error')).toHaveLength(3));
     expect(await on.store.outbox.undeliveredCount(0)).toBe(3);

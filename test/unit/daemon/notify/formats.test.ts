@@ -43,6 +43,7 @@ const slack = (type: DueNotice['type'], sketch: RunSketch, context: Parameters<t
 const DRIFT: RunSketch = {
   status: 'planned',
   mode: 'plan',
+  planDigest: DIGEST,
   toCreate: ['Rust', 'Go'],
   toDelete: ['Cobol'],
   held: ['Perl'],
@@ -72,7 +73,10 @@ describe('the JSON form', () => {
       (rendered('drift', sketch, 'json', context) as { data: object }).data;
     expect(data({ pendingDigest: DIGEST, mode: 'approve' })).toMatchObject({ digest: DIGEST });
     expect(data({ mode: 'plan' })).not.toHaveProperty('digest');
-    expect(data({ pendingDigest: DIGEST, mode: 'approve' }, FAILED)).not.toHaveProperty('digest');
+    expect(data({ pendingDigest: `${DIGEST}0`, mode: 'approve' })).not.toHaveProperty('digest');
+    expect(
+      data({ pendingDigest: DIGEST, mode: 'approve' }, { ...FAILED, planDigest: DIGEST }),
+    ).not.toHaveProperty('digest');
   });
 
   it('says that it is a reminder, and what a guard said', () => {

@@ -1,9 +1,7 @@
 // A notifier on a real store, with a clock that only the test moves and a log that it can read.
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { onTestFinished, vi } from 'vitest';
 import { SecretError } from '../../../../src/core/errors.ts';
-import type { Clock } from '../../../../src/core/ports.ts';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { NotifySettings, SecretRef } from '../../../../src/core/settings.ts';
 import type { Log } from '../../../../src/daemon/log.ts';
@@ -15,40 +13,11 @@ import type { RunSketch } from '../../core/run-details.ts';
 import { runDetail, T0 } from '../../core/run-details.ts';
 import type { Fixture } from '../../store/fixture.ts';
 import { fixture, newFolder } from '../../store/fixture.ts';
-
-export interface TestClock extends Clock {
-  advance(ms: number): void;
-  /** Whether somebody sleeps for exactly so long from now. */
-  isSlept(ms: number): boolean;
-}
-
-export function testClock(startMs = T0): TestClock {
-  let nowMs = startMs;
-  const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
-  return {
-    nowMs: () => nowMs,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        if (signal?.aborted === true || ms <= 0) return resolve();
-        const sleeper = { atMs: nowMs + ms, wake };
-        function wake(): void {
-          sleepers.delete(sleeper);
-          signal?.removeEventListener('abort', wake);
-          resolve();
-        }
-        sleepers.add(sleeper);
-        signal?.addEventListener('abort', wake, { once: true });
-      }),
-    isSlept: (ms) => [...sleepers].some(({ atMs }) => atMs === nowMs + ms),
-    advance(ms) {
-      nowMs += ms;
-      for (const { atMs, wake } of sleepers) if (atMs <= nowMs) wake();
-    },
-  };
-}
+import type { VirtualClock } from '../virtual-clock.ts';
+import { virtualClock } from '../virtual-clock.ts';
 
 export interface Logged {
-  readonly level: 'info' | 'warn' | 'error';
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly [field: string]: unknown;
 }
@@ -57,7 +26,7 @@ export function testLog(): Log & { readonly lines: Logged[] } {
   const lines: Logged[] = [];
   const at = (level: Logged['level']) => (data: object, message: string) =>
     void lines.push({ level, message, ...data });
-  return { lines, info: at('info'), warn: at('warn'), error: at('error') };
+  return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
 export function target(url: NotifySettings['url'], of: Partial<NotifySettings> = {}): NotifySettings {
@@ -72,7 +41,7 @@ export function target(url: NotifySettings['url'], of: Partial<NotifySettings> =
 
 export interface Stage {
   readonly store: Fixture;
-  readonly clock: TestClock;
+  readonly clock: VirtualClock;
   readonly log: ReturnType<typeof testLog>;
   readonly results: DeliveryResult[];
   /** What references resolve to, by the name of the variable. */
@@ -83,7 +52,7 @@ export interface Stage {
 
 export function stage(): Stage {
   const store = fixture(join(newFolder(), 'rolecall.db'));
-  const clock = testClock();
+  const clock = virtualClock(T0);
   const log = testLog();
   const results: DeliveryResult[] = [];
   const env = new Map<string, string>();
@@ -114,10 +83,7 @@ export function stage(): Stage {
         let isStopped = false;
         const stopped = notifier.stop().finally(() => (isStopped = true));
         // A delivery that hangs is waited for, by this clock.
-        while (!isStopped) {
-          clock.advance(10_000);
-          await setImmediate();
-        }
+        while (!isStopped) await clock.pass(10_000);
         await stopped;
       });
       notifier.start();
@@ -144,7 +110,7 @@ export const FAILED: RunSketch = {
 };
 
 /** Waits for a condition, by real time, since sockets and the store take their own. */
-export async function until(condition: () => void): Promise<void> {
+export async function until(condition: () => void | Promise<void>): Promise<void> {
   await vi.waitFor(condition, { timeout: 5000, interval: 3 });
 }
 
