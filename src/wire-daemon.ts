@@ -90,9 +90,10 @@ export async function serve(version: string, configFile: string): Promise<number
       undelivered: () => session.outbox.undeliveredCount(clock.nowMs() - DAY_MS),
     });
     releasers.unshift(() => watch.close());
+    // Stops after the daemon, so that notices of the last runs still leave.
+    releasers.unshift(() => notifier.stop());
     releasers.unshift(() => daemon.stop());
     notifier.start();
-    releasers.unshift(() => notifier.stop());
     source.onUpdate(() => void daemon.reload());
 
     const http = await listen(service, {

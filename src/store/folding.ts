@@ -1,13 +1,12 @@
 // Quiet runs that repeat each other are folded into the first of them: a daemon that looks every five minutes would
 // else fill the store with a thousand equal answers a week. What happened, and when it changed, is never folded.
 import { sql } from 'kysely';
-import { DAY_MS } from '../core/history.ts';
 import type { RunMode, RunStatus } from '../core/journal.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { toIso, toMs } from './times.ts';
 
-/** Runs of the last hour stay as they are; of the last day one an hour stays, and then one a day. */
+/** Runs of the last hour stay as they are; of older ones that repeat each other one a day stays. */
 const WHOLE_MS = 3_600_000;
 
 /** A run as far as folding looks at it. */
@@ -41,17 +40,16 @@ export function foldsOf(
       !options.keep.has(run.id) &&
       run.finding === first.finding &&
       options.nowMs - run.startedAtMs > WHOLE_MS &&
-      bucketOf(run.startedAtMs, options.nowMs) === bucketOf(first.startedAtMs, options.nowMs);
+      dayOf(run.startedAtMs) === dayOf(first.startedAtMs);
     if (repeats && first !== null) folds.push({ id: run.id, into: first.id });
     else first = run.isQuiet ? run : null;
   }
   return folds;
 }
 
-/** The hour, or for what is older than a day the day, in which a run stays. */
-function bucketOf(startedAtMs: number, nowMs: number): string {
-  const iso = toIso(startedAtMs);
-  return nowMs - startedAtMs > DAY_MS ? iso.slice(0, 10) : iso.slice(0, 13);
+/** The day (UTC) in which a run stays. */
+function dayOf(startedAtMs: number): string {
+  return toIso(startedAtMs).slice(0, 10);
 }
 
 /** Folds the quiet runs of one account. Resolves with how many rows went. */

@@ -42,7 +42,8 @@ const store = openStore(file);
 
 function listsOf(account) {
   const entry = (kind, index) => {
-    const _id = `${account}-${kind}-${index}`.padEnd(24, '0');
+    // Ids that no packing makes small, as the service's are.
+    const _id = createHash('md5').update(`${account} ${kind} ${index}`).digest('hex').slice(0, 24);
     const raw = { _id, name: `${kind} ${index}`, createDate: '2026-01-01T00:00:00Z', accountId: account };
     return { id: _id, name: raw.name, raw };
   };
