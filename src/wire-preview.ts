@@ -49,7 +49,7 @@ export async function planPosted(
     if (account === undefined) return failed(name, 'unknown_account', 'no posted file is of this account');
     if (account.settings === undefined || loaded.service === undefined) {
       const { code, message } = describeFailure(
-        new ConfigError([...loaded.issues.filter(({ severity }) => severity === 'error')]),
+        new ConfigError(loaded.issues.filter(({ severity }) => severity === 'error')),
       );
       return failed(name, code, message);
     }

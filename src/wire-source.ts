@@ -5,7 +5,6 @@ import type { ConfigurationSource } from './config/configuration-source.ts';
 import { createConfigurationSource } from './config/configuration-source.ts';
 import type { Checkout } from './config/git-checkout.ts';
 import { openCheckout } from './config/git-checkout.ts';
-import type { LoadedConfiguration } from './config/load-configuration.ts';
 import { resolveSecret } from './config/secrets.ts';
 import type { ConfigurationReader } from './daemon/account-book.ts';
 import type { Log } from './daemon/log.ts';
@@ -79,19 +78,9 @@ async function refreshed(checkout: Checkout): Promise<void> {
 }
 
 function fromFiles(configuration: ConfigurationSource, sourceProblem: () => string | null): OpenSource {
-  const readings = new WeakMap<object, LoadedConfiguration>();
-  const kept = (loaded: LoadedConfiguration): LoadedConfiguration => {
-    readings.set(loaded, loaded);
-    return loaded;
-  };
   return {
     configuration,
-    reader: {
-      read: async () => kept(await configuration.read()),
-      readFor: async (account) => kept(await configuration.readFor(account)),
-      commit: (reading) => configuration.commit(reading === undefined ? undefined : readings.get(reading)),
-      sourceProblem,
-    },
+    reader: { ...configuration, sourceProblem },
     refresh: async () => undefined,
     onUpdate: () => undefined,
     close: async () => undefined,

@@ -18,10 +18,10 @@ export interface ConfigurationSource {
    */
   readFor(account: string): Promise<LoadedConfiguration>;
   /**
-   * The commit that the configuration stands in, or null. With a checkout it is that of `loaded`, else what is checked
-   * out now. What changes neither git's own state nor a file that was read is seen after ten seconds.
+   * The commit that the configuration stands in, or null. With a checkout it is that of `loaded`, which this source has
+   * read, else what is checked out now. What changes neither git's own state nor a file that was read is seen after ten seconds.
    */
-  commit(loaded?: LoadedConfiguration): Promise<ConfigCommit | null>;
+  commit(loaded?: object): Promise<ConfigCommit | null>;
   /** How two commits of the configuration's repository stand to each other; see git-commit.ts. */
   compareCommits(older: string, newer: string): Promise<CommitOrder>;
 }
@@ -51,7 +51,7 @@ export function createConfigurationSource(file: string, options: SourceOptions =
   const serviceFile = path.resolve(file);
   const commitAt = createCommitCache(nowMs);
   /** Where the files of a configuration are, for git. */
-  const places = new WeakMap<LoadedConfiguration, CommitPlace>();
+  const places = new WeakMap<object, CommitPlace>();
   let kept: KeptLoad | undefined;
   let generation = 0;
   let running: Promise<unknown> = Promise.resolve();
@@ -96,7 +96,7 @@ export function createConfigurationSource(file: string, options: SourceOptions =
   const readFor = async (account: string): Promise<LoadedConfiguration> =>
     kept !== undefined && isStillSo(kept, account, target()) ? kept.loaded : read();
 
-  const placeOf = async (loaded: LoadedConfiguration | undefined): Promise<CommitPlace> => {
+  const placeOf = async (loaded: object | undefined): Promise<CommitPlace> => {
     const known = loaded ?? kept?.loaded ?? (await read());
     return places.get(known) ?? { file: serviceFile, others: [], generation };
   };

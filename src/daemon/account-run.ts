@@ -138,8 +138,19 @@ export function createAccountRun(
     }
     const { created, deleted, held, kept, failed, requests, configCommit } = run;
     const data = {
-      ...{ event: 'run_ended', account, runId: id, trigger, mode, status },
-      ...{ created, deleted, held, kept, failed, requests, seconds: Math.round(seconds * 100) / 100 },
+      event: 'run_ended',
+      account,
+      runId: id,
+      trigger,
+      mode,
+      status,
+      created,
+      deleted,
+      held,
+      kept,
+      failed,
+      requests,
+      seconds: Math.round(seconds * 100) / 100,
       ...(configCommit === null ? {} : { commit: configCommit.slice(0, 12) }),
       ...(run.error === null ? {} : { code: run.errorCode, error: run.error }),
     };

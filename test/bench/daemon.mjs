@@ -62,6 +62,10 @@ function usageOf(pid) {
   };
 }
 
+function yamlList(key, list) {
+  return `${key}:\n${list.map((name) => `  - ${name}\n`).join('')}`;
+}
+
 function configure(url) {
   mkdirSync(join(folder, 'config/accounts'), { recursive: true });
   writeFileSync(
@@ -78,12 +82,12 @@ function configure(url) {
   for (let account = 0; account < ACCOUNTS; account += 1) {
     writeFileSync(
       join(folder, `config/accounts/account-${account}.yaml`),
-      `baseUrl: ${url}\ntoken: { env: TOKEN_${account} }\n${[
-        ['skills', skills],
-        ['roles', roles],
-      ]
-        .map(([key, list]) => `${key}:\n${list.map((name) => `  - ${name}\n`).join('')}`)
-        .join('')}`,
+      [
+        `baseUrl: ${url}`,
+        `token: { env: TOKEN_${account} }`,
+        yamlList('skills', skills),
+        yamlList('roles', roles),
+      ].join('\n'),
     );
   }
 }

@@ -18,7 +18,7 @@ function setUp({ maxRuns = 4, lanes = 2 } = {}) {
   return {
     queue,
     started,
-    async end(account: string) {
+    end: async (account: string) => {
       ends.get(account)?.();
       ends.delete(account);
       await new Promise((resolve) => setImmediate(resolve));
