@@ -1,7 +1,13 @@
 // The published shapes of a plan and of a run in JSON (contract, section 3), mirroring core/plan.ts and core/journal.ts.
 // The `satisfies` at the end fail the build when the two part ways.
 import { z } from 'zod';
-import { OPERATION_STATUSES, type OperationRecord, RUN_STATUSES, type RunRecord } from '../core/journal.ts';
+import {
+  OPERATION_STATUSES,
+  type OperationRecord,
+  RUN_STATUSES,
+  type RunRecord,
+  TRIGGERS,
+} from '../core/journal.ts';
 import { type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
 
 const kind = z.enum(['skill', 'role']).describe('Kind of the entry.');
@@ -105,9 +111,7 @@ const runRecordShape = {
   id: z.string().describe('UUIDv7.'),
   account: z.string(),
   remoteAccountId: z.string().nullable(),
-  trigger: z
-    .enum(['cli', 'schedule', 'start', 'catch_up', 'manual', 'approval'])
-    .describe('Who asked for the run.'),
+  trigger: z.enum(TRIGGERS).describe('Who asked for the run.'),
   mode: z.enum(['plan', 'approve', 'apply']).describe('plan: nothing was written.'),
   status: z.enum(RUN_STATUSES),
   startedAt: time,

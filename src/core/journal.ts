@@ -26,7 +26,8 @@ export const OPERATION_STATUSES = [
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 
 /** Who asked for a run. */
-export type Trigger = 'cli' | 'schedule' | 'start' | 'catch_up' | 'manual' | 'approval';
+export const TRIGGERS = ['cli', 'schedule', 'start', 'catch_up', 'manual', 'approval'] as const;
+export type Trigger = (typeof TRIGGERS)[number];
 
 /** What a run was allowed to do: `plan` never writes. */
 export type RunMode = 'plan' | 'approve' | 'apply';

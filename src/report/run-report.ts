@@ -15,8 +15,8 @@ import { summaryWords } from './plan-report.ts';
 import { renderReport } from './render.ts';
 import { runReportToJson, type RunReport } from './run-json.ts';
 import { outcomeSections } from './run-sections.ts';
-import { nextSteps, runSentence, statusTone } from './run-words.ts';
-import { count, duration, elapsedMs, instant, messageLines, shortCommit } from './wording.ts';
+import { commitLine, nextSteps, runSentence, statusTone } from './run-words.ts';
+import { count, duration, elapsedMs, instant, messageLines } from './wording.ts';
 
 /** One run, for `show`. json is one object (contract, section 3: `run.schema.json`). */
 export function renderRun(report: RunReport, options: ReportOptions): string {
@@ -98,7 +98,8 @@ function runFacts(run: RunRecord): Fact[] {
       line: [`${run.requests}${run.retries > 0 ? `, ${run.retries} of them retries` : ''}`],
     },
   ];
-  if (run.configCommit !== null) facts.push({ label: 'Commit', line: [code(shortCommit(run.configCommit))] });
+  const commit = commitLine(run);
+  if (commit !== null) facts.push({ label: 'Commit', line: commit });
   if (run.planDigest !== null) facts.push({ label: 'Plan', line: [code(run.planDigest)] });
   return facts;
 }

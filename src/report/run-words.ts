@@ -1,8 +1,8 @@
 // What a run's status means in words, and what a person does next (contract, sections 3 and 5).
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
-import type { ReportDocument, Tone } from './document.ts';
+import { code, type Line, type ReportDocument, type Tone } from './document.ts';
 import type { RunReport } from './run-json.ts';
-import { count } from './wording.ts';
+import { count, instant, shortCommit } from './wording.ts';
 
 const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
   running: 'warn',
@@ -95,7 +95,14 @@ export function nextSteps({ run, plan, warnings }: RunReport, detail: 'full' | '
     case 'running':
       return [{ command: `rolecall show ${run.id}`, purpose: 'shows how far it is' }];
     case 'planned':
-      return [{ command: again.command, purpose: 'carries it out' }];
+      return run.mode === 'approve' && run.planDigest !== null
+        ? [
+            {
+              command: `rolecall approve ${account} ${run.planDigest}`,
+              purpose: 'lets the daemon carry it out',
+            },
+          ]
+        : [{ command: again.command, purpose: 'carries it out' }];
     case 'converged':
       return [];
     case 'held':
@@ -130,4 +137,13 @@ function failedStep(run: RunRecord): Steps[number] {
   if (run.errorCode === 'config_invalid')
     return { command: 'rolecall validate', purpose: 'lists every problem of the configuration' };
   return { command: `rolecall doctor ${run.account}`, purpose: 'tries address, token, account and lists' };
+}
+
+/** The commit of a run with what is known of it, or null when its configuration stood in no repository. */
+export function commitLine(run: RunRecord): Line | null {
+  if (run.configCommit === null) return null;
+  const changed = run.configDirty === true ? ', changed locally' : '';
+  const authored = run.configAuthoredAt === null ? '' : `, ${instant(run.configAuthoredAt)}`;
+  const subject = run.configSubject === null || run.configSubject === '' ? '' : ` “${run.configSubject}”`;
+  return [code(shortCommit(run.configCommit)), `${subject}${authored}${changed}`];
 }

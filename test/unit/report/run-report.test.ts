@@ -10,8 +10,9 @@ function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunReport> = 
 }
 
 const RUN_KEYS =
-  'schemaVersion id account remoteAccountId trigger mode status startedAt finishedAt configDigest configCommit planDigest ' +
-  'created deleted held kept failed requests retries errorCode error';
+  'schemaVersion id account remoteAccountId trigger mode status startedAt finishedAt configDigest configCommit ' +
+  'configDirty configAuthoredAt configSubject planDigest ' +
+  'created deleted held kept failed requests retries errorCode error folded foldedUntil';
 const OPERATION_KEYS =
   'seq kind action name remoteId status rule reason attempts httpStatus startedAt finishedAt';
 

@@ -1,7 +1,18 @@
 // Plans and runs in the description of the API: the same shapes as config/schema/plan.schema.json and run.schema.json.
-import { OPERATION_STATUSES, RUN_STATUSES } from '../../../core/journal.ts';
+import { OPERATION_STATUSES, RUN_STATUSES, TRIGGERS } from '../../../core/journal.ts';
 import { HOLD_RULES } from '../../../core/plan.ts';
-import { aConst, aCount, anEnum, anObject, aText, aTime, listOf, orNull, ref } from './schema-words.ts';
+import {
+  aConst,
+  aCount,
+  aFlag,
+  anEnum,
+  anObject,
+  aText,
+  aTime,
+  listOf,
+  orNull,
+  ref,
+} from './schema-words.ts';
 
 const KIND = anEnum('Kind of the entry.', ['skill', 'role']);
 const ACTION = anEnum('What is done with the entry.', ['create', 'delete']);
@@ -13,13 +24,16 @@ const RUN_FIELDS = {
   id: aText('UUIDv7.'),
   account: aText('Name of the account in the configuration.'),
   remoteAccountId: orNull(aText('Id of the account in the service.')),
-  trigger: anEnum('Who asked for the run.', ['cli', 'schedule', 'start', 'manual']),
+  trigger: anEnum('Who asked for the run.', TRIGGERS),
   mode: anEnum('`plan`: nothing was written.', ['plan', 'approve', 'apply']),
   status: anEnum('What became of the run.', RUN_STATUSES),
   startedAt: aTime('When it began.'),
   finishedAt: orNull(aTime('When it ended.')),
   configDigest: orNull(aText('What the account asked for.')),
   configCommit: orNull(aText('Commit that the configuration stood in.')),
+  configDirty: orNull(aFlag('Whether the configuration differed from that commit.')),
+  configAuthoredAt: orNull(aTime('When that commit was authored.')),
+  configSubject: orNull(aText('First line of what that commit says.')),
   planDigest: orNull(aText('Digest of the plan.')),
   created: aCount('Entries that were created.'),
   deleted: aCount('Entries that were deleted.'),
@@ -30,6 +44,8 @@ const RUN_FIELDS = {
   retries: aCount('Requests that were sent again.'),
   errorCode: orNull(aText('Stable name of what went wrong.')),
   error: orNull(aText('What went wrong, for people.')),
+  folded: aCount('Quiet runs that repeated this one and are kept as a count only.'),
+  foldedUntil: orNull(aTime('When the last of them ended.')),
 };
 
 /** The schemas under `#/components/schemas` that plans and runs need. */

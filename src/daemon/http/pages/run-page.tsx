@@ -2,7 +2,8 @@
 import { code, type Fact } from '../../../report/document.ts';
 import type { RunReport } from '../../../report/run-json.ts';
 import { runReport } from '../../../report/run-report.ts';
-import { duration, elapsedMs, shortCommit } from '../../../report/wording.ts';
+import { commitLine } from '../../../report/run-words.ts';
+import { duration, elapsedMs } from '../../../report/wording.ts';
 import type { Visitor } from '../context.ts';
 import { Instant } from './instant.tsx';
 import { Layout } from './layout.tsx';
@@ -71,6 +72,7 @@ export function RunPage({ report, visitor }: RunPageProps) {
 }
 
 function factsOf({ run }: RunReport): Fact[] {
+  const commit = commitLine(run);
   const facts: (Fact | false)[] = [
     { label: 'Run', line: [code(run.id)] },
     run.remoteAccountId !== null && { label: 'Account id', line: [code(run.remoteAccountId)] },
@@ -79,7 +81,7 @@ function factsOf({ run }: RunReport): Fact[] {
       label: 'Requests',
       line: [`${run.requests}${run.retries > 0 ? `, ${run.retries} of them retries` : ''}`],
     },
-    run.configCommit !== null && { label: 'Commit', line: [code(shortCommit(run.configCommit))] },
+    commit !== null && { label: 'Commit', line: commit },
     run.planDigest !== null && { label: 'Plan', line: [code(run.planDigest)] },
   ];
   return facts.filter((fact) => fact !== false);
