@@ -8,7 +8,7 @@ import type { Secret } from './core/secret.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import { loadConfiguration } from './config/load-configuration.ts';
 import { resolveSecret } from './config/secrets.ts';
-import { startDaemon } from './daemon/daemon.ts';
+import { createDaemon } from './daemon/daemon.ts';
 import type { HttpOptions, HttpServer } from './daemon/http/server.ts';
 import { startHttp } from './daemon/http/server.ts';
 import { createMetrics } from './daemon/metrics.ts';
@@ -61,8 +61,9 @@ export async function serve(version: string, configFile: string): Promise<number
         if (result !== 'retry') metrics.notification(format, result);
       },
     });
+    let current = service;
     const watch = createWatch(() => void daemon.reload(), log);
-    const daemon = await startDaemon({
+    const daemon = await createDaemon({
       version,
       service,
       configuration: source.reader,
@@ -73,6 +74,7 @@ export async function serve(version: string, configFile: string): Promise<number
       desk: session.desk,
       signals,
       onConfigured(settings, accounts, files) {
+        current = settings;
         session.setConfigured(accounts);
         notifier.update(settings.notify);
         watch.follow([path.resolve(configFile), ...files]);
@@ -83,8 +85,8 @@ export async function serve(version: string, configFile: string): Promise<number
           deps: { ...session.applying, claimant: (claim) => session.reader.claimant(claim) },
           signals,
           own: async () => {
-            const { service: now = service, accounts } = await source.configuration.read();
-            return { accounts, api: now.api };
+            const { accounts } = await source.configuration.read();
+            return { accounts, api: service.api };
           },
         }),
       undelivered: () => session.outbox.undeliveredCount(clock.nowMs() - DAY_MS),
@@ -93,7 +95,6 @@ export async function serve(version: string, configFile: string): Promise<number
     // Stops after the daemon, so that notices of the last runs still leave.
     releasers.unshift(() => notifier.stop());
     releasers.unshift(() => daemon.stop());
-    notifier.start();
     source.onUpdate(() => void daemon.reload());
 
     const http = await listen(service, {
@@ -104,12 +105,15 @@ export async function serve(version: string, configFile: string): Promise<number
       notReady: async () => [...daemon.problems(), ...(await storeProblems(session.checkStore()))],
     });
     releasers.unshift(() => http.close());
-    log.info({ event: 'listening', url: http.url, token: httpToken !== null }, 'rolecall listens');
+    log.info({ event: 'listening', url: http.url, writing: httpToken !== null }, 'rolecall listens');
 
+    // Nothing is written before it is certain that this daemon can be looked at.
+    notifier.start();
+    await daemon.start();
     const systemd = createSystemd({ env: process.env, log, problems: () => daemon.problems() });
     systemd.ready(`listens at ${http.url}`);
     const pruning = setInterval(() => {
-      session.prune().catch((error: unknown) => {
+      session.prune(current.retention).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : 'unknown';
         log.warn({ event: 'prune_failed', reason }, 'old runs could not be pruned');
       });
@@ -127,7 +131,7 @@ export async function serve(version: string, configFile: string): Promise<number
     clearInterval(pruning);
     systemd.stopping();
     log.info({ event: 'stopping', signal }, 'rolecall stops: nothing new is started');
-    setTimeout(() => signals.giveUp(), service.daemon.shutdownGraceMs).unref();
+    setTimeout(() => signals.giveUp(), current.daemon.shutdownGraceMs).unref();
     return 0;
   } finally {
     for (const release of releasers) await release();

@@ -65,8 +65,8 @@ export async function openSession(
       configured = names;
     },
     checkStore: () => store.check(),
-    async prune() {
-      await store.prune(service.retention, Date.now());
+    async prune(retention = service.retention) {
+      await store.prune(retention, Date.now());
     },
     async close() {
       await connections.close();

@@ -47,7 +47,8 @@ export interface Session {
   setConfigured(names: ReadonlySet<string>): void;
   /** Resolves when the store can be written. */
   checkStore(): Promise<void>;
-  prune(): Promise<void>;
+  /** Prunes by the settings that it was opened with, unless others are given. */
+  prune(retention?: ServiceSettings['retention']): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 // The configuration as the daemon knows it: what each file says now, and what it said when it was last sound.
 import type { ConfigIssue } from '../core/errors.ts';
 import { formatConfigIssue } from '../core/errors.ts';
-import type { AccountSettings, ApiSettings, ConfigCommit, ServiceSettings } from '../core/settings.ts';
+import type { AccountSettings, ConfigCommit, ServiceSettings } from '../core/settings.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Schedule } from './scheduler.ts';
@@ -53,7 +53,6 @@ export interface AccountBook {
   accounts(): readonly BookedAccount[];
   names(): ReadonlySet<string>;
   service(): ServiceSettings;
-  api(): ApiSettings;
   /** Errors of the service's file itself. */
   serviceErrors(): readonly ConfigIssue[];
   schedules(): readonly Schedule[];
@@ -93,14 +92,17 @@ export function createAccountBook(first: ServiceSettings, log: Log, metrics: Met
     take(reading) {
       if (reading === last) return false;
       last = reading;
-      const errors = reading.service === undefined ? errorsOf(reading.issues) : [];
+      const isBroken = reading.service === undefined || reading.accounts.length === 0;
+      const errors = isBroken ? errorsOf(reading.issues) : [];
       tell(null, serviceErrors, errors);
       serviceErrors = errors;
       metrics.configurationValid(errors.length === 0);
-      if (reading.service === undefined) {
+      if (reading.service === undefined || isBroken) {
+        // Also when no account's file is there at all: a folder that is away for a moment unschedules nothing.
         for (const name of names) metrics.configValid(name, false);
         return true;
       }
+      tellRestart(service, reading.service, log);
       service = reading.service;
       takeAccounts(reading.accounts);
       return true;
@@ -116,7 +118,6 @@ export function createAccountBook(first: ServiceSettings, log: Log, metrics: Met
       ),
     names: () => names,
     service: () => service,
-    api: () => service.api,
     serviceErrors: () => serviceErrors,
     schedules: () =>
       [...book.values()].flatMap(({ settings, errors }) =>
@@ -135,4 +136,13 @@ function toSchedule(
 
 function errorsOf(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
   return issues.filter(({ severity }) => severity === 'error');
+}
+
+/** Settings that connections, files and sockets were opened with. */
+const FIXED = ['store', 'api', 'http', 'source', 'log'] as const satisfies readonly (keyof ServiceSettings)[];
+
+function tellRestart(before: ServiceSettings, now: ServiceSettings, log: Log): void {
+  const changed = FIXED.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(now[key]));
+  if (changed.length === 0) return;
+  log.warn({ event: 'restart_needed', changed }, 'these settings hold from the next start on');
 }

@@ -7,7 +7,7 @@ import { describeFailure } from '../app/run-result.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { JournalReader, RunDetail, RunSignals } from '../core/ports.ts';
-import type { AccountSettings } from '../core/settings.ts';
+import type { AccountSettings, ApiSettings } from '../core/settings.ts';
 import type { AccountBook, ConfigurationReader, Reading } from './account-book.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -18,6 +18,8 @@ export interface AccountRunOptions {
   /** Called when a reading changed the book. */
   readonly onNewReading: () => void;
   readonly deps: ApplyDeps;
+  /** Those that the connections were opened with. */
+  readonly api: ApiSettings;
   readonly reader: JournalReader;
   readonly signals: RunSignals;
   readonly log: Log;
@@ -75,7 +77,7 @@ export function createAccountRun(
   ): Promise<string | null> {
     const request: AccountRequest = {
       settings,
-      api: book.api(),
+      api: options.api,
       commit: await options.configuration.commit(reading),
       configured: book.names(),
       trigger,

@@ -8,6 +8,7 @@ import type { ConfigurationReader } from './account-book.ts';
 import { createAccountBook } from './account-book.ts';
 import type { AccountRunOptions } from './account-run.ts';
 import { createAccountRun } from './account-run.ts';
+import type { ApprovalWatch } from './approvals.ts';
 import { watchApprovals } from './approvals.ts';
 import { createDaemonPanel } from './daemon-panel.ts';
 import type { Log } from './log.ts';
@@ -42,8 +43,10 @@ export interface DaemonOptions {
 
 export interface Daemon {
   readonly panel: Panel;
-  /** Reads the configuration and makes the schedules those of it. False when it could not be read. */
-  reload(): Promise<boolean>;
+  /** Says what will happen, asks for the first runs and begins to keep the schedules. */
+  start(): Promise<void>;
+  /** Reads the configuration and makes the schedules those of it. */
+  reload(): Promise<void>;
   /** What keeps the daemon from doing its work, in words; empty when nothing does. */
   problems(): readonly string[];
   stop(): Promise<void>;
@@ -59,7 +62,8 @@ function countActions(operations: readonly Operation[]): Drift {
   return { create: creates, delete: operations.length - creates };
 }
 
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+/** Makes a daemon that has read its configuration and does nothing yet. */
+export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   const { log, metrics, reader, configuration } = options;
   const { clock } = options.deps;
   const book = createAccountBook(options.service, log, metrics);
@@ -70,6 +74,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const queue = createRunQueue({
     run: createAccountRun({
       ...options,
+      api: options.service.api,
       book,
       onNewReading: schedule,
       onFailures: (account, failures) => scheduler.ended(account, failures),
@@ -113,31 +118,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     );
   }
 
-  async function reload(): Promise<boolean> {
+  async function reload(): Promise<void> {
     const reading = await configuration.read();
-    if (stopping) return false;
+    if (stopping) return;
     if (book.take(reading)) schedule();
-    return reading.service !== undefined;
   }
 
   await reload();
-  await startUp({
-    ...options,
-    book,
-    scheduler,
-    request: (account, trigger) => queue.request(account, trigger),
-  });
-  const approvals = watchApprovals({
-    reader,
-    clock,
-    log,
-    request(account) {
-      const { settings, errors = [] } = book.account(account) ?? {};
-      if (settings === undefined || settings === null || settings.mode === 'plan') return false;
-      return errors.length === 0 && queue.request(account, 'approval');
-    },
-  });
-
   const panel = createDaemonPanel({
     ...options,
     clock,
@@ -157,17 +144,37 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     metrics.account(account, { paused, pending: pending?.digest ?? null });
   }
 
+  let approvals: ApprovalWatch | null = null;
+
+  /** Whether a run can use an approval of the account now. */
+  function requestApproved(account: string): boolean {
+    const { settings = null, errors = [] } = book.account(account) ?? {};
+    if (settings === null || settings.mode === 'plan' || errors.length > 0) return false;
+    return queue.request(account, 'approval');
+  }
+
   return {
     panel,
     reload,
+    async start() {
+      scheduler.start();
+      await startUp({
+        ...options,
+        book,
+        scheduler,
+        request: (account, trigger) => queue.request(account, trigger),
+      });
+      approvals = watchApprovals({ reader, clock, log, request: requestApproved });
+    },
     problems() {
       if (stopping) return ['the daemon is stopping'];
+      if (book.accounts().length === 0) return ['no account is configured'];
       const stuck = clock.nowMs() - scheduler.lastBeatMs() > STUCK_MS;
       return stuck ? ['the scheduler is not running'] : [];
     },
     async stop() {
       stopping = true;
-      await Promise.all([scheduler.stop(), approvals.stop(), queue.stop()]);
+      await Promise.all([scheduler.stop(), approvals?.stop(), queue.stop()]);
     },
   };
 }

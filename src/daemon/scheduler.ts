@@ -36,6 +36,8 @@ export interface SchedulerOptions {
 }
 
 export interface Scheduler {
+  /** Begins to look at the clock; before that no tick starts a run. */
+  start(): void;
   /** Makes the schedules those of these accounts; unchanged ones go on undisturbed. */
   update(accounts: readonly Schedule[]): void;
   /** Tells how a run ended: `failures` in a row, 0 after a success; the account's next ticks may be left out. */
@@ -125,9 +127,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     };
   }
 
-  const running = loop();
+  let running: Promise<void> | null = null;
 
   return {
+    start() {
+      running ??= loop();
+    },
     update(accounts) {
       const names = new Set(accounts.map(({ name }) => name));
       for (const name of slots.keys()) {

@@ -6,6 +6,7 @@ import type { AccountState, IdentityClaim, Journal } from '../core/ports.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import type { AccountsTable } from './tables.ts';
+import { isLocked } from './locks.ts';
 import { toIso, toMs } from './times.ts';
 
 export function accountsJournal(
@@ -98,7 +99,10 @@ export function toState(row: Selectable<AccountsTable> | undefined): AccountStat
   };
 }
 
-/** The configured account that has claimed the same remote account at the same address, or null. */
+/**
+ * The account that has claimed the same remote account at the same address, or null: a configured one, or one that was
+ * renamed or removed while it runs.
+ */
 export async function claimantOf(
   db: Database,
   { account, baseUrl, remoteAccountId, configured }: IdentityClaim,
@@ -110,7 +114,10 @@ export async function claimantOf(
     .where('remote_account_id', '=', remoteAccountId ?? '')
     .where('name', '!=', account)
     .execute();
-  return claimants.find(({ name }) => configured.has(name))?.name ?? null;
+  for (const { name } of claimants) {
+    if (configured.has(name) || (await isLocked(db, name, Date.now()))) return name;
+  }
+  return null;
 }
 
 async function claim(

@@ -66,6 +66,12 @@ export function createLocks(db: Database): Locks {
   };
 }
 
+/** Whether somebody who may be alive holds the account's lock. */
+export async function isLocked(db: Database, account: string, nowMs: number): Promise<boolean> {
+  const row = await db.selectFrom('locks').selectAll().where('account', '=', account).executeTakeFirst();
+  return row !== undefined && row.expires_at > toIso(nowMs) && !isDead(row);
+}
+
 /**
  * Marks runs that nobody carries on as interrupted; what was sent is unknown. Whoever has the account's lock knows
  * that no run that writes is alive; a dry run, which takes no lock, is broken when its process is dead.

@@ -39,6 +39,7 @@ function setUp(startMs = T0, random = () => 0) {
     },
     onSkippedTick: (name) => skipped.push(name),
   });
+  scheduler.start();
   onTestFinished(async () => {
     const stopped = scheduler.stop();
     await clock.pass(2000);
