@@ -7,7 +7,7 @@ import { type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
 import { judge } from './schema-issues.ts';
 import { type SecretUse, absoluteRef } from './secret-refs.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
-import { readSource } from './source-text.ts';
+import type { SourceRead } from './source-text.ts';
 import { type YamlFile, parseYaml } from './yaml-file.ts';
 
 /** The service's file as read. Parts that are sound are there even when others are not, so that accounts can be judged. */
@@ -20,10 +20,9 @@ export interface ServiceRead {
   readonly defaults: ServiceFile['defaults'];
 }
 
-/** Reads and judges the service's file (absolute path). Never throws for what a file holds. */
-export async function readService(filePath: string): Promise<ServiceRead> {
+/** Judges the service's file (absolute path) as it was read. Never throws for what a file holds. */
+export function readService(filePath: string, read: SourceRead): ServiceRead {
   const nothing = { secrets: [], defaults: {} };
-  const read = await readSource(filePath);
   if ('issue' in read) {
     const mend = read.missing ? '; run `rolecall init` to make it, or name another with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${mend}` }] };
