@@ -75,7 +75,9 @@ const gitSchema = z.strictObject({
     .prefault('config')
     .describe('Folder of rolecall.yaml in it.'),
   interval: duration({ min: 1000 }).prefault('1m').describe('How often it is fetched.'),
-  credentials: secretRef('credentials').optional().describe('Where the password or token for git is found.'),
+  credentials: secretRef('credentials')
+    .optional()
+    .describe('Where the token, or user:password, for git is found; for ssh the file of the private key.'),
 });
 
 export const serviceSchema = z
