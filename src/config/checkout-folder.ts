@@ -4,8 +4,20 @@
 //   repository.git   the bare repository; the last accepted commit is a ref in it
 //   commits/<sha>    each commit that is in use, checked out
 //   current          a link to the commit in use, for people and for paths that shall not change
-import { chmod, mkdir, readFile, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  readFile,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises';
 import path from 'node:path';
+import type { ServiceSettings } from '../core/settings.ts';
 import {
   type CommitFolder,
   type Repository,
@@ -16,6 +28,7 @@ import {
   listFolders,
   pruneFolders,
 } from './checkout-repository.ts';
+import type { CheckoutPlace } from './service-layers.ts';
 
 export interface CheckoutFolder {
   readonly root: string;
@@ -45,6 +58,21 @@ export function checkoutFolder(root: string): CheckoutFolder {
     commits: path.join(root, 'commits'),
     link: path.join(root, 'current'),
   };
+}
+
+/** Where the checkout of a service is kept unless somebody says otherwise: beside its store. */
+export function checkoutRoot({ store }: Pick<ServiceSettings, 'store'>): string {
+  return path.join(path.dirname(store), 'checkout');
+}
+
+/**
+ * The checkout as other processes of this machine can load it, whatever the daemon that keeps it does meanwhile;
+ * undefined when there is none. `inside` is the folder of the configuration in the repository.
+ */
+export async function placeOfCheckout(root: string, inside: string): Promise<CheckoutPlace | undefined> {
+  const { link } = checkoutFolder(root);
+  const folder = await realpath(link).catch(() => undefined);
+  return folder === undefined ? undefined : { link, folder, path: inside };
 }
 
 /** Makes the folder when it is missing, mends what an interrupted process has left, and finds the commit in use. */
@@ -93,7 +121,13 @@ export async function wholeFolder(
   // One that is there and not whole may be read at this moment, so it is left to itself.
   let folder = path.join(commits, sha);
   for (let next = 2; await isThere(folder); next += 1) folder = path.join(commits, `${sha}.${next}`);
-  await addFolder(repository, { sha, folder });
+  try {
+    await addFolder(repository, { sha, folder });
+  } catch (error) {
+    // On a full disk the halves of many attempts would not make it emptier.
+    await remove(folder);
+    throw error;
+  }
   return { sha, folder };
 }
 

@@ -37,6 +37,14 @@ export interface Repository {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Fails for a git that would not hear what it is told by its environment, the credentials among it. */
+export async function requireRecentGit({ folder, signal }: Repository): Promise<void> {
+  const version = outputOf(await runGit({ folder, args: ['version'], signal }));
+  const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/u.exec(version) ?? [];
+  if (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 32)) return;
+  throw new GitFailure({ type: 'failed', status: null, stderr: 'git is too old' });
+}
+
 /** Makes an empty bare repository. */
 export async function initRepository(repository: Repository): Promise<void> {
   const { folder } = repository;

@@ -18,8 +18,8 @@ export interface ConfigurationSource {
    */
   readFor(account: string): Promise<LoadedConfiguration>;
   /**
-   * The commit that the configuration stands in, or null. With a checkout it is that of `loaded`, which this source has
-   * read, else what is checked out now. What changes neither git's own state nor a file that was read is seen after ten seconds.
+   * The commit that the configuration stands in, or null. With a checkout it is that of `loaded`, else what is checked
+   * out now. What changes neither git's own state nor a file that was read is seen after ten seconds.
    */
   commit(loaded?: object): Promise<ConfigCommit | null>;
   /** How two commits of the configuration's repository stand to each other; see git-commit.ts. */

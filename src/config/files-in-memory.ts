@@ -3,7 +3,15 @@
 import path from 'node:path';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { type FolderLookup, matchPaths } from './path-glob.ts';
-import { type NamedFile, type SourceRead, decode, missingFile, notUtf8, tooLarge } from './source-text.ts';
+import {
+  MAX_FILE_BYTES,
+  type NamedFile,
+  type SourceRead,
+  decode,
+  missingFile,
+  notUtf8,
+  tooLarge,
+} from './source-text.ts';
 
 /**
  * The texts as if they stood below `root` (absolute), which need not be there. Their names are relative, with slashes
@@ -46,7 +54,7 @@ function readText(file: NamedFile, text: string): SourceRead {
     return notUtf8(file, { line, column: half - before.lastIndexOf('\n') });
   }
   const bytes = Buffer.from(text);
-  return tooLarge(file, bytes.length) ?? decode(file, bytes);
+  return bytes.length > MAX_FILE_BYTES ? tooLarge(file, bytes.length) : decode(file, bytes);
 }
 
 function folderLookup(base: string, held: ReadonlyMap<string, string>): FolderLookup {

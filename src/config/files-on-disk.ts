@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { type FolderLookup, matchPaths } from './path-glob.ts';
 import {
+  MAX_FILE_BYTES,
   type SourceRead,
   decode,
   errorCode,
@@ -57,10 +58,7 @@ function readDisk(location: string, named: { readonly path: string; readonly sho
     try {
       const read = readOnce(location);
       if (read === 'irregular') return refusal(named, 'this is not a regular file; name a YAML file');
-      if (typeof read === 'number') {
-        const refused = tooLarge(named, read);
-        if (refused !== undefined) return refused;
-      }
+      if (typeof read === 'number') return tooLarge(named, read);
       if (Buffer.isBuffer(read)) return decode(named, read);
     } catch (error) {
       const code = errorCode(error);
@@ -81,7 +79,7 @@ function readOnce(location: string): Buffer | number | 'irregular' | 'changed' {
   try {
     const before = fstatSync(handle);
     if (!before.isFile()) return 'irregular';
-    if (tooLarge({ path: '', shown: '' }, before.size) !== undefined) return before.size;
+    if (before.size > MAX_FILE_BYTES) return before.size;
     // One byte more than there should be, to see that the file ends there.
     const bytes = Buffer.allocUnsafe(before.size + 1);
     let length = 0;

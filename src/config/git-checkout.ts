@@ -26,6 +26,7 @@ import {
   initRepository,
   isBuiltUpon,
   pruneFolders,
+  requireRecentGit,
 } from './checkout-repository.ts';
 import { type RemoteAccess, remoteAccess } from './git-remote.ts';
 import { gitTrouble } from './git-trouble.ts';
@@ -87,6 +88,7 @@ class GitCheckout implements Checkout {
   #current: CommitFolder | null = null;
   #previous: CommitFolder | null = null;
   #isSound = false;
+  #isGitRecent = false;
   #refreshing: Promise<Refresh> | undefined;
   /** One thing at a time is done to the folder. */
   #last: Promise<unknown> = Promise.resolve();
@@ -140,6 +142,8 @@ class GitCheckout implements Checkout {
     try {
       // Whoever removes the folder accepts whatever the branch has now.
       if (!(await isThere(this.#place.repository))) await this.#findState(signal);
+      if (!this.#isGitRecent) await requireRecentGit({ folder: this.#place.root, signal });
+      this.#isGitRecent = true;
       access = await remoteAccess(this.#settings, this.#resolveCredentials);
       return await this.#update(access, signal);
     } catch (error) {

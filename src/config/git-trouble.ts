@@ -32,6 +32,15 @@ const KNOWN: readonly (readonly [RegExp, Sentence])[] = [
     /Read-only file system/iu,
     (_, { folder }) => `${folder} is on a read-only file system; give the checkout a folder to write to`,
   ],
+  [/git is too old/u, () => 'the git that is installed here is too old; install 2.32 or later'],
+  [
+    /ssh: (?:command )?not found|cannot run ssh/iu,
+    () => 'ssh is not installed here; install it, or use https://',
+  ],
+  [
+    /No user exists for uid/iu,
+    () => 'ssh does not work for a user that the system has no name for; add one to /etc/passwd',
+  ],
   [
     /couldn't find remote ref/iu,
     (shown, { settings }) => `${shown} has no branch ${settings.branch}; mend \`branch\`, or push it`,

@@ -45,9 +45,8 @@ export function missingFile(file: NamedFile): SourceRead {
   return refusal(file, 'there is no such file', { missing: true });
 }
 
-/** What a file of `bytes` bytes is refused for, if it is. */
-export function tooLarge(file: NamedFile, bytes: number): SourceRead | undefined {
-  if (bytes <= MAX_FILE_BYTES) return undefined;
+/** Refuses a file of more than MAX_FILE_BYTES. */
+export function tooLarge(file: NamedFile, bytes: number): SourceRead {
   const message = `the file has ${bytes} bytes, more than the ${MAX_FILE_BYTES} that are read; split it with \`extends\``;
   return refusal(file, message);
 }

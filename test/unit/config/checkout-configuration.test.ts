@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { checkoutRoot, placeOfCheckout } from '../../../src/config/checkout-folder.ts';
 import {
   type ConfigurationSource,
   createConfigurationSource,
@@ -181,13 +182,15 @@ describe('the configuration of a checkout', () => {
   });
 
   test('is read by other programs through the link, without the network', async () => {
-    const { checkout, bootstrap } = await scene(SERVICE, {
+    const { origin, checkout, bootstrap } = await scene(SERVICE, {
       'config/accounts/a.yaml': `${ACCOUNT}skills: [A]`,
     });
+    expect(await placeOfCheckout(origin.kept, checkout.path)).toBeUndefined();
     await checkout.refresh();
-    const { link, path: inside } = checkout;
-    const place = { link, folder: checkout.current()?.folder ?? '', path: inside };
+    const place = await placeOfCheckout(origin.kept, checkout.path);
+    if (place === undefined) throw new Error('there is no checkout');
     expect(skills(await loadConfiguration(bootstrap, { checkout: place }))).toEqual(['A']);
+    expect(checkoutRoot({ store: '/var/lib/rolecall.db' })).toBe('/var/lib/checkout');
   });
 });
 

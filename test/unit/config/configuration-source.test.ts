@@ -246,6 +246,23 @@ describe('the commit of a configuration that is read again', () => {
     expect((await source.commit())?.sha).toBe(head);
   });
 
+  test('is the new one right after a branch was moved in a repository that keeps no log, packed or not', async () => {
+    const { source, folder, first } = committed();
+    git(folder, ['config', 'core.logAllRefUpdates', 'false']);
+    rmSync(path.join(folder, '.git/logs'), { recursive: true });
+    const second = git(folder, ['commit-tree', '-p', first, '-m', 'second', `${first}^{tree}`]);
+    for (const [sha, isPacked] of [
+      [first, false],
+      [second, false],
+      [first, true],
+      [second, true],
+    ] as const) {
+      git(folder, ['update-ref', 'refs/heads/main', sha]);
+      if (isPacked) git(folder, ['pack-refs', '--all']);
+      expect((await source.commit())?.sha).toBe(sha);
+    }
+  });
+
   test('is the new one right after a pull, in a worktree too', async () => {
     const { folder, write } = committed();
     const clone = path.join(workspace({}), 'clone');

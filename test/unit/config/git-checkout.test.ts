@@ -183,6 +183,20 @@ describe('the checkout of a daemon', () => {
     expect(new Set(answers).size).toBe(1);
   });
 
+  test('says so when git is too old to be told everything', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const folder = workspace({});
+    writeFileSync(path.join(folder, 'git'), '#!/bin/sh\necho git version 2.25.1\n', { mode: 0o755 });
+    vi.stubEnv('PATH', `${folder}:${process.env['PATH'] ?? ''}`);
+    const checkout = await origin.open();
+    expect(await checkout.refresh()).toEqual({
+      type: 'failed',
+      reason: 'the git that is installed here is too old; install 2.32 or later',
+    });
+    vi.unstubAllEnvs();
+    expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
+  });
+
   test('stops when it is told to', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const checkout = await origin.open();

@@ -61,6 +61,8 @@ describe('the trouble that git has', () => {
     ["fatal: cannot create directory at 'config': Permission denied", 'git cannot write below /kept'],
     ["fatal: detected dubious ownership in repository at '/x'", '/kept belongs to another user'],
     ["fatal: transport 'http' not allowed", 'cannot be fetched safely'],
+    ['sh: 1: ssh: not found\nfatal: Could not read from remote repository.', 'ssh is not installed here'],
+    ['No user exists for uid 1001\nfatal: Could not read from remote repository.', 'add one to /etc/passwd'],
     ['fatal: early EOF', 'cannot be reached'],
   ])('is told for %j', (stderr, sentence) => {
     expect(trouble(stderr)).toEqual({ reason: expect.stringContaining(sentence), isDamaged: false });
