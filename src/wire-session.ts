@@ -1,6 +1,5 @@
 // The composition root of a session: the store, the connections and the use cases' dependencies, joined.
 import { createHash, randomBytes } from 'node:crypto';
-import { dirname } from 'node:path';
 import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/request.ts';
 import type { Configuration, Session } from './cli/environment.ts';
 import type { Clock, Journal, ReadableService } from './core/ports.ts';
@@ -41,7 +40,7 @@ export async function openSession(
     (name) => configured.has(name),
   );
   const planning = {
-    ...planningDeps(service.file, store.journal, connections),
+    ...planningDeps(anchorOf(configuration, service), store.journal, connections),
     ...(options.compareCommits === undefined ? {} : { compareCommits: options.compareCommits }),
   };
   const applying: ApplyDeps = { ...planning, service: connections, locks: store.locks };
@@ -118,8 +117,13 @@ export async function commitOf(
   service: ServiceSettings,
 ): Promise<ConfigCommit | null> {
   const { readConfigCommit } = await import('./config/git-commit.ts');
-  const folders = configuration.accounts.map(({ file }) => dirname(file));
-  return (await readConfigCommit(service.file, [...new Set(folders)])) ?? null;
+  const files = configuration.accounts.map(({ file }) => file);
+  return (await readConfigCommit(anchorOf(configuration, service), files)) ?? null;
+}
+
+/** A file that stands in the configuration's repository: with `source.git` only the accounts do. */
+function anchorOf({ accounts }: Configuration, { file, source }: ServiceSettings): string {
+  return source === undefined ? file : (accounts[0]?.file ?? file);
 }
 
 const systemClock: Clock = {

@@ -1,7 +1,7 @@
 // Where the daemon's configuration comes from: the files beside --config, or its own checkout of a repository.
-import path from 'node:path';
 import type { ServiceSettings } from './core/settings.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
+import { checkoutRoot } from './config/checkout-folder.ts';
 import { createConfigurationSource } from './config/configuration-source.ts';
 import type { Checkout } from './config/git-checkout.ts';
 import { openCheckout } from './config/git-checkout.ts';
@@ -31,7 +31,7 @@ export async function openSource(
   const { credentials } = git;
   const checkout = await openCheckout(
     git,
-    path.join(path.dirname(service.store), 'checkout'),
+    checkoutRoot(service),
     ...(credentials === undefined ? [] : [() => resolveSecret(credentials, 'git credentials')]),
   );
   const configuration = createConfigurationSource(configFile, { checkout });

@@ -5,8 +5,16 @@ import type { Environment } from './cli/environment.ts';
 export function createEnvironment(version: string): Environment {
   const environment: Environment = {
     version,
-    loadConfiguration: async (file) =>
-      (await import('./config/load-configuration.ts')).loadConfiguration(file),
+    async loadConfiguration(file) {
+      const { loadConfiguration } = await import('./config/load-configuration.ts');
+      const loaded = await loadConfiguration(file);
+      const git = loaded.service?.source?.git;
+      if (loaded.service === undefined || git === undefined) return loaded;
+      // The accounts stand in the checkout that the daemon of this store keeps.
+      const { checkoutRoot, placeOfCheckout } = await import('./config/checkout-folder.ts');
+      const checkout = await placeOfCheckout(checkoutRoot(loaded.service), git.path);
+      return checkout === undefined ? loaded : await loadConfiguration(file, { checkout });
+    },
     collectConfiguration: async (file) =>
       (await import('./config/collect-configuration.ts')).collectConfiguration(file),
     commitOf: async (configuration, service) =>

@@ -15,6 +15,8 @@ await build({
   cwd: root,
   input: { main: 'src/main.ts', 'write-schemas': 'src/config/write-schemas.ts' },
   platform: 'node',
+  // The package's build for Node.js asks for an environment variable at every token.
+  resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
   external: ['better-sqlite3', 'pino', 'pino-pretty', 'undici', 'prom-client'],
   output: { dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js', sourcemap: false },
   logLevel: 'warn',
