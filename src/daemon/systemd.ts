@@ -23,13 +23,22 @@ export function createSystemd({ env, log, problems }: SystemdOptions): Systemd {
   if ((env['NOTIFY_SOCKET'] ?? '') === '') return SILENT;
   let watchdog: NodeJS.Timeout | undefined;
   let failed = false;
+  let last: Promise<void> = Promise.resolve();
 
+  /** One after the other: what is said later must not be heard earlier. */
   function notify(...assignments: string[]): void {
-    execFile('systemd-notify', assignments, { timeout: 5000 }, (error) => {
-      if (error === null || failed) return;
-      failed = true;
-      const reason = 'code' in error ? String(error.code) : 'unknown';
-      log.error({ event: 'systemd_notify_failed', reason }, 'systemd-notify could not be run');
+    last = last.then(() => run(assignments));
+  }
+
+  function run(assignments: readonly string[]): Promise<void> {
+    return new Promise((resolve) => {
+      execFile('systemd-notify', assignments, { timeout: 5000 }, (error) => {
+        resolve();
+        if (error === null || failed) return;
+        failed = true;
+        const reason = 'code' in error ? String(error.code) : 'unknown';
+        log.error({ event: 'systemd_notify_failed', reason }, 'systemd-notify could not be run');
+      });
     });
   }
 

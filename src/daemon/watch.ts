@@ -9,6 +9,8 @@ const QUIET_MS = 300;
 export interface Watch {
   /** Watches the folders of these files from now on. */
   follow(files: readonly string[]): void;
+  /** Resolves when everything that is followed is watched. */
+  ready(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -30,7 +32,10 @@ export function createWatch(onChange: () => void, log: Log): Watch {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     log.warn({ event: 'watch_failed', reason }, 'the configuration’s folders cannot be watched');
   });
+  const readiness = new Promise<void>((resolve) => void watcher.once('ready', () => resolve()));
+
   return {
+    ready: () => readiness,
     follow(files) {
       const next = new Set(files.map((file) => dirname(file)));
       const gone = [...folders].filter((folder) => !next.has(folder));
