@@ -1,0 +1,138 @@
+// Runs of the daemon that wait for a person's word: which plan may go, when, and how often.
+import { describe, expect, it } from 'vitest';
+import type { Stage, Wish } from './stage.ts';
+import { stage } from './stage.ts';
+
+const HOUR_MS = 3_600_000;
+const APPROVE = { mode: 'approve', approvals: true } as const;
+const APPLY = { mode: 'apply', approvals: true } as const;
+
+/** The account as the journal knows it. */
+async function stateOf(on: Stage) {
+  return await on.store.journal.accountState('acme');
+}
+
+async function approve(on: Stage, digest: string | null = null): Promise<string> {
+  return (await on.store.desk.approve('acme', digest, on.clock.nowMs())).type;
+}
+
+function warningsOf(on: Stage, runId: string): string[] {
+  const [row] = on.rows<{ warnings: string | null }>('select warnings from runs where id = ?', runId);
+  return (JSON.parse(row?.warnings ?? '[]') as { code: string }[]).map(({ code }) => code);
+}
+
+describe('a plan in approve mode', () => {
+  const seed = { name: 'acme', id: '42', skills: ['Old'] };
+  const wish: Wish = { skills: ['New'], policy: { allowEmpty: true }, options: APPROVE };
+
+  it('waits with its digest, run after run, and writes nothing', async () => {
+    const on = await stage({ seed });
+    const first = await on.apply(wish);
+    const second = await on.apply(wish);
+    expect([first.status, second.status, on.writes()]).toEqual(['planned', 'planned', []]);
+    expect((await stateOf(on)).pending).toMatchObject({ digest: first.plan?.digest, runId: first.runId });
+    expect(on.rows('select * from entries where adopted_by_run is not null')).toEqual([]);
+  });
+
+  it('is carried out once when it was approved, and then nothing waits', async () => {
+    const on = await stage({ seed });
+    await on.apply(wish);
+    expect(await approve(on)).toBe('approved');
+    expect((await on.apply(wish)).status).toBe('converged');
+    expect([on.skills(), (await stateOf(on)).pending, (await stateOf(on)).approval]).toEqual([
+      ['New'],
+      null,
+      null,
+    ]);
+
+    on.sandbox.addSkill('acme', 'Stray');
+    expect((await on.apply(wish)).status).toBe('planned');
+    expect(on.skills()).toEqual(['New', 'Stray']);
+  });
+
+  it('that changed after its approval is not carried out: the approval lapses and says so', async () => {
+    const on = await stage({ seed: { ...seed, resources: [{ id: 'p1', skills: [] }] } });
+    await on.apply(wish);
+    await approve(on);
+    on.sandbox.addSkill('acme', 'Stray');
+    const lapsed = await on.apply(wish);
+    expect([lapsed.status, on.writes()]).toEqual(['planned', []]);
+    expect(warningsOf(on, lapsed.runId)).toContain('approval_lapsed');
+    expect(await stateOf(on)).toMatchObject({ approval: null, pending: { digest: lapsed.plan?.digest } });
+    // What was approved is what waits again, and is still not approved.
+    on.sandbox.removeEntry(
+      'acme',
+      on.sandbox.state('acme').skills.find(({ name }) => name === 'Stray')?.id ?? '',
+    );
+    expect((await on.apply(wish)).status).toBe('planned');
+  });
+
+  it('is approved for 24 hours', async () => {
+    for (const [hours, status] of [
+      [23.9, 'converged'],
+      [24, 'planned'],
+    ] as const) {
+      const on = await stage({ seed });
+      await on.apply(wish);
+      await approve(on);
+      on.clock.pass(hours * HOUR_MS);
+      const late = await on.apply(wish);
+      expect([hours, late.status]).toEqual([hours, status]);
+      expect(warningsOf(on, late.runId).includes('approval_lapsed')).toBe(status === 'planned');
+    }
+  });
+
+  it('is approved by its own digest or the beginning of it, and by no other', async () => {
+    const on = await stage({ seed });
+    expect(await approve(on)).toBe('nothing_pending');
+    const digest = (await on.apply(wish)).plan?.digest ?? '';
+    expect(await approve(on, `sha256:${'0'.repeat(64)}`)).toBe('other_plan');
+    expect(await approve(on, digest.slice(7, 14))).toBe('other_plan');
+    expect(await approve(on, '')).toBe('other_plan');
+    expect((await stateOf(on)).approval).toBeNull();
+    expect(await approve(on, digest.slice(7, 15))).toBe('approved');
+  });
+
+  it('that has nothing to do needs no word, and an approval that stands for another one lapses', async () => {
+    const on = await stage({ seed });
+    await on.apply(wish);
+    await approve(on);
+    const quiet = await on.apply({ skills: ['Old'], options: APPROVE });
+    expect(quiet.status).toBe('converged');
+    expect(await stateOf(on)).toMatchObject({ pending: null, approval: null });
+  });
+
+  it('still waits after a run that failed, and after somebody’s dry run', async () => {
+    const on = await stage({ seed });
+    const { plan } = await on.apply(wish);
+    await on.plan({ skills: ['Other'] });
+    on.sandbox.setFaults([{ do: { type: 'status', status: 500 } }]);
+    expect((await on.apply(wish)).status).toBe('failed');
+    expect((await stateOf(on)).pending?.digest).toBe(plan?.digest);
+  });
+});
+
+describe('an account that a guard blocked', () => {
+  const names = Array.from({ length: 20 }, (_, index) => `Skill ${index}`);
+
+  it('waits in apply mode too, and an approval makes its lists the good ones', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
+    const wish: Wish = { skills: names, options: APPLY };
+    await on.apply(wish);
+    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
+    const blocked = await on.apply(wish);
+    expect([blocked.status, on.writes()]).toEqual(['blocked', []]);
+    expect((await stateOf(on)).pending?.digest).toBe(blocked.plan?.digest);
+    expect(await approve(on)).toBe('approved');
+    expect((await on.apply(wish)).status).toBe('converged');
+    expect(on.skills()).toHaveLength(20);
+  });
+
+  it('is left blocked by an apply on the command line, which knows no approvals', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
+    await on.apply({ skills: names });
+    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
+    expect((await on.apply({ skills: names })).status).toBe('blocked');
+    expect((await stateOf(on)).pending).toBeNull();
+  });
+});
