@@ -38,7 +38,8 @@ export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise
   }
 }
 
-export type ReconcileResult = RunResult | { readonly heldBy: string };
+/** No run: `heldBy` has the lock, or (null) another process had made the run when it was this one's turn. */
+export type ReconcileResult = RunResult | { readonly heldBy: string | null };
 
 /** A run that writes what its plan says. Waits for the account's lock; resolves with its holder when that fails. */
 export async function reconcile(
@@ -55,6 +56,7 @@ export async function reconcile(
   if ('heldBy' in lock) return lock;
   const release = keepLock(lock.lease, deps.locks, deps.clock, () => undefined);
   try {
+    if ((await options.isMade?.()) === true) return { heldBy: null };
     await beginRun(runId, request, deps, options.mode);
     return await runLocked(runId, lock.lease, request, deps, options);
   } finally {

@@ -64,6 +64,8 @@ export interface ReconcileOptions {
   readonly expectedDigest?: string | undefined;
   /** The daemon's: a plan that needs a person's word is carried out once it was given, and waits until then. */
   readonly approvals?: boolean;
+  /** Asked once the lock is held: whether another process has made this run meanwhile. Then there is none. */
+  readonly isMade?: () => Promise<boolean>;
   /** Called with the plan before anything is written. */
   readonly onPlan?: (plan: Plan, runId: string) => void | Promise<void>;
   /** Called as operations end. */

@@ -242,6 +242,8 @@ export interface Journal {
   ): Promise<void>;
   rememberApplied(account: string, commit: { sha: string; committedAt: string } | null): Promise<void>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
+  /** Whether a daemon's schedule has begun a run of the account between two moments, both inclusive. */
+  hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
   /** Uses up the approval of the plan with this digest. An approval of another plan, or an old one, lapses. */
   takeApproval(account: string, digest: string, nowMs: number): Promise<ApprovalTaking>;
   endRun(runId: string, end: RunEnd): Promise<void>;

@@ -29,6 +29,8 @@ export interface AccountRunOptions {
     detail: RunDetail,
     context: { readonly pendingDigest: string | null; readonly mode: RunMode },
   ) => Promise<void>;
+  /** The tick that a scheduled run is for. */
+  readonly tickOf: (account: string) => number | null;
   readonly onFailures: (account: string, failures: number) => void;
 }
 
@@ -84,21 +86,33 @@ export function createAccountRun(
       // A new object for each run: what a run was told by the service (a refused token) binds no other run.
       signals: { stop: signals.stop, kill: signals.kill },
     };
-    if (settings.mode === 'plan') return (await dryRun(request, deps)).runId;
+    const isMade = (): Promise<boolean> => isMadeElsewhere(settings.name, trigger);
+    if (settings.mode === 'plan') return (await isMade()) ? null : (await dryRun(request, deps)).runId;
     const result = await reconcile(request, deps, {
       mode: settings.mode,
       approvals: true,
       accept: ACCEPT_NOTHING,
       lockTimeoutMs: 0,
+      isMade,
       onPlan: (plan, runId) => logPlan(plan, runId, trigger),
     });
     if ('runId' in result) return result.runId;
+    if (result.heldBy === null) return null;
     metrics.skippedTick(settings.name);
     log.info(
       { event: 'locked', account: settings.name, heldBy: result.heldBy },
       'another process runs the account, so this tick is skipped',
     );
     return null;
+  }
+
+  /** Of several daemons on one store, one runs an account for each tick. */
+  async function isMadeElsewhere(account: string, trigger: Trigger): Promise<boolean> {
+    const tickMs = options.tickOf(account);
+    if (tickMs === null || (trigger !== 'schedule' && trigger !== 'catch_up')) return false;
+    const isMade = await deps.journal.hasScheduledRun(account, tickMs, deps.clock.nowMs());
+    if (isMade) log.debug({ event: 'made_elsewhere', account }, 'another process ran it for this tick');
+    return isMade;
   }
 
   /** Says a plan that does something, and one that waits once. */

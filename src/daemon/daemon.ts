@@ -77,6 +77,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
       api: options.service.api,
       book,
       onNewReading: schedule,
+      tickOf: (account) => scheduler.lastTickMs(account),
       onFailures: (account, failures) => scheduler.ended(account, failures),
       async onRunEnded(detail, context) {
         const left = leftOver(detail);

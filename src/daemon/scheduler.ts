@@ -44,6 +44,8 @@ export interface Scheduler {
   ended(account: string, failures: number): void;
   /** Whether a tick has passed since a moment: what a start after downtime asks. */
   missedTickSince(account: string, sinceMs: number): boolean;
+  /** The tick for which the account was asked to run last. */
+  lastTickMs(account: string): number | null;
   nextRunMs(account: string): number | null;
   /** Before then no tick starts a run, because the account failed. */
   backoffUntilMs(account: string): number | null;
@@ -160,6 +162,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const tick = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, sinceMs);
       return tick !== null && tick <= clock.nowMs();
     },
+    lastTickMs: (account) => slots.get(account)?.lastTickMs ?? null,
     nextRunMs(account) {
       const slot = slots.get(account);
       if (slot === undefined) return null;

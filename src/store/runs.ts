@@ -9,7 +9,9 @@ import { HOST } from './holder.ts';
 import { interruptBrokenRuns } from './locks.ts';
 import { toIso } from './times.ts';
 
-export function runsJournal(db: Database): Pick<Journal, 'beginRun' | 'recordPlan' | 'endRun'> {
+export function runsJournal(
+  db: Database,
+): Pick<Journal, 'beginRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun'> {
   return {
     beginRun(run) {
       return immediately(db, async (connection) => {
@@ -38,6 +40,18 @@ export function runsJournal(db: Database): Pick<Journal, 'beginRun' | 'recordPla
           })
           .execute();
       });
+    },
+
+    async hasScheduledRun(account, fromMs, toMs) {
+      const row = await db
+        .selectFrom('runs')
+        .select('id')
+        .where('account', '=', account)
+        .where('started_at', '>=', toIso(fromMs))
+        .where('started_at', '<=', toIso(toMs))
+        .where('trigger', 'in', ['schedule', 'catch_up'])
+        .executeTakeFirst();
+      return row !== undefined;
     },
 
     async recordPlan(runId: string, plan: Plan) {
