@@ -1,0 +1,185 @@
+// Alert rules and dashboard against what the daemon exports. That PromQL is sound and that each alert fires where it
+// must is promtool's to say: config/monitoring/alerts.test.yaml.
+import { describe, expect, it } from 'vitest';
+import { HOLD_RULES } from '../../../src/core/plan.ts';
+import { RUN_STATUSES } from '../../../src/core/journal.ts';
+import { createMetrics } from '../../../src/daemon/metrics.ts';
+import { jsonOf, textOf, yamlOf } from './operational-file.ts';
+
+/** Holds that time releases; nobody has to be told. */
+const RELEASED_BY_TIME = ['too_new', 'holders_missing', 'freeze'];
+
+const rules = yamlOf('config/monitoring/alerts.yaml')
+  .at('groups')
+  .items()
+  .flatMap((group) => group.at('rules').items());
+const alerts = rules.filter((rule) => rule.at('alert').value !== undefined);
+const recorded = rules.flatMap((rule) => rule.at('record').value ?? []) as string[];
+const names = alerts.map((alert) => alert.at('alert').text());
+const dashboard = jsonOf('config/monitoring/dashboard.json');
+const panels = dashboard.at('panels').items();
+
+/** The series that the daemon exports, those of histograms included. */
+async function exportedSeries(): Promise<Set<string>> {
+  const text = await createMetrics('0.0.0').text();
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  return new Set(
+    types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  );
+}
+
+/** The names of series in a PromQL expression: not functions, not labels, not what stands in quotes. */
+function seriesIn(expression: string): string[] {
+  const bare = expression
+    .replaceAll(/"(?:\\.|[^"\\])*"/g, '""')
+    .replaceAll(/\{[^}]*\}/g, '{}')
+    .replaceAll(/\[[^\]]*\]/g, '')
+    .replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, '');
+  const words = [...bare.matchAll(/[a-zA-Z_:][a-zA-Z0-9_:]*(?!\s*\()\b(?!\s*\()/g)].map(([word]) => word);
+  return words.filter(
+    (word) => word.includes('_') && !/^(?:group|on)_/.test(word) && !word.endsWith('_over_time'),
+  );
+}
+
+function strangers(expressions: readonly string[], known: ReadonlySet<string>): string[] {
+  return expressions.flatMap((expression) =>
+    seriesIn(expression)
+      .filter((name) => !known.has(name))
+      .map((name) => `${name} in ${expression}`),
+  );
+}
+
+describe('the alert rules', () => {
+  it('ask only for series that the daemon exports or that a rule before them records', async () => {
+    const exported = await exportedSeries();
+    const unknown = rules.flatMap((rule, index) => {
+      const before = rules.slice(0, index).flatMap((each) => each.at('record').value ?? []) as string[];
+      return strangers([rule.at('expr').text()], new Set([...exported, ...before]));
+    });
+    expect(unknown).toEqual([]);
+    expect(recorded.length).toBeGreaterThan(0);
+  });
+
+  it('read every expression: a name that is not there would be found', async () => {
+    const exported = await exportedSeries();
+    expect(
+      strangers(['sum by (account) (rate(rolecall_nothing_total{a="rolecall_x"}[5m])) > 1'], exported),
+    ).toEqual([expect.stringContaining('rolecall_nothing_total in')]);
+    expect(
+      seriesIn('increase(rolecall_runs_total{status="x"}[25h]) > 0 unless on (job_name) a:b_c:max'),
+    ).toEqual(['rolecall_runs_total', 'a:b_c:max']);
+  });
+
+  it.each(names)('%s says how bad it is, what it means and what to do', (name) => {
+    const alert = alerts.find((each) => each.at('alert').value === name);
+    expect(alert?.at('labels', 'severity').value).toMatch(/^(critical|warning|info)$/);
+    expect(alert?.at('annotations').keys().toSorted()).toEqual(['description', 'summary']);
+    expect(alert?.at('annotations', 'summary').text().length).toBeLessThan(110);
+    expect(alert?.at('annotations', 'description').text().length).toBeGreaterThan(120);
+  });
+
+  it('have names of one kind, each once, and a test each', () => {
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !/^Rolecall[A-Z][A-Za-z]+$/.test(name))).toEqual([]);
+    const tests = textOf('config/monitoring/alerts.test.yaml');
+    const tested = (name: string): boolean =>
+      tests.includes(`name: ${name}`) && tests.includes(`alertname="${name}",alertstate="firing",severity=`);
+    expect(names.filter((name) => !tested(name))).toEqual([]);
+  });
+
+  it('cover what the issue asked for', () => {
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'RolecallDown',
+        'RolecallAbsent',
+        'RolecallLastSuccessTooOld',
+        'RolecallDriftOld',
+        'RolecallDeletesHeldByGuard',
+        'RolecallDeletesHeldForPeople',
+        'RolecallRunsFailing',
+        'RolecallConfigurationInvalid',
+        'RolecallAccountConfigurationInvalid',
+        'RolecallTicksSkipped',
+        'RolecallApprovalWaiting',
+        'RolecallNotificationsUndelivered',
+        'RolecallSourceRefused',
+      ]),
+    );
+  });
+
+  it('know every rule that holds, and none besides', () => {
+    const asked = alerts
+      .filter((alert) => alert.at('alert').text().startsWith('RolecallDeletesHeld'))
+      .map((alert) => /rule=~"([^"]+)"/.exec(alert.at('expr').text())?.[1]?.split('|') ?? []);
+    expect(asked).toHaveLength(2);
+    expect([...asked.flat(), ...RELEASED_BY_TIME].toSorted()).toEqual([...HOLD_RULES].toSorted());
+  });
+
+  it('and the dashboard name only statuses that runs have', () => {
+    const expressions = [...rules.map((rule) => rule.at('expr').text()), ...dashboard.deepTexts('expr')];
+    const statuses = expressions
+      .flatMap((expression) => [...expression.matchAll(/rolecall_runs[\w:]*\{[^}]*status=~?"([^"]+)"/g)])
+      .flatMap(([, alternatives = '']) => alternatives.split('|'));
+    expect(statuses.length).toBeGreaterThan(0);
+    expect(statuses.filter((status) => !(RUN_STATUSES as readonly string[]).includes(status))).toEqual([]);
+  });
+});
+
+describe('the example configuration of Prometheus', () => {
+  it('loads the rules and scrapes under the name that they ask for', () => {
+    const prometheus = yamlOf('config/monitoring/prometheus.yaml');
+    expect(prometheus.at('rule_files').value).toEqual(['alerts.yaml']);
+    expect(prometheus.at('scrape_configs', 0, 'job_name').value).toBe('rolecall');
+    const jobs = rules.flatMap((rule) => [
+      ...rule
+        .at('expr')
+        .text()
+        .matchAll(/job="([^"]*)"/g),
+    ]);
+    expect(new Set(jobs.map(([, job]) => job))).toEqual(new Set(['rolecall']));
+  });
+});
+
+describe('the dashboard', () => {
+  it('asks only for series that the daemon exports, so that it works without the rules', async () => {
+    const expressions = dashboard.deepTexts('expr');
+    expect(expressions.length).toBeGreaterThan(30);
+    expect(strangers(expressions, new Set([...(await exportedSeries()), 'up']))).toEqual([]);
+  });
+
+  it('takes its data source and its accounts from variables', () => {
+    const variables = dashboard.at('templating', 'list').items();
+    expect(variables.map((each) => each.at('name').value)).toEqual([
+      'datasource',
+      'job',
+      'namespace',
+      'account',
+    ]);
+    const sources = new Set(
+      panels.filter((panel) => panel.at('type').value !== 'row').flatMap((panel) => panel.deepTexts('uid')),
+    );
+    expect(sources).toEqual(new Set(['${datasource}']));
+    const perAccount = dashboard
+      .deepTexts('expr')
+      .filter((expression) =>
+        /rolecall_(runs|drift|held|entries|config_valid|last_success)/.test(expression),
+      );
+    expect(perAccount.filter((expression) => !expression.includes('account=~"$account"'))).toEqual([]);
+  });
+
+  it('has panels with a title, a description and a place of their own', () => {
+    const ids = panels.map((panel) => panel.at('id').value);
+    expect(new Set(ids).size).toBe(ids.length);
+    const shown = panels.filter((panel) => panel.at('type').value !== 'row');
+    expect(shown.filter((panel) => (panel.at('description').value ?? '') === '')).toEqual([]);
+    const cells = panels.flatMap((panel) => {
+      const [x, y, w, h] = ['x', 'y', 'w', 'h'].map((side) => Number(panel.at('gridPos', side).value));
+      if (x === undefined || y === undefined || w === undefined || h === undefined) return ['no place'];
+      expect(x + w).toBeLessThanOrEqual(24);
+      return Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`);
+    });
+    expect(new Set(cells).size).toBe(cells.length);
+  });
+});
