@@ -1,0 +1,72 @@
+// The promises of the unit. `systemd-analyze verify` and `security` judge it as a whole; see the README.
+import { expect, it } from 'vitest';
+import { textOf } from './operational-file.ts';
+
+const unit = textOf('config/systemd/rolecall.service');
+
+/** Every value of a setting, in order. */
+function values(key: string): string[] {
+  return [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+}
+
+it('is told by the daemon that it is ready and alive, through a child process', () => {
+  expect(values('Type')).toEqual(['notify']);
+  expect(values('NotifyAccess')).toEqual(['all']);
+  expect(values('WatchdogSec')).toEqual(['60s']);
+  expect(values('ExecReload').join()).toContain('kill -HUP ${MAINPID}');
+});
+
+it('starts again whatever ended it, and leaves more time for a stop than the daemon takes by default', () => {
+  expect(values('Restart')).toEqual(['on-failure']);
+  expect(values('StartLimitIntervalSec')).toEqual(['0']);
+  expect(values('KillMode')).toEqual(['mixed']);
+  const [seconds = ''] = values('TimeoutStopSec');
+  const [, grace = ''] =
+    /shutdownGrace: duration\(\)\.prefault\('(\d+)s'\)/.exec(textOf('src/config/service-schema.ts')) ?? [];
+  expect(Number(grace)).toBeGreaterThan(0);
+  expect(Number.parseInt(seconds, 10)).toBeGreaterThan(Number(grace));
+});
+
+it.each([
+  ['DynamicUser', 'yes'],
+  ['StateDirectory', 'rolecall'],
+  ['UMask', '0077'],
+  ['LimitCORE', '0'],
+  ['CapabilityBoundingSet', ''],
+  ['AmbientCapabilities', ''],
+  ['NoNewPrivileges', 'yes'],
+  ['ProtectSystem', 'strict'],
+  ['ProtectHome', 'yes'],
+  ['PrivateTmp', 'yes'],
+  ['PrivateDevices', 'yes'],
+  ['PrivateUsers', 'yes'],
+  ['ProtectClock', 'yes'],
+  ['ProtectHostname', 'yes'],
+  ['ProtectKernelLogs', 'yes'],
+  ['ProtectKernelModules', 'yes'],
+  ['ProtectKernelTunables', 'yes'],
+  ['ProtectControlGroups', 'yes'],
+  ['ProtectProc', 'invisible'],
+  ['RestrictNamespaces', 'yes'],
+  ['RestrictRealtime', 'yes'],
+  ['RestrictSUIDSGID', 'yes'],
+  ['RestrictAddressFamilies', 'AF_UNIX AF_INET AF_INET6'],
+  ['LockPersonality', 'yes'],
+  ['SystemCallArchitectures', 'native'],
+])('is hardened: %s=%s', (key, value) => {
+  expect(values(key)).toEqual([value]);
+});
+
+it('allows the calls of a service, and lets Node compile', () => {
+  expect(values('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources']);
+  expect(values('MemoryDenyWriteExecute')).toEqual([]);
+});
+
+it('takes tokens as credentials, and shows none', () => {
+  expect(values('LoadCredential')).toEqual(['token:/etc/rolecall/credentials']);
+  const example = textOf('config/systemd/rolecall.env.example');
+  const settings = example.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  expect(settings).toEqual([]);
+  const examples = [...example.matchAll(/^#(\w*TOKEN)=(.*)$/gm)].map(([, , value]) => value);
+  expect(new Set(examples)).toEqual(new Set(['replace-me']));
+});
