@@ -1,0 +1,202 @@
+// The promises of the manifests, and that the configurations beside them are sound where they will be mounted.
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { Node, textOf, yamlOf } from './operational-file.ts';
+
+const FOLDER = 'config/deploy/kubernetes';
+const deployment = yamlOf(`${FOLDER}/base/deployment.yaml`);
+const pod = deployment.at('spec', 'template', 'spec');
+const container = pod.at('containers', 0);
+
+describe('the deployment', () => {
+  it('is one daemon, replaced by the next only once it is gone', () => {
+    expect(deployment.at('spec', 'replicas').value).toBe(1);
+    expect(deployment.at('spec', 'strategy').value).toEqual({ type: 'Recreate' });
+    expect(pod.at('containers').items()).toHaveLength(1);
+    expect(pod.at('terminationGracePeriodSeconds').value).toBeGreaterThan(20);
+  });
+
+  it('is alive by /healthz and ready by /readyz', () => {
+    const probe = (name: string): unknown => container.at(name, 'httpGet').value;
+    expect(probe('startupProbe')).toEqual({ path: '/healthz', port: 'http' });
+    expect(probe('livenessProbe')).toEqual({ path: '/healthz', port: 'http' });
+    expect(probe('readinessProbe')).toEqual({ path: '/readyz', port: 'http' });
+    expect(container.at('ports').value).toEqual([{ name: 'http', containerPort: 8080 }]);
+  });
+
+  it('runs as a user of no rights, on a root that cannot be written', () => {
+    expect(pod.at('securityContext').value).toEqual({
+      runAsNonRoot: true,
+      runAsUser: 10001,
+      runAsGroup: 10001,
+      fsGroup: 10001,
+      fsGroupChangePolicy: 'OnRootMismatch',
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(container.at('securityContext').value).toEqual({
+      allowPrivilegeEscalation: false,
+      privileged: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(pod.at('automountServiceAccountToken').value).toBe(false);
+    expect(container.at('resources').keys().toSorted()).toEqual(['limits', 'requests']);
+  });
+
+  it('writes to its volume and /tmp only, and has its secrets as files', () => {
+    const writable = container
+      .at('volumeMounts')
+      .items()
+      .filter((mount) => mount.at('readOnly').value !== true)
+      .map((mount) => mount.at('mountPath').value);
+    expect(writable).toEqual(['/var/lib/rolecall', '/tmp']);
+    expect(container.at('env').value).toEqual([
+      { name: 'ROLECALL_CONFIG', value: '/etc/rolecall/rolecall.yaml' },
+    ]);
+    const volumes = pod.at('volumes').items();
+    expect(volumes.map((volume) => volume.at('secret', 'secretName').value ?? null)).toEqual([
+      null,
+      null,
+      null,
+      'rolecall-daemon',
+      'rolecall-accounts',
+    ]);
+    const mounted = container
+      .at('volumeMounts')
+      .items()
+      .map((mount) => mount.at('name').value);
+    expect(volumes.map((volume) => volume.at('name').value)).toEqual(mounted);
+  });
+
+  it('is what the service and the network policy select', () => {
+    const labels = deployment.at('spec', 'template', 'metadata', 'labels').value;
+    expect(deployment.at('spec', 'selector', 'matchLabels').value).toEqual(labels);
+    expect(yamlOf(`${FOLDER}/base/service.yaml`).at('spec', 'selector').value).toEqual(labels);
+    const policy = yamlOf(`${FOLDER}/base/networkpolicy.yaml`).at('spec');
+    expect(policy.at('podSelector', 'matchLabels').value).toEqual(labels);
+    expect(policy.at('policyTypes').value).toEqual(['Ingress', 'Egress']);
+    const monitor = yamlOf(`${FOLDER}/monitoring/servicemonitor.yaml`);
+    expect(monitor.at('spec', 'selector', 'matchLabels').value).toEqual(labels);
+    // The alert rules ask for job="rolecall", which is this label's value.
+    expect(monitor.at('spec', 'jobLabel').value).toBe('app.kubernetes.io/name');
+    expect(labels).toEqual({ 'app.kubernetes.io/name': 'rolecall' });
+  });
+
+  it('keeps no more than the store on its volume', () => {
+    const claim = yamlOf(`${FOLDER}/base/persistentvolumeclaim.yaml`);
+    expect(claim.at('spec', 'accessModes').value).toEqual(['ReadWriteOnce']);
+    expect(claim.at('metadata', 'name').value).toBe(
+      pod.at('volumes', 0, 'persistentVolumeClaim', 'claimName').value,
+    );
+  });
+});
+
+describe.each(['base', 'from-git', 'from-configmap', 'monitoring'])('kustomization %s', (variant) => {
+  const kustomization = yamlOf(`${FOLDER}/${variant}/kustomization.yaml`);
+
+  it('names files that are there and a namespace nowhere', () => {
+    for (const resource of kustomization.at('resources').items()) {
+      const path = `${FOLDER}/${variant}/${resource.text()}`;
+      const file = path.endsWith('.yaml') ? path : `${path}/kustomization.yaml`;
+      expect(yamlOf(file).at('kind').value).toBeTypeOf('string');
+      expect(yamlOf(file).at('metadata', 'namespace').value).toBeUndefined();
+    }
+    expect(kustomization.at('namespace').value).toBeUndefined();
+  });
+
+  it('patches what the base has', () => {
+    for (const patch of kustomization.at('patches').items()) {
+      const patched = new Node(parse(patch.at('patch').text()));
+      expect(patched.at('kind').value).toBe('Deployment');
+      const names = patched.at('spec', 'template', 'spec', 'volumes').items();
+      const known = pod
+        .at('volumes')
+        .items()
+        .map((volume) => volume.at('name').value);
+      expect(names.map((volume) => volume.at('name').value).filter((name) => !known.includes(name))).toEqual(
+        [],
+      );
+    }
+  });
+});
+
+/** Lays files out as Kubernetes mounts a ConfigMap: links that lead through a link that is swapped. */
+function mountConfigMap(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-configmap-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(folder, '..2026_01_01', path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  symlinkSync('..2026_01_01', join(folder, '..data'));
+  for (const top of new Set(Object.keys(files).map((path) => path.split('/')[0] ?? path))) {
+    symlinkSync(join('..data', top), join(folder, top));
+  }
+  return folder;
+}
+
+/** The files of a variant's ConfigMap, by the paths at which its Deployment mounts them. */
+function configMapOf(variant: string): Record<string, string> {
+  const kustomization = yamlOf(`${FOLDER}/${variant}/kustomization.yaml`);
+  const sources = kustomization
+    .at('configMapGenerator', 0, 'files')
+    .items()
+    .map((item) => {
+      const [key = '', file = key] = item.text().split('=');
+      return [key, file] as const;
+    });
+  const patches = kustomization
+    .at('patches')
+    .items()
+    .map((patch) => new Node(parse(patch.at('patch').text())));
+  const items = patches
+    .flatMap((patch) => patch.at('spec', 'template', 'spec', 'volumes').items())
+    .flatMap((volume) => volume.at('configMap', 'items').items());
+  return Object.fromEntries(
+    sources.map(([key, file]) => {
+      const item = items.find((each) => each.at('key').value === key);
+      return [item?.at('path').text() ?? key, textOf(`${FOLDER}/${variant}/${file}`)];
+    }),
+  );
+}
+
+describe('the configuration', () => {
+  it('of the variant without git is sound where it is mounted, and refers to secrets that are mounted', async () => {
+    const folder = mountConfigMap(configMapOf('from-configmap'));
+    const { service, accounts, issues, secrets } = await loadConfiguration(join(folder, 'rolecall.yaml'));
+    expect(issues).toEqual([]);
+    expect(accounts.map(({ name }) => name)).toEqual(['acme-eu']);
+    expect(service?.store).toBe('/var/lib/rolecall/rolecall.db');
+    expect(secrets.map(({ ref }) => ref)).toEqual(
+      expect.arrayContaining([
+        { file: '/run/secrets/rolecall-daemon/http-token' },
+        { file: '/run/secrets/rolecall-accounts/acme-eu' },
+      ]),
+    );
+  });
+
+  it('of the variant with git is sound but for the accounts, which the repository brings', async () => {
+    const folder = mountConfigMap(configMapOf('from-git'));
+    const { service, issues } = await loadConfiguration(join(folder, 'rolecall.yaml'));
+    expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(service?.store).toBe('/var/lib/rolecall/rolecall.db');
+    expect(service?.source?.git).toMatchObject({
+      branch: 'main',
+      path: 'config',
+      credentials: { file: '/run/secrets/rolecall-daemon/git-credentials' },
+    });
+  });
+
+  it.each(['from-git', 'from-configmap'])('of %s answers beyond loopback, with a token', (variant) => {
+    const http = yamlOf(`${FOLDER}/${variant}/rolecall.yaml`).at('http');
+    expect(http.value).toEqual({
+      listen: '0.0.0.0:8080',
+      token: { file: '/run/secrets/rolecall-daemon/http-token' },
+    });
+  });
+});
