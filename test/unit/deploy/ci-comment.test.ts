@@ -1,0 +1,261 @@
+// The comment that CI keeps on a pull request: the scripts of both recipes run as they stand, with a rolecall that says
+// what the test wants, against small servers that answer as GitHub and GitLab do.
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { yamlOf } from './operational-file.ts';
+
+const MARKER = '<!-- rolecall plan -->';
+const TOKEN = 'a-token-of-tests';
+
+interface Comment {
+  readonly id: number;
+  readonly author: 'ours' | 'somebody';
+  body: string;
+}
+
+interface Host {
+  readonly url: string;
+  readonly comments: Comment[];
+  /** `METHOD path` of every request. */
+  readonly requests: string[];
+  /** What the API refuses as GitHub and GitLab do: a body that is too long. */
+  readonly limit: number;
+}
+
+/** Lists in pages, creates and changes comments; who does not show the token, or writes too much, is refused. */
+async function startHost(kind: 'github' | 'gitlab', comments: Comment[]): Promise<Host> {
+  const limit = kind === 'github' ? 65_536 : 1_000_000;
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const { method = '', url = '' } = request;
+    requests.push(`${method} ${url}`);
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const answer = (status: number, value: unknown): void => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+      };
+      const shown = kind === 'github' ? request.headers.authorization : request.headers['private-token'];
+      if (shown !== (kind === 'github' ? `Bearer ${TOKEN}` : TOKEN)) return answer(401, { message: 'who?' });
+      if (url.endsWith('/user')) return answer(200, { id: 7 });
+      if (method === 'GET') {
+        const query = new URL(url, 'http://host').searchParams;
+        const [size, page] = [Number(query.get('per_page') ?? 20), Number(query.get('page') ?? 1)];
+        return answer(
+          200,
+          comments.slice((page - 1) * size, page * size).map((each) => present(each)),
+        );
+      }
+      const { body } = JSON.parse(Buffer.concat(chunks).toString()) as { body: string };
+      if (body.length > limit) return answer(422, { message: `body is too long (maximum is ${limit})` });
+      const id = Number(/\/(\d+)$/.exec(url)?.[1] ?? 0);
+      if (method === 'POST') {
+        comments.push({ id: 1000 + comments.length, author: 'ours', body });
+        return answer(201, { id: 1000, html_url: 'https://host/comment' });
+      }
+      const comment = comments.find((each) => each.id === id);
+      if (comment === undefined || method !== (kind === 'github' ? 'PATCH' : 'PUT')) return answer(404, {});
+      comment.body = body;
+      return answer(200, { id, html_url: 'https://host/comment' });
+    });
+  });
+  const present = ({ id, author, body }: Comment): unknown =>
+    kind === 'github'
+      ? { id, body, user: { type: author === 'ours' ? 'Bot' : 'User' } }
+      : { id, body, author: { id: author === 'ours' ? 7 : 8 } };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, comments, requests, limit };
+}
+
+interface Outcome {
+  readonly status: number;
+  readonly output: string;
+  readonly folder: string;
+  /** How rolecall was called. */
+  readonly calls: string;
+}
+
+interface Situation {
+  /** How rolecall ends, and what it writes; without a report it writes none. */
+  readonly exit: number;
+  readonly report?: string;
+  readonly server?: string;
+}
+
+/** Runs the recipe's own scripts in a folder, one shell a step as GitHub does, or one for all as GitLab does. */
+async function runRecipe(kind: 'github' | 'gitlab', host: Host, situation: Situation): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-ci-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  if (situation.report !== undefined) writeFileSync(join(folder, 'report'), situation.report);
+  program(join(bin, 'rolecall'), [
+    `printf '%s\\n' "$*" >> '${folder}/calls'`,
+    `if [ -e '${folder}/report' ]; then cp '${folder}/report' plan.md; fi`,
+    `exit ${situation.exit}`,
+  ]);
+  program(join(bin, 'apt-get'), []);
+  const env: Record<string, string> = {
+    PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+    HOME: folder,
+    ROLECALL_SERVER: situation.server ?? '',
+  };
+  let outcome = { status: 0, output: '' };
+  if (kind === 'gitlab') {
+    const script = yamlOf('config/ci/gitlab/.gitlab-ci.yml').at('rolecall plan', 'script').items();
+    outcome = await shell(folder, script.map((each) => each.text()).join('\n'), {
+      ...env,
+      CI_API_V4_URL: host.url,
+      CI_MERGE_REQUEST_PROJECT_ID: '1',
+      CI_MERGE_REQUEST_IID: '2',
+      CI_COMMIT_SHA: 'c0ffee',
+      CI_JOB_URL: 'https://host/job',
+      ROLECALL_NOTE_TOKEN: TOKEN,
+    });
+  } else {
+    for (const step of yamlOf('config/ci/github/plan.yaml').at('jobs', 'plan', 'steps').items()) {
+      if (step.at('run').value === undefined) continue;
+      const always = JSON.stringify(step.at('if').value ?? '').includes('always()');
+      if (outcome.status !== 0 && !always) continue;
+      const outputs = join(folder, 'outputs');
+      const status = existsSync(outputs) ? readFileSync(outputs, 'utf8').replace('status=', '').trim() : '';
+      const { status: ended, output } = await shell(folder, step.at('run').text(), {
+        ...env,
+        GITHUB_API_URL: host.url,
+        GITHUB_REPOSITORY: 'acme/catalog',
+        GITHUB_OUTPUT: outputs,
+        GITHUB_TOKEN: TOKEN,
+        PULL_REQUEST: '2',
+        COMMIT: 'c0ffee',
+        RUN_URL: 'https://host/run',
+        STATUS: status,
+      });
+      outcome = { status: outcome.status === 0 ? ended : outcome.status, output: outcome.output + output };
+    }
+  }
+  return { ...outcome, folder, calls: readFileSync(join(folder, 'calls'), 'utf8') };
+}
+
+function program(file: string, lines: readonly string[]): void {
+  writeFileSync(file, ['#!/bin/sh', ...lines, ''].join('\n'));
+  chmodSync(file, 0o755);
+}
+
+function shell(
+  cwd: string,
+  script: string,
+  env: Record<string, string>,
+): Promise<{ status: number; output: string }> {
+  return new Promise((resolve) => {
+    // As GitHub calls it; GitLab's runner sets the same options.
+    const args = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script];
+    execFile('bash', args, { cwd, env, encoding: 'utf8' }, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code), output: stdout + stderr });
+    });
+  });
+}
+
+function hasPrograms(): boolean {
+  return ['bash', 'curl', 'jq'].every((name) => {
+    try {
+      execFileSync(name, ['--version'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function somebodys(count: number): Comment[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    author: 'somebody' as const,
+    body: index === 0 ? `${MARKER}\nI can write this too` : `comment ${index}`,
+  }));
+}
+
+// CI machines have all three; a developer's machine may lack jq.
+describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment on %s', (kind) => {
+  it('is made once, and changed from then on, whoever else writes', async () => {
+    const host = await startHost(kind, somebodys(230));
+    const first = await runRecipe(kind, host, { exit: 2, report: '## acme-eu\n\n2 to create\n' });
+    expect(first).toMatchObject({ status: 0 });
+    expect(first.calls).toBe('plan --format markdown --detailed-exitcode --output plan.md\n');
+    expect(host.comments).toHaveLength(231);
+    const made = host.comments.at(-1);
+    expect(made?.body.startsWith(MARKER)).toBe(true);
+    expect(made?.body).toContain('Merging this changes accounts. As of c0ffee');
+    expect(made?.body).toContain('## acme-eu\n\n2 to create\n');
+
+    await runRecipe(kind, host, { exit: 0, report: 'nothing\n' });
+    expect(host.comments).toHaveLength(231);
+    expect(made?.body).toContain('Nothing would change.');
+    expect(made?.body).not.toContain('2 to create');
+    expect(host.comments[0]?.body).toContain('I can write this too');
+    expect(host.requests.filter((each) => each.startsWith('POST'))).toHaveLength(1);
+  });
+
+  it.each([
+    [0, 0, 'Nothing would change.'],
+    [2, 0, 'Merging this changes accounts.'],
+    [3, 0, 'Nothing would be written; something is held or blocked.'],
+    [1, 1, '**Not every account could be planned.**'],
+    [4, 1, '**The configuration is invalid.**'],
+    [64, 1, '**Not every account could be planned.**'],
+  ])('of exit status %i makes the job end with %i and says so', async (exit, status, verdict) => {
+    const host = await startHost(kind, []);
+    const outcome = await runRecipe(kind, host, { exit, report: 'a report\n' });
+    expect(outcome.status).toBe(status);
+    expect(host.comments.map(({ body }) => body)).toEqual([expect.stringContaining(verdict)]);
+    expect(host.comments[0]?.body).toContain('a report');
+  });
+
+  it('says that there is no report when there is none', async () => {
+    const host = await startHost(kind, []);
+    expect(await runRecipe(kind, host, { exit: 4 })).toMatchObject({ status: 1 });
+    expect(host.comments[0]?.body).toContain('There is no report; the log of the job says why.');
+  });
+
+  it('asks the daemon when there is one', async () => {
+    const host = await startHost(kind, []);
+    const { calls } = await runRecipe(kind, host, {
+      exit: 0,
+      report: 'x\n',
+      server: 'https://rolecall.example',
+    });
+    expect(calls).toBe(
+      'plan --format markdown --detailed-exitcode --output plan.md --server https://rolecall.example\n',
+    );
+  });
+
+  it('of a report that is too long is cut after a whole line, and says so', async () => {
+    const host = await startHost(kind, []);
+    const row = '| skill | Złożoność 😀 | nobody has it |\n';
+    const report = row.repeat(Math.ceil((host.limit * 1.5) / row.length));
+    const outcome = await runRecipe(kind, host, { exit: 2, report });
+    expect(outcome).toMatchObject({ status: 0 });
+    const { body = '' } = host.comments[0] ?? {};
+    expect(body.length).toBeGreaterThan(host.limit * 0.6);
+    expect(body).toContain('was cut here.** All of it is the artifact');
+    expect(body).not.toContain('\uFFFD');
+    const rows = body.split('\n').filter((line) => line.startsWith('|'));
+    expect(new Set(rows)).toEqual(new Set([row.trimEnd()]));
+    expect(readFileSync(join(outcome.folder, 'plan.md'), 'utf8')).toBe(report);
+  });
+
+  it('fails the job when the host refuses it, and shows no token', async () => {
+    const host = await startHost(kind, []);
+    const outcome = await runRecipe(kind, { ...host, url: 'http://127.0.0.1:1' }, { exit: 0, report: 'x\n' });
+    expect(outcome.status).not.toBe(0);
+    expect(outcome.output).toContain('curl');
+    expect(outcome.output).not.toContain(TOKEN);
+    expect(host.comments).toEqual([]);
+  });
+});
