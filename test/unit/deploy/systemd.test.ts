@@ -63,7 +63,7 @@ it('allows the calls of a service, and lets Node compile', () => {
 });
 
 it('takes tokens as credentials, and shows none', () => {
-  expect(values('LoadCredential')).toEqual(['token:/etc/rolecall/credentials']);
+  expect(values('LoadCredential')).toEqual(['token:/etc/credstore/rolecall']);
   const example = textOf('config/systemd/rolecall.env.example');
   const settings = example.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   expect(settings).toEqual([]);
