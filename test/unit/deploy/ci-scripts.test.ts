@@ -1,5 +1,5 @@
-// The comment that CI keeps on a pull request: the scripts of both recipes run as they stand, with a rolecall that says
-// what the test wants, against small servers that answer as GitHub and GitLab do.
+// The scripts of the CI recipes, run as they stand: the comment on a pull request, with a rolecall that says what the test
+// wants and a small server that answers as GitHub or GitLab does; and that nothing older than the branch is applied.
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -91,8 +91,7 @@ interface Situation {
 
 /** Runs the recipe's own scripts in a folder, one shell a step as GitHub does, or one for all as GitLab does. */
 async function runRecipe(kind: 'github' | 'gitlab', host: Host, situation: Situation): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), 'rolecall-ci-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   if (situation.report !== undefined) writeFileSync(join(folder, 'report'), situation.report);
@@ -141,6 +140,12 @@ async function runRecipe(kind: 'github' | 'gitlab', host: Host, situation: Situa
     }
   }
   return { ...outcome, folder, calls: readFileSync(join(folder, 'calls'), 'utf8') };
+}
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-ci-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 function program(file: string, lines: readonly string[]): void {
@@ -257,5 +262,69 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
     expect(outcome.output).toContain('curl');
     expect(outcome.output).not.toContain(TOKEN);
     expect(host.comments).toEqual([]);
+  });
+});
+
+// No network: the API and the remote are this machine's.
+describe.skipIf(!hasPrograms())('a job that applies', () => {
+  const ENV = { PATH: process.env['PATH'] ?? '', GITHUB_REPOSITORY: 'acme/catalog', GITHUB_TOKEN: TOKEN };
+
+  it.each([
+    ['c0ffee', 'is=true\n'],
+    ['0dd', 'is=false\n'],
+  ])('on GitHub at %s learns %j', async (sha, output) => {
+    const server = createServer((request, response) => {
+      const right =
+        request.headers.authorization === `Bearer ${TOKEN}` && request.url?.endsWith('/commits/heads/main');
+      response.writeHead(right === true ? 200 : 404).end('c0ffee');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const folder = makeFolder();
+    const steps = yamlOf('config/ci/github/apply.yaml').at('jobs', 'apply', 'steps').items();
+    const step = steps.find((each) => each.at('id').value === 'newest');
+    const outputs = join(folder, 'outputs');
+    const { port } = server.address() as AddressInfo;
+    const ended = await shell(folder, step?.at('run').text() ?? '', {
+      ...ENV,
+      GITHUB_API_URL: `http://127.0.0.1:${port}`,
+      GITHUB_OUTPUT: outputs,
+      GITHUB_SHA: sha,
+    });
+    expect(ended.status).toBe(0);
+    expect(readFileSync(outputs, 'utf8')).toBe(output);
+  });
+
+  it.each([
+    ['the newest commit', true],
+    ['an older commit', false],
+  ])('on GitLab at %s applies: %s', async (_name, isNewest) => {
+    const folder = makeFolder();
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x', ...args], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+    git('init', '--quiet', '--initial-branch', 'main', 'origin');
+    const commit = (): string => {
+      git('-C', 'origin', 'commit', '--quiet', '--allow-empty', '--message', 'one more');
+      return git('-C', 'origin', 'rev-parse', 'HEAD').trim();
+    };
+    const first = commit();
+    git('clone', '--quiet', 'origin', 'clone');
+    if (!isNewest) commit();
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    program(join(bin, 'rolecall'), [`echo "$*" >> '${folder}/calls'`]);
+    const script = yamlOf('config/ci/gitlab/.gitlab-ci.yml').at('rolecall apply', 'script').items();
+    const { status, output } = await shell(
+      join(folder, 'clone'),
+      script.map((each) => each.text()).join('\n'),
+      { PATH: `${bin}:${ENV.PATH}`, CI_DEFAULT_BRANCH: 'main', CI_COMMIT_SHA: first },
+    );
+    expect({ status, output }).toMatchObject({ status: 0 });
+    const calls = existsSync(join(folder, 'calls')) ? readFileSync(join(folder, 'calls'), 'utf8') : '';
+    expect(calls).toBe(isNewest ? 'validate --require-secrets\napply --yes --allow-held\n' : '');
+    expect(output.includes('main has moved on')).toBe(!isNewest);
   });
 });
