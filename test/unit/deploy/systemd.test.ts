@@ -1,5 +1,6 @@
 // The promises of the unit. `systemd-analyze verify` and `security` judge it as a whole; see the README.
 import { expect, it } from 'vitest';
+import { serviceSchema } from '../../../src/config/service-schema.ts';
 import { textOf } from './operational-file.ts';
 
 const unit = textOf('config/systemd/rolecall.service');
@@ -21,10 +22,9 @@ it('starts again whatever ended it, and leaves more time for a stop than the dae
   expect(values('StartLimitIntervalSec')).toEqual(['0']);
   expect(values('KillMode')).toEqual(['mixed']);
   const [seconds = ''] = values('TimeoutStopSec');
-  const [, grace = ''] =
-    /shutdownGrace: duration\(\)\.prefault\('(\d+)s'\)/.exec(textOf('src/config/service-schema.ts')) ?? [];
-  expect(Number(grace)).toBeGreaterThan(0);
-  expect(Number.parseInt(seconds, 10)).toBeGreaterThan(Number(grace));
+  const graceMs = serviceSchema.parse({}).daemon.shutdownGrace;
+  expect(graceMs).toBeGreaterThan(0);
+  expect(Number.parseInt(seconds, 10) * 1000).toBeGreaterThan(graceMs);
 });
 
 it.each([
