@@ -10,6 +10,7 @@ import { type AddressBook, accountAddress } from './account-address.ts';
 import { approvalIssues } from './approved-deletes.ts';
 import type { CatalogRead } from './catalog-file.ts';
 import { configDigest } from './config-digest.ts';
+import type { ConfigurationFiles } from './configuration-files.ts';
 import { mergeLists } from './merge-lists.ts';
 import { LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
 import { locate, plainRoot, spotOf } from './node-lookup.ts';
@@ -17,13 +18,14 @@ import { mergePolicies } from './policy-schema.ts';
 import { judge } from './schema-issues.ts';
 import { absoluteRef } from './secret-refs.ts';
 import type { ServiceFile } from './service-schema.ts';
-import { readSource, shownPath } from './source-text.ts';
+import type { SourceRead } from './source-text.ts';
 import { type YamlFile, parseYaml, quoted } from './yaml-file.ts';
 
 /** What an account needs from outside its own file. `regions` is undefined when the service's file is too broken to tell. */
 export interface AccountContext extends AddressBook {
   readonly defaults: ServiceFile['defaults'];
-  readonly readCatalog: (file: string) => Promise<CatalogRead>;
+  readonly files: ConfigurationFiles;
+  readonly readCatalog: (file: string) => CatalogRead;
   /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
   readonly today: string;
 }
@@ -37,6 +39,8 @@ export interface AccountRead {
   readonly issues: readonly ConfigIssue[];
   /** Address and token reference when both are sound, and the place of the reference. */
   readonly identity?: { readonly baseUrl?: string; readonly token: SecretRef; readonly place: ConfigIssue };
+  /** Whether the day has a say in the issues. */
+  readonly isDated: boolean;
 }
 
 type Settings = z.output<typeof accountSettingsSchema>;
@@ -48,16 +52,16 @@ export function accountName(file: string): string {
   return path.basename(file).replace(/\.ya?ml$/u, '');
 }
 
-/** Reads and judges one account's file (absolute path). Never throws for what a file holds. */
-export async function readAccount(filePath: string, context: AccountContext): Promise<AccountRead> {
+/** Judges one account's file (absolute path) as it was read. Never throws for what a file holds. */
+export function readAccount(filePath: string, read: SourceRead, context: AccountContext): AccountRead {
   const name = accountName(filePath);
-  const base = { name, file: filePath };
+  const base = { name, file: filePath, isDated: false };
   const issues: ConfigIssue[] = [];
   if (!NAME.test(name)) {
     const message = `${quoted(name)} cannot be an account's name; name the file with letters, digits, ".", "_" and "-"`;
-    issues.push({ file: shownPath(filePath), line: 1, column: 1, message, severity: 'error' });
+    const shown = context.files.shown(filePath) ?? name;
+    issues.push({ file: shown, line: 1, column: 1, message, severity: 'error' });
   }
-  const read = await readSource(filePath);
   if ('issue' in read) return { ...base, issues: [...issues, read.issue] };
   const parsed = parseYaml(read.source);
   issues.push(...parsed.issues);
@@ -72,7 +76,7 @@ export async function readAccount(filePath: string, context: AccountContext): Pr
   }
   const { settings, issues: schemaIssues } = judge(file, accountSettingsSchema, raw);
   const address = accountAddress(file, raw, context);
-  const lists = await readLists(file, raw, context);
+  const lists = readLists(file, raw, context);
   const approvals = approvalIssues(file, raw, lists.desired, context.today);
   issues.push(...schemaIssues, ...address.issues, ...lists.issues, ...approvals);
 
@@ -81,6 +85,7 @@ export async function readAccount(filePath: string, context: AccountContext): Pr
   return {
     ...base,
     issues,
+    isDated: Array.isArray(raw['approvedDeletes']),
     ...(identity === undefined ? {} : { identity }),
     ...(sound && settings !== undefined && address.baseUrl !== undefined
       ? { settings: complete(base, settings, address.baseUrl, lists.desired, context.defaults) }
@@ -88,11 +93,11 @@ export async function readAccount(filePath: string, context: AccountContext): Pr
   };
 }
 
-async function readLists(
+function readLists(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
   context: AccountContext,
-): Promise<{ desired: DesiredCatalog; issues: readonly ConfigIssue[] }> {
+): { desired: DesiredCatalog; issues: readonly ConfigIssue[] } {
   const own = readNameLists(file);
   const issues: ConfigIssue[] = [...own.issues];
   const sources: WrittenLists[] = [];
@@ -106,10 +111,11 @@ async function readLists(
       continue;
     }
     seen.add(catalog);
-    const read = await context.readCatalog(catalog);
-    if (read.missing)
-      issues.push(file.issue(spot, `there is no file ${quoted(shownPath(catalog))}; mend the path`));
-    else issues.push(...read.issues);
+    const read = context.readCatalog(catalog);
+    if (read.missing) {
+      const shown = context.files.shown(catalog) ?? written;
+      issues.push(file.issue(spot, `there is no file ${quoted(shown)}; mend the path`));
+    } else issues.push(...read.issues);
     sources.push(read.lists);
   }
   sources.push(own.lists);

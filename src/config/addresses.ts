@@ -42,7 +42,10 @@ export function parseWebhookUrl(text: string): Checked<string> {
   return { value: text };
 }
 
-/** A repository that git can fetch from, without credentials in it and without a way to run a program. */
+/**
+ * A repository that git can fetch from, without credentials in it and without a way to run a program. What is fetched
+ * decides what is deleted, so it comes over a line that nobody else can write to.
+ */
 export function parseGitUrl(text: string): Checked<string> {
   if (text === '' || text.startsWith('-') || text.includes('::') || /[\p{Cc}\s]/u.test(text)) {
     return { problem: 'must be a repository that git can fetch, such as https://host/owner/name.git' };
@@ -54,7 +57,30 @@ export function parseGitUrl(text: string): Checked<string> {
       problem: 'the address holds credentials (not shown); put a reference to them into `credentials`',
     };
   }
+  const kind = remoteKind(text);
+  if (kind === 'other' || (kind === 'http' && (url === undefined || isPlainHttp(text)))) {
+    return { problem: 'this cannot be fetched safely; use https:// or ssh' };
+  }
   return { value: text };
+}
+
+/** What git makes of a repository's address. */
+export function remoteKind(url: string): 'http' | 'ssh' | 'local' | 'other' {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//iu.exec(url)?.[1]?.toLowerCase();
+  if (scheme === 'https' || scheme === 'http') return 'http';
+  if (scheme === 'ssh') return 'ssh';
+  if (scheme === 'file') return 'local';
+  if (scheme !== undefined) return 'other';
+  // host:path, as scp has it, has its colon before any slash.
+  return /^[^/]*:/u.test(url) ? 'ssh' : 'local';
+}
+
+/** A repository's address without user name, password and query, for messages. */
+export function shownRemote(url: string): string {
+  return url
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/iu, '$1')
+    .replace(/^[^/:@]+@(?=[^/]*:)/u, '')
+    .replace(/[?#].*$/u, '');
 }
 
 /** `host:port` of a listening address; IPv6 in brackets. */

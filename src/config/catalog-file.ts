@@ -1,10 +1,11 @@
 // A shared catalog that accounts name in `extends`: lists of skills and roles and nothing else (contract, section 2).
 import type { ConfigIssue } from '../core/errors.ts';
 import { catalogSchema } from './account-schema.ts';
+import type { ConfigurationFiles } from './configuration-files.ts';
 import { LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
 import { nearestWord } from './near-word.ts';
 import { keyText } from './node-lookup.ts';
-import { readSource } from './source-text.ts';
+import type { SourceRead } from './source-text.ts';
 import { parseYaml, quoted } from './yaml-file.ts';
 import type { Node } from 'yaml';
 
@@ -15,18 +16,32 @@ export interface CatalogRead {
   readonly missing: boolean;
 }
 
-/** Reads catalogs, each once for all the accounts of one load. */
-export function catalogReader(): (file: string) => Promise<CatalogRead> {
-  const reads = new Map<string, Promise<CatalogRead>>();
-  return (file) => {
-    const read = reads.get(file) ?? readCatalog(file);
-    reads.set(file, read);
-    return read;
+/** The catalogs of one load: each is read once for all accounts, and parsed when the first of them needs it. */
+export interface Catalogs {
+  read(file: string): CatalogRead;
+  /** Tells whether a catalog is what it was at another load; see `SourceRead`. */
+  digest(file: string): string;
+}
+
+export function openCatalogs(files: ConfigurationFiles): Catalogs {
+  const sources = new Map<string, SourceRead>();
+  const reads = new Map<string, CatalogRead>();
+  const source = (file: string): SourceRead => {
+    const found = sources.get(file) ?? files.read(file);
+    sources.set(file, found);
+    return found;
+  };
+  return {
+    digest: (file) => source(file).digest,
+    read(file) {
+      const found = reads.get(file) ?? readCatalog(source(file));
+      reads.set(file, found);
+      return found;
+    },
   };
 }
 
-async function readCatalog(path: string): Promise<CatalogRead> {
-  const read = await readSource(path);
+function readCatalog(read: SourceRead): CatalogRead {
   if ('issue' in read) return { lists: {}, issues: [read.issue], missing: read.missing };
   const { file, issues } = parseYaml(read.source);
   if (file === undefined) return { lists: {}, issues, missing: false };

@@ -7,7 +7,8 @@ import { type YamlFile, quoted } from './yaml-file.ts';
 
 interface Merged {
   readonly first: WrittenEntry;
-  readonly formerly: Map<string, { readonly written: WrittenName; readonly file: YamlFile }>;
+  /** Most entries have none. */
+  formerly?: Map<string, { readonly written: WrittenName; readonly file: YamlFile }>;
 }
 
 /**
@@ -20,23 +21,34 @@ export function mergeLists(
 ): { readonly entries: readonly DesiredEntry[]; readonly issues: readonly ConfigIssue[] } {
   const merged = new Map<string, Merged>();
   for (const entry of lists.flat()) {
-    const known = merged.get(entry.name) ?? { first: entry, formerly: new Map() };
-    merged.set(entry.name, known);
-    for (const written of entry.formerly) {
-      if (!known.formerly.has(written.name)) known.formerly.set(written.name, { written, file: entry.file });
-    }
+    const known = merged.get(entry.name) ?? { first: entry };
+    if (known.first === entry) merged.set(entry.name, known);
+    addFormers(known, entry);
   }
   return {
-    entries: [...merged].map(([name, { formerly }]) => ({ name, formerly: [...formerly.keys()] })),
+    entries: [...merged.values()].map(toDesired),
     issues: [...formerIssues(kind, merged), ...nearIssues(kind, merged)],
   };
+}
+
+function addFormers(known: Merged, { formerly, file }: WrittenEntry): void {
+  if (formerly.length === 0) return;
+  known.formerly ??= new Map();
+  for (const written of formerly) {
+    if (!known.formerly.has(written.name)) known.formerly.set(written.name, { written, file });
+  }
+}
+
+function toDesired({ first, formerly }: Merged): DesiredEntry {
+  const isAlone = (formerly?.size ?? 0) === first.desired.formerly.length;
+  return isAlone ? first.desired : { name: first.name, formerly: [...(formerly?.keys() ?? [])] };
 }
 
 function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
   const owners = new Map<string, string>();
   for (const [name, { formerly }] of merged) {
-    for (const [former, { written, file }] of formerly) {
+    for (const [former, { written, file }] of formerly ?? []) {
       const owner = owners.get(former);
       if (merged.has(former)) {
         const message = `the ${kind} ${quoted(former)} is both desired and in \`formerly\` of ${quoted(name)}; keep one of them`;

@@ -1,7 +1,7 @@
 // The lists of names of a file, read off its nodes: ten thousand names need no detour through a schema, and what YAML
 // made of a name can only be told from its source (contract, section 2).
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
-import { KINDS, type Kind } from '../core/catalog.ts';
+import { type DesiredEntry, KINDS, type Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { nameProblem, normalName, oddCharacter } from './name-text.ts';
 import { nearestWord } from './near-word.ts';
@@ -20,12 +20,16 @@ export interface WrittenName {
 
 export interface WrittenEntry extends WrittenName {
   readonly formerly: readonly WrittenName[];
+  /** What this asks for by itself: one object for all the accounts that a catalog's entry becomes part of. */
+  readonly desired: DesiredEntry;
   readonly file: YamlFile;
 }
 
 /** A file's lists; a kind that the file leaves out is undefined. */
 export type WrittenLists = { readonly [K in Kind]?: readonly WrittenEntry[] };
 
+/** One for all entries, most of which never had another name. */
+const NO_NAMES: readonly string[] = [];
 const MAX_NAMES = 100_000;
 const MAX_ISSUES = 200;
 
@@ -86,7 +90,7 @@ class NameListReader {
     const node = this.#file.resolve(item);
     if (!isMap(node)) {
       const name = this.#readName(item, 'an item of this list');
-      return name === undefined ? undefined : { ...name, formerly: [], file: this.#file };
+      return name === undefined ? undefined : this.#entry(name, []);
     }
     for (const { key } of node.items) {
       if (keyText(key) !== 'name' && keyText(key) !== 'formerly')
@@ -101,7 +105,12 @@ class NameListReader {
     }
     const name = this.#readName(written, '`name`');
     const formerly = node.has('formerly') ? this.#readFormerly(node.get('formerly', true) as Node, name) : [];
-    return name === undefined ? undefined : { ...name, formerly, file: this.#file };
+    return name === undefined ? undefined : this.#entry(name, formerly);
+  }
+
+  #entry({ name, spot }: WrittenName, formerly: readonly WrittenName[]): WrittenEntry {
+    const desired = { name, formerly: formerly.length === 0 ? NO_NAMES : formerly.map((old) => old.name) };
+    return { name, spot, formerly, desired, file: this.#file };
   }
 
   #readFormerly(written: Node, name: WrittenName | undefined): WrittenName[] {
@@ -148,7 +157,7 @@ class NameListReader {
       const message = `the name ${quoted(node.value)} has an invisible or unusual character (${odd}); is it meant?`;
       this.#report(spot, message, 'warning');
     }
-    return { name: normalName(node.value), spot };
+    return { name: detached(normalName(node.value)), spot };
   }
 
   #duplicateMessage(kind: Kind, name: string, earlier: Node): string {
@@ -164,6 +173,14 @@ class NameListReader {
       this.#reported[severity] === MAX_ISSUES ? ' (further problems of these lists are not shown)' : '';
     this.issues.push(this.#file.issue(spot, `${message}${rest}`, severity));
   }
+}
+
+/**
+ * A copy that stands alone. What the parser gives is a window into the file's text, which would keep all of the text in
+ * memory for as long as the name; texts of less than 13 characters are never windows.
+ */
+function detached(text: string): string {
+  return text.length < 13 ? text : Buffer.from(text).toString();
 }
 
 function wrongType(node: Node | undefined, what: string): string {

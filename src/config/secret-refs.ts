@@ -19,6 +19,8 @@ export interface SecretUse {
   readonly what: string;
   /** The account it belongs to; absent for the service's own. */
   readonly account?: string;
+  /** It names the file of a private key, which another program reads: several lines, and never sent. */
+  readonly isKeyFile?: boolean;
   /** The file as issues name it, with the position of the reference. */
   readonly file: string;
   readonly line: number;

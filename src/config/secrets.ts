@@ -16,8 +16,9 @@ export function checkSecrets(
   { secrets }: Pick<LoadedConfiguration, 'secrets'>,
   env: Readonly<Record<string, string | undefined>>,
 ): ConfigIssue[] {
-  return secrets.flatMap(({ ref, what, file, line, column }): ConfigIssue[] => {
-    const problem = 'env' in ref ? valueProblem(env[ref.env]) : fileProblem(ref.file);
+  return secrets.flatMap(({ ref, what, isKeyFile, file, line, column }): ConfigIssue[] => {
+    const judge = isKeyFile === true ? emptyProblem : valueProblem;
+    const problem = 'env' in ref ? judge(env[ref.env]) : fileProblem(ref.file, judge);
     if (problem === undefined) return [];
     return [{ file, line, column, message: `${what}: ${sourceOf(ref)} ${problem}`, severity: 'warning' }];
   });
@@ -44,19 +45,25 @@ function sourceOf(ref: SecretRef): string {
   return 'env' in ref ? `the environment variable ${ref.env}` : `the file ${shownPath(ref.file)}`;
 }
 
-function valueProblem(value: string | undefined): string | undefined {
+type Judge = (value: string | undefined) => string | undefined;
+
+function emptyProblem(value: string | undefined): string | undefined {
   if (value === undefined) return 'is not set';
-  if (value === '') return 'is empty';
+  return value === '' ? 'is empty' : undefined;
+}
+
+function valueProblem(value: string | undefined): string | undefined {
+  if (value === undefined || value === '') return emptyProblem(value);
   if (!/^[\x20-\x7e]+$/u.test(value))
     return 'holds characters that a header cannot carry, such as a line break';
   if (value.trim() !== value) return 'begins or ends with white space';
   return undefined;
 }
 
-function fileProblem(file: string): string | undefined {
+function fileProblem(file: string, judge: Judge): string | undefined {
   try {
     // What is no regular file, such as a pipe, may be readable once only.
-    return statSync(file).isFile() ? valueProblem(stripped(readFileSync(file, 'utf8'))) : undefined;
+    return statSync(file).isFile() ? judge(stripped(readFileSync(file, 'utf8'))) : undefined;
   } catch (error) {
     return readProblem(error);
   }

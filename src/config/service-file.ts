@@ -2,12 +2,12 @@
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings, SecretRef, ServiceSettings } from '../core/settings.ts';
-import { isLoopback } from './addresses.ts';
+import { isLoopback, remoteKind } from './addresses.ts';
 import { type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
 import { judge } from './schema-issues.ts';
 import { type SecretUse, absoluteRef } from './secret-refs.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
-import { readSource } from './source-text.ts';
+import type { SourceRead } from './source-text.ts';
 import { type YamlFile, parseYaml } from './yaml-file.ts';
 
 /** The service's file as read. Parts that are sound are there even when others are not, so that accounts can be judged. */
@@ -20,10 +20,9 @@ export interface ServiceRead {
   readonly defaults: ServiceFile['defaults'];
 }
 
-/** Reads and judges the service's file (absolute path). Never throws for what a file holds. */
-export async function readService(filePath: string): Promise<ServiceRead> {
+/** Judges the service's file (absolute path) as it was read. Never throws for what a file holds. */
+export function readService(filePath: string, read: SourceRead): ServiceRead {
   const nothing = { secrets: [], defaults: {} };
-  const read = await readSource(filePath);
   if ('issue' in read) {
     const mend = read.missing ? '; run `rolecall init` to make it, or name another with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${mend}` }] };
@@ -38,7 +37,13 @@ export async function readService(filePath: string): Promise<ServiceRead> {
     };
   }
   const judged = judge(file, serviceSchema, raw);
-  const issues = [...syntaxIssues, ...judged.issues, ...apiIssues(file, raw), ...listenIssues(file, raw)];
+  const issues = [
+    ...syntaxIssues,
+    ...judged.issues,
+    ...apiIssues(file, raw),
+    ...listenIssues(file, raw),
+    ...sourceIssues(file, raw),
+  ];
   const { shape } = serviceSchema;
   const pattern = shape.accounts.safeParse(raw['accounts']).data;
   const regions = shape.regions.safeParse(raw['regions']).data;
@@ -50,7 +55,8 @@ export async function readService(filePath: string): Promise<ServiceRead> {
     ...(regions === undefined ? {} : { regions }),
     defaults: shape.defaults.safeParse(raw['defaults']).data ?? {},
   };
-  if (judged.settings === undefined || issues.length > 0) return { ...common, secrets: [] };
+  if (judged.settings === undefined || issues.some(({ severity }) => severity === 'error'))
+    return { ...common, secrets: [] };
   const settings = complete(filePath, judged.settings);
   return { ...common, settings, secrets: secretUses(file, settings) };
 }
@@ -73,6 +79,19 @@ function listenIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): C
   if (listen === undefined || isLoopback(listen.host) || Object.hasOwn(http, 'token')) return [];
   const message = 'listening beyond this machine needs `http.token`; add it, or listen on 127.0.0.1';
   return [file.issue(spotOf(locate(file, ['http', 'listen'])), message)];
+}
+
+/** Only ssh itself reads the key, and it reads files. */
+function sourceIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
+  const git = asRecord(asRecord(raw['source'])['git']);
+  const { shape } = serviceSchema.shape.source.unwrap().shape.git;
+  const url = shape.url.safeParse(git['url']).data;
+  const credentials = shape.credentials.safeParse(git['credentials']).data;
+  if (url === undefined || credentials === undefined || 'file' in credentials) return [];
+  if (remoteKind(url) !== 'ssh') return [];
+  const message =
+    'this is not used: for ssh it is { file: PATH } of the private key; without it the ssh agent is asked';
+  return [file.issue(spotOf(locate(file, ['source', 'git', 'credentials'])), message, 'warning')];
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
@@ -119,9 +138,11 @@ function notifySettings(written: ServiceFile['notify'][number], folder: string):
 }
 
 function gitSettings(written: NonNullable<ServiceFile['source']>['git'], folder: string) {
-  const { interval, credentials, ...rest } = written;
+  const { url, interval, credentials, ...rest } = written;
+  const isPath = remoteKind(url) === 'local' && !/^file:/iu.test(url);
   return {
     ...rest,
+    url: isPath ? path.resolve(folder, url) : url,
     intervalMs: interval,
     ...(credentials === undefined ? {} : { credentials: absoluteRef(credentials, folder) }),
   };
@@ -129,16 +150,19 @@ function gitSettings(written: NonNullable<ServiceFile['source']>['git'], folder:
 
 function secretUses(file: YamlFile, settings: ServiceSettings): SecretUse[] {
   const uses: SecretUse[] = [];
-  const add = (ref: SecretRef | string | undefined, what: string, path: NodePath): void => {
+  const add = (ref: SecretRef | string | undefined, what: string, path: NodePath, isKey = false): void => {
     if (ref === undefined || typeof ref === 'string') return;
     const place = file.issue(spotOf(locate(file, path)), '');
-    uses.push({ ref, what, file: place.file, line: place.line, column: place.column });
+    const { file: shown, line, column } = place;
+    uses.push({ ref, what, file: shown, line, column, ...(isKey ? { isKeyFile: true } : {}) });
   };
   add(settings.http.token, 'http.token', ['http', 'token']);
   for (const [index, { url, secret }] of settings.notify.entries()) {
     add(url, 'notify url', ['notify', index, 'url']);
     add(secret, 'notify secret', ['notify', index, 'secret']);
   }
-  add(settings.source?.git.credentials, 'git credentials', ['source', 'git', 'credentials']);
+  const git = settings.source?.git;
+  const isKey = git !== undefined && remoteKind(git.url) === 'ssh';
+  add(git?.credentials, 'git credentials', ['source', 'git', 'credentials'], isKey);
   return uses;
 }

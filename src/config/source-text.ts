@@ -1,6 +1,6 @@
 // The first step of loading: one file's bytes become text, or an issue with a position (contract, section 2).
 import { isUtf8 } from 'node:buffer';
-import { readFile, stat } from 'node:fs/promises';
+import { hash } from 'node:crypto';
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 
@@ -11,12 +11,19 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 export interface SourceText {
   /** Absolute. */
   readonly path: string;
+  /** How issues name the file. */
+  readonly shown: string;
   readonly text: string;
 }
 
 /** Either the text or the one issue that kept it from being read. */
-export type SourceRead =
-  { readonly source: SourceText } | { readonly issue: ConfigIssue; readonly missing: boolean };
+export type SourceRead = {
+  /** The same for the same bytes, or for the same reason that there are none. */
+  readonly digest: string;
+} & ({ readonly source: SourceText } | { readonly issue: ConfigIssue; readonly missing: boolean });
+
+/** A file by its path and by the name that people know it by. */
+export type NamedFile = Pick<SourceText, 'path' | 'shown'>;
 
 /** How a file is named in an issue: relative to the working directory when it lies below it, else absolute. */
 export function shownPath(file: string): string {
@@ -24,53 +31,41 @@ export function shownPath(file: string): string {
   return relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
-/** Reads `file` (absolute), never throws: whatever is wrong with the file is an issue with a position in it. */
-export async function readSource(file: string): Promise<SourceRead> {
-  const refuse = (message: string, line = 1, column = 1, missing = false): SourceRead => ({
-    issue: { file: shownPath(file), line, column, message, severity: 'error' },
-    missing,
-  });
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    let bytes: Buffer;
-    try {
-      const before = await stat(file);
-      // A pipe or a device would block or never end.
-      if (!before.isFile()) return refuse('this is not a regular file; name a YAML file');
-      if (before.size > MAX_FILE_BYTES) {
-        return refuse(
-          `the file has ${before.size} bytes, more than the ${MAX_FILE_BYTES} that are read; split it with \`extends\``,
-        );
-      }
-      bytes = await readFile(file);
-      const after = await stat(file);
-      if (after.size !== before.size || after.mtimeMs !== before.mtimeMs || after.ino !== before.ino)
-        continue;
-      if (bytes.length !== after.size) continue;
-    } catch (error) {
-      const code = errorCode(error);
-      return code === 'ENOENT' || code === 'ENOTDIR'
-        ? refuse('there is no such file', 1, 1, true)
-        : refuse(`the file cannot be read (${code}); check its permissions`);
-    }
-    return decode(file, bytes, refuse);
-  }
-  return refuse('the file changed while it was read; try again when it is written completely');
+/** A file that cannot be read, with the reason and its mend. */
+export function refusal(
+  { shown }: NamedFile,
+  message: string,
+  { line = 1, column = 1, missing = false } = {},
+): SourceRead {
+  const issue: ConfigIssue = { file: shown, line, column, message, severity: 'error' };
+  return { digest: `${missing} ${line}:${column} ${message}`, issue, missing };
 }
 
-function decode(
-  file: string,
-  bytes: Buffer,
-  refuse: (message: string, line?: number, column?: number) => SourceRead,
-): SourceRead {
+export function missingFile(file: NamedFile): SourceRead {
+  return refusal(file, 'there is no such file', { missing: true });
+}
+
+/** What a file of `bytes` bytes is refused for, if it is. */
+export function tooLarge(file: NamedFile, bytes: number): SourceRead | undefined {
+  if (bytes <= MAX_FILE_BYTES) return undefined;
+  const message = `the file has ${bytes} bytes, more than the ${MAX_FILE_BYTES} that are read; split it with \`extends\``;
+  return refusal(file, message);
+}
+
+/** A file's bytes as text. */
+export function decode(file: NamedFile, bytes: Buffer): SourceRead {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
-    return refuse('the file is UTF-16; save it as UTF-8');
+    return refusal(file, 'the file is UTF-16; save it as UTF-8');
   }
-  if (!isUtf8(bytes)) {
-    const { line, column } = firstInvalid(bytes);
-    return refuse('the file is not valid UTF-8 here; save it as UTF-8', line, column);
-  }
+  if (!isUtf8(bytes)) return notUtf8(file, firstInvalid(bytes));
   // TextDecoder drops the byte order mark.
-  return { source: { path: file, text: new TextDecoder().decode(bytes) } };
+  const text = new TextDecoder().decode(bytes);
+  return { digest: hash('sha256', bytes, 'base64'), source: { ...file, text } };
+}
+
+/** Refuses a text that has no UTF-8 at the place given. */
+export function notUtf8(file: NamedFile, place: { line: number; column: number }): SourceRead {
+  return refusal(file, 'the file is not valid UTF-8 here; save it as UTF-8', place);
 }
 
 function firstInvalid(bytes: Buffer): { line: number; column: number } {

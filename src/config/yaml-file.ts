@@ -17,7 +17,7 @@ import {
 } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { conflictMarkers, tooDeepAt, tooMuchAt } from './raw-text-checks.ts';
-import { type SourceText, shownPath } from './source-text.ts';
+import type { SourceText } from './source-text.ts';
 import { LOOSE_ALIAS, syntaxMessage } from './yaml-syntax-messages.ts';
 
 /** More issues of one file than this help nobody. */
@@ -40,11 +40,11 @@ export interface YamlFile {
 export type YamlRead = { readonly file?: YamlFile; readonly issues: readonly ConfigIssue[] };
 
 /** Parses one document; a file with any syntax error is not looked at further, since its nodes would be guesses. */
-export function parseYaml({ path, text }: SourceText): YamlRead {
+export function parseYaml({ path, shown, text }: SourceText): YamlRead {
   const lineCounter = new LineCounter();
   const issue: YamlFile['issue'] = (spot, message, severity = 'error') => {
     const { line, col } = lineCounter.linePos(typeof spot === 'number' ? spot : (spot.range?.[0] ?? 0));
-    return { file: shownPath(path), line: Math.max(line, 1), column: Math.max(col, 1), message, severity };
+    return { file: shown, line: Math.max(line, 1), column: Math.max(col, 1), message, severity };
   };
   const unreadable = unreadableAt(text);
   if (unreadable.length > 0) {

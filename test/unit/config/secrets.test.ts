@@ -31,6 +31,18 @@ describe('a missing secret', () => {
   });
 });
 
+test('a private key for ssh may have several lines, and has to be there', async () => {
+  const service = (file: string): string =>
+    `source: { git: { url: "git@host:a.git", credentials: { file: ${file} } } }`;
+  const key = '-----BEGIN KEY-----\nABC\n-----END KEY-----\n';
+  const there = await load({ 'rolecall.yaml': service('key'), key });
+  expect(checkSecrets(there, {})).toEqual([]);
+  const empty = await load({ 'rolecall.yaml': service('key'), key: '' });
+  expect(checkSecrets(empty, {})).toMatchObject([{ message: expect.stringContaining('is empty') }]);
+  const missing = await load({ 'rolecall.yaml': service('nowhere') });
+  expect(checkSecrets(missing, {})).toMatchObject([{ message: expect.stringContaining('is not there') }]);
+});
+
 describe('resolving a secret', () => {
   test('reads the environment', async () => {
     vi.stubEnv('ROLECALL_TEST_TOKEN', 's3cr3t');

@@ -94,6 +94,16 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:23 error source.git.url: must be a repository',
   ],
   [
+    'a repository that anybody on the way could change',
+    'source: { git: { url: "git://x.example.com/a.git" } }',
+    '1:23 error source.git.url: this cannot be fetched safely; use https:// or ssh',
+  ],
+  [
+    'a repository over plain http',
+    'source: { git: { url: "http://x.example.com/a.git" } }',
+    '1:23 error source.git.url: this cannot be fetched safely; use https:// or ssh',
+  ],
+  [
     'a branch that is an option',
     'source: { git: { url: https://x.example.com/a.git, branch: "-x" } }',
     '1:60 error source.git.branch: must be the name of a git branch',
@@ -185,7 +195,7 @@ http: { listen: "[::]:0", token: { file: secrets/http } }
 notify:
   - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY }, remindEvery: 1h }
   - { url: "https://hooks.example.com/a?b=c" }
-source: { git: { url: "git@host:a/b.git", credentials: { env: GIT } } }
+source: { git: { url: "https://git.example.com/b.git", credentials: { env: GIT } } }
 `
         .replace('settle: 500ms', 'settle: 11s')
         .replace('1GB', '100MB'),
@@ -212,7 +222,7 @@ source: { git: { url: "git@host:a/b.git", credentials: { env: GIT } } }
       ],
       source: {
         git: {
-          url: 'git@host:a/b.git',
+          url: 'https://git.example.com/b.git',
           branch: 'main',
           path: 'config',
           intervalMs: 60_000,
@@ -227,6 +237,29 @@ source: { git: { url: "git@host:a/b.git", credentials: { env: GIT } } }
       'git credentials 10',
       'token of a 2',
     ]);
+  });
+
+  test.each([
+    ['https://host/a.git', 'https://host/a.git'],
+    ['http://127.0.0.1:3000/a.git', 'http://127.0.0.1:3000/a.git'],
+    ['ssh://git@host/a.git', 'ssh://git@host/a.git'],
+    ['git@host:a/b.git', 'git@host:a/b.git'],
+    ['file:///srv/a.git', 'file:///srv/a.git'],
+    ['/srv/a.git', '/srv/a.git'],
+    ['../a.git', '/a.git'],
+  ])('may name the repository %s', async (written, url) => {
+    const { service, lines, folder } = await loadService(`source: { git: { url: "${written}" } }`);
+    expect(lines).toEqual([]);
+    const expected = written.startsWith('..') ? path.join(path.dirname(folder), url) : url;
+    expect(service?.source?.git.url).toBe(expected);
+  });
+
+  test('is warned of a key for ssh that is in no file', async () => {
+    const { service, lines } = await loadService(
+      'source: { git: { url: "git@host:a.git", credentials: { env: KEY } } }',
+    );
+    expect(lines).toEqual([expect.stringMatching(/^rolecall\.yaml:1:54 warning this is not used: for ssh/u)]);
+    expect(service?.source).toBeDefined();
   });
 
   test('tells how to make it when it is missing', async () => {

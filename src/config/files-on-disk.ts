@@ -1,0 +1,121 @@
+// The files of a configuration as they stand on the disk.
+import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { ConfigurationFiles } from './configuration-files.ts';
+import { type FolderLookup, matchPaths } from './path-glob.ts';
+import {
+  type SourceRead,
+  decode,
+  errorCode,
+  missingFile,
+  refusal,
+  shownPath,
+  tooLarge,
+} from './source-text.ts';
+
+/** A folder that goes by another path: what stands below `link` is read below `folder`. */
+export interface PinnedFolder {
+  readonly link: string;
+  readonly folder: string;
+}
+
+/** Where a file really is: below the folder, when its path goes by the link. */
+export function pinnedPath({ link, folder }: PinnedFolder, file: string): string {
+  const below = belowLink(link, file);
+  return below === undefined ? file : path.join(folder, below);
+}
+
+/**
+ * The disk. What lies below the link of `pinned` is read from its folder and named relative to it: a load that goes
+ * through a link which moves meanwhile would otherwise see half of one version and half of the next.
+ */
+export function filesOnDisk(pinned?: PinnedFolder): ConfigurationFiles {
+  const locate = (file: string): string => (pinned === undefined ? file : pinnedPath(pinned, file));
+  const shown = (file: string): string => {
+    const below = pinned === undefined ? undefined : belowLink(pinned.link, file);
+    return below === undefined ? shownPath(file) : below.split(path.sep).join('/') || '.';
+  };
+  const lookup: FolderLookup = {
+    list: (folder) => listFolder(locate(folder)),
+    isFile: (file) => isKind(locate(file), 'file'),
+  };
+  return {
+    read: (file) => readDisk(locate(file), { path: file, shown: shown(file) }),
+    match: (pattern, folder) => matchPaths(pattern, folder, lookup),
+    shown,
+  };
+}
+
+function belowLink(link: string, file: string): string | undefined {
+  if (file === link) return '';
+  return file.startsWith(`${link}${path.sep}`) ? file.slice(link.length + 1) : undefined;
+}
+
+/** Reads a whole file, or nothing of it when it changed meanwhile. */
+function readDisk(location: string, named: { readonly path: string; readonly shown: string }): SourceRead {
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      const read = readOnce(location);
+      if (read === 'irregular') return refusal(named, 'this is not a regular file; name a YAML file');
+      if (typeof read === 'number') {
+        const refused = tooLarge(named, read);
+        if (refused !== undefined) return refused;
+      }
+      if (Buffer.isBuffer(read)) return decode(named, read);
+    } catch (error) {
+      const code = errorCode(error);
+      return code === 'ENOENT' || code === 'ENOTDIR'
+        ? missingFile(named)
+        : refusal(named, `the file cannot be read (${code}); check its permissions`);
+    }
+  }
+  return refusal(named, 'the file changed while it was read; try again when it is written completely');
+}
+
+/** The bytes; the size when they are too many; `changed` when they did not hold still. */
+function readOnce(location: string): Buffer | number | 'irregular' | 'changed' {
+  // A device may not like to be opened, so it is looked at first.
+  if (!statSync(location).isFile()) return 'irregular';
+  // What has become a pipe since would block the whole program but for O_NONBLOCK.
+  const handle = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const before = fstatSync(handle);
+    if (!before.isFile()) return 'irregular';
+    if (tooLarge({ path: '', shown: '' }, before.size) !== undefined) return before.size;
+    // One byte more than there should be, to see that the file ends there.
+    const bytes = Buffer.allocUnsafe(before.size + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const count = readSync(handle, bytes, length, bytes.length - length, null);
+      if (count === 0) break;
+      length += count;
+    }
+    const after = fstatSync(handle);
+    const still = length === before.size && after.size === before.size && after.mtimeMs === before.mtimeMs;
+    return still ? bytes.subarray(0, length) : 'changed';
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function listFolder(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).map((item) => ({
+      name: item.name,
+      isFolder: item.isFile()
+        ? false
+        : item.isDirectory() || isKind(path.join(item.parentPath, item.name), 'folder'),
+    }));
+  } catch {
+    // A folder that is not there, or may not be looked into, holds no account.
+    return [];
+  }
+}
+
+function isKind(location: string, kind: 'file' | 'folder'): boolean {
+  try {
+    return statSync(location).isDirectory() === (kind === 'folder');
+  } catch {
+    return false;
+  }
+}

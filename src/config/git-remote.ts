@@ -1,0 +1,69 @@
+// How a repository is reached: the protocol that may be spoken, and the credentials for it.
+import { Secret } from '../core/secret.ts';
+import type { GitSourceSettings } from '../core/settings.ts';
+import { isLoopback, remoteKind } from './addresses.ts';
+import { resolveSecret } from './secrets.ts';
+
+/** What one fetch is given beside its arguments. */
+export interface RemoteAccess {
+  readonly env: Readonly<Record<string, string>>;
+  /** A text of git's without the credentials, in whichever form they may stand in it. */
+  readonly scrub: (text: string) => string;
+}
+
+/**
+ * The way to the repository. For https the secret is a token, or `user:password`; for ssh the reference names the file
+ * of the private key. Throws SecretError.
+ */
+export async function remoteAccess(
+  settings: GitSourceSettings,
+  resolve = (): Promise<Secret | undefined> => resolveCredentials(settings),
+): Promise<RemoteAccess> {
+  const { url, credentials } = settings;
+  const kind = remoteKind(url);
+  if (kind === 'ssh') return { env: { GIT_SSH_COMMAND: sshCommand(credentials) }, scrub: withoutUsers };
+  if (kind !== 'http') return { env: {}, scrub: withoutUsers };
+  const { protocol, origin, hostname } = new URL(url);
+  const isPlain = protocol === 'http:';
+  // What is fetched decides what is deleted, so it comes over an encrypted line, or from this machine.
+  const allow = isPlain && isLoopback(hostname) ? { GIT_ALLOW_PROTOCOL: 'http' } : {};
+  const secret = await resolve();
+  if (secret === undefined) return { env: allow, scrub: withoutUsers };
+  const value = secret.reveal();
+  // What stands before the colon does not matter to most servers when a token follows it; this is what others want.
+  const user = value.includes(':') ? value : `x-access-token:${value}`;
+  const basic = new Secret(Buffer.from(user).toString('base64'));
+  const password = user.slice(user.indexOf(':') + 1);
+  const hidden = [secret, basic, ...[password, encodeURIComponent(password)].map((text) => new Secret(text))];
+  return {
+    env: {
+      ...allow,
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: `http.${origin}/.extraHeader`,
+      GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic.reveal()}`,
+    },
+    // First the secrets, which may look like anything, then what is left of addresses.
+    scrub: (text) => withoutUsers(hidden.reduce((rest, one) => one.scrub(rest), text)),
+  };
+}
+
+async function resolveCredentials({ credentials }: GitSourceSettings): Promise<Secret | undefined> {
+  return credentials === undefined ? undefined : resolveSecret(credentials, 'git credentials');
+}
+
+/** ssh as a daemon can use it: it asks nothing, and knows the host already. */
+function sshCommand(credentials: GitSourceSettings['credentials']): string {
+  const options = ['BatchMode=yes', 'StrictHostKeyChecking=yes', 'ConnectTimeout=30', 'ControlPath=none'];
+  const key = credentials !== undefined && 'file' in credentials ? credentials.file : undefined;
+  const identity = key === undefined ? [] : ['-i', shellQuoted(key), '-o', 'IdentitiesOnly=yes'];
+  return ['ssh', ...options.flatMap((option) => ['-o', option]), ...identity].join(' ');
+}
+
+/** git gives the command to a shell. */
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function withoutUsers(text: string): string {
+  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^/?#\s'"@]*(?:@[^/?#\s'"@]*)*@/giu, '$1');
+}

@@ -1,0 +1,191 @@
+// One load of a configuration, and what is kept of it so that the next one parses only what has changed. A daemon reads
+// the configuration anew for each run (contract, section 7), and parsing a thousand files takes seconds.
+import { performance } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
+import type { ConfigIssue } from '../core/errors.ts';
+import { type AccountContext, type AccountRead, readAccount } from './account-file.ts';
+import { type Catalogs, openCatalogs } from './catalog-file.ts';
+import type { ConfigurationFiles } from './configuration-files.ts';
+import { joinAccounts, sortedIssues } from './join-accounts.ts';
+import type { LoadedConfiguration } from './load-configuration.ts';
+import type { SecretUse } from './secret-refs.ts';
+import { type CheckoutPlace, type ServiceLayers, readServiceLayers } from './service-layers.ts';
+
+export interface LoadTarget {
+  /** The service's file, absolute. */
+  readonly file: string;
+  readonly files: ConfigurationFiles;
+  /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
+  readonly today: string;
+  /** The daemon's checkout; null while nothing has been fetched, undefined when there is none. */
+  readonly checkout?: CheckoutPlace | null | undefined;
+  /** Ends the load with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One account's file as read, with what it was made of. No texts and no syntax trees: a thousand of these are kept. */
+interface KeptAccount {
+  readonly read: AccountRead;
+  readonly digest: string;
+  /** The catalogs that it extends, with their digests. */
+  readonly catalogs: ReadonlyMap<string, string>;
+  readonly today: string;
+}
+
+/** What is kept of a load. */
+export interface KeptLoad {
+  readonly loaded: LoadedConfiguration;
+  readonly service: ServiceLayers;
+  /** What all accounts inherit, as text to compare by. */
+  readonly surroundings: string;
+  readonly checkout: string | undefined;
+  /** By the path of the file. */
+  readonly accounts: ReadonlyMap<string, KeptAccount>;
+}
+
+/** A load lets others have their turn after this long. */
+const TURN_MS = 10;
+
+/**
+ * Looks at every file anew and parses those that are not as they were at the load `before`. Gives `before` itself when
+ * nothing has changed.
+ */
+export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<KeptLoad> {
+  const { files, today, signal } = target;
+  const service = readServiceLayers(target.file, files, target.checkout);
+  const { read, folder } = service;
+  const { matched, issues: globIssues } = matchAccounts(service, target);
+  const surroundings = JSON.stringify([read.defaults, read.regions]);
+  const known = before?.surroundings === surroundings ? before.accounts : undefined;
+  const catalogs = openCatalogs(files);
+  const accounts = new Map<string, KeptAccount>();
+  const context = { files, today, defaults: read.defaults, regions: read.regions };
+  let turnEnds = performance.now() + TURN_MS;
+  for (const file of matched) {
+    accounts.set(file, keepAccount(file, context, catalogs, known?.get(file)));
+    if (performance.now() > turnEnds) {
+      await setImmediate();
+      signal?.throwIfAborted();
+      turnEnds = performance.now() + TURN_MS;
+    }
+  }
+  const checkout = target.checkout?.folder;
+  if (before !== undefined && isSame(before, service, accounts)) {
+    return checkout === before.checkout ? before : { ...before, checkout };
+  }
+  const reads = [...accounts.values()].map((account) => account.read);
+  const shown = (file: string): string => files.shown(file) ?? folder;
+  const joined = joinAccounts(reads, read.settings !== undefined, shown);
+  const issues = [...read.issues, ...globIssues, ...joined.flatMap((account) => account.issues)];
+  const loaded = {
+    ...(read.settings === undefined ? {} : { service: read.settings }),
+    accounts: joined,
+    issues: sortedIssues(issues),
+    secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
+  };
+  return { loaded, service, surroundings, checkout, accounts };
+}
+
+/**
+ * Whether a load would find the files of this account as `kept` has them. Looks at the service's files, the account's
+ * and the catalogs that it extends, and at nothing else.
+ */
+export function isStillSo(kept: KeptLoad, account: string, { files, today, checkout }: LoadTarget): boolean {
+  if (kept.checkout !== checkout?.folder) return false;
+  const holds = (digests: ReadonlyMap<string, string>): boolean =>
+    [...digests].every(([file, digest]) => files.read(file).digest === digest);
+  if (!holds(kept.service.digests)) return false;
+  const own = kept.loaded.accounts.filter(({ name }) => name === account);
+  return (
+    own.length > 0 &&
+    own.every(({ file }) => {
+      const known = kept.accounts.get(file);
+      return (
+        known !== undefined &&
+        (known.today === today || !known.read.isDated) &&
+        files.read(file).digest === known.digest &&
+        holds(known.catalogs)
+      );
+    })
+  );
+}
+
+function keepAccount(
+  file: string,
+  context: Omit<AccountContext, 'readCatalog'>,
+  catalogs: Catalogs,
+  known: KeptAccount | undefined,
+): KeptAccount {
+  const source = context.files.read(file);
+  if (
+    known?.digest === source.digest &&
+    (known.today === context.today || !known.read.isDated) &&
+    [...known.catalogs].every(([catalog, digest]) => catalogs.digest(catalog) === digest)
+  ) {
+    return known;
+  }
+  const extended = new Map<string, string>();
+  const read = readAccount(file, source, {
+    ...context,
+    readCatalog(catalog) {
+      extended.set(catalog, catalogs.digest(catalog));
+      return catalogs.read(catalog);
+    },
+  });
+  return { read: standingAlone(read), digest: source.digest, catalogs: extended, today: context.today };
+}
+
+/**
+ * A copy without windows into the file's text (see `detached` in name-list.ts). The entries are shared as they are: a
+ * catalog's belong to all accounts that extend it.
+ */
+function standingAlone({ settings, ...rest }: AccountRead): AccountRead {
+  const alone = structuredClone(rest);
+  if (settings === undefined) return alone;
+  const { desired, ...others } = settings;
+  const { approvedDeletes, ...entries } = desired;
+  return {
+    ...alone,
+    settings: {
+      ...structuredClone(others),
+      desired: { ...entries, approvedDeletes: structuredClone(approvedDeletes) },
+    },
+  };
+}
+
+function matchAccounts(
+  { read, folder }: ServiceLayers,
+  { files, checkout }: LoadTarget,
+): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
+  if (read.accounts === undefined) return { matched: [], issues: [] };
+  const { pattern, place } = read.accounts;
+  const matched = files.match(pattern, folder);
+  if (matched.length > 0) return { matched, issues: [] };
+  if (checkout === undefined && read.settings?.source !== undefined) {
+    const message = 'no file matches `accounts` here; the daemon takes the accounts from `source.git`';
+    return { matched, issues: [{ ...place, message, severity: 'warning' }] };
+  }
+  const shown = files.shown(folder) ?? 'what was sent';
+  const message = `no file matches \`accounts\` below ${shown}; add an account's file or mend the glob`;
+  return { matched, issues: [{ ...place, message }] };
+}
+
+function isSame(
+  before: KeptLoad,
+  service: ServiceLayers,
+  accounts: ReadonlyMap<string, KeptAccount>,
+): boolean {
+  const { digests } = service;
+  return (
+    accounts.size === before.accounts.size &&
+    digests.size === before.service.digests.size &&
+    [...digests].every(([file, digest]) => before.service.digests.get(file) === digest) &&
+    [...accounts].every(([file, account]) => before.accounts.get(file) === account)
+  );
+}
+
+function tokenUse({ name, identity }: AccountRead): SecretUse[] {
+  if (identity === undefined) return [];
+  const { file, line, column } = identity.place;
+  return [{ ref: identity.token, what: `token of ${name}`, account: name, file, line, column }];
+}

@@ -1,0 +1,206 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  type ConfigurationSource,
+  createConfigurationSource,
+} from '../../../src/config/configuration-source.ts';
+import type { Checkout } from '../../../src/config/git-checkout.ts';
+import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { formatConfigIssue } from '../../../src/core/errors.ts';
+import { git } from '../../support/git.ts';
+import { type Origin, forcePush, makeOrigin } from './origin.ts';
+import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
+
+interface Scene {
+  readonly origin: Origin;
+  readonly checkout: Checkout;
+  readonly source: ConfigurationSource;
+  /** The service's file, outside of the checkout. */
+  readonly bootstrap: string;
+}
+
+async function scene(bootstrap: string, files: Readonly<Record<string, string>>): Promise<Scene> {
+  const origin = makeOrigin(files);
+  const text = `${bootstrap}\nsource: { git: { url: "${origin.settings.url}" } }\n`;
+  const file = path.join(workspace({ 'rolecall.yaml': text }), 'rolecall.yaml');
+  const checkout = await origin.open();
+  const options = { checkout, today: () => '2026-06-15', nowMs: () => 0 };
+  return { origin, checkout, source: createConfigurationSource(file, options), bootstrap: file };
+}
+
+function lines({ issues }: LoadedConfiguration): readonly string[] {
+  return issues.map(formatConfigIssue);
+}
+
+function skills({ accounts }: LoadedConfiguration): readonly (string | undefined)[] {
+  return accounts.map(({ settings }) => settings?.desired.skill?.map(({ name }) => name).join(' '));
+}
+
+describe('the configuration of a checkout', () => {
+  test('is no configuration at all before the first fetch', async () => {
+    const { source, checkout } = await scene(SERVICE, { 'config/accounts/a.yaml': ACCOUNT });
+    const loaded = await source.read();
+    expect(loaded).toMatchObject({ accounts: [] });
+    expect(loaded.service).toBeUndefined();
+    expect(lines(loaded)).toEqual([
+      expect.stringContaining('nothing has been fetched from the repository of `source.git` yet'),
+    ]);
+    expect(await source.commit()).toBeNull();
+    await checkout.refresh();
+    expect((await source.readFor('a')).issues).toEqual([]);
+  });
+
+  test('has the accounts of the checkout, by the settings of the service when it has none of its own', async () => {
+    const { source, checkout, bootstrap } = await scene(
+      `${SERVICE}defaults: { mode: apply }\naccounts: people/*.yaml`,
+      { 'config/people/a.yaml': `${ACCOUNT}extends: [../../shared/c.yaml]`, 'shared/c.yaml': 'skills: [C]' },
+    );
+    await checkout.refresh();
+    const loaded = await source.read();
+    expect(lines(loaded)).toEqual([]);
+    expect(skills(loaded)).toEqual(['C']);
+    expect(loaded.accounts[0]?.settings?.mode).toBe('apply');
+    expect(loaded.service?.file).toBe(bootstrap);
+    expect(await source.commit(loaded)).toMatchObject({ sha: checkout.current()?.sha, dirty: false });
+  });
+
+  test('takes accounts, regions, defaults and api from its own file, and the rest from the service', async () => {
+    const { source, checkout, bootstrap } = await scene(
+      'regions: { eu: "https://bootstrap.example.com" }\ndefaults: { mode: apply }\nstore: own.db\nhttp: { listen: "127.0.0.1:1", token: { env: OWN } }',
+      {
+        'config/rolecall.yaml': `${SERVICE}defaults: { jitter: 1s }\napi: { retries: 1, caFile: ca.pem }\nstore: other.db\nhttp: { token: { env: OTHER } }\naccounts: all/*.yaml`,
+        'config/all/a.yaml': 'region: eu\ntoken: { file: ../../secret }\nskills: [A]',
+      },
+    );
+    await checkout.refresh();
+    const loaded = await source.read();
+    expect(lines(loaded)).toEqual([]);
+    expect(loaded.service).toMatchObject({
+      store: path.join(path.dirname(bootstrap), 'own.db'),
+      http: { port: 1, token: { env: 'OWN' } },
+      api: { retries: 1, caFile: path.join(checkout.link, 'config/ca.pem') },
+      source: { git: { branch: 'main' } },
+    });
+    expect(loaded.accounts[0]?.settings).toMatchObject({
+      baseUrl: 'https://eu.example.com',
+      mode: 'plan',
+      jitterMs: 1000,
+      token: { file: path.join(checkout.link, 'secret') },
+    });
+    expect(loaded.secrets.map(({ what }) => what)).toEqual(['http.token', 'token of a']);
+  });
+
+  test('checks all of its own file, and names files by their paths in the repository', async () => {
+    const { source, checkout, origin } = await scene('', {
+      'config/rolecall.yaml': `${SERVICE}notfy: []`,
+      'config/accounts/a.yaml': `${ACCOUNT}mode: soon`,
+      'config/accounts/b.yaml': `${ACCOUNT.replace('A_', 'B_')}extends: [../../c.yaml]`,
+    });
+    await checkout.refresh();
+    const loaded = await source.read();
+    expect(lines(loaded)).toEqual([
+      expect.stringMatching(/^config\/accounts\/a\.yaml:3:7: mode/u),
+      expect.stringMatching(/^config\/accounts\/b\.yaml:3:11: there is no file "c\.yaml"/u),
+      expect.stringMatching(/^config\/rolecall\.yaml:2:1: unknown key "notfy"/u),
+    ]);
+    expect(loaded.service).toBeUndefined();
+    expect(loaded.accounts.map(({ settings }) => settings)).toEqual([undefined, undefined]);
+    origin.commit({ 'config/rolecall.yaml': SERVICE });
+    await checkout.refresh();
+    expect((await source.readFor('b')).service).toBeDefined();
+  });
+
+  test('changes with the next commit, for what has changed only, and its paths stay', async () => {
+    const { source, checkout, origin } = await scene(SERVICE, {
+      'config/accounts/a.yaml': `${ACCOUNT}skills: [A]`,
+      'config/accounts/b.yaml': `${ACCOUNT.replace('A_', 'B_')}skills: [B]`,
+    });
+    await checkout.refresh();
+    const before = await source.readFor('a');
+    const first = await source.commit(before);
+    const second = origin.commit({ 'config/accounts/a.yaml': `${ACCOUNT}skills: [Z]` });
+    await checkout.refresh();
+    const after = await source.readFor('b');
+    expect(skills(after)).toEqual(['Z', 'B']);
+    expect(after.accounts[1]?.settings).toBe(before.accounts[1]?.settings);
+    expect(after.accounts.map(({ file }) => file)).toEqual(before.accounts.map(({ file }) => file));
+    expect(await source.commit(after)).toMatchObject({ sha: second });
+    expect(await source.commit(before)).toMatchObject({ sha: first?.sha });
+    expect(await source.compareCommits(first?.sha ?? '', second)).toBe('ancestor');
+    const third = origin.commit({ README: 'nothing of the configuration' });
+    await checkout.refresh();
+    expect(await source.readFor('a')).toBe(after);
+    expect(await source.commit()).toMatchObject({ sha: third });
+  });
+
+  test('stays as it is when the next commit is refused', async () => {
+    const { source, checkout, origin } = await scene(SERVICE, {
+      'config/accounts/a.yaml': `${ACCOUNT}skills: [A]`,
+    });
+    const first = git(origin.folder, ['rev-parse', 'HEAD']);
+    origin.commit({ 'config/accounts/a.yaml': `${ACCOUNT}skills: [B]` });
+    await checkout.refresh();
+    const before = await source.read();
+    forcePush(origin, first, 'config/accounts/b.yaml');
+    expect(await checkout.refresh()).toMatchObject({ type: 'refused' });
+    expect(await source.readFor('a')).toBe(before);
+    expect(skills(before)).toEqual(['B']);
+  });
+
+  test('is never a mixture of two commits, however often it is read while it is updated', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `config/accounts/a${index}.yaml`);
+    const version = (text: string): Record<string, string> =>
+      Object.fromEntries(
+        names.map((name, index) => [name, `region: eu\ntoken: { env: T${index} }\nskills: [${text}]`]),
+      );
+    const { source, checkout, origin } = await scene(SERVICE, version('v0'));
+    await checkout.refresh();
+    let isUpdating = true;
+    const seen = new Set<string | undefined>();
+    const readers = Array.from({ length: 2 }, async (_, reader) => {
+      while (isUpdating) {
+        const loaded = await (reader % 2 === 0 ? source.read() : source.readFor(`a${reader}`));
+        const versions = new Set(skills(loaded));
+        expect([lines(loaded), versions.size]).toEqual([[], 1]);
+        for (const text of versions) seen.add(text);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    try {
+      for (let turn = 1; turn <= 4; turn += 1) {
+        origin.commit(version(`v${turn}`));
+        await checkout.refresh();
+        expect(skills(await source.readFor('a0'))[0]).toBe(`v${turn}`);
+      }
+    } finally {
+      isUpdating = false;
+    }
+    await Promise.all(readers);
+    expect(seen.size).toBeGreaterThan(1);
+  });
+
+  test('is read by other programs through the link, without the network', async () => {
+    const { checkout, bootstrap } = await scene(SERVICE, {
+      'config/accounts/a.yaml': `${ACCOUNT}skills: [A]`,
+    });
+    await checkout.refresh();
+    const { link, path: inside } = checkout;
+    const place = { link, folder: checkout.current()?.folder ?? '', path: inside };
+    expect(skills(await loadConfiguration(bootstrap, { checkout: place }))).toEqual(['A']);
+  });
+});
+
+test('a service whose accounts are in a checkout needs none beside it', async () => {
+  const folder = workspace({ 'rolecall.yaml': 'source: { git: { url: https://git.example.com/a.git } }' });
+  const loaded = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
+  expect(loaded.issues).toMatchObject([
+    {
+      severity: 'warning',
+      message: expect.stringContaining('the daemon takes the accounts from `source.git`'),
+    },
+  ]);
+  writeFileSync(path.join(folder, 'rolecall.yaml'), '{}');
+  const without = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
+  expect(without.issues).toMatchObject([{ severity: 'error' }]);
+});

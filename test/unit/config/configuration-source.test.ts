@@ -1,0 +1,303 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import {
+  type ConfigurationSource,
+  createConfigurationSource,
+} from '../../../src/config/configuration-source.ts';
+import type { LoadedConfiguration } from '../../../src/config/load-configuration.ts';
+import { commitAll, git } from '../../support/git.ts';
+import { traceGit } from './traced-git.ts';
+import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+interface Scene {
+  readonly folder: string;
+  readonly source: ConfigurationSource;
+  write(name: string, text: string): void;
+}
+
+function scene(files: Readonly<Record<string, string>>, today = (): string => '2026-06-15'): Scene {
+  const folder = workspace({ 'rolecall.yaml': SERVICE, ...files });
+  return {
+    folder,
+    source: createConfigurationSource(path.join(folder, 'rolecall.yaml'), { today, nowMs: () => 0 }),
+    write: (name, text) => writeFileSync(path.join(folder, name), text),
+  };
+}
+
+function account(token: string, text = ''): string {
+  return `${ACCOUNT.replace('A_TOKEN', token)}${text}`;
+}
+
+function settings(loaded: LoadedConfiguration, name: string) {
+  return loaded.accounts.find((found) => found.name === name)?.settings;
+}
+
+function skills(loaded: LoadedConfiguration, name: string): readonly string[] | undefined {
+  return settings(loaded, name)?.desired.skill?.map((entry) => entry.name);
+}
+
+describe('reading the configuration again', () => {
+  test('gives the same object while nothing has changed, also after a file was touched or replaced by its like', async () => {
+    const { source, folder } = scene({ 'accounts/a.yaml': account('A') });
+    const first = await source.read();
+    const file = path.join(folder, 'accounts/a.yaml');
+    utimesSync(file, 1, 1);
+    writeFileSync(`${file}.new`, readFileSync(file));
+    renameSync(`${file}.new`, file);
+    expect(await source.read()).toBe(first);
+    expect(await source.readFor('a')).toBe(first);
+  });
+
+  test('parses only the file that has changed', async () => {
+    const { source, write } = scene({
+      'accounts/a.yaml': account('A', 'skills: [A]'),
+      'accounts/b.yaml': account('B', 'skills: [B]'),
+    });
+    const before = await source.read();
+    write('accounts/a.yaml', account('A', 'skills: [C]'));
+    const after = await source.read();
+    expect(skills(after, 'a')).toEqual(['C']);
+    expect(settings(after, 'b')).toBe(settings(before, 'b'));
+  });
+
+  test('sees a change that keeps the size and the time of the file', async () => {
+    const { source, folder, write } = scene({ 'accounts/a.yaml': account('A', 'skills: [A]') });
+    await source.read();
+    const file = path.join(folder, 'accounts/a.yaml');
+    const { atime, mtime } = statSync(file);
+    write('accounts/a.yaml', account('A', 'skills: [B]'));
+    utimesSync(file, atime, mtime);
+    expect(skills(await source.readFor('a'), 'a')).toEqual(['B']);
+  });
+
+  test.each<[string, Readonly<Record<string, string>>, string]>([
+    ['the catalog', { 'c.yaml': 'skills: [Another]' }, 'Another'],
+    ['the regions', { 'rolecall.yaml': SERVICE.replace('eu.', 'eu2.') }, 'https://eu2.example.com'],
+    ['the defaults', { 'rolecall.yaml': `${SERVICE}defaults: { timezone: Europe/Berlin }` }, 'Europe/Berlin'],
+    ['the api', { 'rolecall.yaml': `${SERVICE}api: { retries: 7 }` }, '"retries":7'],
+  ])('of one account sees a change of %s', async (_title, files, expected) => {
+    const { source, write } = scene({
+      'accounts/a.yaml': account('A', 'extends: [../c.yaml]'),
+      'c.yaml': 'skills: [A]',
+    });
+    const before = await source.readFor('a');
+    expect(JSON.stringify(before)).not.toContain(expected);
+    for (const [name, text] of Object.entries(files)) write(name, text);
+    const after = await source.readFor('a');
+    expect(JSON.stringify([after.service, settings(after, 'a')])).toContain(expected);
+  });
+
+  test('of one account does not look at the others, and looks at all when it has changed itself', async () => {
+    const { source, write } = scene({
+      'accounts/a.yaml': account('A', 'skills: [A]'),
+      'accounts/b.yaml': account('B', 'skills: [B]'),
+    });
+    const before = await source.readFor('a');
+    write('accounts/b.yaml', account('B', 'skills: [C]'));
+    expect(await source.readFor('a')).toBe(before);
+    write('accounts/a.yaml', account('A', 'skills: [D]'));
+    const after = await source.readFor('a');
+    expect([skills(after, 'a'), skills(after, 'b')]).toEqual([['D'], ['C']]);
+  });
+
+  test('keeps what is sound beside a file that has been broken, and takes it back when it is mended', async () => {
+    const { source, write, folder } = scene({
+      'accounts/a.yaml': account('A'),
+      'accounts/b.yaml': account('B'),
+    });
+    const sound = await source.read();
+    write('accounts/a.yaml', 'region: [');
+    const broken = await source.readFor('a');
+    expect(settings(broken, 'a')).toBeUndefined();
+    expect(broken.issues).not.toEqual([]);
+    expect(settings(broken, 'b')).toBe(settings(sound, 'b'));
+    expect(await source.readFor('a')).toBe(broken);
+    rmSync(path.join(folder, 'accounts/a.yaml'));
+    expect((await source.readFor('a')).accounts.map(({ name }) => name)).toEqual(['b']);
+    write('accounts/a.yaml', account('A'));
+    expect((await source.readFor('a')).issues).toEqual([]);
+  });
+
+  test('tells two accounts of one token apart as soon as one of them is read', async () => {
+    const { source, write } = scene({ 'accounts/a.yaml': account('A'), 'accounts/b.yaml': account('B') });
+    await source.read();
+    write('accounts/b.yaml', account('A'));
+    const twins = await source.readFor('b');
+    expect(twins.accounts.map((found) => found.settings)).toEqual([undefined, undefined]);
+    write('accounts/b.yaml', account('B'));
+    expect((await source.readFor('b')).issues).toEqual([]);
+  });
+
+  test('counts on another day what expires, and parses nothing else', async () => {
+    let today = '2026-06-15';
+    const { source } = scene(
+      {
+        'accounts/a.yaml': account(
+          'A',
+          'skills: []\napprovedDeletes: [{ kind: skill, name: Perl, expires: 2026-06-15 }]',
+        ),
+        'accounts/b.yaml': account('B'),
+      },
+      () => today,
+    );
+    const before = await source.readFor('a');
+    expect(before.issues).toEqual([]);
+    today = '2026-06-16';
+    expect(await source.readFor('b')).toBe(before);
+    const after = await source.readFor('a');
+    expect(after.issues).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('expired') },
+    ]);
+    expect(settings(after, 'b')).toBe(settings(before, 'b'));
+  });
+
+  test('by many at once is one reading, and who asks meanwhile gets what is there by then', async () => {
+    const { source, write } = scene({ 'accounts/a.yaml': account('A', 'skills: [A]') });
+    const together = await Promise.all(Array.from({ length: 50 }, () => source.readFor('a')));
+    expect(new Set(together).size).toBe(1);
+    const early = source.read();
+    await Promise.resolve();
+    await Promise.resolve();
+    write('accounts/a.yaml', account('A', 'skills: [B]'));
+    const late = await Promise.all([source.readFor('a'), source.read()]);
+    await early;
+    expect(late.map((loaded) => skills(loaded, 'a'))).toEqual([['B'], ['B']]);
+  });
+
+  test('shares the entries of a catalog between the accounts that extend it', async () => {
+    const { source } = scene({
+      'accounts/a.yaml': account('A', 'extends: [../c.yaml]\nskills: [X, { name: C, formerly: [D] }]'),
+      'accounts/b.yaml': account('B', 'extends: [../c.yaml]'),
+      'c.yaml': 'skills: [{ name: C, formerly: [E] }, F]',
+    });
+    const loaded = await source.read();
+    const [a, b] = ['a', 'b'].map((name) => settings(loaded, name)?.desired.skill);
+    expect(a).toEqual([
+      { name: 'C', formerly: ['E', 'D'] },
+      { name: 'F', formerly: [] },
+      { name: 'X', formerly: [] },
+    ]);
+    expect(b?.[0]).toEqual({ name: 'C', formerly: ['E'] });
+    expect(b?.[1]).toBe(a?.[1]);
+  });
+});
+
+describe('the commit of a configuration that is read again', () => {
+  function committed(): Scene & { readonly config: string; first: string } {
+    const folder = workspace({
+      'config/rolecall.yaml': SERVICE,
+      'config/accounts/a.yaml': account('A'),
+      'config/accounts/b.yaml': account('B'),
+    });
+    git(folder, ['init', '-q']);
+    const config = path.join(folder, 'config');
+    return {
+      folder,
+      config,
+      first: commitAll(folder, 'first'),
+      source: createConfigurationSource(path.join(config, 'rolecall.yaml'), { nowMs: () => 0 }),
+      write: (name, text) => writeFileSync(path.join(config, name), text),
+    };
+  }
+
+  test('is asked of git once, however many want it', async () => {
+    const { source, first } = committed();
+    const traced = traceGit();
+    await source.readFor('a');
+    const commits = await Promise.all(Array.from({ length: 30 }, () => source.commit()));
+    const once = traced.calls().length;
+    expect(commits).toEqual(
+      Array.from({ length: 30 }, () => expect.objectContaining({ sha: first, dirty: false })),
+    );
+    await source.readFor('b');
+    expect(await source.commit()).toBe(commits[0]);
+    expect([once > 0, traced.calls()]).toEqual([true, []]);
+  });
+
+  test.each<[string, (folder: string) => void]>([
+    ['a commit', (folder) => commitAll(folder, 'second')],
+    [
+      'an amended commit',
+      (folder) => git(folder, ['commit', '-q', '--amend', '--allow-empty', '-m', 'other']),
+    ],
+    ['a checkout of another branch', (folder) => git(folder, ['checkout', '-q', 'side'])],
+    ['a checkout of a commit', (folder) => git(folder, ['checkout', '-q', '--detach', 'side'])],
+    ['a reset', (folder) => git(folder, ['reset', '-q', '--hard', 'side'])],
+    ['a branch moved by hand', (folder) => git(folder, ['update-ref', 'refs/heads/main', 'side'])],
+    [
+      'a branch that is packed and then moved',
+      (folder) => {
+        git(folder, ['pack-refs', '--all']);
+        git(folder, ['merge', '-q', '--ff-only', 'side']);
+      },
+    ],
+  ])('is the new one right after %s', async (_title, change) => {
+    const { source, folder } = committed();
+    git(folder, ['checkout', '-q', '-b', 'side']);
+    commitAll(folder, 'on the side');
+    git(folder, ['checkout', '-q', 'main']);
+    const before = await source.commit();
+    change(folder);
+    const head = git(folder, ['rev-parse', 'HEAD']);
+    expect(head).not.toBe(before?.sha);
+    expect((await source.commit())?.sha).toBe(head);
+  });
+
+  test('is the new one right after a pull, in a worktree too', async () => {
+    const { folder, write } = committed();
+    const clone = path.join(workspace({}), 'clone');
+    git(folder, ['clone', '-q', folder, clone]);
+    const tree = path.join(workspace({}), 'tree');
+    git(clone, ['worktree', 'add', '-q', '-b', 'work', tree]);
+    git(tree, ['branch', '-q', '--set-upstream-to=origin/main']);
+    for (const place of [clone, tree]) {
+      const source = createConfigurationSource(path.join(place, 'config/rolecall.yaml'), { nowMs: () => 0 });
+      await source.readFor('a');
+      expect((await source.commit())?.sha).toBe(git(place, ['rev-parse', 'HEAD']));
+      write('accounts/a.yaml', account('A', `skills: [${path.basename(place)}]`));
+      const pushed = commitAll(folder, 'more');
+      git(place, ['pull', '-q', '--ff-only']);
+      expect(skills(await source.readFor('a'), 'a')).toEqual([path.basename(place)]);
+      expect(await source.commit()).toMatchObject({ sha: pushed, dirty: false });
+    }
+  });
+
+  test('is dirty once an edit was read, and clean again when it was taken back', async () => {
+    const { source, write } = committed();
+    await source.readFor('a');
+    expect(await source.commit()).toMatchObject({ dirty: false });
+    write('accounts/a.yaml', account('A', 'skills: [A]'));
+    await source.readFor('a');
+    expect(await source.commit()).toMatchObject({ dirty: true });
+    write('accounts/a.yaml', account('A'));
+    await source.readFor('a');
+    expect(await source.commit()).toMatchObject({ dirty: false });
+  });
+
+  test('is asked for anew after ten seconds, for what no file tells', async () => {
+    const { config, write } = committed();
+    let now = 0;
+    const source = createConfigurationSource(path.join(config, 'rolecall.yaml'), { nowMs: () => now });
+    expect(await source.commit()).toMatchObject({ dirty: false });
+    write('stray', '');
+    now = 9999;
+    expect(await source.commit()).toMatchObject({ dirty: false });
+    now = 10_000;
+    expect(await source.commit()).toMatchObject({ dirty: true });
+  });
+
+  test('is none outside of git, until the folder becomes a repository', async () => {
+    const { source, folder } = scene({ 'accounts/a.yaml': account('A') });
+    expect(await source.commit()).toBeNull();
+    mkdirSync(path.join(folder, '.git'));
+    expect(await source.commit()).toBeNull();
+    rmSync(path.join(folder, '.git'), { recursive: true });
+    git(folder, ['init', '-q']);
+    const sha = commitAll(folder, 'first');
+    expect(await source.commit()).toMatchObject({ sha });
+    expect(await source.compareCommits(sha, sha)).toBe('same');
+  });
+});

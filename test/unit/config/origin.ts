@@ -1,0 +1,59 @@
+// A repository for the daemon's checkout to follow, and the folder for the checkout.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Checkout, openCheckout } from '../../../src/config/git-checkout.ts';
+import type { GitSourceSettings } from '../../../src/core/settings.ts';
+import { commitAll, git } from '../../support/git.ts';
+import { workspace } from './workspace.ts';
+
+export interface Origin {
+  /** The working tree that commits are made in. */
+  readonly folder: string;
+  /** Where checkouts of it are kept; not there yet. */
+  readonly kept: string;
+  readonly settings: GitSourceSettings;
+  /** Writes files, commits everything and gives the commit. */
+  commit(files: Readonly<Record<string, string>>): string;
+  open(settings?: Partial<GitSourceSettings>): Promise<Checkout>;
+}
+
+/** A repository with one commit on main. */
+export function makeOrigin(files: Readonly<Record<string, string>>): Origin {
+  const outer = workspace({});
+  const folder = path.join(outer, 'origin');
+  mkdirSync(folder);
+  git(folder, ['init', '-q']);
+  const settings: GitSourceSettings = {
+    url: `file://${folder}`,
+    branch: 'main',
+    path: 'config',
+    intervalMs: 60_000,
+  };
+  const origin: Origin = {
+    folder,
+    kept: path.join(outer, 'checkout'),
+    settings,
+    commit(changed) {
+      for (const [name, text] of Object.entries(changed)) {
+        mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+        writeFileSync(path.join(folder, name), text);
+      }
+      return commitAll(folder, 'a change');
+    },
+    open: (changed = {}) => openCheckout({ ...settings, ...changed }, origin.kept),
+  };
+  origin.commit(files);
+  return origin;
+}
+
+/** Sets the branch back to `sha` and commits other files there. */
+export function forcePush({ folder }: Origin, sha: string, file: string): string {
+  git(folder, ['reset', '-q', '--hard', sha]);
+  writeFileSync(path.join(folder, file), 'rewritten');
+  return commitAll(folder, 'rewritten');
+}
+
+/** As if the network were gone. */
+export function removeOrigin({ folder }: Origin): void {
+  rmSync(folder, { recursive: true });
+}

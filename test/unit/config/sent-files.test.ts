@@ -1,0 +1,231 @@
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { collectConfiguration } from '../../../src/config/collect-configuration.ts';
+import { filesFromMemory } from '../../../src/config/files-in-memory.ts';
+import { type ConfigIssue, formatConfigIssue } from '../../../src/core/errors.ts';
+import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
+
+const TODAY = '2026-06-15';
+
+function loadSent(
+  files: Readonly<Record<string, string>>,
+  root = '/nowhere/at/all',
+  config = 'rolecall.yaml',
+): Promise<LoadedConfiguration> {
+  return loadConfiguration(path.join(root, config), { files: filesFromMemory(root, files), today: TODAY });
+}
+
+function lines({ issues }: LoadedConfiguration): readonly string[] {
+  return issues.map(formatConfigIssue);
+}
+
+describe('a configuration that was collected', () => {
+  test('is exactly the files that were read, below the folder that they share', async () => {
+    const folder = workspace({
+      'config/rolecall.yaml': SERVICE,
+      'config/accounts/a.yaml': `${ACCOUNT}extends: [../../shared/c.yaml]\nskills: [Ä]`,
+      'config/accounts/b.yml': ACCOUNT,
+      'config/accounts/.hidden.yaml': ACCOUNT,
+      'shared/c.yaml': '\uFEFFskills: [B]',
+      'shared/d.yaml': 'skills: [C]',
+    });
+    const collected = await collectConfiguration(path.join(folder, 'config/rolecall.yaml'));
+    expect(collected.config).toBe('config/rolecall.yaml');
+    expect(collected.files).toEqual({
+      'config/rolecall.yaml': SERVICE,
+      'config/accounts/a.yaml': `${ACCOUNT}extends: [../../shared/c.yaml]\nskills: [Ä]`,
+      'shared/c.yaml': 'skills: [B]',
+    });
+    expect(collected.loaded.issues).toEqual([]);
+  });
+
+  test('loads from memory as it does from the disk', async () => {
+    const folder = workspace({
+      'rolecall.yaml': `${SERVICE}defaults: { policy: { protect: [P] } }\napi: { caFile: ca.pem }\n`,
+      'accounts/a.yaml': `region: eu\ntoken: { file: ../secrets/a }\nextends: [../c.yaml]\nroles: []`,
+      'accounts/b.yaml': `${ACCOUNT}skills: [{ name: X, formerly: [Y] }]\nnosuch: 1`,
+      'accounts/c.yaml': `${ACCOUNT}extends: [../nowhere.yaml]`,
+      'c.yaml': 'skills: [One, two, 2]',
+      'ca.pem': 'no certificate',
+      'secrets/a': 's3cr3t',
+    });
+    const { files, loaded, config } = await collectConfiguration(path.join(folder, 'rolecall.yaml'));
+    expect(Object.keys(files).toSorted()).toEqual([
+      'accounts/a.yaml',
+      'accounts/b.yaml',
+      'accounts/c.yaml',
+      'c.yaml',
+      'rolecall.yaml',
+    ]);
+    rmSync(folder, { recursive: true });
+    const sent = await loadSent(files, folder, config);
+    const relative = ({ message, file, ...place }: ConfigIssue): unknown => ({
+      ...place,
+      file: path.relative(folder, path.resolve(folder, file)),
+      message: message.replaceAll(`${folder}/`, ''),
+    });
+    expect(sent.issues.map(relative)).toEqual(loaded.issues.map(relative));
+    expect(lines(sent)).toEqual([
+      expect.stringMatching(/^accounts\/b\.yaml:2:8: accounts\/c\.yaml has the same base address and token/u),
+      expect.stringMatching(/^accounts\/b\.yaml:4:1: unknown key "nosuch"/u),
+      expect.stringMatching(/^accounts\/c\.yaml:2:8: accounts\/b\.yaml has the same base address and token/u),
+      expect.stringMatching(/^accounts\/c\.yaml:3:11: there is no file "nowhere\.yaml"/u),
+      expect.stringMatching(/^c\.yaml:1:20: YAML does not read this name as text/u),
+    ]);
+    expect(sent.accounts.map(({ settings }) => settings)).toEqual(
+      loaded.accounts.map(({ settings }) => settings),
+    );
+    expect(sent.service).toEqual(loaded.service);
+  });
+});
+
+describe('a configuration that was sent', () => {
+  const SOUND = { 'rolecall.yaml': SERVICE, 'accounts/a.yaml': ACCOUNT };
+
+  test('keeps its references to secrets, and reads none', async () => {
+    const folder = workspace({ token: 's3cr3t', 'ca.pem': 's3cr3t' });
+    const loaded = await loadSent(
+      {
+        'rolecall.yaml': `${SERVICE}api: { caFile: ca.pem }\nhttp: { token: { file: token } }`,
+        'accounts/a.yaml': 'region: eu\ntoken: { file: ../token }',
+      },
+      folder,
+    );
+    expect(loaded.issues).toEqual([]);
+    expect(loaded.accounts[0]?.settings?.token).toEqual({ file: path.join(folder, 'token') });
+    expect(loaded.service?.api.caFile).toBe(path.join(folder, 'ca.pem'));
+    expect(JSON.stringify(loaded)).not.toContain('s3cr3t');
+  });
+
+  test.each([
+    ['an absolute path', '/etc/passwd', '/etc/passwd'],
+    ['a way out', '../../secret.yaml', '../../secret.yaml'],
+    [
+      'a long way out',
+      '../../../../../../../../../../etc/passwd',
+      '../../../../../../../../../../etc/passwd',
+    ],
+    ['a file that was not sent', '../here.yaml', 'here.yaml'],
+    ['a link', '../link.yaml', 'link.yaml'],
+    ['itself as a folder', '../accounts', 'accounts'],
+  ])('finds nothing by %s', async (_title, written, shown) => {
+    const outer = workspace({ 'secret.yaml': 's3cr3t: 1', 'inner/here.yaml': 's3cr3t: 1' });
+    const folder = path.join(outer, 'inner');
+    symlinkSync('/etc/passwd', path.join(folder, 'link.yaml'));
+    const loaded = await loadSent({ ...SOUND, 'accounts/a.yaml': `${ACCOUNT}extends: [${written}]` }, folder);
+    expect(lines(loaded)).toEqual([`accounts/a.yaml:3:11: there is no file "${shown}"; mend the path`]);
+    expect(JSON.stringify(loaded.issues)).not.toContain(outer);
+  });
+
+  test.each([
+    ['accounts: /etc/*.yaml', '/etc'],
+    ['accounts: ../*.yaml', 'secret'],
+    ['accounts: ../../*/*/*.yaml', 'secret'],
+    ['accounts: "*/../../*.yaml"', 'secret'],
+    ['accounts: here.yaml', 'here'],
+  ])('finds no account by %j', async (accounts) => {
+    const outer = workspace({ 'secret.yaml': ACCOUNT, 'inner/here.yaml': ACCOUNT });
+    const loaded = await loadSent(
+      { 'rolecall.yaml': `${SERVICE}${accounts}\n`, 'other/x.txt': '' },
+      path.join(outer, 'inner'),
+    );
+    expect(loaded.accounts).toEqual([]);
+    expect(lines(loaded)).toEqual([
+      "rolecall.yaml:2:11: no file matches `accounts` below .; add an account's file or mend the glob",
+    ]);
+  });
+
+  test.each([
+    '/etc/x.yaml',
+    '../x.yaml',
+    'accounts/../../x.yaml',
+    './accounts/x.yaml',
+    'accounts//x.yaml',
+    'accounts/x.yaml/',
+    'accounts\\x.yaml',
+    'accounts/x\0.yaml',
+    '',
+    '..',
+  ])('has no file by the name %j', async (name) => {
+    const loaded = await loadSent({
+      ...SOUND,
+      'rolecall.yaml': `${SERVICE}accounts: "**/*"\n`,
+      [name]: ACCOUNT,
+    });
+    expect(loaded.accounts.map((account) => account.name)).toEqual(['a']);
+  });
+
+  test('may hold names that objects have by nature', async () => {
+    const files: unknown = JSON.parse(
+      '{"rolecall.yaml": "regions: { eu: \\"https://eu.example.com\\" }", "accounts/__proto__.yaml": "region: eu\\ntoken: { env: A }", "accounts/constructor.yaml": "region: eu\\ntoken: { env: B }", "__proto__": "x"}',
+    );
+    const loaded = await loadSent(files as Record<string, string>);
+    expect(lines(loaded)).toEqual([]);
+    expect(loaded.accounts.map(({ name }) => name)).toEqual(['__proto__', 'constructor']);
+  });
+
+  test('may lack the file of the service, or name it badly', async () => {
+    expect(lines(await loadSent({}))).toEqual([
+      expect.stringMatching(/^rolecall\.yaml:1:1: there is no such file/u),
+    ]);
+    const outside = await loadSent(SOUND, '/srv/private', '../../etc/passwd');
+    expect(lines(outside)).toEqual([
+      expect.stringMatching(/^a file that was not sent:1:1: there is no such file/u),
+    ]);
+  });
+
+  test.each([
+    ['is too large', 'x'.repeat(1024 * 1024 + 1), '1:1: the file has 1048577 bytes'],
+    ['is too large as UTF-8', `skills: [${'ä'.repeat(600_000)}]`, '1:1: the file has 1200010 bytes'],
+    ['holds half of a character', `${ACCOUNT}skills: [a\uD83D]`, '3:11: the file is not valid UTF-8 here'],
+    ['holds half of a character first', '\uDE00', '1:1: the file is not valid UTF-8 here'],
+    ['is empty', '', '1:1: the file is empty'],
+    ['is broken', `${ACCOUNT}mode: a: b`, '3:7: there is a second ": " in this line'],
+  ])('is judged as a file on the disk is when it %s', async (_title, text, line) => {
+    const loaded = await loadSent({ ...SOUND, 'accounts/a.yaml': text });
+    expect(lines(loaded)).toEqual([expect.stringContaining(`accounts/a.yaml:${line}`)]);
+  });
+
+  test('may begin with a byte order mark', async () => {
+    expect(lines(await loadSent({ ...SOUND, 'accounts/a.yaml': `\uFEFF${ACCOUNT}` }))).toEqual([]);
+  });
+
+  test('cannot keep the daemon busy by a glob', async () => {
+    const many = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i}/x`, '']));
+    const begin = process.cpuUsage();
+    for (const accounts of ['*a'.repeat(60), '*/../'.repeat(60)]) {
+      await loadSent({
+        ...many,
+        [`${'a'.repeat(200)}b`]: '',
+        'rolecall.yaml': `${SERVICE}accounts: "${accounts}"\n`,
+      });
+    }
+    const { user, system } = process.cpuUsage(begin);
+    expect((user + system) / 1e6).toBeLessThan(2);
+  });
+
+  test('can be stopped while it is loaded', async () => {
+    const files: Record<string, string> = { 'rolecall.yaml': SERVICE };
+    for (let index = 0; index < 200; index += 1) {
+      const names = Array.from({ length: 200 }, (_, i) => `  - Name ${i}\n`).join('');
+      files[`accounts/a${index}.yaml`] = `region: eu\ntoken: { env: T${index} }\nskills:\n${names}`;
+    }
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    setImmediate(() => controller.abort(reason));
+    const loading = loadConfiguration('/x/rolecall.yaml', {
+      files: filesFromMemory('/x', files),
+      signal: controller.signal,
+    });
+    await expect(loading).rejects.toBe(reason);
+  });
+});
+
+test('a folder of the disk that cannot be listed holds no account', async () => {
+  const folder = workspace({ 'rolecall.yaml': `${SERVICE}accounts: "rolecall.yaml/*.yaml"` });
+  writeFileSync(path.join(folder, 'a.yaml'), ACCOUNT);
+  const loaded = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
+  expect(loaded.accounts).toEqual([]);
+});
