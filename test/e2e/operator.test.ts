@@ -41,13 +41,14 @@ function onStage(s: Scene, daemon: Daemon): Stage {
     daemon,
     account,
     async sync() {
-      const before = daemon.runsEnded('acme');
+      const asked = () => daemon.events('run_ended', 'acme').filter(({ trigger }) => trigger === 'manual');
+      const before = asked().length;
       await s.until(
         'the run is asked for',
         async () => (await daemon.api('accounts/acme/sync', {})).status === 202,
       );
-      await s.until('the run has ended', () => daemon.runsEnded('acme') > before);
-      const id = daemon.events('run_ended', 'acme').at(-1)?.runId ?? '';
+      await s.until('the run has ended', () => asked().length > before);
+      const id = asked().at(-1)?.runId ?? '';
       return (await daemon.api<RunJson>(`runs/${id}`)).body;
     },
     async waiting() {
