@@ -1,7 +1,8 @@
 // The daemon as a process: schedules, repair, HTTP, a configuration that is edited while it runs, and a clean stop.
 import { expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { makeWorkspace, QUICK_API, type Running, until, type Workspace } from '../support/workspace.ts';
+import { type Daemon, samplesOf, startDaemon } from '../support/daemon.ts';
+import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/workspace.ts';
 
 const EVERY_TWO_SECONDS = '"*/2 * * * * *"';
 
@@ -13,22 +14,6 @@ interface Setting {
   readonly serve: () => Promise<Daemon>;
   /** The names of an account's skills now. */
   readonly skills: (name: 'acme' | 'beta') => string[];
-}
-
-interface Daemon extends Running {
-  readonly get: (path: string) => Promise<{ readonly status: number; readonly text: string }>;
-}
-
-interface LogLine {
-  readonly event?: string;
-  readonly account?: string;
-  readonly status?: string;
-  readonly url?: string;
-}
-
-function logOf(running: Running): LogLine[] {
-  const whole = running.output().stderr.split('\n').slice(0, -1);
-  return whole.map((line) => JSON.parse(line) as LogLine);
 }
 
 /** Two accounts that start empty but for a skill that somebody has. */
@@ -62,52 +47,13 @@ async function setUp(service = ''): Promise<Setting> {
         `config/accounts/${name}.yaml`,
         `baseUrl: ${sandbox.url}\ntoken: { env: ${name.toUpperCase()}_TOKEN }\n${yaml}\n`,
       ),
-    async serve() {
-      const running = workspace.start(['serve'], { env: { BETA_TOKEN: 'token-of-beta' } });
-      const url = (): string | undefined => logOf(running).find(({ event }) => event === 'listening')?.url;
-      await until('the daemon listens', () => url() !== undefined || running.process.exitCode !== null);
-      const base = url();
-      if (base === undefined) throw new Error(`the daemon ended: ${running.output().stderr}`);
-      const get: Daemon['get'] = async (path) => {
-        const reply = await fetch(base + path);
-        return { status: reply.status, text: await reply.text() };
-      };
-      return { ...running, get };
-    },
+    serve: () => startDaemon(workspace, { env: { BETA_TOKEN: 'token-of-beta' } }),
     skills: (name) =>
       sandbox
         .state(name)
         .skills.map((skill) => skill.name)
         .toSorted(),
   };
-}
-
-/** How many runs of an account have ended so. */
-function ended(daemon: Running, account: string, status: string): number {
-  return logOf(daemon).filter(
-    (line) => line.event === 'run_ended' && line.account === account && line.status === status,
-  ).length;
-}
-
-async function stop(daemon: Running): Promise<void> {
-  daemon.process.kill('SIGTERM');
-  const { status, stdout } = await daemon.ended;
-  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
-  expect(logOf(daemon).at(-1)).toMatchObject({ event: 'stopped' });
-}
-
-/** The samples of Prometheus' text format by their name and labels; throws on a line that is none. */
-function samplesOf(text: string): Map<string, number> {
-  const sample = /^([a-zA-Z_:][\w:]*(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+)$/;
-  const lines = text.split('\n').filter((line) => line !== '' && !/^# (HELP|TYPE) \S+ \S/.test(line));
-  return new Map(
-    lines.map((line) => {
-      const [, name = '', value = ''] = sample.exec(line) ?? [];
-      if (name === '' || (Number.isNaN(Number(value)) && value.toLowerCase() !== 'nan'))
-        throw new Error(`no sample: ${line}`);
-      return [name, Number(value)] as const;
-    }),
-  );
 }
 
 const PROMISED = {
@@ -135,7 +81,7 @@ test('the daemon brings two accounts to what their files say, repairs what someb
     expect(await daemon.get('/healthz')).toMatchObject({ status: 200 });
     await until(
       'both accounts are as their files say',
-      () => ended(daemon, 'acme', 'held') > 0 && ended(daemon, 'beta', 'converged') > 0,
+      () => daemon.runsEnded('acme', 'held') > 0 && daemon.runsEnded('beta', 'converged') > 0,
     );
     expect([skills('acme'), skills('beta')]).toEqual([['Go', 'Perl', 'Rust'], ['Lathe']]);
     expect(await daemon.get('/readyz')).toMatchObject({ status: 200 });
@@ -146,7 +92,7 @@ test('the daemon brings two accounts to what their files say, repairs what someb
     await until('the change by hand is repaired', () => skills('beta').join() === 'Lathe');
 
     await until('the repair is counted', async () => {
-      const samples = samplesOf((await daemon.get('/metrics')).text);
+      const samples = await daemon.metrics();
       return (
         (samples.get(
           'rolecall_operations_total{account="beta",kind="skill",action="delete",result="done"}',
@@ -170,7 +116,7 @@ test('the daemon brings two accounts to what their files say, repairs what someb
       [...samples.keys()].filter((name) => /^rolecall_process_cpu_seconds_total\b/.test(name)),
     ).toHaveLength(1);
     expect(text).not.toMatch(/token-of-|Lathe|Perl/);
-    await stop(daemon);
+    await daemon.stop();
   } finally {
     await sandbox.close();
   }
@@ -184,34 +130,34 @@ test('an edit is used by the next run; a broken one fails that account alone unt
     const daemon = await serve();
     await until(
       'both run',
-      () => ended(daemon, 'acme', 'held') > 0 && ended(daemon, 'beta', 'converged') > 0,
+      () => daemon.runsEnded('acme', 'held') > 0 && daemon.runsEnded('beta', 'converged') > 0,
     );
 
     account('acme', 'skills: [Go, Zig]');
     await until('the edit is applied', () => skills('acme').includes('Zig'));
 
     account('acme', 'skills: [Go, Go]\nscedule: daily');
-    await until('the broken file fails two runs', () => ended(daemon, 'acme', 'failed') > 1);
+    await until('the broken file fails two runs', () => daemon.runsEnded('acme', 'failed') > 1);
     const [betaBefore, writes] = [
-      ended(daemon, 'beta', 'converged'),
+      daemon.runsEnded('beta', 'converged'),
       sandbox.requests().filter(({ method }) => method !== 'GET').length,
     ];
     account('beta', 'skills: [Lathe, Drill]');
     await until(
       'the other account goes on',
-      () => ended(daemon, 'beta', 'converged') > betaBefore && skills('beta').includes('Drill'),
+      () => daemon.runsEnded('beta', 'converged') > betaBefore && skills('beta').includes('Drill'),
     );
     expect(skills('acme')).toEqual(['Go', 'Perl', 'Zig']);
     expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toHaveLength(writes + 1);
     expect(daemon.output().stderr).toMatch(/acme\.yaml:\d+:\d+: .*did you mean/);
-    const broken = samplesOf((await daemon.get('/metrics')).text);
+    const broken = await daemon.metrics();
     expect(broken.get('rolecall_config_valid{account="acme"}')).toBe(0);
     expect(broken.get('rolecall_config_valid{account="beta"}')).toBe(1);
     expect(await daemon.get('/readyz')).toMatchObject({ status: 200 });
 
     account('acme', 'skills: [Go, Nim, Zig]');
     await until('the mended file is applied', () => skills('acme').includes('Nim'));
-    await stop(daemon);
+    await daemon.stop();
   } finally {
     await sandbox.close();
   }
@@ -226,7 +172,7 @@ test('SIGTERM in the middle of a run ends it in order: what is in flight finishe
     account('beta', `skills: ${JSON.stringify(names)}`);
     const daemon = await serve();
     await until('the run is in the middle', () => skills('beta').length >= 20);
-    await stop(daemon);
+    await daemon.stop();
 
     const [run] = workspace.rows<{ id: string; status: string; created: number; finished_at: string | null }>(
       "select id, status, created, finished_at from runs where account = 'beta'",

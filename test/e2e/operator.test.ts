@@ -1,0 +1,376 @@
+// The operator's word to a running daemon: approve, pause, resume, and a copy of the store (contract, sections 3 and 7).
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { arrayOf, type RunJson, scene, type Scene, type SceneOptions } from '../support/scene.ts';
+
+interface Stage {
+  readonly s: Scene;
+  readonly daemon: Daemon;
+  /** The daemon's view of the account. */
+  account(): Promise<AccountJson>;
+  /** Asks for a run now, waits for its end and gives it. */
+  sync(): Promise<RunJson>;
+  /** What waits for approval; waits until something does. */
+  waiting(): Promise<string>;
+}
+
+interface AccountJson {
+  readonly paused: boolean;
+  readonly activity: string;
+  /** ISO 8601, of the next tick. */
+  readonly nextRunAt: string;
+  readonly pending: { readonly digest: string; readonly runId: string } | null;
+  readonly approved: { readonly digest: string; readonly expiresAt: string } | null;
+  readonly lastRun: { readonly id: string; readonly status: string } | null;
+}
+
+/** An account that runs at the start and then only when somebody asks, unless its file says otherwise. */
+async function stage(options: SceneOptions): Promise<Stage> {
+  const defaults = `defaults: { mode: approve, schedule: ${ONCE_A_YEAR}, jitter: 0s }`;
+  const s = await scene({ ...options, service: [defaults, WITH_TOKEN].join('\n') });
+  return onStage(s, await startDaemon(s));
+}
+
+function onStage(s: Scene, daemon: Daemon): Stage {
+  const account: Stage['account'] = async () => (await daemon.api<AccountJson>('accounts/acme')).body;
+  return {
+    s,
+    daemon,
+    account,
+    async sync() {
+      const asked = () => daemon.events('run_ended', 'acme').filter(({ trigger }) => trigger === 'manual');
+      const before = asked().length;
+      await s.until(
+        'the run is asked for',
+        async () => (await daemon.api('accounts/acme/sync', {})).status === 202,
+      );
+      await s.until('the run has ended', () => asked().length > before);
+      const id = asked().at(-1)?.runId ?? '';
+      return (await daemon.api<RunJson>(`runs/${id}`)).body;
+    },
+    async waiting() {
+      await s.until('a plan waits', async () => (await account()).pending !== null);
+      return (await account()).pending?.digest ?? '';
+    },
+  };
+}
+
+/** Gives the approval of an account so many hours ago. */
+function approvedHoursAgo({ s }: Stage, hours: number): void {
+  const at = new Date(Date.now() - hours * 3_600_000).toISOString();
+  s.execute('update accounts set approved_at = ? where name = ? and approved_digest is not null', at, 'acme');
+}
+
+function lapsed({ warnings }: RunJson): RunJson['warnings'] {
+  return warnings.filter(({ code }) => code === 'approval_lapsed');
+}
+
+const ONE_TO_CREATE: SceneOptions = { skills: ['Go'], file: 'skills: [Go, Zig]' };
+
+test('a plan waits for its approval, is carried out once, and the same plan needs another word', async () => {
+  const on = await stage(ONE_TO_CREATE);
+  const { s, daemon } = on;
+  const digest = await on.waiting();
+  expect(s.writes()).toEqual([]);
+
+  const approval = await s.run(['approve', 'acme', digest.slice(0, 'sha256:'.length + 8)]);
+  expect(approval).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(digest) });
+  await s.until('the plan is carried out', () => daemon.runsEnded('acme', 'converged') > 0);
+  expect(s.writes()).toEqual(['POST Zig']);
+  const [run] = s.rows(`select trigger, mode, status, created, plan_digest from runs where created > 0`);
+  expect(run).toEqual({
+    trigger: 'approval',
+    mode: 'approve',
+    status: 'converged',
+    created: 1,
+    plan_digest: digest,
+  });
+  expect(await on.account()).toMatchObject({ pending: null, approved: null });
+
+  s.sandbox.removeEntry('acme', s.idOf('Zig'));
+  expect(await on.sync()).toMatchObject({ status: 'planned', planDigest: digest, created: 0, warnings: [] });
+  expect(await on.account()).toMatchObject({ pending: { digest }, approved: null });
+  expect(s.writes()).toEqual(['POST Zig']);
+  await daemon.stop();
+});
+
+test('an approval of another plan, of no digest or of no account is refused, and nothing is approved', async () => {
+  const on = await stage(ONE_TO_CREATE);
+  const { s } = on;
+  const digest = await on.waiting();
+  const other = await s.run(['approve', 'acme', 'sha256:0123456789abcdef']);
+  expect(other.status).toBe(5);
+  expect(other.stderr).toContain(digest);
+  expect(other.stderr).toContain((await on.account()).pending?.runId);
+  const hex = digest.slice('sha256:'.length);
+  for (const malformed of ['zebra', hex.slice(0, 7), `sha512:${hex}`, `${digest}0`, hex.toUpperCase()]) {
+    expect({ malformed, status: (await s.run(['approve', 'acme', malformed])).status }).toEqual({
+      malformed,
+      status: 64,
+    });
+  }
+  expect((await s.run(['approve', 'nobody', digest])).status).toBe(64);
+  expect(await on.account()).toMatchObject({ pending: { digest }, approved: null });
+  expect((await on.sync()).status).toBe('planned');
+  expect(s.writes()).toEqual([]);
+});
+
+test('where nothing waits there is nothing to approve', async () => {
+  const s = await scene({
+    ...ONE_TO_CREATE,
+    service: [`defaults: { mode: approve, schedule: ${ONCE_A_YEAR} }`, WITH_TOKEN].join('\n'),
+  });
+  const never = await s.run(['approve', 'acme']);
+  expect(never).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('not run yet') });
+  s.configure('skills: [Go]');
+  const on = onStage(s, await startDaemon(s));
+  await s.until('it has run', () => on.daemon.runsEnded('acme', 'converged') > 0);
+  const settled = await s.run(['approve', 'acme']);
+  expect(settled).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('converged') });
+  expect(await on.account()).toMatchObject({ pending: null, approved: null });
+});
+
+test('an approval is good for 24 hours; after them it lapses, which is said, and the plan waits on', async () => {
+  const on = await stage(ONE_TO_CREATE);
+  const { s, daemon } = on;
+  const digest = await on.waiting();
+  await s.run(['pause', 'acme']);
+  expect((await s.run(['approve', 'acme', digest])).stdout).toContain('resume');
+  approvedHoursAgo(on, 24.1);
+  const late = await on.sync();
+  expect(late).toMatchObject({ status: 'planned', created: 0, planDigest: digest });
+  expect(lapsed(late)).toMatchObject([
+    { code: 'approval_lapsed', message: expect.stringContaining('24 hours') },
+  ]);
+  expect(daemon.events('approval_lapsed', 'acme')).toHaveLength(1);
+  expect((await s.run(['show', late.id])).stdout).toContain('approval_lapsed');
+  expect(await on.account()).toMatchObject({ pending: { digest }, approved: null });
+  expect(s.writes()).toEqual([]);
+
+  await s.run(['approve', 'acme', digest]);
+  approvedHoursAgo(on, 23.9);
+  const inTime = await on.sync();
+  expect(inTime).toMatchObject({ status: 'converged', created: 1 });
+  expect(lapsed(inTime)).toEqual([]);
+  expect(s.writes()).toEqual(['POST Zig']);
+});
+
+const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
+  ['the lists make another plan of it', (s) => s.sandbox.addSkill('acme', 'Stray')],
+  ['the file makes another plan of it', (s) => s.configure('skills: [Go, Nim, Zig]')],
+];
+
+test.each(CHANGES)('an approval lapses when %s, and says so', async (_, change) => {
+  const on = await stage(ONE_TO_CREATE);
+  const { s } = on;
+  const digest = await on.waiting();
+  await s.run(['pause', 'acme']);
+  expect((await s.run(['approve', 'acme', digest])).status).toBe(0);
+  change(s);
+  const changed = await on.sync();
+  expect(changed).toMatchObject({ status: 'planned', created: 0, deleted: 0 });
+  expect(changed.planDigest).not.toBe(digest);
+  expect(lapsed(changed)).toMatchObject([
+    { code: 'approval_lapsed', message: expect.stringContaining(digest) },
+  ]);
+  expect(on.daemon.events('approval_lapsed', 'acme')).toHaveLength(1);
+  expect(await on.account()).toMatchObject({ pending: { digest: changed.planDigest }, approved: null });
+  expect((await s.run(['approve', 'acme', digest])).status).toBe(5);
+  expect(s.writes()).toEqual([]);
+});
+
+test('an approval outlives a change that leaves its plan as it was', async () => {
+  const on = await stage(ONE_TO_CREATE);
+  const { s } = on;
+  const digest = await on.waiting();
+  await s.run(['pause', 'acme']);
+  await s.run(['approve', 'acme', digest]);
+  s.configure('# reviewed\npolicy: { maxDeletes: 3 }\nskills: [Zig, Go]');
+  s.sandbox.addResource('acme', { skills: ['Go'] });
+  expect(await on.sync()).toMatchObject({ status: 'converged', created: 1, planDigest: digest });
+});
+
+test('an approval that is given while the account is paused waits, and is used once it runs again', async () => {
+  const on = await stage({ ...ONE_TO_CREATE, file: `schedule: ${EVERY_SECOND}\nskills: [Go, Zig]` });
+  const { s, daemon } = on;
+  const digest = await on.waiting();
+  await s.run(['pause', 'acme']);
+  await s.until('the account rests', async () => (await on.account()).activity === 'idle');
+  const before = daemon.runsEnded('acme');
+  expect(await s.run(['approve', 'acme', digest])).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/paused.*resume/),
+  });
+  await s.until('the daemon has seen the approval', () => daemon.events('approved', 'acme').length > 0);
+  expect(await on.account()).toMatchObject({ paused: true, approved: { digest } });
+  expect(daemon.runsEnded('acme')).toBe(before);
+  expect(s.writes()).toEqual([]);
+
+  await s.run(['resume', 'acme']);
+  await s.until('the plan is carried out', () => daemon.runsEnded('acme', 'converged') > 0);
+  expect(s.writes()).toEqual(['POST Zig']);
+});
+
+test('the API approves, refuses and explains as the command line does', async () => {
+  const on = await stage(ONE_TO_CREATE);
+  const { s, daemon } = on;
+  const digest = await on.waiting();
+  const approve = (body: object, account = 'acme') => daemon.api(`accounts/${account}/approve`, body);
+  const withoutToken = await fetch(`${daemon.url}/api/v1/accounts/acme/approve`, { method: 'POST' });
+  expect(withoutToken.status).toBe(401);
+  expect(await approve({ digest: 'zebra' })).toMatchObject({
+    status: 400,
+    body: { error: { code: 'bad_request' } },
+  });
+  expect(await approve({ digset: digest })).toMatchObject({ status: 400 });
+  expect(await approve({ digest }, 'nobody')).toMatchObject({ status: 404 });
+  expect(await approve({ digest: `sha256:${'0'.repeat(64)}` })).toMatchObject({
+    status: 409,
+    body: { error: { code: 'other_plan', pending: digest } },
+  });
+  expect(s.writes()).toEqual([]);
+
+  const { status, body } = await approve({ digest: digest.slice(0, 20) });
+  expect({ status, body }).toMatchObject({ status: 200, body: { status: 'approved', digest } });
+  const expiresInMs = Date.parse(String(body['expiresAt'])) - Date.now();
+  expect(expiresInMs / 3_600_000).toBeCloseTo(24, 1);
+  await s.until('the plan is carried out', () => daemon.runsEnded('acme', 'converged') > 0);
+  expect(await approve({})).toMatchObject({ status: 409, body: { error: { code: 'nothing_pending' } } });
+});
+
+test('pause and resume are said on the command line or over HTTP, may be said twice, and outlast a restart', async () => {
+  const on = await stage({
+    skills: ['Go'],
+    file: `mode: apply\nschedule: ${EVERY_SECOND}\nskills: [Go, Zig]`,
+  });
+  const { s } = on;
+  let { daemon } = on;
+  await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
+
+  for (const _ of [1, 2]) expect((await s.run(['pause', 'acme'])).status).toBe(0);
+  await s.until('the account rests', async () => (await on.account()).activity === 'idle');
+  expect(await on.account()).toMatchObject({ paused: true });
+  await daemon.stop();
+  const rows = s.rows('select id from runs');
+
+  daemon = await startDaemon(s);
+  const again = onStage(s, daemon);
+  expect(await again.account()).toMatchObject({ paused: true });
+  expect((await daemon.metrics()).get('rolecall_paused{account="acme"}')).toBe(1);
+  s.sandbox.removeEntry('acme', s.idOf('Zig'));
+  const first = (await again.account()).nextRunAt;
+  await s.until('a tick has passed', async () => (await again.account()).nextRunAt > first);
+  expect(s.rows('select id from runs')).toEqual(rows);
+
+  // A person who asks for a run gets it all the same.
+  expect(await again.sync()).toMatchObject({ trigger: 'manual', status: 'converged', created: 1 });
+  expect(await again.account()).toMatchObject({ paused: true });
+
+  for (const _ of [1, 2]) {
+    expect(await daemon.api('accounts/acme/resume', {})).toEqual({
+      status: 200,
+      body: { status: 'resumed' },
+    });
+  }
+  const before = daemon.runsEnded('acme');
+  await s.until('it runs on its schedule', () => daemon.runsEnded('acme') > before);
+  expect(await daemon.api('accounts/acme/pause', {})).toEqual({ status: 200, body: { status: 'paused' } });
+  expect((await s.run(['resume', 'acme'])).status).toBe(0);
+  expect(await again.account()).toMatchObject({ paused: false });
+
+  expect((await s.run(['pause', 'nobody'])).status).toBe(64);
+  expect((await daemon.api('accounts/nobody/pause', {})).status).toBe(404);
+  expect(s.rows('select name from accounts')).toEqual([{ name: 'acme' }]);
+});
+
+test('a run that a guard blocked waits for an approval also in apply mode, and is released by it once', async () => {
+  const skills = Array.from({ length: 12 }, (_, index) => `S${index}`);
+  const on = await stage({ skills, file: `mode: apply\nskills: [${skills.join(', ')}]` });
+  const { s, daemon } = on;
+  await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
+  expect((await s.run(['approve', 'acme'])).status).toBe(1);
+
+  for (const name of skills.slice(0, 10)) s.sandbox.removeEntry('acme', s.idOf(name));
+  const blocked = await on.sync();
+  expect(blocked).toMatchObject({ status: 'blocked', created: 0 });
+  const { pending } = await on.account();
+  expect(pending?.digest).toBe(blocked.planDigest);
+  expect((await s.run(['approve', 'acme', 'sha256:00000000'])).status).toBe(5);
+  expect((await on.sync()).status).toBe('blocked');
+  expect(s.writes()).toEqual([]);
+
+  expect((await s.run(['approve', 'acme', pending?.digest ?? ''])).status).toBe(0);
+  await s.until('it is released', () => daemon.runsEnded('acme', 'converged') > 1);
+  expect(s.names().skills).toEqual(skills.toSorted());
+  expect(s.writes()).toHaveLength(10);
+  expect(await on.account()).toMatchObject({ pending: null, approved: null });
+
+  for (const name of skills.slice(0, 10)) s.sandbox.removeEntry('acme', s.idOf(name));
+  expect((await on.sync()).status).toBe('blocked');
+  expect(s.writes()).toHaveLength(10);
+});
+
+test('a backup that is made while the daemon writes opens as a sound store of its own', async () => {
+  const bulk = Array.from({ length: 250 }, (_, index) => `Skill ${index}`);
+  const on = await stage({ skills: ['Go'], file: 'mode: apply\nskills: [Go]' });
+  const { s, daemon } = on;
+  await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
+  s.sandbox.setSettings({ latencyMs: 30 });
+  s.configure(`mode: apply\nskills: [Go, ${bulk.join(', ')}]`);
+  expect((await daemon.api('accounts/acme/sync', {})).status).toBe(202);
+  await s.until('the run is in its middle', () => s.names().skills.length > 10);
+
+  const file = join(s.folder, 'copies.db');
+  for (const _ of [1, 2]) {
+    const { status, stdout, stderr } = await s.run(['backup', file]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain(file);
+  }
+  expect(await on.account()).toMatchObject({ activity: 'running' });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect([`${file}-wal`, `${file}-shm`].filter((beside) => existsSync(beside))).toEqual([]);
+  expectSound(file);
+  await s.until('the run ends undisturbed', () => daemon.runsEnded('acme', 'converged') > 1);
+  expect(daemon.events('run_failed')).toEqual([]);
+  await daemon.stop();
+
+  // The copy takes the store's place: the run that it shows in its middle is found, and the account goes on.
+  s.write('elsewhere/rolecall.yaml', `store: ../copies.db\naccounts: ../config/accounts/*.yaml\n`);
+  const elsewhere = { withoutConfig: true } as const;
+  const config = ['--config', join(s.folder, 'elsewhere/rolecall.yaml')];
+  const history = await s.run([...config, 'history', '--format', 'json'], elsewhere);
+  expect(history.status).toBe(0);
+  expect(arrayOf<RunJson>(history)).toHaveLength(2);
+  const applied = await s.run([...config, 'apply', '--yes', '--format', 'json'], elsewhere);
+  expect(arrayOf<RunJson>(applied)).toMatchObject([{ status: 'converged' }]);
+  expect(s.names().skills).toHaveLength(251);
+});
+
+/** The copy as SQLite itself judges it, without a word of the program that made it. */
+function expectSound(file: string): void {
+  const copy = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(copy.pragma('foreign_key_check')).toEqual([]);
+    const numberOf = (what: string): unknown => copy.prepare(`select count(*) from ${what}`).pluck().get();
+    expect(numberOf(`operations where status = 'done'`)).toBeGreaterThan(0);
+    expect(numberOf(`runs where status = 'running'`)).toBe(1);
+    expect(numberOf(`runs where status = 'converged'`)).toBe(1);
+  } finally {
+    copy.close();
+  }
+}
+
+test('a backup replaces an earlier copy and nothing else', async () => {
+  const s = await scene({ file: 'skills: [Go]' });
+  expect(await s.run(['backup', 'copy.db'])).toMatchObject({ status: 1, stdout: '' });
+  await s.apply();
+  s.write('notes.txt', 'mine');
+  expect(await s.run(['backup', 'notes.txt'])).toMatchObject({ status: 1, stdout: '' });
+  expect(readFileSync(join(s.folder, 'notes.txt'), 'utf8')).toBe('mine');
+  expect(await s.run(['backup', 'data/rolecall.db'])).toMatchObject({ status: 1, stdout: '' });
+  expect((await s.apply()).run.status).toBe('converged');
+});

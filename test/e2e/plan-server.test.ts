@@ -1,0 +1,480 @@
+// `plan --server`: a person's working tree, planned by a daemon with its history and its tokens (contract, section 3).
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Plan } from '../../src/core/plan.ts';
+import { type Daemon, HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { commitAll, git } from '../support/git.ts';
+import {
+  arrayOf,
+  codes,
+  doings,
+  holds,
+  leaves,
+  plansOf,
+  type RunJson,
+  scene,
+  type Scene,
+  type SceneOptions,
+  TOKEN,
+  tokenVariable,
+} from '../support/scene.ts';
+import { makeWorkspace, type Result, type Workspace } from '../support/workspace.ts';
+
+interface Stage {
+  /** The daemon's machine. */
+  readonly s: Scene;
+  readonly daemon: Daemon;
+  /** A person's machine: a copy of the configuration, without tokens of accounts and without a store. */
+  readonly desk: Workspace;
+  /** Writes acme's file on the person's machine. */
+  edit(lines: string, account?: string): void;
+  /** `plan --server` on the person's machine. */
+  ask(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Result>;
+}
+
+async function stage(
+  options: SceneOptions,
+  prepare: (s: Scene) => unknown = () => undefined,
+): Promise<Stage> {
+  const quiet = `defaults: { mode: plan, schedule: ${ONCE_A_YEAR} }\ndaemon: { runOnStart: false }`;
+  const s = await scene({ ...options, service: [quiet, WITH_TOKEN, options.service ?? ''].join('\n') });
+  await prepare(s);
+  const daemon = await startDaemon(s);
+  const desk = makeWorkspace('not-used');
+  cpSync(join(s.folder, 'config'), join(desk.folder, 'config'), { recursive: true });
+  return {
+    s,
+    daemon,
+    desk,
+    edit(lines, account = 'acme') {
+      const head = `baseUrl: ${s.sandbox.url}\ntoken: { env: ${tokenVariable(account)} }`;
+      desk.write(`config/accounts/${account}.yaml`, `${head}\n${lines}\n`);
+    },
+    ask: (args = [], env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN }) =>
+      desk.run(['plan', '--server', daemon.url, '--format', 'json', ...args], { env }),
+  };
+}
+
+interface Recorder {
+  readonly url: string;
+  /** What has arrived: method, path and headers. */
+  readonly requests: string[];
+}
+
+/** A server on loopback that keeps what it is asked, and always answers the same. */
+async function startRecorder(
+  status = 200,
+  text = '[]',
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Recorder> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
+    request.resume();
+    request.on('end', () => response.writeHead(status, headers).end(text));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
+  return { url: `http://127.0.0.1:${port}`, requests };
+}
+
+function onlyPlan(result: Result): Plan {
+  const [plan] = arrayOf<Plan>(result);
+  if (plan === undefined) throw new Error('there is no plan');
+  return plan;
+}
+
+/** Every row of every table of the daemon's store. */
+function storeOf(s: Scene): Record<string, unknown[]> {
+  const tables = s.rows<{ name: string }>(
+    `select name from sqlite_master where type = 'table' order by name`,
+  );
+  return Object.fromEntries(tables.map(({ name }) => [name, s.rows(`select * from "${name}"`)]));
+}
+
+test('a daemon gives the plan that its own next run makes of the same files, by all that it remembers', async () => {
+  const { s, daemon, desk, edit, ask } = await stage(
+    {
+      skills: ['Foreign'],
+      file: 'policy: { ownership: managed }\nskills: [Go, Flap, Dropped]',
+    },
+    async ({ apply, sandbox, idOf }) => {
+      for (let time = 0; time < 3; time += 1) {
+        expect((await apply()).run).toMatchObject({ status: 'converged', created: time === 0 ? 3 : 1 });
+        sandbox.removeEntry('acme', idOf('Flap'));
+      }
+    },
+  );
+  edit('policy: { ownership: managed }\nskills: [Go, Flap, New]');
+  const result = await ask();
+  expect(result).toMatchObject({ status: 0, stderr: '' });
+  const plan = onlyPlan(result);
+  expect(doings(plan)).toEqual(['create New', 'delete Dropped']);
+  expect(holds(plan)).toEqual({ Flap: ['flapping'] });
+  expect(leaves(plan)).toEqual({ Foreign: 'unmanaged' });
+  expect(codes(plan)).toEqual([]);
+
+  // Without that memory the same files give another plan, which says so.
+  const alone = onlyPlan(await desk.run(['plan', '--format', 'json'], { env: { TOKEN_ACME: TOKEN } }));
+  expect(doings(alone)).toEqual(['create Flap', 'create New']);
+  expect(leaves(alone)).toEqual({ Dropped: 'unmanaged', Foreign: 'unmanaged' });
+  expect(codes(alone)).toContain('no_history');
+
+  s.configure('policy: { ownership: managed }\nskills: [Go, Flap, New]');
+  expect((await daemon.api('accounts/acme/sync', {})).status).toBe(202);
+  await s.until('the daemon has planned', () => daemon.runsEnded('acme', 'planned') > 0);
+  const id = daemon.events('run_ended', 'acme').at(-1)?.runId ?? '';
+  const own = (await daemon.api<RunJson>(`runs/${id}`)).body.plan;
+  expect({ ...own, createdAt: '' }).toEqual({ ...plan, createdAt: '' });
+});
+
+test('the daemon knows that a working tree is older than what it applied last', async () => {
+  const { desk, ask } = await stage({ file: 'skills: [Go]' }, async (on) => {
+    const folder = join(on.folder, 'config');
+    git(folder, ['init', '-q']);
+    commitAll(folder, 'First');
+    on.configure('skills: [Go, Zig]');
+    commitAll(folder, 'Second', '2026-01-02T00:00:00Z');
+    expect((await on.apply()).run).toMatchObject({ status: 'converged', created: 2 });
+  });
+  expect(holds(onlyPlan(await ask()))).toEqual({});
+  git(join(desk.folder, 'config'), ['checkout', '-q', 'HEAD~1']);
+  const old = onlyPlan(await ask());
+  expect(old.configCommit).toBe(git(join(desk.folder, 'config'), ['rev-parse', 'HEAD']));
+  expect([doings(old), holds(old)]).toEqual([[], { Zig: ['stale_source'] }]);
+});
+
+test('the exit status and the report are those of a plan that was made here', async () => {
+  const used = { skills: ['Go', 'Perl'], resources: [{ skills: ['Perl'] }] };
+  const { s, edit, ask, desk } = await stage(
+    {
+      ...used,
+      file: 'skills: [Go, Perl]',
+      others: [{ name: 'beta', id: '43', token: 'token-of-beta' }],
+    },
+    (on) => on.configure('skills: []', 'beta'),
+  );
+  const statusOf = async (...args: string[]): Promise<number | null> => (await ask(args)).status;
+  expect(await statusOf('--detailed-exitcode', 'acme')).toBe(0);
+  edit('skills: [Go]');
+  expect(await statusOf('--detailed-exitcode', 'acme')).toBe(3);
+  edit('skills: [Go, Zig]');
+  expect(await statusOf('acme')).toBe(0);
+  expect(await statusOf('--detailed-exitcode', 'acme')).toBe(2);
+  expect(await statusOf('--detailed-exitcode')).toBe(2);
+
+  const text = await ask(['acme', '--format', 'text']);
+  expect(text.stdout).toMatch(/\+ skill\s+Zig/);
+  expect(text.stdout).toContain('Perl');
+  const markdown = await ask(['acme', '--format', 'markdown', '--output', 'plan.md']);
+  expect(markdown.stdout).toBe('');
+  expect(readFileSync(join(desk.folder, 'plan.md'), 'utf8')).toMatch(/^#+ .*acme[^]*Zig/m);
+
+  // A plan that a daemon gave can be carried out where the tokens are.
+  expect(await statusOf('acme', '--out', 'plan.json')).toBe(0);
+  s.configure('skills: [Go, Zig]');
+  const applied = await s.run(['apply', '--plan', join(desk.folder, 'plan.json'), '--allow-held']);
+  expect(applied.status).toBe(0);
+  expect(s.writes()).toEqual(['POST Zig']);
+
+  s.sandbox.setFaults([{ match: { account: 'beta' }, times: 'always', do: { type: 'status', status: 401 } }]);
+  const plans = plansOf(await ask());
+  expect(plans.get('acme')).toMatchObject({ status: 'planned' });
+  expect(plans.get('beta')).toMatchObject({ status: 'failed', error: { code: 'unauthorized' } });
+  expect(await statusOf()).toBe(1);
+  edit('skills: [Go, Go]\nscedule: daily');
+  expect(await statusOf('acme')).toBe(4);
+  expect(await statusOf()).toBe(1);
+  s.sandbox.clearRequests();
+  expect(await statusOf('nobody')).toBe(64);
+  expect(s.sandbox.requests()).toEqual([]);
+});
+
+test('without the right token there is no plan, and without any token nobody is asked', async () => {
+  const { s, ask, daemon, desk } = await stage({ file: 'skills: [Go]' });
+  const wrong = await ask([], { ROLECALL_HTTP_TOKEN: 'another-token-of-somebody' });
+  expect(wrong).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/refused the token/) });
+  expect(wrong.stderr).not.toContain('another-token-of-somebody');
+
+  const unset = await ask([], {});
+  expect(unset).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining('ROLECALL_HTTP_TOKEN'),
+  });
+  desk.write('config/rolecall.yaml', '{}');
+  const none = await ask([], {});
+  expect(none).toMatchObject({
+    status: 64,
+    stdout: '',
+    stderr: expect.stringContaining('ROLECALL_HTTP_TOKEN'),
+  });
+  expect(s.sandbox.requests()).toEqual([]);
+
+  for (const address of ['not an address', 'ftp://127.0.0.1/', `http://user:${HTTP_TOKEN}@127.0.0.1:1/`]) {
+    const result = await desk.run(['plan', '--server', address], {
+      env: { ROLECALL_HTTP_TOKEN: HTTP_TOKEN },
+    });
+    expect(result).toMatchObject({ status: 64, stdout: '' });
+    expect(result.stderr).not.toContain(HTTP_TOKEN);
+  }
+
+  await daemon.stop();
+  const down = await ask();
+  expect(down).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/no answer.*running/) });
+});
+
+const NO_PLANS: readonly (readonly [string, number, string])[] = [
+  ['a page', 200, '<html>It works!</html>'],
+  ['nothing', 200, ''],
+  ['an object', 200, '{"schemaVersion":1,"account":"acme","status":"planned"}'],
+  ['a list of something else', 200, '[1, null, "plan"]'],
+  ['a plan without its parts', 200, '[{"schemaVersion":1,"account":"acme","status":"planned"}]'],
+  ['a plan of another version', 200, '[{"schemaVersion":2,"account":"acme","operations":[]}]'],
+  ['a proxy’s error', 502, '<html>Bad gateway</html>'],
+  ['a success that is no answer', 204, ''],
+];
+
+test.each(NO_PLANS)('an answer that is %s is no plan', async (_, status, text) => {
+  const impostor = await startRecorder(status, text);
+  const s = await scene({ file: 'skills: [Go]' });
+  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
+  const result = await s.run(['plan', '--server', impostor.url, '--out', 'plan.json'], { env });
+  expect(result).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: the daemon at /m),
+  });
+  expect(result.stderr).not.toMatch(/a bug in rolecall/);
+  expect(existsSync(join(s.folder, 'plan.json'))).toBe(false);
+  expect(impostor.requests).toHaveLength(1);
+});
+
+test('a plan that leaves an account out is a failure of that account', async () => {
+  const impostor = await startRecorder(200, '[]');
+  const s = await scene({ file: 'skills: [Go]' });
+  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
+  const result = await s.run(['plan', '--server', impostor.url, '--format', 'json'], { env });
+  expect(result.status).toBe(1);
+  expect(arrayOf(result)).toMatchObject([{ account: 'acme', status: 'failed' }]);
+});
+
+test.each([301, 302, 303, 307, 308])(
+  'a redirect (%i) is not followed, so that the token stays',
+  async (status) => {
+    const elsewhere = await startRecorder();
+    const redirecting = await startRecorder(status, '', { location: `${elsewhere.url}/api/v1/plan` });
+    const s = await scene({ file: 'skills: [Go]' });
+    const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
+    const result = await s.run(['plan', '--server', redirecting.url], { env });
+    expect(result).toMatchObject({ status: 1, stdout: '' });
+    expect(result.stderr).not.toContain(HTTP_TOKEN);
+    expect(redirecting.requests).toHaveLength(1);
+    expect(elsewhere.requests).toEqual([]);
+  },
+);
+
+const IN_REGION = 'region: us\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n';
+
+/** What somebody may write to have the token of beta, which the daemon has, sent to a machine of theirs. */
+const THEFTS: readonly (readonly [
+  what: string,
+  files: (recorder: Recorder, s: Scene) => Readonly<Record<string, string>>,
+])[] = [
+  [
+    'has another address',
+    ({ url }) => ({ 'accounts/beta.yaml': `baseUrl: ${url}\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n` }),
+  ],
+  [
+    'has another path on the same host',
+    (_, { sandbox }) => ({
+      'accounts/beta.yaml': `baseUrl: ${sandbox.url}/eu\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n`,
+    }),
+  ],
+  [
+    'has a region that leads elsewhere',
+    ({ url }) => ({
+      'rolecall.yaml': `regions: { us: "${url}" }\n`,
+      'accounts/beta.yaml': IN_REGION,
+    }),
+  ],
+  [
+    'has the token of the interface',
+    () => ({ 'accounts/beta.yaml': IN_REGION.replace('TOKEN_BETA', 'ROLECALL_HTTP_TOKEN') }),
+  ],
+  [
+    'has a file of the daemon’s machine as its token',
+    (_, { folder }) => ({
+      'accounts/beta.yaml': IN_REGION.replace('{ env: TOKEN_BETA }', `{ file: "${folder}/private/token" }`),
+    }),
+  ],
+  [
+    'has a file beside it as its token',
+    () => ({
+      'accounts/beta.yaml': IN_REGION.replace('{ env: TOKEN_BETA }', '{ file: ../../private/token }'),
+    }),
+  ],
+];
+
+test.each(THEFTS)('an account that %s is refused, and its token goes nowhere', async (_, files) => {
+  const recorder = await startRecorder();
+  const { s, desk, ask, daemon } = await stage(
+    { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
+    (on) => {
+      on.serve(
+        {},
+        [
+          `regions: { us: "${on.sandbox.url}" }`,
+          `defaults: { mode: plan, schedule: ${ONCE_A_YEAR} }\ndaemon: { runOnStart: false }`,
+          WITH_TOKEN,
+        ].join('\n'),
+      );
+      on.write('config/accounts/beta.yaml', IN_REGION);
+      on.write('private/token', 'token-of-beta');
+    },
+  );
+  for (const [name, text] of Object.entries(files(recorder, s))) desk.write(`config/${name}`, text);
+  const result = await ask();
+  expect(result.status).toBe(1);
+  const plans = plansOf(result);
+  expect(plans.get('beta')).toMatchObject({ status: 'failed', error: { code: 'identity_mismatch' } });
+  expect(plans.get('acme')).toMatchObject({ status: 'planned' });
+  expect(recorder.requests).toEqual([]);
+  expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
+  expect(result.stdout + result.stderr + daemon.output().stderr).not.toContain('token-of-');
+});
+
+test('an account that has the token of another account is refused, and neither is asked for anything', async () => {
+  const { s, desk, ask } = await stage(
+    { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
+    (on) => on.configure('skills: [Lathe]', 'beta'),
+  );
+  const text = readFileSync(join(desk.folder, 'config/accounts/beta.yaml'), 'utf8');
+  desk.write('config/accounts/beta.yaml', text.replace('TOKEN_BETA', 'TOKEN_ACME'));
+  rmSync(join(desk.folder, 'config/accounts/acme.yaml'));
+  const plans = plansOf(await ask());
+  expect(plans.get('beta')).toMatchObject({ status: 'failed', error: { code: 'identity_mismatch' } });
+  expect(s.sandbox.requests()).toEqual([]);
+});
+
+test('an account that the daemon does not have is refused, whatever token it names', async () => {
+  const recorder = await startRecorder();
+  const { s, desk, ask } = await stage({ file: 'skills: [Go]' });
+  desk.write(
+    'config/accounts/spy.yaml',
+    `baseUrl: ${recorder.url}\ntoken: { env: TOKEN_ACME }\nskills: [Go]\n`,
+  );
+  const plans = plansOf(await ask());
+  expect(plans.get('spy')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
+  expect(plans.get('acme')).toMatchObject({ status: 'planned' });
+  expect(recorder.requests).toEqual([]);
+  expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
+/** A message in JSON without what it quotes. */
+function withoutPaths(text: string): string {
+  return text.replaceAll(/\\"[^"\\]*\\"/g, '');
+}
+
+test('posted files lead to nothing on the disk of the daemon', async () => {
+  const CANARY = 'Canary-of-the-disk';
+  const { s, daemon } = await stage({ file: 'skills: [Go]' }, (on) => {
+    on.write('private/catalog.yaml', `skills: [${CANARY}]\n`);
+    on.write('private/accounts/hidden.yaml', `token: { env: ${CANARY} }\n`);
+  });
+  const head = `baseUrl: ${s.sandbox.url}\ntoken: { env: TOKEN_ACME }\n`;
+  const post = async (account: string, service = '{}'): Promise<{ status: number; text: string }> => {
+    const { status, body } = await daemon.api('plan', {
+      config: 'config/rolecall.yaml',
+      files: { 'config/rolecall.yaml': service, 'config/accounts/acme.yaml': head + account },
+      accounts: ['acme'],
+    });
+    return { status, text: JSON.stringify(body) };
+  };
+  expect((await post('skills: [Go]')).text).toContain('"status":"planned"');
+  s.sandbox.clearRequests();
+
+  const climb = '../'.repeat(30);
+  const there = [
+    '/etc/hostname',
+    `${climb}etc/hostname`,
+    join(s.folder, 'private/catalog.yaml'),
+    climb + join(s.folder, 'private/catalog.yaml').slice(1),
+    '../../../private/catalog.yaml',
+    '..',
+    '../..',
+    '/posted/../etc/hostname',
+    '/proc/self/environ',
+  ];
+  for (const path of there) {
+    const { status, text } = await post(`extends: ["${path}"]`);
+    expect({ path, status, code: /"code":"(\w+)"/.exec(text)?.[1] }).toEqual({
+      path,
+      status: 200,
+      code: 'config_invalid',
+    });
+    expect(text).not.toContain(CANARY);
+    // What is there and what is not are told apart by nothing.
+    const missing = await post(`extends: ["${path}-that-is-missing"]`);
+    expect(withoutPaths(text)).toBe(withoutPaths(missing.text));
+  }
+  for (const glob of [join(s.folder, 'private/accounts/*.yaml'), '/etc/*', '../../../**/*.yaml']) {
+    const { text } = await post('skills: [Go]', `accounts: "${glob}"`);
+    expect(text).not.toMatch(new RegExp(`${CANARY}|hidden|hostname`));
+  }
+  for (const files of [
+    { '../rolecall.yaml': '{}' },
+    { '/etc/hostname': '{}' },
+    { 'config/../../rolecall.yaml': '{}' },
+    { 'C:/rolecall.yaml': '{}' },
+    { 'config\\rolecall.yaml': '{}' },
+  ]) {
+    const [config] = Object.keys(files);
+    expect(await daemon.api('plan', { config, files })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'bad_request' } },
+    });
+  }
+  expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(daemon.output().stderr).not.toContain(CANARY);
+});
+
+test('asking a daemon writes nothing, neither to the service nor to the store, and uses up no approval', async () => {
+  const { s, daemon, edit, ask } = await stage({
+    skills: ['Go', 'Perl', 'Stray'],
+    resources: [{ skills: ['Perl'] }],
+    file: 'mode: approve\nskills: [Go, Zig]',
+  });
+  expect((await daemon.api('accounts/acme/sync', {})).status).toBe(202);
+  await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
+  await s.run(['pause', 'acme']);
+  expect((await s.run(['approve', 'acme'])).status).toBe(0);
+  await s.until('the daemon has seen the approval', () => daemon.events('approved', 'acme').length > 0);
+  const before = storeOf(s);
+  expect(before['accounts']).toMatchObject([
+    { paused: 1, approved_digest: expect.stringContaining('sha256:') },
+  ]);
+  s.sandbox.clearRequests();
+
+  // The same plan, another one, and one of lists that look as if nearly everything were gone.
+  expect((await ask()).status).toBe(0);
+  edit('mode: apply\npolicy: { delete: always, maxDeletePercent: 100 }\nskills: [Nim]\nroles: []');
+  const other = onlyPlan(await ask());
+  expect(other.summary).toMatchObject({ create: 1, delete: 3 });
+  s.sandbox.setFaults([{ match: { path: 'skill' }, times: 'always', do: { type: 'empty-list' } }]);
+  expect((await ask()).status).toBe(0);
+  s.sandbox.setFaults([{ match: { path: 'role' }, times: 'always', do: { type: 'status', status: 500 } }]);
+  expect((await ask()).status).toBe(1);
+
+  expect(storeOf(s)).toEqual(before);
+  expect(new Set(s.sandbox.requests().map(({ method }) => method))).toEqual(new Set(['GET']));
+  const samples = await daemon.metrics();
+  expect(samples.get('rolecall_runs_total{account="acme",status="planned"}')).toBe(1);
+});

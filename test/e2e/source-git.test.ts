@@ -1,0 +1,324 @@
+// The daemon's own checkout of its configuration (contract, section 2, `source`), from a repository on this machine.
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { commitAll, git } from '../support/git.ts';
+import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/workspace.ts';
+
+interface Stage {
+  readonly sandbox: Sandbox;
+  readonly workspace: Workspace;
+  /** The repository that everybody pushes to. */
+  readonly origin: string;
+  /** Writes files in somebody's clone, commits and pushes them; gives the commit. */
+  push(subject: string, files: Files, date: string): string;
+  /** Runs git in that clone. */
+  inClone(...args: string[]): string;
+  serve(): Promise<Daemon>;
+  skills(account?: 'acme' | 'beta'): string[];
+}
+
+type Files = Readonly<Record<string, string>>;
+
+interface RunRow {
+  readonly account: string;
+  readonly status: string;
+  readonly config_commit: string | null;
+  readonly config_dirty: number | null;
+  readonly config_authored_at: string | null;
+  readonly config_subject: string | null;
+  readonly created: number;
+  readonly deleted: number;
+}
+
+const REFUSED = 'rolecall_source_refused';
+
+async function stage(): Promise<Stage> {
+  const sandbox = await startSandbox({
+    seed: {
+      accounts: [
+        { name: 'acme', token: 'token-of-acme' },
+        { name: 'beta', token: 'token-of-beta' },
+      ],
+    },
+  });
+  onTestFinished(() => sandbox.close());
+  const workspace = makeWorkspace('token-of-acme');
+  const origin = join(workspace.folder, 'origin.git');
+  const clone = join(workspace.folder, 'clone');
+  git(workspace.folder, ['init', '-q', '--bare', origin]);
+  git(workspace.folder, ['clone', '-q', origin, clone]);
+  // What the machine's own file says: the store, the interface, and where the rest comes from.
+  workspace.write(
+    'config/rolecall.yaml',
+    [
+      'store: ../data/rolecall.db',
+      WITH_TOKEN,
+      `source: { git: { url: "file://${origin}", branch: main, path: config, interval: 1s } }`,
+      '',
+    ].join('\n'),
+  );
+  return {
+    sandbox,
+    workspace,
+    origin,
+    push(subject, files, date) {
+      for (const [name, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(clone, name)), { recursive: true });
+        writeFileSync(join(clone, name), text);
+      }
+      const sha = commitAll(clone, subject, date);
+      git(clone, ['push', '-q', 'origin', 'HEAD:main']);
+      return sha;
+    },
+    inClone: (...args) => git(clone, args),
+    serve: () => startDaemon(workspace, { env: { BETA_TOKEN: 'token-of-beta' } }),
+    skills: (account = 'acme') =>
+      sandbox
+        .state(account)
+        .skills.map(({ name }) => name)
+        .toSorted(),
+  };
+}
+
+/** What is shared by the accounts stands in the repository, too. */
+function serviceFile(sandbox: Sandbox): string {
+  return [
+    'accounts: accounts/*.yaml',
+    `regions: { us: "${sandbox.url}" }`,
+    `api: ${QUICK_API}`,
+    `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
+    '',
+  ].join('\n');
+}
+
+function account(name: 'acme' | 'beta', lines: string): Files {
+  return {
+    [`config/accounts/${name}.yaml`]: `region: us\ntoken: { env: ${name.toUpperCase()}_TOKEN }\n${lines}\n`,
+  };
+}
+
+function newestRun({ workspace }: Stage, name: 'acme' | 'beta' = 'acme'): RunRow | undefined {
+  return workspace.rows<RunRow>(
+    `select * from runs where account = ? and status != 'running' order by id desc limit 1`,
+    name,
+  )[0];
+}
+
+/** Waits until a run that ended well was made from the commit. */
+async function appliedFrom(on: Stage, sha: string): Promise<void> {
+  await until(`a run was made from ${sha}`, () => {
+    const run = newestRun(on);
+    return run?.config_commit === sha && ['converged', 'held'].includes(run.status);
+  });
+}
+
+async function sourceOf(daemon: Daemon): Promise<{ issues: string; commit: string | null; refused: number }> {
+  const { body } = await daemon.api<{ issues: readonly string[]; commit: { sha: string } | null }>('status');
+  const samples = await daemon.metrics();
+  return {
+    issues: body.issues.join('\n'),
+    commit: body.commit?.sha ?? null,
+    refused: samples.get(REFUSED) ?? Number.NaN,
+  };
+}
+
+test('a repository that is empty at first is waited for, and every push is applied and told of with its commit', async () => {
+  const on = await stage();
+  const { sandbox, workspace } = on;
+  const daemon = await on.serve();
+  await until('it says that there is nothing yet', async () => (await sourceOf(daemon)).issues !== '');
+  expect((await sourceOf(daemon)).issues).toMatch(/no branch main/);
+  expect((await daemon.get('/healthz')).status).toBe(200);
+
+  const first = on.push(
+    'First catalog',
+    {
+      'config/rolecall.yaml': serviceFile(sandbox),
+      ...account('acme', 'skills: [Go]'),
+      ...account('beta', 'extends: [../../catalogs/shop.yaml]'),
+      'catalogs/shop.yaml': 'skills: [Lathe]\n',
+    },
+    '2026-03-01T12:00:00+02:00',
+  );
+  await appliedFrom(on, first);
+  await until('beta has converged', () => daemon.runsEnded('beta', 'converged') > 0);
+  expect([on.skills('acme'), on.skills('beta')]).toEqual([['Go'], ['Lathe']]);
+  expect(await sourceOf(daemon)).toEqual({ issues: '', commit: first, refused: 0 });
+  expect((await daemon.get('/readyz')).status).toBe(200);
+  const facts = { config_commit: first, config_dirty: 0, config_subject: 'First catalog' };
+  expect(newestRun(on)).toMatchObject({ ...facts, config_authored_at: '2026-03-01T10:00:00.000Z' });
+  expect(newestRun(on, 'beta')).toMatchObject(facts);
+
+  const second = on.push(
+    'Shared skill',
+    { 'catalogs/shop.yaml': 'skills: [Drill, Lathe]\n' },
+    '2026-03-03T00:00:00Z',
+  );
+  await appliedFrom(on, second);
+  await until('the shared file counts, too', () => on.skills('beta').join() === 'Drill,Lathe');
+  // The author's date is told, also where the committer's is another one.
+  on.inClone(
+    'commit',
+    '-q',
+    '--allow-empty',
+    '--date',
+    '2026-03-04T23:30:00-01:00',
+    '-m',
+    'Re-dated\n\nIts body',
+  );
+  on.inClone('push', '-q', 'origin', 'HEAD:main');
+  const third = on.inClone('rev-parse', 'HEAD');
+  await appliedFrom(on, third);
+  expect(newestRun(on)).toMatchObject({
+    config_subject: 'Re-dated',
+    config_authored_at: '2026-03-05T00:30:00.000Z',
+    config_dirty: 0,
+  });
+  const { body } = await daemon.api<{ commit: object }>('status');
+  expect(body.commit).toMatchObject({ sha: third, dirty: false, subject: 'Re-dated' });
+  expect(workspace.rows('select * from runs where config_dirty != 0')).toEqual([]);
+  expect(daemon.events('source_failed')).toHaveLength(1);
+  await daemon.stop();
+});
+
+test('a bad edit that is pushed fails its account alone, until the mend is pushed', async () => {
+  const on = await stage();
+  const { sandbox } = on;
+  on.push(
+    'First',
+    {
+      'config/rolecall.yaml': serviceFile(sandbox),
+      ...account('acme', 'skills: [Go]'),
+      ...account('beta', 'skills: [Lathe]'),
+    },
+    '2026-03-01T00:00:00Z',
+  );
+  const daemon = await on.serve();
+  await until(
+    'both have converged',
+    () => daemon.runsEnded('acme', 'converged') > 0 && daemon.runsEnded('beta', 'converged') > 0,
+  );
+  sandbox.clearRequests();
+
+  const bad = on.push('Oops', account('acme', 'skills: [Go, Go]\nscedule: daily'), '2026-03-02T00:00:00Z');
+  await until('acme fails', () => newestRun(on)?.status === 'failed');
+  const before = daemon.runsEnded('beta', 'converged');
+  await until('beta goes on', () => daemon.runsEnded('beta', 'converged') > before + 1);
+  expect(newestRun(on, 'beta')).toMatchObject({ status: 'converged', config_commit: bad });
+  const { body } = await daemon.api<{ valid: boolean; issues: readonly string[] }>('accounts/acme');
+  expect(body).toMatchObject({ valid: false });
+  expect(body.issues.join('\n')).toMatch(/accounts\/acme\.yaml:\d+:\d+: .*did you mean/);
+  expect((await daemon.metrics()).get('rolecall_config_valid{account="acme"}')).toBe(0);
+  expect(await sourceOf(daemon)).toMatchObject({ commit: bad, refused: 0 });
+  expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
+
+  const mend = on.push('Mend', account('acme', 'skills: [Go, Nim]'), '2026-03-03T00:00:00Z');
+  await appliedFrom(on, mend);
+  expect(on.skills()).toEqual(['Go', 'Nim']);
+
+  // A file for everything that breaks keeps all accounts from being run, and nothing is taken for an empty catalog.
+  sandbox.clearRequests();
+  on.push('Break all', { 'config/rolecall.yaml': 'accounts: [\n' }, '2026-03-04T00:00:00Z');
+  await until('both fail', () =>
+    (['acme', 'beta'] as const).every((name) => newestRun(on, name)?.status === 'failed'),
+  );
+  expect((await sourceOf(daemon)).issues).toContain('rolecall.yaml');
+  const mended = on.push(
+    'Mend all',
+    { 'config/rolecall.yaml': serviceFile(sandbox) },
+    '2026-03-05T00:00:00Z',
+  );
+  await appliedFrom(on, mended);
+  expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
+  await daemon.stop();
+});
+
+test('a forced push is refused and told of, the last commit goes on, and the guard against old sources stays', async () => {
+  const on = await stage();
+  const { sandbox, workspace } = on;
+  const first = on.push(
+    'First',
+    { 'config/rolecall.yaml': serviceFile(sandbox), ...account('acme', 'skills: [Go]') },
+    '2026-03-01T00:00:00Z',
+  );
+  const second = on.push('Second', account('acme', 'skills: [Go, Nim]'), '2026-03-02T00:00:00Z');
+  let daemon = await on.serve();
+  await appliedFrom(on, second);
+  sandbox.clearRequests();
+
+  on.inClone('push', '-q', '--force', 'origin', `${first}:main`);
+  await until('it is refused', async () => (await sourceOf(daemon)).refused === 1);
+  await until('the log says so', () => daemon.events('source_failed').length > 0);
+  expect(daemon.events('source_failed')).toMatchObject([
+    { level: 50, reason: expect.stringContaining(first) },
+  ]);
+  const refused = await sourceOf(daemon);
+  expect(refused).toMatchObject({ commit: second });
+  expect(refused.issues).toMatch(new RegExp(`${first}.*${second}.*stays`));
+  const before = daemon.runsEnded('acme', 'converged');
+  await until('runs go on', () => daemon.runsEnded('acme', 'converged') > before + 1);
+  expect(newestRun(on)).toMatchObject({ status: 'converged', config_commit: second });
+  expect(daemon.events('source_failed')).toHaveLength(1);
+
+  // A restart does not forget what it was measured by.
+  await daemon.stop();
+  daemon = await on.serve();
+  await until('it is refused again', async () => (await sourceOf(daemon)).refused === 1);
+  await appliedFrom(on, second);
+  expect(await sourceOf(daemon)).toMatchObject({ commit: second });
+  await daemon.stop();
+
+  // Who takes the old commit on purpose removes the checkout; that the account stood at a newer one is still known.
+  rmSync(join(workspace.folder, 'data/checkout'), { recursive: true });
+  daemon = await on.serve();
+  await appliedFrom(on, first);
+  expect(await sourceOf(daemon)).toEqual({ issues: '', commit: first, refused: 0 });
+  expect(newestRun(on)).toMatchObject({ status: 'held', deleted: 0 });
+  const held = (await daemon.metrics()).get('rolecall_held{account="acme",kind="skill",rule="stale_source"}');
+  expect(held).toBe(1);
+  expect(on.skills()).toEqual(['Go', 'Nim']);
+  expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
+
+  // Going forward from there is no old source any more.
+  on.inClone('reset', '-q', '--hard', first);
+  const third = on.push('Third', account('acme', 'skills: [Rust]'), '2026-03-03T00:00:00Z');
+  await appliedFrom(on, third);
+  expect(on.skills()).toEqual(['Rust']);
+  await daemon.stop();
+});
+
+test('a restart without the repository goes on with the last commit, and takes up what was pushed meanwhile', async () => {
+  const on = await stage();
+  const { sandbox, origin } = on;
+  const first = on.push(
+    'First',
+    { 'config/rolecall.yaml': serviceFile(sandbox), ...account('acme', 'skills: [Go]') },
+    '2026-03-01T00:00:00Z',
+  );
+  let daemon = await on.serve();
+  await appliedFrom(on, first);
+  await daemon.stop();
+
+  renameSync(origin, `${origin}.gone`);
+  expect(existsSync(origin)).toBe(false);
+  sandbox.removeEntry('acme', sandbox.state('acme').skills[0]?.id ?? '');
+  daemon = await on.serve();
+  await until('the drift is repaired', () => on.skills().join() === 'Go');
+  await appliedFrom(on, first);
+  const without = await sourceOf(daemon);
+  expect(without).toMatchObject({ commit: first, refused: 0 });
+  expect(without.issues).toMatch(/there is no repository/);
+  expect(daemon.events('source_failed')).toHaveLength(1);
+  expect((await daemon.get('/readyz')).status).toBe(200);
+
+  renameSync(`${origin}.gone`, origin);
+  const second = on.push('Second', account('acme', 'skills: [Go, Nim]'), '2026-03-02T00:00:00Z');
+  await appliedFrom(on, second);
+  expect(on.skills()).toEqual(['Go', 'Nim']);
+  expect(await sourceOf(daemon)).toEqual({ issues: '', commit: second, refused: 0 });
+  expect(daemon.events('source_mended')).toHaveLength(1);
+  await daemon.stop();
+});

@@ -1,0 +1,32 @@
+// `plan --server` for an account whose token stands in a file beside its configuration: that file is on the daemon's
+// machine only, and the reference to it is the same on both (contract, section 2: relative to the file it stands in).
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Plan } from '../../src/core/plan.ts';
+import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { arrayOf, doings, scene, TOKEN } from '../support/scene.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+
+test.each(['../secrets/acme', '../../secrets/acme'])(
+  'a plan can be asked for where %s is the token',
+  async (file) => {
+    const s = await scene({
+      service: `defaults: { schedule: ${ONCE_A_YEAR} }\ndaemon: { runOnStart: false }\n${WITH_TOKEN}`,
+    });
+    const account = (lines: string): string =>
+      `baseUrl: ${s.sandbox.url}\ntoken: { file: ${file} }\n${lines}\n`;
+    s.write(join('config/accounts', file), TOKEN);
+    s.write('config/accounts/acme.yaml', account('skills: [Go]'));
+    expect(doings((await s.plan()).plan)).toEqual(['create Go']);
+    const daemon = await startDaemon(s);
+
+    const desk = makeWorkspace('not-used');
+    desk.write('config/rolecall.yaml', '{}');
+    desk.write('config/accounts/acme.yaml', account('skills: [Go, Zig]'));
+    const result = await desk.run(['plan', '--server', daemon.url, '--format', 'json'], {
+      env: { ROLECALL_HTTP_TOKEN: HTTP_TOKEN },
+    });
+    const [plan] = arrayOf<Plan>(result);
+    expect(plan).toMatchObject({ status: 'planned', operations: [{ name: 'Go' }, { name: 'Zig' }] });
+  },
+);

@@ -1,0 +1,55 @@
+// What a daemon that keeps its own checkout says while something is wrong with what it has, or has not, fetched.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { commitAll, git } from '../support/git.ts';
+import { makeWorkspace, until, type Workspace } from '../support/workspace.ts';
+
+/** A workspace whose daemon follows a repository below it that has no commit yet. */
+function following(): { readonly workspace: Workspace; readonly origin: string } {
+  const workspace = makeWorkspace('token-of-acme');
+  const origin = join(workspace.folder, 'origin');
+  mkdirSync(join(origin, 'config/accounts'), { recursive: true });
+  git(origin, ['init', '-q']);
+  workspace.write(
+    'config/rolecall.yaml',
+    [
+      'store: ../data/rolecall.db',
+      WITH_TOKEN,
+      `defaults: { schedule: ${EVERY_SECOND}, jitter: 0s }`,
+      `source: { git: { url: "file://${origin}", interval: 1s } }`,
+      '',
+    ].join('\n'),
+  );
+  return { workspace, origin };
+}
+
+test('a daemon that has no configuration yet is alive and not ready', async () => {
+  const { workspace, origin } = following();
+  const daemon = await startDaemon(workspace);
+  await until('it says that nothing was fetched', () => daemon.events('source_failed').length > 0);
+  expect((await daemon.get('/healthz')).status).toBe(200);
+  expect((await daemon.get('/readyz')).status).toBe(503);
+  writeFileSync(
+    join(origin, 'config/accounts/acme.yaml'),
+    'baseUrl: http://127.0.0.1:1\ntoken: { env: ACME_TOKEN }\n',
+  );
+  commitAll(origin, 'First');
+  await until('it is ready', async () => (await daemon.get('/readyz')).status === 200);
+});
+
+test('a run that failed by its file tells the commit that broke it', async () => {
+  const { workspace, origin } = following();
+  writeFileSync(join(origin, 'config/accounts/acme.yaml'), 'scedule: daily\n');
+  const sha = commitAll(origin, 'Oops');
+  const daemon = await startDaemon(workspace);
+  await until('it has failed', () => daemon.runsEnded('acme', 'failed') > 0);
+  const [run] = workspace.rows('select error_code, config_commit, config_dirty, config_subject from runs');
+  expect(run).toEqual({
+    error_code: 'config_invalid',
+    config_commit: sha,
+    config_dirty: 0,
+    config_subject: 'Oops',
+  });
+});

@@ -1,0 +1,35 @@
+// A plan that waits for a person: what leads that person on, and what becomes of a word that came while nothing ran.
+import { expect, test } from 'vitest';
+import { ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { scene, type Scene } from '../support/scene.ts';
+
+async function waitingScene(): Promise<Scene> {
+  return await scene({
+    skills: ['Go'],
+    file: 'skills: [Go, Zig]',
+    service: [`defaults: { mode: approve, schedule: ${ONCE_A_YEAR}, jitter: 0s }`, WITH_TOKEN].join('\n'),
+  });
+}
+
+test('an approval that was given in a pause is used as soon as the account is resumed', async () => {
+  const s = await waitingScene();
+  const daemon = await startDaemon(s);
+  await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
+  expect((await s.run(['pause', 'acme'])).status).toBe(0);
+  expect((await s.run(['approve', 'acme'])).stdout).toContain('waits for `resume`');
+  await s.until('the daemon has seen the approval', () => daemon.events('approved', 'acme').length > 0);
+  expect((await s.run(['resume', 'acme'])).status).toBe(0);
+  await s.until('the plan is carried out', () => daemon.runsEnded('acme', 'converged') > 0);
+  expect(s.writes()).toEqual(['POST Zig']);
+});
+
+test('the report of a run whose plan waits leads to its approval, and not past it', async () => {
+  const s = await waitingScene();
+  const daemon = await startDaemon(s);
+  await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
+  const [run] = s.rows<{ id: string; plan_digest: string }>('select id, plan_digest from runs');
+  const { stdout } = await s.run(['show', run?.id ?? '']);
+  expect(stdout).toContain('waits for approval');
+  expect(stdout).toContain(`rolecall approve acme ${run?.plan_digest.slice(0, 15)}`);
+  expect(stdout).not.toContain('rolecall apply acme');
+});

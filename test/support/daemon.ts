@@ -1,0 +1,126 @@
+// A daemon as a process: started, waited for, asked over HTTP, read by its log and its metrics, and stopped in order.
+import { expect } from 'vitest';
+import { type Running, until, type Workspace } from './workspace.ts';
+
+/** What opens the HTTP interface of a daemon whose file has `WITH_TOKEN`. */
+export const HTTP_TOKEN = 'http-token-of-the-operator';
+export const WITH_TOKEN = 'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN } }';
+
+export const EVERY_SECOND = '"* * * * * *"';
+/** Comes in no test: such an account runs when somebody asks for it. */
+export const ONCE_A_YEAR = '"0 0 1 1 *"';
+
+export interface LogLine {
+  readonly level: number | string;
+  readonly event?: string;
+  readonly account?: string;
+  readonly runId?: string;
+  readonly status?: string;
+  readonly trigger?: string;
+  readonly reason?: string;
+  readonly url?: string;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** The samples of Prometheus' text format by their name and labels. */
+export type Samples = ReadonlyMap<string, number>;
+
+export interface Daemon extends Running {
+  readonly url: string;
+  /** Asks without the token. */
+  get(path: string): Promise<Reply>;
+  /** Asks the API, `path` below /api/v1/, with the token: a GET, or a POST of the body. */
+  api<T = Readonly<Record<string, unknown>>>(
+    path: string,
+    body?: object,
+  ): Promise<{ readonly status: number; readonly body: T }>;
+  metrics(): Promise<Samples>;
+  log(): readonly LogLine[];
+  /** The lines of the log with this event, of one account when it is named. */
+  events(event: string, account?: string): readonly LogLine[];
+  /** How many runs of an account have ended, with one status when it is given. */
+  runsEnded(account: string, status?: string): number;
+  /** SIGTERM; expects that it ends in order and has printed nothing but its log. */
+  stop(): Promise<void>;
+}
+
+export interface DaemonOptions {
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts `rolecall serve` in a workspace and resolves when it listens; throws when it ends before. */
+export async function startDaemon(
+  workspace: Pick<Workspace, 'start'>,
+  { env = {} }: DaemonOptions = {},
+): Promise<Daemon> {
+  const running = workspace.start(['serve'], { env: { ROLECALL_HTTP_TOKEN: HTTP_TOKEN, ...env } });
+  const log = logReader(running);
+  const listening = (): string | undefined => log().find(({ event }) => event === 'listening')?.url;
+  await until('the daemon listens', () => listening() !== undefined || running.process.exitCode !== null);
+  const url = listening();
+  if (url === undefined) throw new Error(`the daemon ended: ${running.output().stderr}`);
+
+  async function get(path: string): Promise<Reply> {
+    const reply = await fetch(url + path);
+    return { status: reply.status, text: await reply.text() };
+  }
+
+  const events: Daemon['events'] = (wanted, of) =>
+    log().filter(({ event, account }) => event === wanted && (of === undefined || account === of));
+
+  return {
+    ...running,
+    url,
+    get,
+    async api<T>(path: string, body?: object) {
+      const reply = await fetch(`${url}/api/v1/${path}`, {
+        headers: { authorization: `Bearer ${HTTP_TOKEN}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      });
+      return { status: reply.status, body: (await reply.json()) as T };
+    },
+    metrics: async () => samplesOf((await get('/metrics')).text),
+    log,
+    events,
+    runsEnded: (account, status) =>
+      events('run_ended', account).filter((line) => status === undefined || line.status === status).length,
+    async stop() {
+      running.process.kill('SIGTERM');
+      const { status, stdout } = await running.ended;
+      expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+      expect(log().at(-1)).toMatchObject({ event: 'stopped' });
+    },
+  };
+}
+
+/** Reads the log as it grows; a line that is no JSON throws. */
+function logReader(running: Running): () => readonly LogLine[] {
+  const lines: LogLine[] = [];
+  let read = 0;
+  return () => {
+    const { stderr } = running.output();
+    const end = stderr.lastIndexOf('\n') + 1;
+    const fresh = stderr.slice(read, Math.max(read, end)).split('\n').slice(0, -1);
+    read = Math.max(read, end);
+    for (const line of fresh) lines.push(JSON.parse(line) as LogLine);
+    return lines;
+  };
+}
+
+/** Throws on a line that is no sample. */
+export function samplesOf(text: string): Samples {
+  const sample = /^([a-zA-Z_:][\w:]*(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+)$/;
+  const lines = text.split('\n').filter((line) => line !== '' && !/^# (HELP|TYPE) \S+ \S/.test(line));
+  return new Map(
+    lines.map((line) => {
+      const [, name = '', value = ''] = sample.exec(line) ?? [];
+      if (name === '' || (Number.isNaN(Number(value)) && value.toLowerCase() !== 'nan'))
+        throw new Error(`no sample: ${line}`);
+      return [name, Number(value)] as const;
+    }),
+  );
+}
