@@ -110,7 +110,7 @@ export async function serve(version: string, configFile: string): Promise<number
     // Nothing is written before it is certain that this daemon can be looked at.
     notifier.start();
     await daemon.start();
-    const systemd = createSystemd({ env: process.env, log, problems: () => daemon.problems() });
+    const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });
     systemd.ready(`listens at ${http.url}`);
     const pruning = setInterval(() => {
       session.prune(current.retention).catch((error: unknown) => {

@@ -50,6 +50,7 @@ export async function openSession(
     applying,
     reader: store.reader,
     desk: store.desk,
+    commit,
     outbox: store.outbox,
     requestFor: (settings, trigger, signals): AccountRequest => ({
       settings,

@@ -50,6 +50,7 @@ export async function openSource(
     const result = await checkout.refresh(stopping.signal);
     if (stopping.signal.aborted) return;
     metrics.sourceRefused(result.type === 'refused');
+    if (result.type !== 'failed') metrics.sourceFetched();
     say('reason' in result ? result.reason : null);
     if (result.type !== 'updated') return;
     log.info({ event: 'source_updated', commit: result.sha }, 'a new commit is used');

@@ -2,6 +2,7 @@
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
+import type { ConfigCommit } from '../core/settings.ts';
 import type { DryRunDeps } from './request.ts';
 import type { RunResult } from './run-result.ts';
 import { describeFailure, endRun } from './run-result.ts';
@@ -12,6 +13,7 @@ export async function journalBrokenAccount(
   issues: readonly ConfigIssue[],
   trigger: Trigger,
   mode: RunMode,
+  commit: ConfigCommit | null,
   deps: DryRunDeps,
 ): Promise<RunResult> {
   const runId = deps.newRunId();
@@ -22,7 +24,7 @@ export async function journalBrokenAccount(
     mode,
     startedAtMs: deps.clock.nowMs(),
     configDigest: null,
-    configCommit: null,
+    configCommit: commit,
   });
   const error = describeFailure(new ConfigError(issues));
   const traffic = { requests: 0, retries: 0 };

@@ -146,6 +146,7 @@ async function applyOne(
       errorsOf(account.issues),
       'cli',
       'apply',
+      session.commit,
       deps,
     );
     return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };

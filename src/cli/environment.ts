@@ -38,6 +38,8 @@ export interface Session {
   readonly applying: ApplyDeps;
   readonly reader: JournalReader;
   readonly desk: OperatorDesk;
+  /** The commit that the configuration stood in when the session was opened. */
+  readonly commit: ConfigCommit | null;
   readonly requestFor: (
     settings: AccountSettings,
     trigger: AccountRequest['trigger'],

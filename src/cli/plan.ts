@@ -77,7 +77,14 @@ export async function planOne(
 ): Promise<PlanResult> {
   const result =
     account.settings === undefined
-      ? await journalBrokenAccount(account.name, errorsOf(account.issues), 'cli', 'plan', deps)
+      ? await journalBrokenAccount(
+          account.name,
+          errorsOf(account.issues),
+          'cli',
+          'plan',
+          session.commit,
+          deps,
+        )
       : await dryRun(session.requestFor(account.settings, 'cli', signals), deps);
   if (result.failure === null && result.plan !== null) return result.plan;
   return {

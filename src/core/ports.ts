@@ -282,7 +282,7 @@ export interface JournalReader {
   run(id: string): Promise<RunDetail | null>;
   /** Every account that ever ran or was paused; one when a name is given. */
   accounts(name?: string): Promise<readonly AccountRecord[]>;
-  /** Approvals that no run has used yet. */
+  /** Approvals that no run has used yet, of accounts that are not paused. */
   approvals(): Promise<readonly { readonly account: string; readonly givenAtMs: number }[]>;
   /** Which account among `configured` has claimed the remote account; as Journal.identify, and claims nothing. */
   claimant(claim: IdentityClaim): Promise<string | null>;

@@ -67,7 +67,8 @@ export function createAccountRun(
     const { settings, errors } = account;
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
-      return (await journalBrokenAccount(name, errors, trigger, mode, deps)).runId;
+      const commit = await options.configuration.commit(reading);
+      return (await journalBrokenAccount(name, errors, trigger, mode, commit, deps)).runId;
     }
     return await runSettings(settings, trigger, reading);
   }
@@ -132,6 +133,8 @@ export function createAccountRun(
     const { state } = (await options.reader.accounts(account))[0] ?? {};
     metrics.run(detail, await options.reader.entryCounts(runId), seconds);
     metrics.account(account, { paused: state?.paused ?? false, pending: state?.pending?.digest ?? null });
+    // Its file may have gone while it ran.
+    if (book.account(account) === undefined) metrics.forget(account);
     options.onFailures(account, isFailure(detail) ? (state?.consecutiveFailures ?? 0) : 0);
     logEnd(detail, seconds);
     await options.onRunEnded(detail, {

@@ -47,10 +47,10 @@ export function nextTimes(cron: string, timezone: string, count: number, fromMs:
   return times;
 }
 
-/** The time between the two ticks after a moment, in milliseconds; 0 for a line that has none. */
-export function intervalMs(cron: string, timezone: string, fromMs: number): number {
-  const [first, second] = nextTimes(cron, timezone, 2, fromMs);
-  return first === undefined || second === undefined ? 0 : second.getTime() - first.getTime();
+/** The times between the next ticks after a moment, in milliseconds; as many as a week of working days has. */
+export function gapsMs(cron: string, timezone: string, fromMs: number): number[] {
+  const times = nextTimes(cron, timezone, 8, fromMs).map((time) => time.getTime());
+  return times.slice(1).map((ms, index) => ms - (times[index] ?? ms));
 }
 
 /** Whether a line ticked after `afterMs` and not after `upToMs` (epoch milliseconds). */

@@ -49,6 +49,8 @@ export interface Daemon {
   reload(): Promise<void>;
   /** What keeps the daemon from doing its work, in words; empty when nothing does. */
   problems(): readonly string[];
+  /** Whether it comes around at all; what does not should be restarted. */
+  isAlive(): boolean;
   stop(): Promise<void>;
 }
 
@@ -114,7 +116,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
       book.accounts().map(({ name }) => ({
         account: name,
         nextRunMs: () => scheduler.nextRunMs(name),
-        intervalMs: scheduler.intervalMs(name),
+        longestGapMs: scheduler.longestGapMs(name),
       })),
     );
   }
@@ -147,6 +149,10 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
 
   let approvals: ApprovalWatch | null = null;
 
+  function isAlive(): boolean {
+    return clock.nowMs() - scheduler.lastBeatMs() < STUCK_MS;
+  }
+
   /** Whether a run can use an approval of the account now. */
   function requestApproved(account: string): boolean {
     const { settings = null, errors = [] } = book.account(account) ?? {};
@@ -169,10 +175,10 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     problems() {
       if (stopping) return ['the daemon is stopping'];
-      if (book.accounts().length === 0) return ['no account is configured'];
-      const stuck = clock.nowMs() - scheduler.lastBeatMs() > STUCK_MS;
-      return stuck ? ['the scheduler is not running'] : [];
+      if (!isAlive()) return ['the scheduler is not running'];
+      return book.accounts().length === 0 ? ['no account is configured'] : [];
     },
+    isAlive,
     async stop() {
       stopping = true;
       await Promise.all([scheduler.stop(), approvals?.stop(), queue.stop()]);

@@ -15,6 +15,8 @@ export interface Metrics {
   configurationValid(valid: boolean): void;
   /** Whether the newest commit of the daemon's own checkout was refused. */
   sourceRefused(refused: boolean): void;
+  /** The git source was asked with success, just now. */
+  sourceFetched(): void;
   /** What an operator said, and what waits for a word. */
   account(account: string, state: { readonly paused: boolean; readonly pending: string | null }): void;
   /** What the journal knows from before this process. */
@@ -33,7 +35,7 @@ export interface Metrics {
 export interface ScheduleGauge {
   readonly account: string;
   readonly nextRunMs: () => number | null;
-  readonly intervalMs: number | null;
+  readonly longestGapMs: number | null;
 }
 
 export function createMetrics(version: string): Metrics {
@@ -84,6 +86,11 @@ export function createMetrics(version: string): Metrics {
   const skipped = counter('skipped_ticks_total', 'Ticks that found the account still running.', ['account']);
   const configuration = gauge('configuration_valid', 'Whether the service’s file is valid.', []);
   const refused = gauge('source_refused', 'Whether the newest commit of the git source was refused.', []);
+  const fetched = gauge(
+    'source_fetch_timestamp_seconds',
+    'When the git source was last fetched with success.',
+    [],
+  );
   const paused = gauge('paused', 'Whether scheduled runs of the account are stopped.', ['account']);
   const pending = gauge('approval_pending', 'A plan that waits for approval.', ['account', 'digest']);
   const notifications = counter('notifications_total', 'Notifications by what came of them.', [
@@ -91,9 +98,11 @@ export function createMetrics(version: string): Metrics {
     'result',
   ]);
   let gauges: readonly ScheduleGauge[] = [];
-  const interval = gauge('schedule_interval_seconds', 'The time between two ticks of the account.', [
-    'account',
-  ]);
+  const interval = gauge(
+    'schedule_interval_seconds',
+    'The longest time between two of the account’s next ticks.',
+    ['account'],
+  );
   new Gauge({
     name: 'rolecall_next_run_timestamp_seconds',
     help: 'When the account runs next.',
@@ -155,6 +164,7 @@ export function createMetrics(version: string): Metrics {
     retry: (account) => retries.inc({ account }),
     configValid: (account, isValid) => valid.set({ account }, isValid ? 1 : 0),
     configurationValid: (isValid) => configuration.set(isValid ? 1 : 0),
+    sourceFetched: () => fetched.setToCurrentTime(),
     sourceRefused: (isRefused) => refused.set(isRefused ? 1 : 0),
     account(account, state) {
       paused.set({ account }, state.paused ? 1 : 0);
@@ -173,8 +183,8 @@ export function createMetrics(version: string): Metrics {
     schedules(next) {
       gauges = next;
       interval.reset();
-      for (const { account, intervalMs } of next) {
-        if (intervalMs !== null) interval.set({ account }, intervalMs / 1000);
+      for (const { account, longestGapMs } of next) {
+        if (longestGapMs !== null) interval.set({ account }, longestGapMs / 1000);
       }
     },
     notification: (target, result) => notifications.inc({ target, result }),

@@ -2,7 +2,7 @@
 // while it fails. Time is the injected clock's, so that a test can make it jump.
 import type { Trigger } from '../core/journal.ts';
 import type { Clock } from '../core/ports.ts';
-import { intervalMs, nextTickMs } from './cron.ts';
+import { gapsMs, nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 
 /** The clock is looked at this often at least: timers do not notice that it was set. */
@@ -49,7 +49,8 @@ export interface Scheduler {
   nextRunMs(account: string): number | null;
   /** Before then no tick starts a run, because the account failed. */
   backoffUntilMs(account: string): number | null;
-  intervalMs(account: string): number | null;
+  /** The longest time between two of the next ticks: a line for working days has its weekend. */
+  longestGapMs(account: string): number | null;
   /** When the loop last came around, for the watchdog. */
   lastBeatMs(): number;
   stop(): Promise<void>;
@@ -58,6 +59,7 @@ export interface Scheduler {
 interface Slot {
   readonly schedule: Schedule;
   readonly everyMs: number;
+  readonly longestGapMs: number;
   /** The next tick that has not been looked at. */
   dueMs: number | null;
   /** A tick whose jitter passes at the moment. */
@@ -119,9 +121,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   function add(schedule: Schedule): Slot {
     const nowMs = clock.nowMs();
+    const gaps = gapsMs(schedule.schedule, schedule.timezone, nowMs);
     return {
       schedule,
-      everyMs: intervalMs(schedule.schedule, schedule.timezone, nowMs),
+      everyMs: gaps[0] ?? 0,
+      longestGapMs: Math.max(0, ...gaps),
       dueMs: nextTickMs(schedule.schedule, schedule.timezone, nowMs),
       waiting: null,
       lastTickMs: nowMs,
@@ -179,7 +183,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const untilMs = holdUntilMs(slot);
       return untilMs > clock.nowMs() ? untilMs : null;
     },
-    intervalMs: (account) => slots.get(account)?.everyMs ?? null,
+    longestGapMs: (account) => slots.get(account)?.longestGapMs ?? null,
     lastBeatMs: () => beatMs,
     async stop() {
       stopped = true;

@@ -6,8 +6,8 @@ import type { Log } from './log.ts';
 export interface SystemdOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** What keeps the daemon from its work; while there is something, the watchdog is not fed. */
-  readonly problems: () => readonly string[];
+  /** While it is not alive the watchdog is not fed. */
+  readonly isAlive: () => boolean;
 }
 
 export interface Systemd {
@@ -19,7 +19,7 @@ export interface Systemd {
 const SILENT: Systemd = { ready: () => undefined, reloading: () => undefined, stopping: () => undefined };
 
 /** Speaks to systemd when it started this process, and to nobody else. */
-export function createSystemd({ env, log, problems }: SystemdOptions): Systemd {
+export function createSystemd({ env, log, isAlive }: SystemdOptions): Systemd {
   if ((env['NOTIFY_SOCKET'] ?? '') === '') return SILENT;
   let watchdog: NodeJS.Timeout | undefined;
   let failed = false;
@@ -46,7 +46,7 @@ export function createSystemd({ env, log, problems }: SystemdOptions): Systemd {
     const everyMs = Number(env['WATCHDOG_USEC'] ?? 0) / 1000 / 2;
     if (!(everyMs > 0) || watchdog !== undefined) return;
     watchdog = setInterval(() => {
-      if (problems().length === 0) notify('WATCHDOG=1');
+      if (isAlive()) notify('WATCHDOG=1');
     }, everyMs);
     watchdog.unref();
   }

@@ -73,6 +73,7 @@ export function journalReader(db: Database): JournalReader {
         .selectFrom('accounts')
         .select(['name', 'approved_at'])
         .where('approved_digest', 'is not', null)
+        .where('paused', '=', 0)
         .orderBy('name')
         .execute();
       return rows.map((row) => ({ account: row.name, givenAtMs: toMs(row.approved_at ?? toIso(0)) }));

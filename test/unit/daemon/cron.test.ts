@@ -1,7 +1,7 @@
 // When a line ticks: from any moment on, on the days on which a zone changes its offset, and far ahead.
 import { createTask } from 'node-cron';
 import { describe, expect, it } from 'vitest';
-import { cronTicked, intervalMs, nextTickMs, nextTimes } from '../../../src/daemon/cron.ts';
+import { cronTicked, gapsMs, nextTickMs, nextTimes } from '../../../src/daemon/cron.ts';
 
 function ticks(cron: string, timezone: string, from: string, to: string): string[] {
   const found: string[] = [];
@@ -59,7 +59,9 @@ describe('on an ordinary day', () => {
   });
 
   it('knows the time between two ticks, and whether one lies in a window', () => {
-    expect(intervalMs('*/5 * * * *', 'Etc/UTC', Date.parse('2026-06-01T10:01:00Z'))).toBe(300_000);
+    expect(gapsMs('*/5 * * * *', 'Etc/UTC', Date.parse('2026-06-01T10:01:00Z'))[0]).toBe(300_000);
+    const workdays = gapsMs('0 8 * * 1-5', 'Etc/UTC', Date.parse('2026-06-01T10:01:00Z'));
+    expect(Math.max(...workdays)).toBe(3 * 86_400_000);
     const atMs = Date.parse('2026-06-01T10:00:00Z');
     expect(cronTicked('0 10 * * *', 'Etc/UTC', atMs - 1, atMs)).toBe(true);
     expect(cronTicked('0 10 * * *', 'Etc/UTC', atMs, atMs + 1000)).toBe(false);
