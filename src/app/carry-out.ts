@@ -20,18 +20,23 @@ import { endRun } from './run-result.ts';
 import type { Expectation } from './verify.ts';
 import { verify } from './verify.ts';
 
+/** A run that holds the account's lock and whose plan may be carried out. */
+export interface PlannedRun {
+  readonly runId: string;
+  readonly lease: Lease;
+  readonly reader: ServiceReader;
+  readonly observation: Observation;
+  readonly planned: Planned;
+  readonly request: AccountRequest;
+  readonly deps: ApplyDeps;
+  readonly onProgress: ReconcileOptions['onProgress'];
+  /** What there is to say of the run already, beside what its plan says. */
+  readonly warnings: readonly Warning[];
+}
+
 /** Journals the operations, carries them out and verifies them. */
-export async function carryOut(
-  runId: string,
-  lease: Lease,
-  observation: Observation,
-  planned: Planned,
-  reader: ServiceReader,
-  request: AccountRequest,
-  deps: ApplyDeps,
-  options: ReconcileOptions,
-  said: readonly Warning[],
-): Promise<RunResult> {
+export async function carryOut(run: PlannedRun): Promise<RunResult> {
+  const { runId, observation, planned, reader, request, deps } = run;
   const { settings, signals } = request;
   const { plan } = planned;
   const operations = plan.operations.map((operation, index) => ({ ...operation, seq: index + 1 }));
@@ -40,12 +45,12 @@ export async function carryOut(
     const status = signals.stop.aborted ? 'interrupted' : plan.held.length > 0 ? 'held' : 'converged';
     return await endRun(
       runId,
-      { status, plan, traffic: reader.traffic(), warnings: said, pending: null },
+      { status, plan, traffic: reader.traffic(), warnings: run.warnings, pending: null },
       deps,
     );
   }
 
-  const log = createOperationLog(deps.journal, runId, lease);
+  const log = createOperationLog(deps.journal, runId, run.lease);
   const context: ApplyContext = {
     request,
     deps,
@@ -58,7 +63,7 @@ export async function carryOut(
     identified: observation.identified,
     identify: identifier(runId, observation.remoteAccountId, request, deps),
     statuses: new Map(),
-    onProgress: () => options.onProgress?.({ done: context.statuses.size, total: operations.length }),
+    onProgress: () => run.onProgress?.({ done: context.statuses.size, total: operations.length }),
     halt: null,
   };
   await applyInOrder(context, operations);
@@ -82,7 +87,7 @@ export async function carryOut(
       missing: observation.missing,
     });
   }
-  return await finish(runId, context, operations, plan, warnings, said);
+  return await finish(run, context, warnings);
 }
 
 /** What the lists should show at the end, besides what was done. */
@@ -96,15 +101,13 @@ function expectation(
   return { desired: settings.desired, policy: settings.policy, history, handled };
 }
 
+/** `unverified` is what the last lists did not show as it should be. */
 async function finish(
-  runId: string,
+  { runId, planned: { plan }, warnings }: PlannedRun,
   context: ApplyContext,
-  operations: readonly NumberedOperation[],
-  plan: Plan,
-  warnings: Awaited<ReturnType<typeof verify>>['warnings'],
-  said: readonly Warning[],
+  unverified: readonly Warning[],
 ): Promise<RunResult> {
-  const { halt, deps, request, reader, statuses } = context;
+  const { halt, deps, request, reader, statuses, operations } = context;
   const retryAfterMs = halt?.error?.retryAfterMs;
   if (halt?.code === 'throttled' && retryAfterMs !== undefined) {
     await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + retryAfterMs);
@@ -117,7 +120,7 @@ async function finish(
   const status = runStatus({
     statuses: [...results.map((result) => result.status), ...heldByPlan],
     interrupted: halt?.code === 'interrupted' || halt?.code === 'lock_lost' || request.signals.stop.aborted,
-    unverified: warnings.length > 0,
+    unverified: unverified.length > 0,
   });
   return await endRun(
     runId,
@@ -125,7 +128,7 @@ async function finish(
       status: halt?.code === 'identity_mismatch' ? 'failed' : status,
       plan,
       traffic: reader.traffic(),
-      warnings: [...said, ...warnings, ...changedNames(context, operations)],
+      warnings: [...warnings, ...unverified, ...changedNames(context)],
       results,
       pending: null,
       ...(halt === null ? {} : { error: { code: halt.code, message: halt.error?.message ?? halt.message } }),
@@ -135,7 +138,7 @@ async function finish(
 }
 
 /** Entries that the service made under another name than the one that was asked for. */
-function changedNames({ statuses }: ApplyContext, operations: readonly NumberedOperation[]): Warning[] {
+function changedNames({ statuses, operations }: ApplyContext): Warning[] {
   return operations.flatMap(({ kind, name, seq }): Warning[] => {
     const entry = statuses.get(seq)?.entry;
     if (entry === undefined || nameKey(entry.name) === nameKey(name)) return [];

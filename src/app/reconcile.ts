@@ -105,7 +105,17 @@ async function runLocked(
       return await endRun(runId, { status: 'failed', plan, traffic: reader.traffic(), error }, deps);
     }
     await remember(runId, observation, planned, request, deps);
-    return await carryOut(runId, lease, observation, planned, reader, request, deps, options, word.warnings);
+    return await carryOut({
+      runId,
+      lease,
+      reader,
+      observation,
+      planned,
+      request,
+      deps,
+      onProgress: options.onProgress,
+      warnings: word.warnings,
+    });
   } catch (error) {
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
