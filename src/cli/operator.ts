@@ -1,6 +1,7 @@
 // rolecall approve, pause and resume: an operator's word to the daemon, left in the store that both share.
 import { ConfigError, UsageError } from '../core/errors.ts';
 import type { OperatorDesk } from '../core/operator.ts';
+import { PLAN_DIGEST } from '../core/operator.ts';
 import type { AccountRecord } from '../core/ports.ts';
 import { errorsOf } from './accounts.ts';
 import { say } from './console.ts';
@@ -15,7 +16,7 @@ export async function approve(
   account: string,
   digest: string | undefined,
 ): Promise<ExitStatus> {
-  if (digest !== undefined && !/^(sha256:)?[0-9a-f]{8,64}$/.test(digest)) {
+  if (digest !== undefined && !PLAN_DIGEST.test(digest)) {
     throw new UsageError(
       'a digest is `sha256:` and hex digits, as `rolecall history` shows it; eight are enough',
     );

@@ -16,6 +16,9 @@ export interface Approval {
 
 export const APPROVAL_LIFE_MS = 86_400_000;
 
+/** How a person names a plan: by its digest, or by a beginning that is long enough to be no guess. */
+export const PLAN_DIGEST = /^(sha256:)?[0-9a-f]{8,64}$/;
+
 /** What came of an approval. `other_plan`: what waits is not what was approved; nothing was changed. */
 export type ApproveOutcome =
   | { readonly type: 'approved'; readonly digest: string; readonly expiresAtMs: number }

@@ -1,12 +1,9 @@
 // What an operator says of an account, kept until a run asks for it (contract, section 7).
 import type { ApproveOutcome, OperatorDesk } from '../core/operator.ts';
-import { APPROVAL_LIFE_MS } from '../core/operator.ts';
+import { APPROVAL_LIFE_MS, PLAN_DIGEST } from '../core/operator.ts';
 import type { Database } from './database.ts';
 import { durably } from './database.ts';
 import { toIso } from './times.ts';
-
-/** A shorter beginning of a digest would be a guess. */
-const BEGINNING = /^(sha256:)?[0-9a-f]{8,64}$/;
 
 export function operatorDesk(db: Database): OperatorDesk {
   return {
@@ -42,5 +39,5 @@ export function operatorDesk(db: Database): OperatorDesk {
 
 function isBeginningOf(digest: string, pending: string): boolean {
   const whole = digest.startsWith('sha256:') ? digest : `sha256:${digest}`;
-  return BEGINNING.test(digest) && pending.startsWith(whole);
+  return PLAN_DIGEST.test(digest) && pending.startsWith(whole);
 }

@@ -23,9 +23,6 @@ export const OUTCOME_WORDS: Readonly<Record<ActionOutcome['type'], string>> = {
   resumed: 'The account runs on its schedule again.',
 };
 
-/** A whole digest, or its first eight hex digits or more. */
-export const DIGEST = /^(sha256:)?[0-9a-f]{8,64}$/;
-
 /** Does it. `digest` is which plan is meant by `approve`; null means whatever waits now. */
 export async function perform(
   panel: Panel,

@@ -1,9 +1,10 @@
 // The writing half of the API: the operator's words, and plans of configurations that are posted.
 import type { Hono } from 'hono';
 import { ConfigError, UsageError } from '../../core/errors.ts';
+import { PLAN_DIGEST } from '../../core/operator.ts';
 import type { PlanResult } from '../../core/plan.ts';
 import type { Panel } from '../panel.ts';
-import { type Action, type ActionOutcome, ACTIONS, DIGEST, OUTCOME_WORDS, perform } from './actions.ts';
+import { type Action, type ActionOutcome, ACTIONS, OUTCOME_WORDS, perform } from './actions.ts';
 import { type Body, readBody } from './body.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
@@ -77,7 +78,7 @@ function parseDigest(
     return { failure: badRequest(`${JSON.stringify(unknown.slice(0, 100))} is not known here`) };
   }
   if (!('digest' in body) || body.digest === null) return { value: null };
-  if (typeof body.digest !== 'string' || !DIGEST.test(body.digest)) {
+  if (typeof body.digest !== 'string' || !PLAN_DIGEST.test(body.digest)) {
     return { failure: badRequest('`digest` must be that of a plan, or at least its first eight hex digits') };
   }
   return { value: body.digest };

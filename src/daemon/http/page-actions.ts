@@ -1,7 +1,8 @@
 // The buttons of the pages: forms that post an operator's word, and lead back to the account with what came of it.
 import type { Hono } from 'hono';
+import { PLAN_DIGEST } from '../../core/operator.ts';
 import type { Panel } from '../panel.ts';
-import { ACTIONS, DIGEST, perform } from './actions.ts';
+import { ACTIONS, perform } from './actions.ts';
 import { readBody } from './body.ts';
 import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
@@ -16,7 +17,7 @@ export function addPageActions(app: Hono<HttpEnv>, panel: Panel, limits: HttpLim
       if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);
       if (body.type !== 'whole') return await answerFailure(context, badRequest('The form is incomplete.'));
       const digest = new URLSearchParams(body.text).get('digest');
-      if (action === 'approve' && (digest === null || !DIGEST.test(digest))) {
+      if (action === 'approve' && (digest === null || !PLAN_DIGEST.test(digest))) {
         return await answerFailure(context, badRequest('The form does not say which plan is approved.'));
       }
       const name = context.req.param('name');

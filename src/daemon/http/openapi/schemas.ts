@@ -1,4 +1,5 @@
 // Accounts, the daemon, and what is posted, in the description of the API.
+import { PLAN_DIGEST } from '../../../core/operator.ts';
 import { PLAN_SCHEMAS } from './plan-schemas.ts';
 import {
   aConst,
@@ -121,7 +122,7 @@ export const SCHEMAS = {
     {
       digest: {
         type: ['string', 'null'],
-        pattern: '^(sha256:)?[0-9a-f]{8,64}$',
+        pattern: PLAN_DIGEST.source,
         description: 'The plan that is meant, or at least eight hex digits of it; null: whatever waits now.',
       },
     },
