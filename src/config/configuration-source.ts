@@ -1,10 +1,11 @@
 // The configuration as the daemon reads it: anew for each run, so that a `git pull` is enough, and for next to nothing
 // while nothing has changed (contract, section 7).
 import path from 'node:path';
+import type { CommitRelation } from '../core/ports.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import { type CommitPlace, createCommitCache } from './commit-cache.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
-import { type CommitOrder, compareCommits } from './git-commit.ts';
+import { compareCommits } from './git-commit.ts';
 import { type LoadedConfiguration, currentDay } from './load-configuration.ts';
 import { type KeptLoad, type LoadTarget, isStillSo, loadFiles } from './load-files.ts';
 
@@ -23,7 +24,7 @@ export interface ConfigurationSource {
    */
   commit(loaded?: object): Promise<ConfigCommit | null>;
   /** How two commits of the configuration's repository stand to each other; see git-commit.ts. */
-  compareCommits(older: string, newer: string): Promise<CommitOrder>;
+  compareCommits(older: string, newer: string): Promise<CommitRelation>;
 }
 
 /** What a source has to know of the daemon's own checkout; see git-checkout.ts. */

@@ -3,6 +3,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { SimpleGit } from 'simple-git';
+import type { CommitRelation } from '../core/ports.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -40,13 +41,13 @@ export async function readConfigCommit(
   });
 }
 
-/** How `older` relates to `newer`: `ancestor` means that `newer` was built upon it. */
-export type CommitOrder = 'same' | 'ancestor' | 'descendant' | 'diverged' | 'unknown';
-
-/** Asks the repository of `file`; `unknown` when git cannot tell, as in a shallow clone. Two git processes at most. */
-export async function compareCommits(file: string, older: string, newer: string): Promise<CommitOrder> {
+/**
+ * How `older` relates to `newer`: `ancestor` means that `newer` was built upon it. Asks the repository of `file`;
+ * `unknown` when git cannot tell, as in a shallow clone. Two git processes at most.
+ */
+export async function compareCommits(file: string, older: string, newer: string): Promise<CommitRelation> {
   if (!SHA.test(older) || !SHA.test(newer)) return 'unknown';
-  return orElse<CommitOrder>('unknown', async () => {
+  return orElse<CommitRelation>('unknown', async () => {
     const root = await repositoryRoot(file);
     if (root === undefined) return 'unknown';
     const git = await gitIn(root);
@@ -58,18 +59,6 @@ export async function compareCommits(file: string, older: string, newer: string)
     // Where a shallow clone is cut off, two commits of one line look as if they had nothing in common.
     const shallow = await git.raw('rev-parse', '--is-shallow-repository');
     return shallow.trim() === 'false' ? 'diverged' : 'unknown';
-  });
-}
-
-/** The committer date (UTC, ISO 8601) of a commit in the repository of `file`, or undefined when git cannot tell. */
-export async function committerDate(file: string, sha: string): Promise<string | undefined> {
-  if (!SHA.test(sha)) return undefined;
-  return orElse(undefined, async () => {
-    const root = await repositoryRoot(file);
-    if (root === undefined) return undefined;
-    const git = await gitIn(root);
-    const date = await git.raw('log', '-1', '--no-show-signature', '--format=%cI', sha, '--');
-    return inUtc(date.trim());
   });
 }
 
