@@ -8,7 +8,7 @@ export interface Lease {
 
 export type LockAttempt = { readonly lease: Lease } | { readonly heldBy: string };
 
-/** One lock for each account, across all processes that share the store (contract, section 5). */
+/** All methods may throw StoreError. */
 export interface Locks {
   /** Takes the lock, also over a holder that died. Marks broken runs of the account as interrupted. */
   acquire(account: string, runId: string, nowMs: number): Promise<LockAttempt>;

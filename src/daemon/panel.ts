@@ -1,8 +1,8 @@
 // What the HTTP side may ask of the daemon: the state of every account, the journal, and the operator's few words.
 import type { ApproveOutcome } from '../core/operator.ts';
-import type { RunRecord, RunStatus } from '../core/journal.ts';
+import type { RunRecord } from '../core/journal.ts';
 import type { PlanResult } from '../core/plan.ts';
-import type { RunDetail } from '../core/ports.ts';
+import type { JournalReader, RunDetail } from '../core/ports.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
 
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
@@ -62,12 +62,7 @@ export interface Panel {
   accounts(): Promise<readonly AccountView[]>;
   account(name: string): Promise<AccountView | null>;
   /** Newest first. */
-  runs(filter: {
-    account?: string;
-    limit: number;
-    sinceMs?: number;
-    status?: RunStatus;
-  }): Promise<readonly RunRecord[]>;
+  readonly runs: JournalReader['runs'];
   run(id: string): Promise<RunDetail | null>;
   /** Runs the account as soon as there is room. `busy`: it runs or waits already. */
   sync(account: string): 'queued' | 'busy' | 'unknown' | 'stopping';
