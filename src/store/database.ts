@@ -12,14 +12,8 @@ export type Database = Kysely<Tables>;
 /** SQLite waits for a lock with the whole process, so it waits shortly; store.ts tries again. */
 const BUSY_TIMEOUT_MS = 50;
 
-export interface OpenDatabase {
-  readonly db: Database;
-  /** The driver's own handle, for what kysely has no word for. */
-  readonly driver: SQLite.Database;
-}
-
 /** Opens the file, making it and its folder (mode 0600) when missing. Throws StoreError. */
-export function openDatabase(file: string, options: { mustExist?: boolean } = {}): OpenDatabase {
+export function openDatabase(file: string, options: { mustExist?: boolean } = {}): Database {
   try {
     if (options.mustExist === true && !existsSync(file)) {
       throw new StoreError('store_missing', `there is no store at ${file} yet: nothing has run here`);
@@ -39,10 +33,7 @@ export function openDatabase(file: string, options: { mustExist?: boolean } = {}
       driver.close();
       throw error;
     }
-    return {
-      db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(driver) }) }),
-      driver,
-    };
+    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(driver) }) });
   } catch (error) {
     throw toStoreError(error, file);
   }

@@ -32,7 +32,7 @@ export interface Store {
 
 /** Opens or makes the store. Every failure of its methods is a StoreError that names the file. */
 export function openStore(file: string, options: { mustExist?: boolean } = {}): Store {
-  const { db } = openDatabase(file, options);
+  const db = openDatabase(file, options);
   return {
     journal: explained(file, {
       ...accountsJournal(db),
