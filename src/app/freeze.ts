@@ -1,8 +1,7 @@
 // Whether a freeze window is open (contract, section 4): windows in which nothing is written.
 import type { FreezeWindow } from '../core/catalog.ts';
+import { DAY_MS } from '../core/history.ts';
 import type { PlanningDeps } from './request.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The first open window in words, or null. A `to` that is a bare date is open through its last moment, UTC. */
 export async function openFreezeWindow(
