@@ -3,6 +3,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { UsageError, ConfigError } from './core/errors.ts';
+import { DAY_MS } from './core/history.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { Secret } from './core/secret.ts';
 import type { ServiceSettings } from './core/settings.ts';
@@ -20,7 +21,6 @@ import { openSession } from './wire-session.ts';
 import { openSource } from './wire-source.ts';
 
 const PRUNE_EVERY_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** A token that is shorter can be guessed by trying. */
 const SHORTEST_TOKEN = 16;
@@ -97,8 +97,9 @@ export async function serve(version: string, configFile: string): Promise<number
     releasers.unshift(() => daemon.stop());
     source.onUpdate(() => void daemon.reload());
 
+    warnOfShortToken(httpToken, log);
     const http = await listen(service, {
-      token: checkedToken(httpToken, log),
+      token: httpToken,
       panel: daemon.panel,
       metrics,
       log,
@@ -148,11 +149,9 @@ async function tokenOf({ http }: ServiceSettings): Promise<Secret | null> {
   return http.token === undefined ? null : await resolveSecret(http.token, 'http.token');
 }
 
-function checkedToken(token: Secret | null, log: Logger): Secret | null {
-  if (token !== null && token.reveal().length < SHORTEST_TOKEN) {
-    log.warn({ event: 'short_token', atLeast: SHORTEST_TOKEN }, 'http.token is short enough to be guessed');
-  }
-  return token;
+function warnOfShortToken(token: Secret | null, log: Logger): void {
+  if (token === null || token.reveal().length >= SHORTEST_TOKEN) return;
+  log.warn({ event: 'short_token', atLeast: SHORTEST_TOKEN }, 'http.token is short enough to be guessed');
 }
 
 async function storeProblems(check: Promise<void>): Promise<string[]> {
