@@ -2,24 +2,23 @@
 import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import { UsageError, ConfigError } from './core/errors.ts';
-import { DAY_MS } from './core/history.ts';
+import type { Session } from './cli/environment.ts';
+import { UsageError } from './core/errors.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { Secret } from './core/secret.ts';
 import type { ServiceSettings } from './core/settings.ts';
-import { loadConfiguration } from './config/load-configuration.ts';
 import { resolveSecret } from './config/secrets.ts';
-import { createDaemon } from './daemon/daemon.ts';
 import type { HttpOptions, HttpServer } from './daemon/http/server.ts';
 import { startHttp } from './daemon/http/server.ts';
+import type { Log } from './daemon/log.ts';
 import { createMetrics } from './daemon/metrics.ts';
-import { createNotifier } from './daemon/notify/notifier.ts';
 import { createSystemd } from './daemon/systemd.ts';
-import { createWatch } from './daemon/watch.ts';
-import { planPosted } from './wire-preview.ts';
-import { openSession } from './wire-session.ts';
-import { openSource } from './wire-source.ts';
+import type { Releasers } from './wire-open-daemon.ts';
+import { openDaemon } from './wire-open-daemon.ts';
+import { openSource, readBootstrap } from './wire-source.ts';
 
+/** Files are looked at this often at least: not every file system tells of changes. */
+const READ_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
 /** A token that is shorter can be guessed by trying. */
@@ -27,78 +26,24 @@ const SHORTEST_TOKEN = 16;
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
 export async function serve(version: string, configFile: string): Promise<number> {
-  const bootstrap = await loadConfiguration(configFile);
-  const service = soundService(bootstrap);
-  const httpToken = await tokenOf(service);
-  const log = createLog(service);
-  const metrics = createMetrics(version);
+  const bootstrap = await readBootstrap(configFile);
+  const httpToken = await tokenOf(bootstrap.service);
+  const log = createLog(bootstrap.service);
   const signals = createSignals();
-  const releasers: (() => Promise<void>)[] = [];
+  const releasers: Releasers = [];
+  const { store } = bootstrap.service;
   log.info(
-    { event: 'starting', version, pid: process.pid, config: path.resolve(configFile), store: service.store },
+    { event: 'starting', version, pid: process.pid, config: path.resolve(configFile), store },
     'rolecall starts',
   );
   try {
-    const source = await openSource(configFile, service, log, metrics);
+    const metrics = createMetrics(version);
+    const source = await openSource(configFile, bootstrap, log, metrics);
     releasers.unshift(() => source.close());
-    const session = await openSession(version, bootstrap, service, {
-      observer: (account) => ({
-        request: (event) => metrics.request(account, event),
-        retry: () => metrics.retry(account),
-      }),
-      compareCommits: (a, b) => source.configuration.compareCommits(a, b),
-    });
-    releasers.unshift(() => session.close());
-    const { clock } = session.applying;
-    const notifier = createNotifier({
-      targets: service.notify,
-      version,
-      outbox: session.outbox,
-      clock,
-      log,
-      resolveSecret,
-      onResult({ format, result }) {
-        if (result !== 'retry') metrics.notification(format, result);
-      },
-    });
-    let current = service;
-    const watch = createWatch(() => void daemon.reload(), log);
-    const daemon = await createDaemon({
-      version,
-      service,
-      configuration: source.reader,
-      log,
-      metrics,
-      deps: session.applying,
-      reader: session.reader,
-      desk: session.desk,
-      signals,
-      onConfigured(settings, accounts, files) {
-        current = settings;
-        session.setConfigured(accounts);
-        notifier.update(settings.notify);
-        watch.follow([path.resolve(configFile), ...files]);
-      },
-      onRunEnded: (detail, context) => notifier.runEnded(detail, context),
-      planPosted: (posted) =>
-        planPosted(posted, {
-          deps: { ...session.applying, claimant: (claim) => session.reader.claimant(claim) },
-          signals,
-          own: async () => {
-            const { accounts } = await source.configuration.read();
-            return { accounts, api: service.api };
-          },
-        }),
-      undelivered: () => session.outbox.undeliveredCount(clock.nowMs() - DAY_MS),
-    });
-    releasers.unshift(() => watch.close());
-    // Stops after the daemon, so that notices of the last runs still leave.
-    releasers.unshift(() => notifier.stop());
-    releasers.unshift(() => daemon.stop());
-    source.onUpdate(() => void daemon.reload());
-
+    const opened = await openDaemon({ version, configFile, source, log, metrics, signals, releasers });
+    const { daemon, session, settings } = opened;
     warnOfShortToken(httpToken, log);
-    const http = await listen(service, {
+    const http = await listen(source.service, {
       token: httpToken,
       panel: daemon.panel,
       metrics,
@@ -109,40 +54,46 @@ export async function serve(version: string, configFile: string): Promise<number
     log.info({ event: 'listening', url: http.url, writing: httpToken !== null }, 'rolecall listens');
 
     // Nothing is written before it is certain that this daemon can be looked at.
-    notifier.start();
-    await daemon.start();
+    await opened.start();
     const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });
-    systemd.ready(`listens at ${http.url}`);
-    const pruning = setInterval(() => {
-      session.prune(current.retention).catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : 'unknown';
-        log.warn({ event: 'prune_failed', reason }, 'old runs could not be pruned');
-      });
-    }, PRUNE_EVERY_MS);
-    process.on('SIGHUP', () => {
+    const status = `listens at ${http.url}`;
+    systemd.ready(status);
+    signals.onHangup(async () => {
       log.info({ event: 'reloading' }, 'the configuration is read anew');
       systemd.reloading();
-      void source
-        .refresh()
-        .then(() => daemon.reload())
-        .finally(() => systemd.ready(`listens at ${http.url}`));
+      await source.refresh();
+      await daemon.reload();
+      systemd.ready(status);
     });
+    releasers.unshift(repeat(READ_EVERY_MS, () => daemon.reload()));
+    releasers.unshift(repeat(PRUNE_EVERY_MS, () => prune(session, settings().retention, log)));
 
     const signal = await signals.received;
-    clearInterval(pruning);
     systemd.stopping();
     log.info({ event: 'stopping', signal }, 'rolecall stops: nothing new is started');
-    setTimeout(() => signals.giveUp(), current.daemon.shutdownGraceMs).unref();
+    setTimeout(() => signals.giveUp(), settings().daemon.shutdownGraceMs).unref();
     return 0;
   } finally {
+    // Also where it could not start: runs that are under way end soon.
+    signals.stopNow();
     for (const release of releasers) await release();
     log.info({ event: 'stopped' }, 'rolecall has stopped');
   }
 }
 
-function soundService({ service, issues }: Awaited<ReturnType<typeof loadConfiguration>>): ServiceSettings {
-  if (service !== undefined) return service;
-  throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
+/** Does something again and again; resolves when it is to stop. */
+function repeat(everyMs: number, work: () => Promise<void>): () => Promise<void> {
+  const timer = setInterval(() => void work(), everyMs);
+  return async () => clearInterval(timer);
+}
+
+async function prune(session: Session, retention: ServiceSettings['retention'], log: Log): Promise<void> {
+  try {
+    await session.prune(retention);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    log.warn({ event: 'prune_failed', reason }, 'old runs could not be pruned');
+  }
 }
 
 async function tokenOf({ http }: ServiceSettings): Promise<Secret | null> {
@@ -175,9 +126,23 @@ async function listen(
   }
 }
 
-function createSignals(): RunSignals & { readonly received: Promise<string>; giveUp(): void } {
+interface DaemonSignals extends RunSignals {
+  /** The name of the signal that asks the process to stop. */
+  readonly received: Promise<string>;
+  /** What SIGHUP does from now on; before that it does nothing. */
+  onHangup(call: () => Promise<void>): void;
+  stopNow(): void;
+  /** Gives up what is in flight. */
+  giveUp(): void;
+}
+
+function createSignals(): DaemonSignals {
   const stop = new AbortController();
   const kill = new AbortController();
+  let hangup = async (): Promise<void> => undefined;
+  process.on('SIGHUP', () => {
+    if (!stop.signal.aborted) void hangup();
+  });
   const received = new Promise<string>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) {
       process.on(name, () => {
@@ -187,7 +152,16 @@ function createSignals(): RunSignals & { readonly received: Promise<string>; giv
       });
     }
   });
-  return { stop: stop.signal, kill: kill.signal, received, giveUp: () => kill.abort() };
+  return {
+    stop: stop.signal,
+    kill: kill.signal,
+    received,
+    onHangup(call) {
+      hangup = call;
+    },
+    stopNow: () => stop.abort(),
+    giveUp: () => kill.abort(),
+  };
 }
 
 function createLog({ log }: ServiceSettings): Logger {

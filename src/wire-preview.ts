@@ -28,8 +28,14 @@ export interface PostedPlanOptions {
 const AT_A_TIME = 4;
 const LONGEST_LOAD_MS = 10_000;
 
-/** Where posted files seem to stand; there is no such folder, and nothing is looked up in it. */
-const ROOT = path.resolve('/posted');
+/** Where posted files seem to stand, with room for `..`; there is no such folder, and nothing is looked up in it. */
+const ROOT = path.resolve('/posted/a/b/c/d/e/f/g/h');
+const TOP = path.resolve('/posted') + path.sep;
+
+const UNKNOWN = [
+  'unknown_account',
+  'this daemon does not have the account (yet): its plan can be made once the daemon’s own configuration has it',
+] as const;
 
 /** Plans the accounts of posted files, in the order of their names. Writes nothing; a failure is that account's. */
 export async function planPosted(
@@ -53,10 +59,12 @@ export async function planPosted(
       );
       return failed(name, code, message);
     }
-    const refusal = reasonToRefuse(account.settings, ownAccounts.find((one) => one.name === name)?.settings);
-    if (refusal !== null) return failed(name, ...refusal);
+    const ownSettings = ownAccounts.find((one) => one.name === name)?.settings;
+    const refusal = reasonToRefuse(account.settings, ownSettings);
+    if (ownSettings === undefined || refusal !== null) return failed(name, ...(refusal ?? UNKNOWN));
     const request = {
-      settings: account.settings,
+      // By its own reference the token is found, and to its own address it goes, whatever else the files ask for.
+      settings: { ...account.settings, baseUrl: ownSettings.baseUrl, token: ownSettings.token },
       api,
       commit: commitOf(posted),
       configured,
@@ -84,12 +92,7 @@ function reasonToRefuse(
   posted: AccountSettings,
   own: AccountSettings | undefined,
 ): readonly [code: string, message: string] | null {
-  if (own === undefined) {
-    return [
-      'unknown_account',
-      'this daemon does not have the account (yet): its plan can be made once the daemon’s own configuration has it',
-    ];
-  }
+  if (own === undefined) return UNKNOWN;
   const differs = (what: string): readonly [string, string] => [
     'identity_mismatch',
     `${what} of the account differs from the daemon’s own configuration; the token is used only as that says, so this change cannot be planned before the daemon has it`,
@@ -107,7 +110,7 @@ function isSameSecret(posted: AccountSettings, own: AccountSettings): boolean {
   // Relative paths are relative to the account's file, here and there.
   const relative = ({ file, token }: AccountSettings): string | null =>
     'file' in token ? path.relative(path.dirname(file), token.file) : null;
-  return posted.token.file.startsWith(ROOT + path.sep) && relative(posted) === relative(own);
+  return posted.token.file.startsWith(TOP) && relative(posted) === relative(own);
 }
 
 function commitOf({ commit }: PostedConfiguration): ConfigCommit | null {

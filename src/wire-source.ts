@@ -1,4 +1,5 @@
 // Where the daemon's configuration comes from: the files beside --config, or its own checkout of a repository.
+import { ConfigError } from './core/errors.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
 import { checkoutRoot } from './config/checkout-folder.ts';
@@ -13,6 +14,8 @@ import type { Metrics } from './daemon/metrics.ts';
 export interface OpenSource {
   readonly configuration: ConfigurationSource;
   readonly reader: ConfigurationReader;
+  /** The settings that the daemon starts with: with a checkout, what that says of them included. */
+  readonly service: ServiceSettings;
   /** Fetches now, where there is something to fetch. */
   refresh(): Promise<void>;
   /** Called when a new commit was accepted. */
@@ -20,14 +23,28 @@ export interface OpenSource {
   close(): Promise<void>;
 }
 
+/** The service's file as it stands, and what has been read of the files beside it. */
+export interface Bootstrap {
+  readonly service: ServiceSettings;
+  readonly files: ConfigurationSource;
+}
+
+/** Reads the files beside --config. Throws ConfigError when the service's file is not sound. */
+export async function readBootstrap(configFile: string): Promise<Bootstrap> {
+  const files = createConfigurationSource(configFile);
+  const { service, issues } = await files.read();
+  if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
+  return { service, files };
+}
+
 export async function openSource(
   configFile: string,
-  service: ServiceSettings,
+  { service, files }: Bootstrap,
   log: Log,
   metrics: Metrics,
 ): Promise<OpenSource> {
   const git = service.source?.git;
-  if (git === undefined) return fromFiles(createConfigurationSource(configFile), () => null);
+  if (git === undefined) return fromFiles(files, service, () => null);
   const { credentials } = git;
   const checkout = await openCheckout(
     git,
@@ -60,7 +77,7 @@ export async function openSource(
   await refresh();
   const timer = setInterval(() => void refresh(), git.intervalMs);
   return {
-    ...fromFiles(configuration, () => problem),
+    ...fromFiles(configuration, (await configuration.read()).service ?? service, () => problem),
     refresh,
     onUpdate(call) {
       onUpdate = call;
@@ -78,9 +95,14 @@ async function refreshed(checkout: Checkout): Promise<void> {
   await checkout.refresh(AbortSignal.abort());
 }
 
-function fromFiles(configuration: ConfigurationSource, sourceProblem: () => string | null): OpenSource {
+function fromFiles(
+  configuration: ConfigurationSource,
+  service: ServiceSettings,
+  sourceProblem: () => string | null,
+): OpenSource {
   return {
     configuration,
+    service,
     reader: { ...configuration, sourceProblem },
     refresh: async () => undefined,
     onUpdate: () => undefined,

@@ -17,6 +17,8 @@ export function createEnvironment(version: string): Environment {
     },
     collectConfiguration: async (file) =>
       (await import('./config/collect-configuration.ts')).collectConfiguration(file),
+    postJson: async (url, token, body, timeoutMs) =>
+      (await import('./wire-remote.ts')).postJson(url, token, body, timeoutMs),
     commitOf: async (configuration, service) =>
       (await import('./wire-session.ts')).commitOf(configuration, service),
     async httpToken(service, variable) {

@@ -94,6 +94,13 @@ export interface Environment {
   commitOf(configuration: Configuration, service: ServiceSettings): Promise<ConfigCommit | null>;
   /** The daemon's token: from the variable, else from where the service's file says; null when there is none. */
   httpToken(service: ServiceSettings, variable: string): Promise<Secret | null>;
+  /** Sends JSON with a bearer token. Rejects when no whole answer came. */
+  postJson(
+    url: URL,
+    token: Secret,
+    body: string,
+    timeoutMs: number,
+  ): Promise<{ readonly status: number; readonly text: string }>;
   /** Problems with the secrets that the configuration refers to; severity `warning`. */
   checkSecrets(configuration: Configuration): Promise<readonly ConfigIssue[]>;
   /** Opens the store and the connections. Throws StoreError. */

@@ -35,7 +35,7 @@ export async function planRemotely(
     accounts: names.length === 0 ? [] : picked,
     commit: commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt },
   };
-  const plans = await ask(endpoint, token, JSON.stringify(body));
+  const plans = await ask(environment, endpoint, token, JSON.stringify(body));
   // In the order of the accounts here; one that the daemon says nothing about is no plan.
   return picked.map(
     (account) =>
@@ -62,24 +62,20 @@ function endpointOf(server: string): URL {
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);
 }
 
-async function ask(endpoint: URL, token: Secret, body: string): Promise<readonly PlanResult[]> {
+async function ask(
+  environment: Environment,
+  endpoint: URL,
+  token: Secret,
+  body: string,
+): Promise<readonly PlanResult[]> {
   const at = `the daemon at ${endpoint.host}`;
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(endpoint, {
-      method: 'POST',
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: { authorization: `Bearer ${token.reveal()}`, 'content-type': 'application/json' },
-      body,
+  const { status, text } = await environment
+    .postJson(endpoint, token, body, TIMEOUT_MS)
+    .catch((error: unknown) => {
+      throw new ServiceError('unavailable', `${at} gave no answer (${reasonOf(error)}); is it running?`);
     });
-    text = await response.text();
-  } catch (error) {
-    throw new ServiceError('unavailable', `${at} gave no answer (${reasonOf(error)}); is it running?`);
-  }
   const answer = parse(text);
-  if (response.status !== 200) throw refusal(at, response.status, answer);
+  if (status !== 200) throw refusal(at, status, answer);
   if (!isPlans(answer)) {
     throw new ServiceError(
       'malformed',
@@ -92,8 +88,7 @@ async function ask(endpoint: URL, token: Secret, body: string): Promise<readonly
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if (error.name === 'TimeoutError') return `after ${TIMEOUT_MS / 60_000} minutes`;
-  const { cause } = error;
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name;
+  return 'code' in error ? String(error.code) : error.name;
 }
 
 function parse(text: string): unknown {

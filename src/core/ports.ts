@@ -156,7 +156,7 @@ export interface AccountState {
   readonly lastAppliedCommit: { readonly sha: string; readonly committedAt: string } | null;
   readonly pending: PendingPlan | null;
   readonly approval: Approval | null;
-  /** Runs in a row that failed, were blocked or did only a part. */
+  /** Runs in a row that failed or did only a part. */
   readonly consecutiveFailures: number;
 }
 

@@ -52,6 +52,7 @@ export function createAccountRun(
       // The store could not be used, or there is a bug: the daemon lives, and says so.
       const { code, message } = describeFailure(error);
       log.error({ event: 'run_failed', account: name, trigger, code, error: message }, 'the run failed');
+      metrics.runFailed(name);
     }
   }
 
@@ -135,7 +136,7 @@ export function createAccountRun(
     metrics.account(account, { paused: state?.paused ?? false, pending: state?.pending?.digest ?? null });
     // Its file may have gone while it ran.
     if (book.account(account) === undefined) metrics.forget(account);
-    options.onFailures(account, isFailure(detail) ? (state?.consecutiveFailures ?? 0) : 0);
+    options.onFailures(account, state?.consecutiveFailures ?? 0);
     logEnd(detail, seconds);
     await options.onRunEnded(detail, {
       pendingDigest: state?.pending?.digest ?? null,
@@ -178,9 +179,4 @@ export function createAccountRun(
   }
 
   return run;
-}
-
-/** A blocked run waits for a person, and looking again costs little: only failures make the daemon wait longer. */
-function isFailure({ run: { status } }: RunDetail): boolean {
-  return status === 'failed' || status === 'partial';
 }

@@ -1,5 +1,6 @@
 // The daemon: keeps schedules, runs accounts with the configuration as it stands at that moment, and stops in order.
 import type { ApplyDeps } from '../app/request.ts';
+import { describeFailure } from '../app/run-result.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import type { Operation, PlanResult } from '../core/plan.ts';
 import type { JournalReader, RunSignals } from '../core/ports.ts';
@@ -45,7 +46,7 @@ export interface Daemon {
   readonly panel: Panel;
   /** Says what will happen, asks for the first runs and begins to keep the schedules. */
   start(): Promise<void>;
-  /** Reads the configuration and makes the schedules those of it. */
+  /** Reads the configuration and makes the schedules those of it; what goes wrong is logged. */
   reload(): Promise<void>;
   /** What keeps the daemon from doing its work, in words; empty when nothing does. */
   problems(): readonly string[];
@@ -106,6 +107,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   function schedule(): void {
     if (stopping) return;
     scheduler.update(book.schedules());
+    for (const name of drifts.keys()) if (!book.names().has(name)) drifts.delete(name);
     lanes = new Set(book.accounts().map(({ settings }) => settings?.baseUrl)).size;
     options.onConfigured(
       book.service(),
@@ -122,9 +124,13 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 
   async function reload(): Promise<void> {
-    const reading = await configuration.read();
-    if (stopping) return;
-    if (book.take(reading)) schedule();
+    try {
+      const reading = await configuration.read();
+      if (!stopping && book.take(reading)) schedule();
+    } catch (error) {
+      const { code, message } = describeFailure(error);
+      log.error({ event: 'reload_failed', code, error: message }, 'the configuration could not be read');
+    }
   }
 
   await reload();

@@ -8,6 +8,8 @@ import { leftOver } from './left-over.ts';
 export interface Metrics {
   /** Everything that a finished run says. */
   run(detail: RunDetail, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
+  /** A run that could not even be journaled. */
+  runFailed(account: string): void;
   request(account: string, event: { method: string; status: number | 'error'; durationMs: number }): void;
   retry(account: string): void;
   configValid(account: string, valid: boolean): void;
@@ -157,6 +159,7 @@ export function createMetrics(version: string): Metrics {
       }
       forgets.set(account, forget);
     },
+    runFailed: (account) => runs.inc({ account, status: 'failed' }),
     request(account, { method, status, durationMs }) {
       requests.inc({ account, method, status: String(status) });
       requestDuration.observe({ method }, durationMs / 1000);

@@ -58,6 +58,7 @@ export interface Scheduler {
 
 interface Slot {
   readonly schedule: Schedule;
+  /** The shortest time between two of the next ticks. */
   readonly everyMs: number;
   readonly longestGapMs: number;
   /** The next tick that has not been looked at. */
@@ -111,7 +112,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const tickMs = slot.dueMs;
     // However many ticks have passed meanwhile, they are one.
     slot.dueMs = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, nowMs);
-    if (tickMs < holdUntilMs(slot)) return;
+    // A day of 23 hours is a day.
+    if (tickMs + slot.everyMs / 10 < holdUntilMs(slot)) return;
     slot.lastTickMs = tickMs;
     const isLate = nowMs - tickMs > LATE_MS;
     const jitterMs = options.random() * Math.min(slot.schedule.jitterMs, slot.everyMs / 10);
@@ -124,7 +126,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const gaps = gapsMs(schedule.schedule, schedule.timezone, nowMs);
     return {
       schedule,
-      everyMs: gaps[0] ?? 0,
+      everyMs: gaps.length === 0 ? 0 : Math.min(...gaps),
       longestGapMs: Math.max(0, ...gaps),
       dueMs: nextTickMs(schedule.schedule, schedule.timezone, nowMs),
       waiting: null,
@@ -173,9 +175,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (slot.waiting !== null) return slot.waiting.startMs;
       const { schedule, timezone } = slot.schedule;
       const holdMs = holdUntilMs(slot);
-      return slot.dueMs === null || slot.dueMs >= holdMs
+      const soonestMs = holdMs - slot.everyMs / 10;
+      return slot.dueMs === null || slot.dueMs >= soonestMs
         ? slot.dueMs
-        : nextTickMs(schedule, timezone, holdMs - 1);
+        : nextTickMs(schedule, timezone, soonestMs - 1);
     },
     backoffUntilMs(account) {
       const slot = slots.get(account);

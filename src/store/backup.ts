@@ -1,14 +1,5 @@
 // A consistent copy of the store in one file, made while others write to it (contract, section 3).
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { StoreError } from '../core/errors.ts';
@@ -48,20 +39,30 @@ function refuseOthers(file: string, place: string): void {
   if (realpathSync(place) === realpathSync(file)) {
     throw new StoreError('backup_refused', `${place} is the store itself; name another file`);
   }
-  if (!statSync(place).isFile() || !isDatabase(place)) {
+  if (!statSync(place).isFile() || !isCopy(place)) {
     throw new StoreError('backup_refused', `${place} is there and is no backup; name another file`);
   }
 }
 
-function isDatabase(file: string): boolean {
-  const header = Buffer.alloc(16);
-  const descriptor = openSync(file, 'r');
+/** Whether a file is an earlier copy: a store of ours that no process has open. */
+function isCopy(file: string): boolean {
+  if (existsSync(`${file}-wal`)) return false;
   try {
-    readSync(descriptor, header, 0, 16, 0);
-  } finally {
-    closeSync(descriptor);
+    const database = new SQLite(file, { readonly: true, fileMustExist: true });
+    try {
+      return database.pragma('journal_mode', { simple: true }) === 'delete' && hasOurTables(database);
+    } finally {
+      database.close();
+    }
+  } catch {
+    return false;
   }
-  return header.toString('latin1') === 'SQLite format 3\0';
+}
+
+function hasOurTables(database: SQLite.Database): boolean {
+  const tables =
+    "select count(*) from sqlite_master where type = 'table' and name in ('runs', 'operations', 'entries')";
+  return database.prepare(tables).pluck().get() === 3;
 }
 
 /** Opens the copy as a reader would; as one file, without a log beside it. */

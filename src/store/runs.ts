@@ -100,17 +100,16 @@ export function runsJournal(
           .execute();
         await endOperations(connection, runId, end.finishedAtMs);
         if (end.pending !== undefined) await rememberPending(connection, runId, end);
-        const bad = end.status === 'failed' || end.status === 'partial' || end.status === 'blocked';
         await connection
           .updateTable('accounts')
           .set((eb) => ({
             ...(SUCCESSES.includes(end.status) ? { last_success_at: toIso(end.finishedAtMs) } : {}),
-            consecutive_failures:
-              end.status === 'interrupted'
+            // A blocked run waits for a person, and looking again costs little; an interrupted one tells nothing.
+            consecutive_failures: FAILURES.includes(end.status)
+              ? eb('consecutive_failures', '+', 1)
+              : end.status === 'interrupted'
                 ? eb.ref('consecutive_failures')
-                : bad
-                  ? eb('consecutive_failures', '+', 1)
-                  : eb.val(0),
+                : eb.val(0),
           }))
           .where('name', '=', accountOf(connection, runId))
           .execute();
@@ -119,6 +118,7 @@ export function runsJournal(
   };
 }
 
+const FAILURES: readonly RunEnd['status'][] = ['failed', 'partial'];
 const SUCCESSES: readonly RunEnd['status'][] = ['converged', 'held', 'planned'];
 
 function accountOf(connection: Database, runId: string) {

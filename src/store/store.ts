@@ -1,6 +1,7 @@
 // The store as the other rooms get it: the journal, the locks and the reader over one SQLite file.
 import type { Locks } from '../core/locks.ts';
 import type { Journal, JournalReader } from '../core/ports.ts';
+import { sql } from 'kysely';
 import type { OperatorDesk } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
@@ -8,6 +9,7 @@ import type { ServiceSettings } from '../core/settings.ts';
 import { immediately, openDatabase, toStoreError } from './database.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { observationsJournal } from './observations.ts';
 import { operatorDesk } from './operator-desk.ts';
 import { operationsJournal } from './operations.ts';
@@ -46,7 +48,11 @@ export function openStore(file: string, options: { mustExist?: boolean } = {}): 
     desk: explained(file, operatorDesk(db)),
     outbox: explained(file, createOutbox(db)),
     ...explained(file, {
-      check: () => immediately(db, async () => undefined),
+      // Writing the version that is there already takes a page, which a full disk refuses.
+      check: () =>
+        immediately(db, async (connection) => {
+          await sql`pragma user_version = ${sql.raw(String(MIGRATIONS.length))}`.execute(connection);
+        }),
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
     }),
     close: () => db.destroy(),

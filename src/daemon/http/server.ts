@@ -36,6 +36,11 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);
   });
+  server.removeAllListeners('error');
+  server.on('error', (error) => {
+    const reason = 'code' in error ? String(error.code) : 'unknown';
+    options.log.error({ event: 'http_failed', reason }, 'the HTTP server failed');
+  });
   const { address, family, port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,

@@ -161,7 +161,8 @@ describe('runs', () => {
     expect(await failures(1, 'failed')).toBe(1);
     expect(await failures(2, 'interrupted')).toBe(1);
     expect(await failures(3, 'partial')).toBe(2);
-    expect(await failures(4, 'blocked')).toBe(3);
+    expect(await failures(4, 'blocked')).toBe(0);
+    expect(await failures(6, 'failed')).toBe(1);
     expect(await failures(5, 'held')).toBe(0);
   });
 });
