@@ -19,6 +19,9 @@ import { openSource, readBootstrap } from './wire-source.ts';
 
 /** Files are looked at this often at least: not every file system tells of changes. */
 const READ_EVERY_MS = 60_000;
+/** How much longer than the grace a stop may take, to journal what came of it. */
+const LAST_STEPS_MS = 5000;
+
 const PRUNE_EVERY_MS = 3_600_000;
 
 /** A token that is shorter can be guessed by trying. */
@@ -26,10 +29,10 @@ const SHORTEST_TOKEN = 16;
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
 export async function serve(version: string, configFile: string): Promise<number> {
+  const signals = createSignals();
   const bootstrap = await readBootstrap(configFile);
   const httpToken = await tokenOf(bootstrap.service);
   const log = createLog(bootstrap.service);
-  const signals = createSignals();
   const releasers: Releasers = [];
   const { store } = bootstrap.service;
   log.info(
@@ -54,7 +57,7 @@ export async function serve(version: string, configFile: string): Promise<number
     log.info({ event: 'listening', url: http.url, writing: httpToken !== null }, 'rolecall listens');
 
     // Nothing is written before it is certain that this daemon can be looked at.
-    await opened.start();
+    if (!signals.stop.aborted) await opened.start();
     const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });
     const status = `listens at ${http.url}`;
     systemd.ready(status);
@@ -71,7 +74,9 @@ export async function serve(version: string, configFile: string): Promise<number
     const signal = await signals.received;
     systemd.stopping();
     log.info({ event: 'stopping', signal }, 'rolecall stops: nothing new is started');
-    setTimeout(() => signals.giveUp(), settings().daemon.shutdownGraceMs).unref();
+    const { shutdownGraceMs } = settings().daemon;
+    setTimeout(() => signals.giveUp(), shutdownGraceMs).unref();
+    setTimeout(() => forceExit(log), shutdownGraceMs + LAST_STEPS_MS).unref();
     return 0;
   } finally {
     // Also where it could not start: runs that are under way end soon.
@@ -79,6 +84,12 @@ export async function serve(version: string, configFile: string): Promise<number
     for (const release of releasers) await release();
     log.info({ event: 'stopped' }, 'rolecall has stopped');
   }
+}
+
+/** Something keeps the last steps from ending, as a store that another program keeps locked. The next run heals it. */
+function forceExit(log: Log): void {
+  log.error({ event: 'stop_forced' }, 'the daemon ends although not everything could be journaled');
+  process.exit(0);
 }
 
 /** Does something again and again; resolves when it is to stop. */

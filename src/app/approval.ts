@@ -17,10 +17,10 @@ export interface Word {
 export async function askForWord(
   plan: Plan,
   mode: 'plan' | 'approve' | 'apply',
-  { settings }: AccountRequest,
+  { settings, trigger }: AccountRequest,
   { journal, clock }: ApplyDeps,
 ): Promise<Word> {
-  const taking = await journal.takeApproval(settings.name, plan.digest, clock.nowMs());
+  const taking = await journal.takeApproval(settings.name, plan.digest, trigger === 'manual', clock.nowMs());
   const needsWord = plan.status === 'blocked' || (mode === 'approve' && plan.operations.length > 0);
   if (taking.type === 'lapsed') {
     const why =

@@ -2,7 +2,8 @@
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { OperatorDesk } from '../core/operator.ts';
-import type { JournalReader, ReadableService, RunSignals } from '../core/ports.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { ReadableService, RunSignals } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ConfigCommit, SecretRef, ServiceSettings } from '../core/settings.ts';
 

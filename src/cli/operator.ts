@@ -2,7 +2,7 @@
 import { ConfigError, UsageError } from '../core/errors.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import { PLAN_DIGEST } from '../core/operator.ts';
-import type { AccountRecord } from '../core/ports.ts';
+import type { AccountRecord } from '../core/journal-reader.ts';
 import { errorsOf } from './accounts.ts';
 import { say } from './console.ts';
 import type { Environment } from './environment.ts';

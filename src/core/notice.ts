@@ -1,7 +1,7 @@
 // What a run means for its account, and which notices a change of that gives (contract, section 7, Notifications).
 import type { OperationRecord } from './journal.ts';
 import type { HeldChange } from './plan.ts';
-import type { RunDetail } from './ports.ts';
+import type { RunDetail } from './journal-reader.ts';
 import type { NotifySettings } from './settings.ts';
 
 export type NoticeType = NotifySettings['events'][number];

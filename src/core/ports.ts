@@ -3,7 +3,7 @@ import type { Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.
 import type { ServiceError } from './errors.ts';
 import type { Memory } from './history.ts';
 import type { Lease, SentCommit } from './locks.ts';
-import type { OperationRecord, OperationStatus, RunMode, RunRecord, RunStatus, Trigger } from './journal.ts';
+import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
 import type { Approval, ApprovalTaking, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
 import type { AccountSettings, ConfigCommit } from './settings.ts';
@@ -244,8 +244,11 @@ export interface Journal {
   rememberThrottle(account: string, untilMs: number): Promise<void>;
   /** Whether a daemon's schedule has begun a run of the account between two moments, both inclusive. */
   hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
-  /** Uses up the approval of the plan with this digest. An approval of another plan, or an old one, lapses. */
-  takeApproval(account: string, digest: string, nowMs: number): Promise<ApprovalTaking>;
+  /**
+   * Uses up the approval of the plan with this digest. An approval of another plan, or an old one, lapses. In a pause
+   * only a run that somebody asked for by hand takes any.
+   */
+  takeApproval(account: string, digest: string, byHand: boolean, nowMs: number): Promise<ApprovalTaking>;
   endRun(runId: string, end: RunEnd): Promise<void>;
 }
 
@@ -259,42 +262,6 @@ export interface RecordedObservation {
   /** Whether this becomes the account's last good lists; not when a guard blocked the run. */
   readonly good: boolean;
   readonly missing: readonly MissingHolding[];
-}
-
-/** An account as the journal knows it, for the status of all at once. */
-export interface AccountRecord {
-  readonly name: string;
-  readonly state: AccountState;
-  readonly lastRun: RunRecord | null;
-  /** When a run last ended converged, held or planned. */
-  readonly lastSuccessAt: string | null;
-}
-
-/** The reading side of the journal, for `history`, `show` and the daemon's pages. */
-export interface JournalReader {
-  runs(filter: {
-    account?: string;
-    limit: number;
-    sinceMs?: number;
-    status?: RunStatus;
-  }): Promise<readonly RunRecord[]>;
-  /** A run by its id or by an unambiguous beginning of it. */
-  run(id: string): Promise<RunDetail | null>;
-  /** Every account that ever ran or was paused; one when a name is given. */
-  accounts(name?: string): Promise<readonly AccountRecord[]>;
-  /** Approvals that no run has used yet, of accounts that are not paused. */
-  approvals(): Promise<readonly { readonly account: string; readonly givenAtMs: number }[]>;
-  /** Which account among `configured` has claimed the remote account; as Journal.identify, and claims nothing. */
-  claimant(claim: IdentityClaim): Promise<string | null>;
-  /** How many entries of each kind the last lists of a run showed. */
-  entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;
-}
-
-export interface RunDetail {
-  readonly run: RunRecord;
-  readonly operations: readonly OperationRecord[];
-  readonly warnings: readonly Warning[];
-  readonly plan: Plan | null;
 }
 
 /** How the configuration's commit stands to another one. */

@@ -119,18 +119,17 @@ export function createAccountBook(first: ServiceSettings, log: Log, metrics: Met
     names: () => names,
     service: () => service,
     serviceErrors: () => serviceErrors,
-    schedules: () =>
-      [...book.values()].flatMap(({ settings, errors }) =>
-        settings === null ? [] : [toSchedule(settings, errors)],
-      ),
+    schedules: () => [...book.values()].map(toSchedule),
   };
 }
 
-function toSchedule(
-  { name, schedule, timezone, jitterMs, mode, configDigest }: AccountSettings,
-  errors: readonly ConfigIssue[],
-): Schedule {
-  const revision = JSON.stringify([schedule, timezone, jitterMs, mode, configDigest, errors]);
+/** When an account runs whose file was never sound: its failed runs are how people learn of it. */
+const UNKNOWN_SCHEDULE = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 30_000 };
+
+function toSchedule({ name, settings, errors }: BookedAccount): Schedule {
+  const { schedule, timezone, jitterMs } = settings ?? UNKNOWN_SCHEDULE;
+  // Settings are a new object whenever the files that they come from were read anew because they had changed.
+  const revision = errors.length === 0 && settings !== null ? settings : errors.map(formatConfigIssue).join();
   return { name, schedule, timezone, jitterMs, revision };
 }
 

@@ -6,7 +6,8 @@ import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
-import type { JournalReader, RunDetail, RunSignals } from '../core/ports.ts';
+import type { JournalReader, RunDetail } from '../core/journal-reader.ts';
+import type { RunSignals } from '../core/ports.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
 import type { AccountBook, ConfigurationReader, Reading } from './account-book.ts';
 import type { Log } from './log.ts';
@@ -31,6 +32,8 @@ export interface AccountRunOptions {
   ) => Promise<void>;
   /** The tick that a scheduled run is for. */
   readonly tickOf: (account: string) => number | null;
+  /** Told why runs cannot be journaled, and null when they can again. */
+  readonly onTrouble: (trouble: string | null) => void;
   readonly onFailures: (account: string, failures: number) => void;
 }
 
@@ -40,6 +43,8 @@ export function createAccountRun(
 ): (account: string, trigger: Trigger) => Promise<void> {
   const { book, log, metrics, deps, signals } = options;
   const logged = new Map<string, string>();
+  /** How often in a row the runs of an account could not even be journaled. */
+  const troubles = new Map<string, number>();
 
   async function run(name: string, trigger: Trigger): Promise<void> {
     const startedAt = performance.now();
@@ -47,12 +52,17 @@ export function createAccountRun(
       const reading = await options.configuration.readFor(name);
       if (book.take(reading)) options.onNewReading();
       const runId = await runBooked(name, trigger, reading);
+      troubles.delete(name);
+      if (troubles.size === 0) options.onTrouble(null);
       if (runId !== null) await tell(name, runId, (performance.now() - startedAt) / 1000);
     } catch (error) {
       // The store could not be used, or there is a bug: the daemon lives, and says so.
       const { code, message } = describeFailure(error);
       log.error({ event: 'run_failed', account: name, trigger, code, error: message }, 'the run failed');
       metrics.runFailed(name);
+      troubles.set(name, (troubles.get(name) ?? 0) + 1);
+      options.onFailures(name, troubles.get(name) ?? 0);
+      options.onTrouble(message);
     }
   }
 

@@ -1,5 +1,6 @@
 // Approvals are kept in the store, wherever they were given: this looks for new ones and has their accounts run.
-import type { Clock, JournalReader } from '../core/ports.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { Clock } from '../core/ports.ts';
 import type { Log } from './log.ts';
 
 const EVERY_MS = 2000;

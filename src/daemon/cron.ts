@@ -26,8 +26,9 @@ const MOST_LINES = 5000;
  */
 export function nextTickMs(cron: string, timezone: string, afterMs: number): number | null {
   const line = readLine(cron);
-  const candidate = toInstant(nextWallMs(line, wallTimeMs(afterMs, timezone)), timezone, afterMs);
-  if (!line.repeats) return candidate;
+  const wallMs = wallTimeMs(afterMs, timezone);
+  if (!line.repeats) return nextOnceMs(line, timezone, wallMs, afterMs);
+  const candidate = toInstants(nextWallMs(line, wallMs), timezone).find((ms) => ms > afterMs) ?? null;
   const repeatedFrom = backwardChange(timezone, afterMs, candidate ?? afterMs + DAY_MS);
   if (repeatedFrom === null) return candidate;
   const wall = nextWallMs(line, wallTimeMs(repeatedFrom, timezone) - 1000);
@@ -116,14 +117,24 @@ function firstInDay({ hours, minutes, seconds }: CronLine, afterMs: number): num
   return null;
 }
 
-/** The moment of a wall time: of two the first that lies after `afterMs`; of none, as much later as was skipped. */
-function toInstant(wallMs: number | null, timezone: string, afterMs: number): number | null {
-  if (wallMs === null) return null;
+/** The next tick of a line that ticks once although the zone's clocks show its time twice: the first time counts. */
+function nextOnceMs(line: CronLine, timezone: string, fromWallMs: number, afterMs: number): number | null {
+  let wallMs = nextWallMs(line, fromWallMs);
+  while (wallMs !== null) {
+    const [first = 0] = toInstants(wallMs, timezone);
+    if (first > afterMs) return first;
+    wallMs = nextWallMs(line, wallMs);
+  }
+  return null;
+}
+
+/** The moments at which the zone's clocks show a wall time; of none, as much later as was skipped. */
+function toInstants(wallMs: number | null, timezone: string): readonly number[] {
+  if (wallMs === null) return [];
   const before = wallMs - offsetMs(wallMs - DAY_MS, timezone);
   const after = wallMs - offsetMs(wallMs + DAY_MS, timezone);
-  const moments = [before, after].filter((ms) => wallTimeMs(ms, timezone) === wallMs).toSorted(ascending);
-  if (moments.length === 0) return Math.max(before, after);
-  return moments.find((ms) => ms > afterMs) ?? moments.at(-1) ?? null;
+  const moments = [...new Set([before, after])].filter((ms) => wallTimeMs(ms, timezone) === wallMs);
+  return moments.length === 0 ? [Math.max(before, after)] : moments.toSorted(ascending);
 }
 
 /** The moment within (afterMs, upToMs] from which on the zone's clocks show an hour again; null when there is none. */

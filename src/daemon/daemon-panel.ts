@@ -2,7 +2,8 @@
 import { formatConfigIssue } from '../core/errors.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import type { PlanResult } from '../core/plan.ts';
-import type { AccountRecord, Clock, JournalReader } from '../core/ports.ts';
+import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { Clock } from '../core/ports.ts';
 import type { AccountBook, BookedAccount, ConfigurationReader } from './account-book.ts';
 import type { AccountView, Panel, PostedConfiguration } from './panel.ts';
 import type { RunQueue } from './run-queue.ts';
@@ -21,6 +22,8 @@ export interface DaemonPanelOptions {
   readonly onOperator: (account: string) => void;
   readonly planPosted: (posted: PostedConfiguration) => Promise<readonly PlanResult[]>;
   readonly undelivered: () => Promise<number>;
+  /** Why runs cannot be journaled; null while they can. */
+  readonly troubleOf: () => string | null;
   /** What the last run of an account left to do; undefined before there was one. */
   readonly driftOf: (account: string) => AccountView['drift'];
 }
@@ -60,13 +63,14 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
 
   return {
     async overview() {
-      const sourceProblem = options.configuration.sourceProblem();
       return {
         version: options.version,
         startedAt,
         issues: [
           ...book.serviceErrors().map(formatConfigIssue),
-          ...(sourceProblem === null ? [] : [sourceProblem]),
+          ...[options.configuration.sourceProblem(), options.troubleOf()].filter(
+            (problem) => problem !== null,
+          ),
         ],
         commit: await options.configuration.commit(),
         undelivered: await options.undelivered(),

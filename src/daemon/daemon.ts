@@ -3,7 +3,8 @@ import type { ApplyDeps } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import type { Operation, PlanResult } from '../core/plan.ts';
-import type { JournalReader, RunSignals } from '../core/ports.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { RunSignals } from '../core/ports.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { ConfigurationReader } from './account-book.ts';
 import { createAccountBook } from './account-book.ts';
@@ -73,6 +74,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   const drifts = new Map<string, Drift>();
   let stopping = false;
   let lanes = 1;
+  let trouble: string | null = null;
 
   const queue = createRunQueue({
     run: createAccountRun({
@@ -80,6 +82,9 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
       api: options.service.api,
       book,
       onNewReading: schedule,
+      onTrouble(found) {
+        trouble = found;
+      },
       tickOf: (account) => scheduler.lastTickMs(account),
       onFailures: (account, failures) => scheduler.ended(account, failures),
       async onRunEnded(detail, context) {
@@ -141,6 +146,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     queue,
     scheduler,
     isStopping: () => stopping,
+    troubleOf: () => trouble,
     driftOf: (account) => drifts.get(account),
     onOperator: (account) => void showOperatorsWord(account),
   });

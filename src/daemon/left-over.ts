@@ -1,6 +1,6 @@
 // What a plan would still do after its run: the drift that the gauges and the pages show.
 import type { Operation } from '../core/plan.ts';
-import type { RunDetail } from '../core/ports.ts';
+import type { RunDetail } from '../core/journal-reader.ts';
 
 /** The plan's operations that were not done; null when the run never came to a plan. */
 export function leftOver({ plan, operations }: RunDetail): readonly Operation[] | null {

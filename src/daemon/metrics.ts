@@ -2,10 +2,12 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Kind } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
-import type { RunDetail } from '../core/ports.ts';
+import type { RunDetail } from '../core/journal-reader.ts';
 import { leftOver } from './left-over.ts';
 
 export interface Metrics {
+  /** What a run found: the gauges alone, as after a restart. */
+  found(detail: RunDetail, entryCounts: ReadonlyMap<Kind, number>): void;
   /** Everything that a finished run says. */
   run(detail: RunDetail, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
   /** A run that could not even be journaled. */
@@ -127,9 +129,44 @@ export function createMetrics(version: string): Metrics {
   }
   const forgets = new Map<string, (() => void)[]>();
 
+  /** Counters of an account that is gone would stay for ever. */
+  async function forgetCounters(account: string): Promise<void> {
+    for (const metric of [runs, operations, requests, retries, skipped]) {
+      for (const { labels } of (await metric.get()).values) {
+        if (labels.account === account) metric.remove({ ...labels });
+      }
+    }
+    duration.remove({ account });
+  }
+
+  function showFound(detail: RunDetail, entryCounts: ReadonlyMap<Kind, number>): void {
+    const { plan, run } = detail;
+    const { account } = run;
+    const left = leftOver(detail);
+    if (plan === null || left === null) return;
+    forgetGauges(account);
+    const forget: (() => void)[] = [];
+    for (const kind of KINDS) {
+      entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
+      for (const action of ['create', 'delete'] as const) {
+        const count = left.filter((each) => each.kind === kind && each.action === action).length;
+        drift.set({ account, kind, action }, count);
+        forget.push(() => drift.remove({ account, kind, action }));
+      }
+      for (const rule of new Set(plan.held.flatMap((each) => each.rules))) {
+        const count = plan.held.filter((each) => each.kind === kind && each.rules.includes(rule)).length;
+        if (count === 0) continue;
+        held.set({ account, kind, rule }, count);
+        forget.push(() => held.remove({ account, kind, rule }));
+      }
+    }
+    forgets.set(account, forget);
+  }
+
   return {
+    found: showFound,
     run(detail, entryCounts, durationSeconds) {
-      const { run, operations: rows, plan } = detail;
+      const { run, operations: rows } = detail;
       const { account, status } = run;
       runs.inc({ account, status });
       duration.observe({ account }, durationSeconds);
@@ -139,25 +176,7 @@ export function createMetrics(version: string): Metrics {
       for (const { kind, action, status: result } of rows) {
         if (result !== 'held' && result !== 'pending') operations.inc({ account, kind, action, result });
       }
-      const left = leftOver(detail);
-      if (plan === null || left === null) return;
-      forgetGauges(account);
-      const forget: (() => void)[] = [];
-      for (const kind of KINDS) {
-        entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
-        for (const action of ['create', 'delete'] as const) {
-          const count = left.filter((each) => each.kind === kind && each.action === action).length;
-          drift.set({ account, kind, action }, count);
-          forget.push(() => drift.remove({ account, kind, action }));
-        }
-        for (const rule of new Set(plan.held.flatMap((each) => each.rules))) {
-          const count = plan.held.filter((each) => each.kind === kind && each.rules.includes(rule)).length;
-          if (count === 0) continue;
-          held.set({ account, kind, rule }, count);
-          forget.push(() => held.remove({ account, kind, rule }));
-        }
-      }
-      forgets.set(account, forget);
+      showFound(detail, entryCounts);
     },
     runFailed: (account) => runs.inc({ account, status: 'failed' }),
     request(account, { method, status, durationMs }) {
@@ -201,6 +220,7 @@ export function createMetrics(version: string): Metrics {
       if (digest !== undefined) pending.remove({ account, digest });
       pendingDigests.delete(account);
       for (const kind of KINDS) entries.remove({ account, kind });
+      void forgetCounters(account);
     },
     contentType: registry.contentType,
     text: () => registry.metrics(),

@@ -2,7 +2,7 @@
 import type { ApproveOutcome } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { PlanResult } from '../core/plan.ts';
-import type { JournalReader, RunDetail } from '../core/ports.ts';
+import type { JournalReader, RunDetail } from '../core/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
 
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
@@ -37,7 +37,7 @@ export interface AccountView {
 export interface DaemonView {
   readonly version: string;
   readonly startedAt: string;
-  /** Errors of the service's file, or of the source; the last good configuration goes on meanwhile. */
+  /** Errors of the service's file or of the source (the last good configuration goes on), and of the store. */
   readonly issues: readonly string[];
   readonly commit: ConfigCommit | null;
   /** Notifications that could not be delivered in the last 24 hours. */

@@ -21,8 +21,8 @@ export interface Schedule {
   readonly schedule: string;
   readonly timezone: string;
   readonly jitterMs: number;
-  /** Changes when the account's file does; a change ends the backoff. */
-  readonly revision: string;
+  /** Another value when the account's file has changed, which ends the backoff. */
+  readonly revision: object | string;
 }
 
 export interface SchedulerOptions {

@@ -1,7 +1,7 @@
 // What a start does before the first tick: says what it will do, restores what the journal knows, asks for first runs.
 import { formatConfigIssue } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
-import type { AccountRecord, JournalReader } from '../core/ports.ts';
+import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { AccountBook, BookedAccount } from './account-book.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -36,12 +36,25 @@ export async function startUp(options: StartUpOptions): Promise<void> {
   }
   tellPlan(book, scheduler, records, log);
   const { runOnStart } = book.service().daemon;
+  if (!runOnStart) await showLastRuns(options, records);
   // Also an account whose file is broken: its failed run is how people learn of it.
   for (const { name } of book.accounts()) {
     const lastRun = records.get(name)?.lastRun ?? null;
     const missed = lastRun !== null && scheduler.missedTickSince(name, Date.parse(lastRun.startedAt));
     if (runOnStart) request(name, 'start');
     else if (missed) request(name, 'catch_up');
+  }
+}
+
+/** The gauges say what the last runs found, until the next ones do. */
+async function showLastRuns(
+  { book, reader, metrics }: StartUpOptions,
+  records: ReadonlyMap<string, AccountRecord>,
+): Promise<void> {
+  for (const { name } of book.accounts()) {
+    const runId = records.get(name)?.lastRun?.id;
+    const detail = runId === undefined ? null : await reader.run(runId);
+    if (detail !== null) metrics.found(detail, await reader.entryCounts(detail.run.id));
   }
 }
 

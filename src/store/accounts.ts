@@ -52,15 +52,15 @@ export function accountsJournal(
         .execute();
     },
 
-    takeApproval(account, digest, nowMs) {
+    takeApproval(account, digest, byHand, nowMs) {
       return immediately(db, async (connection): Promise<ApprovalTaking> => {
         const row = await connection
           .selectFrom('accounts')
           .selectAll()
           .where('name', '=', account)
           .executeTakeFirst();
-        const { approval } = toState(row);
-        if (approval === null) return { type: 'none' };
+        const { approval, paused } = toState(row);
+        if (approval === null || (paused && !byHand)) return { type: 'none' };
         await connection
           .updateTable('accounts')
           .set({ approved_digest: null, approved_at: null })

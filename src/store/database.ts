@@ -9,8 +9,8 @@ import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
 
-/** SQLite waits for a lock with the whole process, so it waits shortly; store.ts tries again. */
-const BUSY_TIMEOUT_MS = 50;
+/** How long an opening waits for another process; it is the only wait that keeps the whole process waiting. */
+const OPEN_TIMEOUT_MS = 2000;
 
 /** Opens the file, making it and its folder (mode 0600) when missing. Throws StoreError. */
 export function openDatabase(file: string, options: { mustExist?: boolean } = {}): Database {
@@ -22,13 +22,15 @@ export function openDatabase(file: string, options: { mustExist?: boolean } = {}
     // Made before SQLite opens it, so that neither it nor its WAL is ever readable by others.
     closeSync(openSync(file, 'a', 0o600));
     chmodSync(file, 0o600);
-    const driver = new SQLite(file, { timeout: BUSY_TIMEOUT_MS });
+    const driver = new SQLite(file, { timeout: OPEN_TIMEOUT_MS });
     try {
       driver.pragma('journal_mode = WAL');
       // A commit survives a killed process; `durably` makes one that survives a power failure.
       driver.pragma('synchronous = NORMAL');
       driver.pragma('foreign_keys = ON');
       migrate(driver, file);
+      // From now on store.ts waits, and lets others go on meanwhile.
+      driver.pragma('busy_timeout = 0');
     } catch (error) {
       driver.close();
       throw error;

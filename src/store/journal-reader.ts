@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { RunRecord } from '../core/journal.ts';
 import type { Warning } from '../core/catalog.ts';
 import type { Plan } from '../core/plan.ts';
-import type { JournalReader } from '../core/ports.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
 import { claimantOf, toState } from './accounts.ts';
 import { unpack } from './bodies.ts';
 import type { Database } from './database.ts';

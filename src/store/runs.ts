@@ -125,6 +125,15 @@ function accountOf(connection: Database, runId: string) {
   return connection.selectFrom('runs').select('account').where('id', '=', runId);
 }
 
+/** Where nothing waits, a word that was given has nothing left to say. */
+const NOTHING_PENDING = {
+  pending_digest: null,
+  pending_run: null,
+  pending_since: null,
+  approved_digest: null,
+  approved_at: null,
+};
+
 /** The plan that waits for approval now, with the run that showed it first. */
 async function rememberPending(
   connection: Database,
@@ -135,7 +144,7 @@ async function rememberPending(
     .updateTable('accounts')
     .set(
       pending === null
-        ? { pending_digest: null, pending_run: null, pending_since: null }
+        ? NOTHING_PENDING
         : { pending_digest: pending, pending_run: runId, pending_since: toIso(finishedAtMs) },
     )
     .where('name', '=', accountOf(connection, runId))

@@ -1,11 +1,13 @@
 // The store as the other rooms get it: the journal, the locks and the reader over one SQLite file.
 import type { Locks } from '../core/locks.ts';
-import type { Journal, JournalReader } from '../core/ports.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { Journal } from '../core/ports.ts';
 import { sql } from 'kysely';
 import type { OperatorDesk } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { ServiceSettings } from '../core/settings.ts';
+import type { Database } from './database.ts';
 import { immediately, openDatabase, toStoreError } from './database.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
@@ -19,6 +21,8 @@ import { prune } from './retention.ts';
 import { memoryJournal } from './memory.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
+import type { StoreFile } from './store-file.ts';
+import { storeFile } from './store-file.ts';
 
 export interface Store {
   readonly journal: Journal;
@@ -35,54 +39,61 @@ export interface Store {
 /** Opens or makes the store. Every failure of its methods is a StoreError that names the file. */
 export function openStore(file: string, options: { mustExist?: boolean } = {}): Store {
   const db = openDatabase(file, options);
+  const opened = storeFile(file);
   return {
-    journal: explained(file, {
+    journal: explained(opened, {
       ...accountsJournal(db),
       ...memoryJournal(db),
       ...runsJournal(db),
       ...operationsJournal(db),
       ...observationsJournal(db),
     }),
-    locks: explained(file, createLocks(db)),
-    reader: explained(file, journalReader(db)),
-    desk: explained(file, operatorDesk(db)),
-    outbox: explained(file, createOutbox(db)),
-    ...explained(file, {
-      // Writing the version that is there already takes a page, which a full disk refuses.
-      check: () =>
-        immediately(db, async (connection) => {
-          await sql`pragma user_version = ${sql.raw(String(MIGRATIONS.length))}`.execute(connection);
-        }),
+    locks: explained(opened, createLocks(db)),
+    reader: explained(opened, journalReader(db), PERSON_PATIENCE_MS),
+    desk: explained(opened, operatorDesk(db), PERSON_PATIENCE_MS),
+    outbox: explained(opened, createOutbox(db)),
+    ...explained(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
+    ...explained(opened, {
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
     }),
     close: () => db.destroy(),
   };
 }
 
-/** How long a store that another program keeps locked is waited for. */
-const LONGEST_BUSY_MS = 30_000;
-const BUSY_PAUSE_MS = 50;
+/** Writes the version that is there already: it changes nothing, and takes a page, which a full disk refuses. */
+async function writeNothing(db: Database): Promise<void> {
+  await immediately(db, async (connection) => {
+    await sql`pragma user_version = ${sql.raw(String(MIGRATIONS.length))}`.execute(connection);
+  });
+}
+
+/** How long a store that another program keeps locked is waited for: by runs, and by people. */
+const RUN_PATIENCE_MS = 30_000;
+const PERSON_PATIENCE_MS = 3000;
+const BUSY_PAUSE_MS = 20;
 
 /**
  * The same methods, whose failures are StoreErrors. While another program keeps the store locked they try again: each
- * method is one transaction, so that what failed left nothing behind.
+ * method is one transaction, so that what failed left nothing behind. A file that was removed or replaced is refused:
+ * other processes would not see what is written into it, nor its locks.
  */
-function explained<T extends object>(file: string, methods: T): T {
+function explained<T extends object>(file: StoreFile, methods: T, patienceMs = RUN_PATIENCE_MS): T {
   return new Proxy(methods, {
     get(target, property, receiver) {
       const method: unknown = Reflect.get(target, property, receiver);
       if (typeof method !== 'function') return method;
       return async (...args: unknown[]): Promise<unknown> => {
-        const deadline = performance.now() + LONGEST_BUSY_MS;
+        const deadline = performance.now() + patienceMs;
         for (;;) {
           try {
+            file.check();
             return await Reflect.apply(method, target, args);
           } catch (error) {
-            const explainedError = toStoreError(error, file);
+            const explainedError = toStoreError(error, file.path);
             const isBusy = explainedError instanceof StoreError && explainedError.code === 'store_busy';
             if (!isBusy || performance.now() > deadline) throw explainedError;
           }
-          await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
+          await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS * (1 + Math.random())));
         }
       };
     },

@@ -30,9 +30,9 @@ interface Stage {
   /** A person's machine: a copy of the configuration, without tokens of accounts and without a store. */
   readonly desk: Workspace;
   /** Writes acme's file on the person's machine. */
-  edit(lines: string, account?: string): void;
+  readonly edit: (lines: string, account?: string) => void;
   /** `plan --server` on the person's machine. */
-  ask(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Result>;
+  readonly ask: (args?: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Result>;
 }
 
 async function stage(
@@ -49,7 +49,7 @@ async function stage(
     s,
     daemon,
     desk,
-    edit(lines, account = 'acme') {
+    edit: (lines, account = 'acme') => {
       const head = `baseUrl: ${s.sandbox.url}\ntoken: { env: ${tokenVariable(account)} }`;
       desk.write(`config/accounts/${account}.yaml`, `${head}\n${lines}\n`);
     },
@@ -105,10 +105,14 @@ test('a daemon gives the plan that its own next run makes of the same files, by 
       skills: ['Foreign'],
       file: 'policy: { ownership: managed }\nskills: [Go, Flap, Dropped]',
     },
-    async ({ apply, sandbox, idOf }) => {
+    async (prepared) => {
+      const { sandbox } = prepared;
       for (let time = 0; time < 3; time += 1) {
-        expect((await apply()).run).toMatchObject({ status: 'converged', created: time === 0 ? 3 : 1 });
-        sandbox.removeEntry('acme', idOf('Flap'));
+        expect((await prepared.apply()).run).toMatchObject({
+          status: 'converged',
+          created: time === 0 ? 3 : 1,
+        });
+        sandbox.removeEntry('acme', prepared.idOf('Flap'));
       }
     },
   );

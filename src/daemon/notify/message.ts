@@ -4,7 +4,7 @@ import type { RunMode, RunStatus } from '../../core/journal.ts';
 import type { DueNotice, NoticeType } from '../../core/notice.ts';
 import { awaitedDigest, undoneOperations, waitingChanges } from '../../core/notice.ts';
 import type { PlanSummary } from '../../core/plan.ts';
-import type { RunDetail } from '../../core/ports.ts';
+import type { RunDetail } from '../../core/journal-reader.ts';
 import { nextSteps } from '../../report/run-words.ts';
 
 /** The JSON form (contract, section 7). Fields are only ever added. */

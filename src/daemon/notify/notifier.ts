@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { judgeNews, newsOf } from '../../core/notice.ts';
 import type { Outbox, TargetUpdate } from '../../core/outbox.ts';
-import type { Clock, RunDetail } from '../../core/ports.ts';
+import type { RunDetail } from '../../core/journal-reader.ts';
+import type { Clock } from '../../core/ports.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import type { Log } from '../log.ts';
 import type { Courier, DeliveryResult } from './courier.ts';

@@ -93,6 +93,26 @@ describe('a plan in approve mode', () => {
     expect(await approve(on, digest.slice(7, 15))).toBe('approved');
   });
 
+  it('that was approved in a pause waits for its end', async () => {
+    const on = await stage({ seed });
+    await on.apply(wish);
+    await on.store.desk.setPaused('acme', true);
+    await approve(on);
+    expect((await on.apply(wish)).status).toBe('planned');
+    await on.store.desk.setPaused('acme', false);
+    expect((await on.apply(wish)).status).toBe('converged');
+  });
+
+  it('that was approved lapses where the daemon may only plan', async () => {
+    const on = await stage({ seed });
+    const { plan } = await on.apply(wish);
+    await approve(on);
+    await on.plan({ ...wish, trigger: 'schedule' });
+    expect(await stateOf(on)).toMatchObject({ pending: null, approval: null });
+    expect((await on.apply(wish)).plan?.digest).toBe(plan?.digest);
+    expect(on.writes()).toEqual([]);
+  });
+
   it('that has nothing to do needs no word, and an approval that stands for another one lapses', async () => {
     const on = await stage({ seed });
     await on.apply(wish);

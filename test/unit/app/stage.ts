@@ -83,6 +83,7 @@ export interface Wish {
   readonly options?: Partial<ReconcileOptions>;
   readonly deps?: (deps: ApplyDeps) => ApplyDeps;
   readonly stop?: AbortController;
+  readonly trigger?: AccountRequest['trigger'];
 }
 
 export interface Stage {
@@ -159,7 +160,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
       api: whole,
       commit: null,
       configured: new Set([...sandbox.accounts.map((each) => each.name), name, 'copy']),
-      trigger: 'cli',
+      trigger: wish.trigger ?? 'cli',
       signals: { stop: stop.signal, kill: new AbortController().signal },
     };
   }

@@ -1,7 +1,7 @@
 // Runs as the journal tells them, complete but for what a test is about.
 import type { OperationRecord, RunRecord } from '../../../src/core/journal.ts';
 import type { HeldChange, Operation, Plan } from '../../../src/core/plan.ts';
-import type { RunDetail } from '../../../src/core/ports.ts';
+import type { RunDetail } from '../../../src/core/journal-reader.ts';
 
 export interface RunSketch extends Partial<Omit<RunRecord, 'held'>> {
   /** Names of skills that the plan would create. */

@@ -109,6 +109,11 @@ describe('on the day on which the clocks go back', () => {
     expect(ticks(`30 ${hour} * * *`, timezone, from, to)).toEqual([first, second]);
   });
 
+  it('also asked in between, a time that passed for the first time is past', () => {
+    const next = nextTickMs('30 2 * * *', 'Europe/Berlin', Date.parse('2026-10-25T01:05:00Z'));
+    expect(new Date(next ?? 0).toISOString()).toBe('2026-10-26T01:30:00.000Z');
+  });
+
   it.each(['Europe/Berlin', 'America/New_York', 'Australia/Sydney'])(
     'every hour that passes in %s ticks once',
     (timezone) => {

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterEach } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
-import type { RunDetail } from '../../../../src/core/ports.ts';
+import type { RunDetail } from '../../../../src/core/journal-reader.ts';
 import { type HttpOptions, type HttpServer, startHttp } from '../../../../src/daemon/http/server.ts';
 import type { AccountView, DaemonView, Panel, PostedConfiguration } from '../../../../src/daemon/panel.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';

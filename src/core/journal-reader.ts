@@ -1,0 +1,41 @@
+// The reading side of the journal: for commands that ask, and for the daemon's pages and gauges.
+import type { Kind, Warning } from './catalog.ts';
+import type { OperationRecord, RunRecord, RunStatus } from './journal.ts';
+import type { Plan } from './plan.ts';
+import type { AccountState, IdentityClaim } from './ports.ts';
+
+/** An account as the journal knows it, for the status of all at once. */
+export interface AccountRecord {
+  readonly name: string;
+  readonly state: AccountState;
+  readonly lastRun: RunRecord | null;
+  /** When a run last ended converged, held or planned. */
+  readonly lastSuccessAt: string | null;
+}
+
+/** The reading side of the journal, for `history`, `show` and the daemon's pages. */
+export interface JournalReader {
+  runs(filter: {
+    account?: string;
+    limit: number;
+    sinceMs?: number;
+    status?: RunStatus;
+  }): Promise<readonly RunRecord[]>;
+  /** A run by its id or by an unambiguous beginning of it. */
+  run(id: string): Promise<RunDetail | null>;
+  /** Every account that ever ran or was paused; one when a name is given. */
+  accounts(name?: string): Promise<readonly AccountRecord[]>;
+  /** Approvals that no run has used yet, of accounts that are not paused. */
+  approvals(): Promise<readonly { readonly account: string; readonly givenAtMs: number }[]>;
+  /** Which account among `configured` has claimed the remote account; as Journal.identify, and claims nothing. */
+  claimant(claim: IdentityClaim): Promise<string | null>;
+  /** How many entries of each kind the last lists of a run showed. */
+  entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;
+}
+
+export interface RunDetail {
+  readonly run: RunRecord;
+  readonly operations: readonly OperationRecord[];
+  readonly warnings: readonly Warning[];
+  readonly plan: Plan | null;
+}
