@@ -97,7 +97,7 @@ export async function startDaemon(
   };
 }
 
-/** Reads the log as it grows; a line that is no JSON throws. */
+/** Reads the log as it grows; throws on a line that is no JSON, as that of a daemon that could not start. */
 function logReader(running: Running): () => readonly LogLine[] {
   const lines: LogLine[] = [];
   let read = 0;
@@ -106,9 +106,17 @@ function logReader(running: Running): () => readonly LogLine[] {
     const end = stderr.lastIndexOf('\n') + 1;
     const fresh = stderr.slice(read, Math.max(read, end)).split('\n').slice(0, -1);
     read = Math.max(read, end);
-    for (const line of fresh) lines.push(JSON.parse(line) as LogLine);
+    for (const line of fresh) lines.push(parsed(line));
     return lines;
   };
+}
+
+function parsed(line: string): LogLine {
+  try {
+    return JSON.parse(line) as LogLine;
+  } catch {
+    throw new Error(`this is no line of a log: ${line}`);
+  }
 }
 
 /** Throws on a line that is no sample. */

@@ -1,0 +1,420 @@
+// Two daemons, and now and then a third process, on one store and the same accounts: under load, over a service that
+// loses answers, and while people's hands change what is there. For some seconds in the suite; ROLECALL_LONG_SECONDS
+// makes it last as long as one likes.
+import { expect, onTestFinished, test } from 'vitest';
+import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { NOTIFY, type Notice, type Receiver, startReceiver } from '../support/receiver.ts';
+import { makeWorkspace, type Result, until, type Workspace } from '../support/workspace.ts';
+
+const SECONDS = Number(process.env['ROLECALL_LONG_SECONDS'] ?? 10);
+const BUSY = ['acme', 'beta', 'gamma'] as const;
+type Busy = (typeof BUSY)[number];
+/** Is run by approvals only, and its service is never in trouble. */
+const GATE = 'gate';
+
+/** With these in the file, rolecall may make each name anew twice before it takes the hands for a fight. */
+const MOST_REMOVALS = 2;
+const MOST_SKILLS = 200;
+
+type Heard = Parameters<NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['log']>>[0];
+
+interface Scene {
+  readonly sandbox: Sandbox;
+  readonly workspace: Workspace;
+  readonly receiver: Receiver;
+  readonly daemons: readonly [Daemon, Daemon];
+  /** Every write that the service was asked for. */
+  readonly writes: Heard[];
+  /** What the file of each busy account names. */
+  readonly desired: Record<Busy, string[]>;
+  /** How often a hand took an entry away: `account name` → times. */
+  readonly removed: Map<string, number>;
+}
+
+interface RunRow {
+  readonly id: string;
+  readonly account: string;
+  readonly trigger: string;
+  readonly status: string;
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly created: number;
+  readonly deleted: number;
+}
+
+interface OperationRow {
+  readonly account: string;
+  readonly run_id: string;
+  readonly action: 'create' | 'delete';
+  readonly name: string;
+  readonly remote_id: string | null;
+  readonly status: string;
+  readonly attempts: number;
+  readonly settled_by: string | null;
+}
+
+function trouble(account: Busy): Fault[] {
+  const rule = (method: string, probability: number, action: Fault['do']): Fault => ({
+    match: { account, method },
+    times: 'always',
+    probability,
+    do: action,
+  });
+  return [
+    rule('GET', 0.02, { type: 'status', status: 500 }),
+    rule('GET', 0.01, { type: 'drop-before-effect' }),
+    rule('POST', 0.08, { type: 'drop-after-effect' }),
+    rule('POST', 0.05, { type: 'effect-then-status', status: 500 }),
+    rule('POST', 0.03, { type: 'delay-effect', ms: 200 }),
+    rule('POST', 0.02, { type: 'status', status: 503 }),
+    rule('DELETE', 0.08, { type: 'drop-after-effect' }),
+    rule('DELETE', 0.05, { type: 'effect-then-status', status: 502 }),
+    rule('DELETE', 0.03, { type: 'drop-before-effect' }),
+  ];
+}
+
+async function startScene(): Promise<Scene> {
+  const writes: Heard[] = [];
+  const sandbox = await startSandbox({
+    seed: {
+      accounts: [...BUSY, GATE].map((name) => ({
+        name,
+        token: `token-of-${name}`,
+        skills: ['Start'],
+        resources: [{ id: 'r1' }, { id: 'r2', skills: ['Start'] }],
+      })),
+      settings: { latencyMs: 15, listOrder: 'shuffled' },
+    },
+    faults: BUSY.flatMap(trouble),
+    log: (entry) => {
+      if (entry.method !== 'GET') writes.push(entry);
+    },
+  });
+  onTestFinished(() => sandbox.close());
+  const receiver = await startReceiver();
+  const workspace = makeWorkspace('token-of-acme');
+  workspace.write(
+    'config/rolecall.yaml',
+    [
+      'accounts: accounts/*.yaml',
+      'store: ../data/rolecall.db',
+      'api: { requestsPerSecond: 1000, timeout: 900ms, settle: 1s, recheck: 20ms, staleness: 1s, retries: 2 }',
+      `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s, policy: { maxDeletes: 10000, maxDeletesPerDay: 100000, maxDeletePercent: 100 } }`,
+      WITH_TOKEN,
+      NOTIFY,
+      '',
+    ].join('\n'),
+  );
+  const names = Array.from({ length: 20 }, (_, index) => `Skill ${index}`);
+  const desired = { acme: ['Start', ...names], beta: ['Start', ...names], gamma: ['Start', ...names] };
+  const parts = { sandbox, workspace, receiver, writes, desired, removed: new Map<string, number>() };
+  for (const account of BUSY) writeFile(parts, account);
+  writeAccount(workspace, sandbox, GATE, 'mode: approve\nskills: [Start, Gated]');
+  const env = { ...tokens(), ...receiver.env };
+  const daemons = await Promise.all([startDaemon(workspace, { env }), startDaemon(workspace, { env })]);
+  return { ...parts, daemons };
+}
+
+function tokens(): Record<string, string> {
+  return Object.fromEntries(
+    [...BUSY, GATE].map((name) => [`${name.toUpperCase()}_TOKEN`, `token-of-${name}`]),
+  );
+}
+
+function writeAccount(workspace: Workspace, sandbox: Sandbox, account: string, lines: string): void {
+  workspace.write(
+    `config/accounts/${account}.yaml`,
+    `baseUrl: ${sandbox.url}\ntoken: { env: ${account.toUpperCase()}_TOKEN }\n${lines}\n`,
+  );
+}
+
+function writeFile(
+  { workspace, sandbox, desired }: Pick<Scene, 'workspace' | 'sandbox' | 'desired'>,
+  of: Busy,
+): void {
+  writeAccount(workspace, sandbox, of, `skills: ${JSON.stringify(desired[of])}`);
+}
+
+function skillsOf({ sandbox }: Pick<Scene, 'sandbox'>, account: string): string[] {
+  return sandbox
+    .state(account)
+    .skills.map(({ name }) => name)
+    .toSorted();
+}
+
+/** Numbers in [0, 1) that are the same in every run (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function pick<T>(random: () => number, items: readonly T[]): T | undefined {
+  return items[Math.floor(random() * items.length)];
+}
+
+/** One thing that somebody does to an account, in the service or in git. */
+function lendAHand(scene: Scene, random: () => number, turn: number): void {
+  const { sandbox, desired, removed } = scene;
+  const account = pick(random, BUSY) ?? 'acme';
+  const { skills, resources } = sandbox.state(account);
+  const kind = random();
+  if (kind < 0.35) {
+    sandbox.addSkill(account, `Stray ${turn}`);
+  } else if (kind < 0.7) {
+    const entry = pick(
+      random,
+      skills.filter(({ name }) => desired[account].includes(name) && name !== 'Start'),
+    );
+    const key = `${account} ${entry?.name}`;
+    if (entry === undefined || (removed.get(key) ?? 0) >= MOST_REMOVALS) return;
+    removed.set(key, (removed.get(key) ?? 0) + 1);
+    sandbox.removeEntry(account, entry.id);
+  } else if (kind < 0.85) {
+    if (desired[account].length >= MOST_SKILLS) return;
+    desired[account].push(...Array.from({ length: 5 }, (_, index) => `Skill ${turn}.${index}`));
+    writeFile(scene, account);
+  } else {
+    const [entry, person] = [pick(random, skills), pick(random, resources)];
+    if (entry === undefined || person === undefined) return;
+    if (person.skillsIds.includes(entry.id)) sandbox.unassign(account, person.id, entry.id);
+    else sandbox.assign(account, person.id, entry.id);
+  }
+}
+
+/** Does so again and again until the end. */
+async function lendHands(scene: Scene, isOver: () => boolean): Promise<void> {
+  const random = randomNumbers(7);
+  for (let turn = 1; !isOver(); turn += 1) {
+    lendAHand(scene, random, turn);
+    await new Promise((resolve) => setTimeout(resolve, 50 + random() * 200));
+  }
+}
+
+/** The third process: `apply` for one account or for the busy ones, until the end. */
+async function applyNowAndThen({ workspace }: Scene, isOver: () => boolean): Promise<readonly Result[]> {
+  const random = randomNumbers(11);
+  const results: Result[] = [];
+  while (!isOver()) {
+    const account = pick(random, BUSY);
+    const accounts = random() < 0.7 && account !== undefined ? [account] : BUSY;
+    results.push(await workspace.run(['apply', '--yes', '--allow-held', ...accounts], { env: tokens() }));
+    await new Promise((resolve) => setTimeout(resolve, random() * 1500));
+  }
+  return results;
+}
+
+/** The same plan needs a word each time; gives it so often and returns how often that was. */
+async function approveTwice(scene: Scene): Promise<number> {
+  const { sandbox, workspace, daemons } = scene;
+  const waiting = async (): Promise<string | null> =>
+    (await daemons[0].api<{ pending: { digest: string } | null }>(`accounts/${GATE}`)).body.pending?.digest ??
+    null;
+  const digests = new Set<string>();
+  for (const word of ['command line', 'API']) {
+    await until('a plan waits', async () => (await waiting()) !== null);
+    const digest = (await waiting()) ?? '';
+    digests.add(digest);
+    const before = gateRuns(daemons);
+    await until('both daemons have seen it wait', () =>
+      gateRuns(daemons).every((n, i) => n > (before[i] ?? 0)),
+    );
+    expect(skillsOf(scene, GATE)).toEqual(['Start']);
+    if (word === 'API')
+      expect((await daemons[1].api(`accounts/${GATE}/approve`, { digest })).status).toBe(200);
+    else expect((await workspace.run(['approve', GATE, digest], { env: tokens() })).status).toBe(0);
+    await until('the plan is carried out', () => skillsOf(scene, GATE).includes('Gated'));
+    await until('the approval is used up', async () => (await waiting()) === null);
+    const made = sandbox.state(GATE).skills.find(({ name }) => name === 'Gated');
+    sandbox.removeEntry(GATE, made?.id ?? '');
+  }
+  await until('a plan waits again', async () => (await waiting()) !== null);
+  expect([...digests, await waiting()]).toEqual([...digests, ...digests]);
+  return 2;
+}
+
+/** How often each daemon has looked at the gate: a run, or a tick that found the other one there. */
+function gateRuns(daemons: Scene['daemons']): number[] {
+  return daemons.map((daemon) => daemon.runsEnded(GATE) + daemon.events('locked', GATE).length);
+}
+
+/** No trouble and no hands any more: every account becomes what its file says. */
+async function calmDown(scene: Scene): Promise<void> {
+  const { sandbox, daemons, desired } = scene;
+  sandbox.setFaults([]);
+  for (const account of BUSY) {
+    for (const { id, skillsIds } of sandbox.state(account).resources) {
+      for (const skill of skillsIds) sandbox.unassign(account, id, skill);
+    }
+  }
+  await until('every account is as its file says', async () => {
+    // After failures in a row the schedule waits; a person does not.
+    for (const account of BUSY) await daemons[0].api(`accounts/${account}/sync`, {});
+    return BUSY.every((account) => skillsOf(scene, account).join() === desired[account].toSorted().join());
+  });
+  const ended = daemons.map((daemon) => BUSY.map((account) => daemon.runsEnded(account, 'converged')));
+  await until('each account has converged', () =>
+    BUSY.every((account, index) =>
+      daemons.some((daemon, which) => daemon.runsEnded(account, 'converged') > (ended[which]?.[index] ?? 0)),
+    ),
+  );
+}
+
+test(
+  `two daemons and a third process share a store for ${SECONDS} s: nothing is done, journaled, told or approved twice`,
+  { timeout: (SECONDS + 110) * 1000 },
+  async () => {
+    const scene = await startScene();
+    const { workspace, daemons } = scene;
+    const endsAtMs = Date.now() + SECONDS * 1000;
+    const isOver = (): boolean => Date.now() > endsAtMs;
+    const [approvals, results] = await Promise.all([
+      approveTwice(scene),
+      applyNowAndThen(scene, isOver),
+      lendHands(scene, isOver),
+    ]);
+    const acted = scene.sandbox.faults().acted.reduce((sum, times) => sum + times, 0);
+    await calmDown(scene);
+    for (const daemon of daemons) await daemon.stop();
+
+    // There was something to go wrong.
+    expect(acted).toBeGreaterThan(SECONDS);
+    expect(daemons.flatMap((daemon) => daemon.events('locked')).length).toBeGreaterThan(0);
+    expect(results.length).toBeGreaterThan(1);
+    // 1: not all could be done at that moment.
+    expect(results.filter(({ status }) => status !== 0 && status !== 1)).toEqual([]);
+    for (const { stderr } of results) expect(stderr).not.toMatch(/bug in rolecall|SQLITE|token-of-/);
+    for (const daemon of daemons) {
+      expect(daemon.events('run_failed')).toEqual([]);
+      expect(daemon.output().stderr).not.toMatch(/bug in rolecall|SQLITE|token-of-/);
+    }
+
+    makesNothingTwice(scene);
+    overlapsNowhere(workspace);
+    hasARowForEveryWrite(scene);
+    tellsEverythingOnce(scene);
+    usesEachApprovalOnce(scene, approvals);
+    expect(workspace.rows('select * from locks')).toEqual([]);
+    expect(workspace.rows(`select * from runs where status in ('running', 'interrupted')`)).toEqual([]);
+  },
+);
+
+function isEffective({ effect, fault }: Heard): boolean {
+  // The effect of this one comes after it was heard of.
+  return effect || fault === 'delay-effect';
+}
+
+function countBy<T>(items: readonly T[], key: (item: T) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
+  return counts;
+}
+
+function makesNothingTwice(scene: Scene): void {
+  for (const account of [...BUSY, GATE]) {
+    const names = skillsOf(scene, account);
+    expect(names.length).toBe(new Set(names).size);
+  }
+  const made = countBy(
+    scene.writes.filter((write) => write.method === 'POST' && isEffective(write)),
+    ({ account, name }) => `${account} ${name}`,
+  );
+  const tooOften = [...made].filter(
+    ([key, times]) => !key.startsWith(`${GATE} `) && times > 1 + (scene.removed.get(key) ?? 0),
+  );
+  expect(tooOften).toEqual([]);
+}
+
+/** By the journal: of each account, every run that may write begins after the one before it has ended. */
+function overlapsNowhere(workspace: Workspace): void {
+  const runs = workspace.rows<RunRow>(
+    `select * from runs where mode != 'plan' order by account, started_at, finished_at`,
+  );
+  expect(new Set(runs.map(({ trigger }) => trigger === 'cli'))).toEqual(new Set([true, false]));
+  const overlaps = runs.filter((run, index) => {
+    const before = runs[index - 1];
+    return before?.account === run.account && before.finished_at > run.started_at;
+  });
+  expect(overlaps).toEqual([]);
+}
+
+function operationsOf(workspace: Workspace): readonly OperationRow[] {
+  return workspace.rows<OperationRow>(
+    'select runs.account, operations.* from operations join runs on runs.id = run_id',
+  );
+}
+
+function hasARowForEveryWrite({ workspace, writes }: Scene): void {
+  const operations = operationsOf(workspace);
+  const done = operations.filter(({ status, attempts }) => status === 'done' && attempts > 0);
+  const effects = countBy(writes.filter(isEffective), writeKey);
+  expect(new Map([...countBy(done, rowKey)].toSorted())).toEqual(new Map([...effects].toSorted()));
+  const open = operations.filter(
+    ({ status, settled_by }) =>
+      status === 'sent' || status === 'pending' || (status === 'unknown' && settled_by === null),
+  );
+  expect(open).toEqual([]);
+}
+
+function writeKey({ method, account, name, path }: Heard): string {
+  return method === 'POST'
+    ? `${account} create ${name}`
+    : `${account} delete ${decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))}`;
+}
+
+function rowKey({ account, action, name, remote_id }: OperationRow): string {
+  return `${account} ${action} ${action === 'create' ? name : remote_id}`;
+}
+
+function tellsEverythingOnce({ workspace, receiver, daemons }: Scene): void {
+  const notices = receiver.notices();
+  expect(receiver.refused()).toEqual([]);
+  const twice = [...countBy(notices, ({ id }) => id), ...countBy(notices, noticeKey)].filter(
+    ([, n]) => n > 1,
+  );
+  expect(twice).toEqual([]);
+  // Both daemons have delivered, and nothing waits.
+  for (const daemon of daemons) expect(daemon.events('notification_delivered').length).toBeGreaterThan(0);
+  expect(daemons.flatMap((daemon) => daemon.events('notification_delivered'))).toHaveLength(notices.length);
+  expect(workspace.rows('select * from notices where delivered_at is null')).toEqual([]);
+
+  const settled = new Set(
+    operationsOf(workspace)
+      .filter(({ settled_by }) => settled_by !== null)
+      .map(({ run_id }) => run_id),
+  );
+  const runs = workspace.rows<RunRow>('select * from runs order by started_at');
+  const applied = new Set(notices.filter(({ type }) => type === 'applied').map(({ data }) => data.runId));
+  for (const { id, trigger, created, deleted } of runs) {
+    // What a later run found out was not known when the notice was written.
+    if (settled.has(id)) continue;
+    expect({ id, told: applied.has(id) }).toEqual({ id, told: trigger !== 'cli' && created + deleted > 0 });
+  }
+  for (const account of [...BUSY, GATE]) alternates(receiver.notices(account));
+}
+
+function noticeKey({ type, data }: Notice): string {
+  return `${data.runId} ${type}`;
+}
+
+/** Nothing recovers that was well, and nothing recovers twice. */
+function alternates(notices: readonly Notice[]): void {
+  const states = notices.map(({ type }) => type).filter((type) => type !== 'applied');
+  const odd = states.filter(
+    (type, index) => type === 'recovered' && [undefined, 'recovered'].includes(states[index - 1]),
+  );
+  expect(odd).toEqual([]);
+}
+
+function usesEachApprovalOnce({ workspace, writes }: Scene, approvals: number): void {
+  const created = workspace.rows<RunRow>(`select * from runs where account = ? and created > 0`, GATE);
+  expect(created).toHaveLength(approvals);
+  expect(writes.filter(({ account }) => account === GATE)).toHaveLength(approvals);
+  const [row] = workspace.rows('select approved_digest, approved_at from accounts where name = ?', GATE);
+  expect(row).toEqual({ approved_digest: null, approved_at: null });
+}
