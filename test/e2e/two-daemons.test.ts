@@ -15,7 +15,8 @@ const GATE = 'gate';
 
 /** With these in the file, rolecall may make each name anew twice before it takes the hands for a fight. */
 const MOST_REMOVALS = 2;
-const MOST_SKILLS = 200;
+const MOST_SKILLS = 100;
+const MOST_HELD = 4;
 
 type Heard = Parameters<NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['log']>>[0];
 
@@ -176,14 +177,24 @@ function lendAHand(scene: Scene, random: () => number, turn: number): void {
     removed.set(key, (removed.get(key) ?? 0) + 1);
     sandbox.removeEntry(account, entry.id);
   } else if (kind < 0.85) {
-    if (desired[account].length >= MOST_SKILLS) return;
-    desired[account].push(...Array.from({ length: 5 }, (_, index) => `Skill ${turn}.${index}`));
+    const names = desired[account];
+    if (names.length > MOST_SKILLS) names.splice(1, MOST_SKILLS / 2);
+    names.push(...Array.from({ length: 5 }, (_, index) => `Skill ${turn}.${index}`));
     writeFile(scene, account);
   } else {
-    const [entry, person] = [pick(random, skills), pick(random, resources)];
-    if (entry === undefined || person === undefined) return;
-    if (person.skillsIds.includes(entry.id)) sandbox.unassign(account, person.id, entry.id);
-    else sandbox.assign(account, person.id, entry.id);
+    const person = pick(random, resources);
+    if (person === undefined) return;
+    const [first] = person.skillsIds;
+    // Few at a time: more than half of ten gone at once would rightly stop everything.
+    if (person.skillsIds.length >= MOST_HELD && first !== undefined) {
+      sandbox.unassign(account, person.id, first);
+      return;
+    }
+    const entry = pick(
+      random,
+      skills.filter(({ id }) => !person.skillsIds.includes(id)),
+    );
+    if (entry !== undefined) sandbox.assign(account, person.id, entry.id);
   }
 }
 
@@ -192,7 +203,7 @@ async function lendHands(scene: Scene, isOver: () => boolean): Promise<void> {
   const random = randomNumbers(7);
   for (let turn = 1; !isOver(); turn += 1) {
     lendAHand(scene, random, turn);
-    await new Promise((resolve) => setTimeout(resolve, 50 + random() * 200));
+    await new Promise((resolve) => setTimeout(resolve, 100 + random() * 300));
   }
 }
 

@@ -1,0 +1,75 @@
+// How long the daemon leaves an account alone: as long as it fails in a row, and no longer.
+import { expect, test } from 'vitest';
+import { type Daemon, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { scene, type Scene } from '../support/scene.ts';
+
+interface AccountJson {
+  readonly backoffUntil: string | null;
+  readonly consecutiveFailures: number;
+  readonly nextRunAt: string;
+}
+
+/** A daemon whose account runs at its start, and then when somebody asks. */
+async function serving(skills: readonly string[]): Promise<{ s: Scene; daemon: Daemon }> {
+  const s = await scene({
+    skills,
+    file: `skills: ${JSON.stringify(skills)}`,
+    service: [`defaults: { mode: apply, schedule: ${ONCE_A_YEAR}, jitter: 0s }`, WITH_TOKEN].join('\n'),
+  });
+  const daemon = await startDaemon(s);
+  await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
+  return { s, daemon };
+}
+
+async function runNow(s: Scene, daemon: Daemon, status: string): Promise<AccountJson> {
+  const before = daemon.runsEnded('acme', status);
+  await s.until(
+    'the run is asked for',
+    async () => (await daemon.api('accounts/acme/sync', {})).status === 202,
+  );
+  await s.until(`a run has ended ${status}`, () => daemon.runsEnded('acme', status) > before);
+  return (await daemon.api<AccountJson>('accounts/acme')).body;
+}
+
+test('one failure after runs that a guard blocked is the first in a row, and keeps no tick back', async () => {
+  const skills = Array.from({ length: 12 }, (_, index) => `S${index}`);
+  const { s, daemon } = await serving(skills);
+  for (const name of skills.slice(0, 10)) s.sandbox.removeEntry('acme', s.idOf(name));
+  for (const _ of [1, 2, 3]) {
+    expect(await runNow(s, daemon, 'blocked')).toMatchObject({ backoffUntil: null });
+  }
+  s.sandbox.setFaults([{ match: { name: 'S1' }, times: 'always', do: { type: 'status', status: 422 } }]);
+  expect((await s.run(['approve', 'acme'])).status).toBe(0);
+  await s.until('it is released', () => daemon.runsEnded('acme', 'partial') > 0);
+  expect((await daemon.api('accounts/acme')).body).toMatchObject({ backoffUntil: null });
+});
+
+test('a success of another process ends the backoff', async () => {
+  const { s, daemon } = await serving(['Go']);
+  s.sandbox.setFaults([{ times: 'always', do: { type: 'status', status: 404 } }]);
+  for (const _ of [1, 2]) await runNow(s, daemon, 'failed');
+  const failing = (await daemon.api<AccountJson>('accounts/acme')).body;
+  expect(failing).toMatchObject({ consecutiveFailures: 2, backoffUntil: expect.any(String) });
+
+  s.sandbox.setFaults([]);
+  expect((await s.apply()).run.status).toBe('converged');
+  expect((await daemon.api<AccountJson>('accounts/acme')).body).toMatchObject({
+    consecutiveFailures: 0,
+    backoffUntil: null,
+  });
+});
+
+test('an account that runs once a day and failed twice during the day does not lose its next night', async () => {
+  const { s, daemon } = await serving(['Go']);
+  const inTwelveHours = (new Date().getUTCHours() + 12) % 24;
+  s.configure(`schedule: "0 ${inTwelveHours} * * *"\nskills: [Go]`);
+  const next = async (): Promise<string> => (await daemon.api<AccountJson>('accounts/acme')).body.nextRunAt;
+  await s.until(
+    'the schedule is the new one',
+    async () => new Date(await next()).getUTCHours() === inTwelveHours,
+  );
+  const tick = await next();
+  s.sandbox.setFaults([{ times: 'always', do: { type: 'status', status: 404 } }]);
+  for (const _ of [1, 2]) await runNow(s, daemon, 'failed');
+  expect(await next()).toBe(tick);
+});
