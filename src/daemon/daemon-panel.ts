@@ -35,6 +35,7 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
   function view(account: BookedAccount, record: AccountRecord | undefined): AccountView {
     const { name, settings, errors } = account;
     const drift = options.driftOf(name);
+    const failures = record?.state.consecutiveFailures ?? 0;
     const { pending = null, approval = null } = record?.state ?? {};
     return {
       name,
@@ -48,8 +49,9 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       paused: record?.state.paused ?? false,
       activity: queue.activity(name),
       nextRunAt: isoOrNull(scheduler.nextRunMs(name)),
-      backoffUntil: isoOrNull(scheduler.backoffUntilMs(name)),
-      consecutiveFailures: record?.state.consecutiveFailures ?? 0,
+      // Another process may have ended it, which the scheduler hears a moment later.
+      backoffUntil: failures === 0 ? null : isoOrNull(scheduler.backoffUntilMs(name)),
+      consecutiveFailures: failures,
       pending:
         pending === null
           ? null
@@ -73,7 +75,8 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
           ),
         ],
         commit: await options.configuration.commit(),
-        undelivered: await options.undelivered(),
+        // A store that cannot be read is among the issues.
+        undelivered: await options.undelivered().catch(() => 0),
       };
     },
     async accounts() {

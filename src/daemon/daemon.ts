@@ -10,8 +10,8 @@ import type { ConfigurationReader } from './account-book.ts';
 import { createAccountBook } from './account-book.ts';
 import type { AccountRunOptions } from './account-run.ts';
 import { createAccountRun } from './account-run.ts';
-import type { ApprovalWatch } from './approvals.ts';
-import { watchApprovals } from './approvals.ts';
+import type { JournalWatch } from './journal-watch.ts';
+import { watchJournal } from './journal-watch.ts';
 import { createDaemonPanel } from './daemon-panel.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -159,7 +159,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     metrics.account(account, { paused, pending: pending?.digest ?? null });
   }
 
-  let approvals: ApprovalWatch | null = null;
+  let journalWatch: JournalWatch | null = null;
 
   function isAlive(): boolean {
     return clock.nowMs() - scheduler.lastBeatMs() < STUCK_MS;
@@ -183,7 +183,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
         scheduler,
         request: (account, trigger) => queue.request(account, trigger),
       });
-      approvals = watchApprovals({ reader, clock, log, request: requestApproved });
+      journalWatch = watchJournal({ reader, clock, log, request: requestApproved, scheduler });
     },
     problems() {
       if (stopping) return ['the daemon is stopping'];
@@ -193,7 +193,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     isAlive,
     async stop() {
       stopping = true;
-      await Promise.all([scheduler.stop(), approvals?.stop(), queue.stop()]);
+      await Promise.all([scheduler.stop(), journalWatch?.stop(), queue.stop()]);
     },
   };
 }

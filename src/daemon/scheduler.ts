@@ -47,6 +47,8 @@ export interface Scheduler {
   /** The tick for which the account was asked to run last. */
   lastTickMs(account: string): number | null;
   nextRunMs(account: string): number | null;
+  /** The accounts whose ticks are left out at the moment, because they failed. */
+  heldBack(): readonly string[];
   /** Before then no tick starts a run, because the account failed. */
   backoffUntilMs(account: string): number | null;
   /** The longest time between two of the next ticks: a line for working days has its weekend. */
@@ -180,9 +182,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         ? slot.dueMs
         : nextTickMs(schedule, timezone, soonestMs - 1);
     },
+    heldBack: () =>
+      [...slots.values()].flatMap((slot) => (holdUntilMs(slot) > clock.nowMs() ? [slot.schedule.name] : [])),
     backoffUntilMs(account) {
       const slot = slots.get(account);
-      if (slot === undefined || slot.failures < 2) return null;
+      if (slot === undefined) return null;
       const untilMs = holdUntilMs(slot);
       return untilMs > clock.nowMs() ? untilMs : null;
     },
@@ -200,11 +204,10 @@ function nextEventMs({ dueMs, waiting }: Slot): number {
   return Math.min(dueMs ?? Infinity, waiting?.startMs ?? Infinity);
 }
 
-/** Each failure in a row doubles the account's own interval, up to an hour, or to the interval where that is more. */
+/** Each failure in a row doubles the account's own interval, up to an hour; who runs seldomer than that waits for no more. */
 function holdUntilMs({ failures, everyMs, lastTickMs }: Slot): number {
-  if (failures < 2) return -Infinity;
-  const longestMs = Math.max(everyMs, LONGEST_BACKOFF_MS);
-  return lastTickMs + Math.min(everyMs * 2 ** Math.min(failures - 1, 30), longestMs);
+  if (failures < 2 || everyMs >= LONGEST_BACKOFF_MS) return -Infinity;
+  return lastTickMs + Math.min(everyMs * 2 ** Math.min(failures - 1, 30), LONGEST_BACKOFF_MS);
 }
 
 function isSameTime(a: Schedule, b: Schedule): boolean {

@@ -10,11 +10,14 @@ interface AccountJson {
 }
 
 /** A daemon whose account runs at its start, and then when somebody asks. */
-async function serving(skills: readonly string[]): Promise<{ s: Scene; daemon: Daemon }> {
+async function serving(
+  skills: readonly string[],
+  schedule = ONCE_A_YEAR,
+): Promise<{ s: Scene; daemon: Daemon }> {
   const s = await scene({
     skills,
     file: `skills: ${JSON.stringify(skills)}`,
-    service: [`defaults: { mode: apply, schedule: ${ONCE_A_YEAR}, jitter: 0s }`, WITH_TOKEN].join('\n'),
+    service: [`defaults: { mode: apply, schedule: ${schedule}, jitter: 0s }`, WITH_TOKEN].join('\n'),
   });
   const daemon = await startDaemon(s);
   await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
@@ -45,7 +48,7 @@ test('one failure after runs that a guard blocked is the first in a row, and kee
 });
 
 test('a success of another process ends the backoff', async () => {
-  const { s, daemon } = await serving(['Go']);
+  const { s, daemon } = await serving(['Go'], '"*/25 * * * *"');
   s.sandbox.setFaults([{ times: 'always', do: { type: 'status', status: 404 } }]);
   for (const _ of [1, 2]) await runNow(s, daemon, 'failed');
   const failing = (await daemon.api<AccountJson>('accounts/acme')).body;

@@ -1,24 +1,26 @@
-// Approvals are kept in the store, wherever they were given: this looks for new ones and has their accounts run.
+// What other processes leave in the store: an approval has its account run, a success of theirs ends a backoff.
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { Clock } from '../core/ports.ts';
 import type { Log } from './log.ts';
+import type { Scheduler } from './scheduler.ts';
 
 const EVERY_MS = 2000;
 
-export interface ApprovalWatchOptions {
+export interface JournalWatchOptions {
   readonly reader: JournalReader;
   readonly clock: Clock;
   readonly log: Log;
   /** Asks for a run of the account; false when it cannot run now. */
   readonly request: (account: string) => boolean;
+  readonly scheduler: Pick<Scheduler, 'heldBack' | 'ended'>;
 }
 
-export interface ApprovalWatch {
+export interface JournalWatch {
   stop(): Promise<void>;
 }
 
 /** Each approval starts one run at once; should that fail, the account's scheduled runs use it while it lasts. */
-export function watchApprovals({ reader, clock, log, request }: ApprovalWatchOptions): ApprovalWatch {
+export function watchJournal({ reader, clock, log, request, scheduler }: JournalWatchOptions): JournalWatch {
   const stopping = new AbortController();
   const started = new Map<string, number>();
 
@@ -28,6 +30,10 @@ export function watchApprovals({ reader, clock, log, request }: ApprovalWatchOpt
       if (started.get(account) === givenAtMs || !request(account)) continue;
       started.set(account, givenAtMs);
       log.info({ event: 'approved', account }, 'a plan was approved');
+    }
+    for (const name of scheduler.heldBack()) {
+      const [record] = await reader.accounts(name);
+      if (record?.state.consecutiveFailures === 0) scheduler.ended(name, 0);
     }
   }
 

@@ -1,0 +1,105 @@
+// A store that goes wrong under the daemon: nothing is written to the service, and everybody can see why.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { type Scene, scene } from '../support/scene.ts';
+
+const EVERY_SECOND = '"* * * * * *"';
+
+async function runningScene(
+  service = '',
+): Promise<{ s: Scene; daemon: Awaited<ReturnType<typeof startDaemon>> }> {
+  const s = await scene({
+    skills: ['Go'],
+    file: 'skills: [Go]',
+    service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`, WITH_TOKEN, service].join(
+      '\n',
+    ),
+  });
+  const daemon = await startDaemon(s);
+  await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
+  return { s, daemon };
+}
+
+const storeOf = (s: Scene): string => join(s.folder, 'data/rolecall.db');
+
+test.each(['removed', 'replaced'])('a store that was %s while it was open is not written to', async (how) => {
+  const { s, daemon } = await runningScene();
+  const store = storeOf(s);
+  if (how === 'replaced') copyFileSync(store, `${store}.copy`);
+  for (const part of ['', '-wal', '-shm']) rmSync(`${store}${part}`, { force: true });
+  if (how === 'replaced') renameSync(`${store}.copy`, store);
+  s.configure('skills: [Go, Zig]');
+  await s.until('a run fails', () => daemon.events('run_failed', 'acme').length > 1);
+  expect(daemon.events('run_failed', 'acme')[0]).toMatchObject({ code: 'store_replaced' });
+  const ready = await daemon.get('/readyz');
+  expect([ready.status, ready.text]).toEqual([503, expect.stringContaining('Restart rolecall')]);
+  expect((await daemon.api('status')).body['issues']).toEqual([expect.stringContaining('Restart rolecall')]);
+  expect((await daemon.metrics()).get('rolecall_runs_total{account="acme",status="failed"}')).toBeGreaterThan(
+    0,
+  );
+  expect(s.writes()).toEqual([]);
+  expect(existsSync(store)).toBe(how === 'replaced');
+  await daemon.stop();
+});
+
+test('a store that another program keeps locked holds up neither the probes nor the stop', async () => {
+  const { s, daemon } = await runningScene('daemon: { shutdownGrace: 1s }');
+  const other = new SQLite(storeOf(s));
+  try {
+    other.exec('begin immediate');
+    s.configure('skills: [Go, Zig]');
+    const ready = await daemon.get('/readyz');
+    expect([ready.status, ready.text]).toEqual([503, expect.stringContaining('locked')]);
+    const startedAt = performance.now();
+    expect((await daemon.get('/healthz')).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    daemon.process.kill('SIGTERM');
+    expect((await daemon.ended).status).toBe(0);
+    expect(s.writes()).toEqual([]);
+  } finally {
+    other.close();
+  }
+});
+
+test('a full disk makes the daemon unready, and is told of', async (context) => {
+  const { s } = await runningScene().then(async (running) => {
+    await running.daemon.stop();
+    return running;
+  });
+  const small = join(s.folder, 'small');
+  try {
+    execFileSync('mkdir', [small]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', small], { stdio: 'ignore' });
+  } catch {
+    return context.skip('no tmpfs can be mounted here');
+  }
+  try {
+    s.write(
+      'config/rolecall.yaml',
+      readFileSync(join(s.folder, 'config/rolecall.yaml'), 'utf8').replace(
+        /^store: .*$/m,
+        `store: ${small}/x.db`,
+      ),
+    );
+    const daemon = await startDaemon(s);
+    await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
+    try {
+      execFileSync('dd', ['if=/dev/zero', `of=${small}/filler`, 'bs=4k'], { stdio: 'ignore' });
+    } catch {
+      // It ends when there is no more room, as it should.
+    }
+    await s.until('it is not ready', async () => (await daemon.get('/readyz')).status === 503);
+    s.configure('skills: [Go, Zig]');
+    await s.until('a run fails', () => daemon.events('run_failed', 'acme').length > 0);
+    expect(s.writes()).toEqual([]);
+    rmSync(`${small}/filler`);
+    await s.until('it goes on', () => s.writes().length > 0);
+    await daemon.stop();
+  } finally {
+    execFileSync('umount', ['-l', small]);
+  }
+});
