@@ -193,7 +193,12 @@ function count(keys: readonly string[]): Record<string, number> {
 
 /** What the journal and the receiver say of the time since the daemon's start. */
 function journalStory({ workspace, since, receiver }: Day, configured: readonly string[]): Story {
-  const ended = workspace.rows<RunRow>('select * from runs where started_at >= ?', since.at);
+  // What the metrics counted of an account that is gone is gone with it.
+  const isConfigured = ({ account: name }: { readonly account?: string }): boolean =>
+    name !== undefined && configured.includes(name);
+  const ended = workspace
+    .rows<RunRow>('select * from runs where started_at >= ?', since.at)
+    .filter(isConfigured);
   const operations = workspace.rows<Record<string, string>>(
     `select account, kind, action, operations.status as result from operations
        join runs on runs.id = run_id where runs.started_at >= ? and operations.status != 'held'`,
@@ -213,9 +218,11 @@ function journalStory({ workspace, since, receiver }: Day, configured: readonly 
   return {
     runs: count(ended.map(({ account: name, status }) => `account="${name}",status="${status}"`)),
     operations: count(
-      operations.map((row) =>
-        ['account', 'kind', 'action', 'result'].map((label) => `${label}="${row[label]}"`).join(),
-      ),
+      operations
+        .filter(isConfigured)
+        .map((row) =>
+          ['account', 'kind', 'action', 'result'].map((label) => `${label}="${row[label]}"`).join(),
+        ),
     ),
     newest: Object.fromEntries(newest),
     notices: receiver.notices().length - since.notices,
@@ -223,7 +230,10 @@ function journalStory({ workspace, since, receiver }: Day, configured: readonly 
 }
 
 /** What the metrics and the API say of the same time. */
-async function publishedStory({ daemon }: Day): Promise<Story & { readonly logged: Story['runs'] }> {
+async function publishedStory(
+  { daemon }: Day,
+  configured: readonly string[],
+): Promise<Story & { readonly logged: Story['runs'] }> {
   const samples = await daemon.metrics();
   const { body } = await daemon.api<{ accounts: readonly AccountJson[] }>('accounts');
   const sums = (metric: string): Record<string, number> =>
@@ -243,7 +253,10 @@ async function publishedStory({ daemon }: Day): Promise<Story & { readonly logge
     newest: Object.fromEntries(newest),
     notices: samples.get('rolecall_notifications_total{target="json",result="delivered"}') ?? 0,
     logged: count(
-      daemon.events('run_ended').map((line) => `account="${line.account}",status="${line.status}"`),
+      daemon
+        .events('run_ended')
+        .filter((line) => configured.includes(line.account ?? ''))
+        .map((line) => `account="${line.account}",status="${line.status}"`),
     ),
   };
 }
@@ -251,7 +264,7 @@ async function publishedStory({ daemon }: Day): Promise<Story & { readonly logge
 /** Journal, metrics, API, log and notices agree; runs go on meanwhile, so that a moment between two is waited for. */
 async function allAgree(day: Day, configured: readonly string[]): Promise<void> {
   const look = async (): Promise<readonly [journal: unknown, published: unknown]> => {
-    const published = await publishedStory(day);
+    const published = await publishedStory(day, configured);
     const journal = journalStory(day, configured);
     return [{ ...journal, logged: journal.runs }, published];
   };
@@ -394,7 +407,7 @@ async function letsAnAccountGo(day: Day): Promise<void> {
   await allAgree(day, ['acme', 'beta']);
 }
 
-/** What the metrics say of an account now; counters of what has happened go on. */
+/** What the metrics say of an account now. */
 async function gauges({ daemon }: Day, name: string): Promise<string[]> {
   const samples = await daemon.metrics();
   return [...samples.keys()].filter(

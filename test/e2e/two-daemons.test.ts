@@ -100,7 +100,7 @@ async function startScene(): Promise<Scene> {
     [
       'accounts: accounts/*.yaml',
       'store: ../data/rolecall.db',
-      'api: { requestsPerSecond: 1000, timeout: 900ms, settle: 1s, recheck: 20ms, staleness: 1s, retries: 2 }',
+      'api: { requestsPerSecond: 1000, timeout: 4s, settle: 5s, recheck: 20ms, staleness: 1s, retries: 2 }',
       `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s, policy: { maxDeletes: 10000, maxDeletesPerDay: 100000, maxDeletePercent: 100 } }`,
       WITH_TOKEN,
       NOTIFY,
@@ -360,11 +360,22 @@ function operationsOf(workspace: Workspace): readonly OperationRow[] {
   );
 }
 
-function hasARowForEveryWrite({ workspace, writes }: Scene): void {
+/**
+ * A row for each effect. Only where a hand took an entry away while its create was in doubt may one row stand for two:
+ * no list showed the first one, and it was sent again.
+ */
+function hasARowForEveryWrite({ workspace, writes, removed }: Scene): void {
   const operations = operationsOf(workspace);
   const done = operations.filter(({ status, attempts }) => status === 'done' && attempts > 0);
   const effects = countBy(writes.filter(isEffective), writeKey);
-  expect(countBy(done, rowKey)).toEqual(effects);
+  const rows = countBy(done, rowKey);
+  expect(new Set(rows.keys())).toEqual(new Set(effects.keys()));
+  const unjournaled = [...effects].filter(([key, times]) => {
+    const inDoubt = removed.get(key.replace(' create ', ' ')) ?? 0;
+    const found = rows.get(key) ?? 0;
+    return found > times || found < times - inDoubt;
+  });
+  expect(unjournaled).toEqual([]);
   const open = operations.filter(
     ({ status, settled_by }) =>
       status === 'sent' || status === 'pending' || (status === 'unknown' && settled_by === null),
