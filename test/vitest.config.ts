@@ -8,6 +8,6 @@ export default defineConfig({
     exclude: ['test/long/**', 'node_modules/**', 'dist/**'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    maxWorkers: 3,
+    maxWorkers: 4,
   },
 });

@@ -1,0 +1,12 @@
+// What takes minutes: the crash tester, two daemons on one store, the real catalog at its full size. One file at a time.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  test: {
+    include: ['test/long/**/*.test.ts'],
+    testTimeout: 300_000,
+    hookTimeout: 30_000,
+    fileParallelism: false,
+  },
+});
