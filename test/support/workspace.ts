@@ -1,6 +1,6 @@
 // A folder with a configuration, a store and a sandbox, and the built program run in it as a process.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ export interface Running {
 
 export interface Workspace {
   readonly folder: string;
-  /** Writes a file below the folder; folders are made. */
+  /** Writes a file below the folder, in one step for whoever reads it meanwhile; folders are made. */
   write(path: string, text: string): void;
   /** Runs the program to its end with `--config` of this workspace. */
   run(args: readonly string[], options?: RunOptions): Promise<Result>;
@@ -89,8 +89,10 @@ export function makeWorkspace(token: string): Workspace {
     folder,
     write(path, text) {
       const file = join(folder, path);
+      const whole = `${file}.new`;
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, text);
+      writeFileSync(whole, text);
+      renameSync(whole, file);
     },
     start,
     run: (args, options) => start(args, options).ended,
