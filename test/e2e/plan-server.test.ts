@@ -105,14 +105,10 @@ test('a daemon gives the plan that its own next run makes of the same files, by 
       skills: ['Foreign'],
       file: 'policy: { ownership: managed }\nskills: [Go, Flap, Dropped]',
     },
-    async (prepared) => {
-      const { sandbox } = prepared;
+    async (on) => {
       for (let time = 0; time < 3; time += 1) {
-        expect((await prepared.apply()).run).toMatchObject({
-          status: 'converged',
-          created: time === 0 ? 3 : 1,
-        });
-        sandbox.removeEntry('acme', prepared.idOf('Flap'));
+        expect((await on.apply()).run).toMatchObject({ status: 'converged', created: time === 0 ? 3 : 1 });
+        on.sandbox.removeEntry('acme', on.idOf('Flap'));
       }
     },
   );
