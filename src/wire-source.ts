@@ -74,6 +74,8 @@ export async function openSource(
     onUpdate();
   }
 
+  // How long it takes until the first success counts, too.
+  metrics.sourceFetched();
   await refresh();
   const timer = setInterval(() => void refresh(), git.intervalMs);
   return {
