@@ -41,24 +41,36 @@ export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise
 /** No run: `heldBy` has the lock, or (null) another process had made the run when it was this one's turn. */
 export type ReconcileResult = RunResult | { readonly heldBy: string | null };
 
+export interface LockOptions {
+  readonly lockTimeoutMs: number;
+  readonly onWait?: (heldBy: string) => void;
+  /** What the account's files say when the lock was waited for: they may have changed, and been applied, meanwhile. */
+  readonly reread?: () => Promise<AccountRequest>;
+}
+
 /** A run that writes what its plan says. Waits for the account's lock; resolves with its holder when that fails. */
 export async function reconcile(
   request: AccountRequest,
   deps: ApplyDeps,
-  options: ReconcileOptions & { readonly lockTimeoutMs: number; readonly onWait?: (heldBy: string) => void },
+  options: ReconcileOptions & LockOptions,
 ): Promise<ReconcileResult> {
   const runId = deps.newRunId();
+  let waited = false;
   const lock = await takeLock(request.settings.name, runId, deps.locks, deps.clock, {
     timeoutMs: options.lockTimeoutMs,
     stop: request.signals.stop,
-    ...(options.onWait === undefined ? {} : { onWait: options.onWait }),
+    onWait(heldBy) {
+      waited = true;
+      options.onWait?.(heldBy);
+    },
   });
   if ('heldBy' in lock) return lock;
   const release = keepLock(lock.lease, deps.locks, deps.clock, () => undefined);
   try {
     if ((await options.isMade?.()) === true) return { heldBy: null };
-    await beginRun(runId, request, deps, options.mode);
-    return await runLocked(runId, lock.lease, request, deps, options);
+    const current = waited && options.reread !== undefined ? await options.reread() : request;
+    await beginRun(runId, current, deps, options.mode);
+    return await runLocked(runId, lock.lease, current, deps, options);
   } finally {
     await release();
   }

@@ -1,8 +1,8 @@
 // rolecall apply: plans, shows the plan, asks, carries it out, verifies.
 import { journalBrokenAccount } from '../app/broken-account.ts';
 import { reconcile } from '../app/reconcile.ts';
-import type { Acceptance } from '../app/request.ts';
-import { StoreError, UsageError } from '../core/errors.ts';
+import type { Acceptance, AccountRequest } from '../app/request.ts';
+import { ConfigError, StoreError, UsageError } from '../core/errors.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
@@ -67,6 +67,7 @@ export async function apply(
         // A preview has been shown already; a saved plan was shown when it was made.
         showPlan: asks || options.format === 'json' ? null : (plan) => show(output, [plan]),
         progress,
+        readAgain: () => reread(environment, configFile, account.name, session, signals),
       }),
     );
     progress.clear();
@@ -125,6 +126,22 @@ function expectedDigests(
   return saved;
 }
 
+/** What the account's files say now. Throws ConfigError when they are broken by now, or gone. */
+async function reread(
+  environment: Environment,
+  configFile: string,
+  name: string,
+  session: Session,
+  signals: RunSignals,
+): Promise<AccountRequest> {
+  const configuration = await environment.loadConfiguration(configFile);
+  const { service, accounts, issues } = configuration;
+  const settings = accounts.find((account) => account.name === name)?.settings;
+  if (service === undefined || settings === undefined) throw new ConfigError(errorsOf(issues));
+  const commit = await environment.commitOf(configuration, service);
+  return { ...session.requestFor(settings, 'cli', signals), commit };
+}
+
 async function applyOne(
   account: ConfiguredAccount,
   session: Session,
@@ -134,7 +151,9 @@ async function applyOne(
     expectedDigest,
     showPlan,
     progress,
+    readAgain,
   }: {
+    readonly readAgain: () => Promise<AccountRequest>;
     readonly expectedDigest: string | null | undefined;
     readonly showPlan: ((plan: Plan) => Promise<void>) | null;
     readonly progress: ReturnType<typeof progressLine>;
@@ -165,6 +184,7 @@ async function applyOne(
       accept: options.accept,
       expectedDigest,
       lockTimeoutMs: options.lockTimeoutMs,
+      reread: readAgain,
       onWait: (heldBy) => say(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
       onProgress: ({ done, total }) => progress.show(`${account.name}: ${done} of ${total} operations…`),
       ...(showPlan === null ? {} : { onPlan: showPlan }),

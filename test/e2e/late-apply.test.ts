@@ -1,0 +1,18 @@
+// An apply that had to wait for another run: newer work must not be undone by what it read before (contract, section 4).
+import { expect, test } from 'vitest';
+import { scene } from '../support/scene.ts';
+
+test('an apply that waited for the lock carries out the file as it is when its turn comes', async () => {
+  const s = await scene({ file: 'skills: [Go]', api: { timeout: '10s', settle: '11s' } });
+  await s.apply();
+  s.sandbox.setSettings({ latencyMs: 400 });
+  s.configure('skills: [Go, Nim]');
+  const first = s.start(['apply', '--yes']);
+  await s.until('it writes', () => s.names().skills.includes('Nim'));
+  const second = s.start(['apply', '--yes']);
+  await s.until('the other one waits', () => second.output().stderr.includes('waiting for the lock'));
+  s.configure('skills: [Go, Nim, Zig]');
+  expect((await first.ended).status).toBe(0);
+  expect((await second.ended).status).toBe(0);
+  expect(s.names().skills).toEqual(['Go', 'Nim', 'Zig']);
+});
