@@ -4,6 +4,7 @@ import { ServiceError } from '../core/errors.ts';
 import { KINDS } from '../core/catalog.ts';
 import { globMatcher, nameKey } from '../core/names.ts';
 import { missingDesiredNames } from '../core/make-plan.ts';
+import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { History } from '../core/history.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
@@ -83,7 +84,7 @@ function isShown({ operation, result }: DoneOperation, observed: ObservedCatalog
 function notShown({ operation, result }: DoneOperation): Warning {
   const remoteId = result.entry?.remoteId ?? operation.remoteId;
   return {
-    code: 'not_shown_yet',
+    code: NOT_SHOWN_YET,
     message:
       operation.action === 'create'
         ? `the service confirmed the create of the ${operation.kind} “${operation.name}”, but no list shows it yet`

@@ -32,6 +32,8 @@ export interface KindDiff {
   readonly kept: number;
   readonly extras: readonly Extra[];
   readonly duplicates: readonly DuplicateGroup[];
+  /** Entries whose delete was confirmed a moment ago, by id; they are in none of the other lists. */
+  readonly stillListed: readonly Entry[];
   /** Entries that satisfy a desired name although the service shows another one. */
   readonly changedNames: readonly { readonly entry: Entry; readonly requested: string }[];
 }
@@ -47,9 +49,9 @@ export function diffKind(
   usage: UsageIndex,
   history: History,
 ): KindDiff {
-  const present = observed[kind]
-    .filter((entry) => !history.gone.has(entryKey(kind, entry.id)))
-    .sort((a, b) => compareCodePoints(a.id, b.id));
+  const listed = [...observed[kind]].sort((a, b) => compareCodePoints(a.id, b.id));
+  const isGone = (entry: Entry): boolean => history.gone.has(entryKey(kind, entry.id));
+  const present = listed.filter((entry) => !isGone(entry));
   const byKey = new Map<string, Entry[]>();
   const alias = new Map<string, string>();
   for (const entry of present) {
@@ -97,6 +99,7 @@ export function diffKind(
     kind,
     desired,
     present,
+    stillListed: listed.filter(isGone),
     missing: missing.sort(compareCodePoints),
     kept: desired.length - missing.length,
     extras,
