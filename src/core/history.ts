@@ -25,6 +25,11 @@ export interface RecentOperation {
   readonly listed: boolean;
 }
 
+export interface ChangedName {
+  readonly requested: string;
+  readonly shown: string | null;
+}
+
 /** The journal's memory of an account, as read from the store. */
 export interface Memory {
   /** Whether anything was ever applied to this remote account from this store. */
@@ -32,8 +37,8 @@ export interface Memory {
   readonly recent: readonly RecentOperation[];
   /** Entries that rolecall created or adopted. */
   readonly owned: ReadonlySet<EntryKey>;
-  /** The name that was asked for, of entries whose name the service changed. */
-  readonly requestedNames: ReadonlyMap<EntryKey, string>;
+  /** Of entries whose name the service changed: what was asked for, and as what a list last showed it, if any did. */
+  readonly changedNames: ReadonlyMap<EntryKey, ChangedName>;
   /** Since when, in epoch milliseconds, each entry has been seen without people. */
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
 }
@@ -49,6 +54,7 @@ export interface AwaitedEntry {
 export interface History {
   readonly known: boolean;
   readonly owned: ReadonlySet<EntryKey>;
+  /** The name that was asked for, of entries that still have the name that the service made of it. */
   readonly requestedNames: ReadonlyMap<EntryKey, string>;
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
   readonly deletesLastDay: number;
@@ -109,7 +115,7 @@ export function judgeHistory(
   return {
     known: memory.applied,
     owned: memory.owned,
-    requestedNames: memory.requestedNames,
+    requestedNames: requestedNames(memory.changedNames, observed),
     unusedSinceMs: memory.unusedSinceMs,
     deletesLastDay,
     flappingCreates: atLeast(lostCreates, FLAPPING_TIMES),
@@ -118,6 +124,21 @@ export function judgeHistory(
     gone,
     missingHoldings: options.missingHoldings,
   };
+}
+
+/** Another name than the last list showed means that somebody renamed the entry: it is no longer what was asked for. */
+function requestedNames(
+  changed: ReadonlyMap<EntryKey, ChangedName>,
+  observed: ObservedCatalog,
+): Map<EntryKey, string> {
+  const names = new Map(
+    KINDS.flatMap((kind) => observed[kind].map(({ id, name }) => [entryKey(kind, id), name] as const)),
+  );
+  return new Map(
+    [...changed].flatMap(([key, { requested, shown }]) =>
+      shown === null || shown === (names.get(key) ?? shown) ? [[key, requested] as const] : [],
+    ),
+  );
 }
 
 function mayHaveHappened(operation: RecentOperation): boolean {

@@ -12,7 +12,8 @@ export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds'
     async memory(account, remoteAccountId, nowMs) {
       const rows = await db
         .selectFrom('entries')
-        .select(['kind', 'remote_id', 'requested_name', 'created_by_run', 'adopted_by_run', 'unused_since'])
+        .select(['kind', 'remote_id', 'name', 'requested_name', 'created_by_run', 'adopted_by_run'])
+        .select(['last_seen_run', 'unused_since'])
         .where('account', '=', account)
         .where('remote_account_id', '=', remoteAccountId ?? '')
         .execute();
@@ -21,12 +22,12 @@ export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds'
         applied: await everApplied(db, account, remoteAccountId),
         recent: await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS),
         owned: new Set(owned.map((row) => entryKey(row.kind, row.remote_id))),
-        requestedNames: new Map(
-          rows.flatMap((row) =>
-            row.requested_name === null
-              ? []
-              : [[entryKey(row.kind, row.remote_id), row.requested_name] as const],
-          ),
+        changedNames: new Map(
+          rows.flatMap(({ kind, remote_id, name, requested_name, last_seen_run }) => {
+            if (requested_name === null) return [];
+            const shown = last_seen_run === null ? null : name;
+            return [[entryKey(kind, remote_id), { requested: requested_name, shown }] as const];
+          }),
         ),
         unusedSinceMs: new Map(
           rows.flatMap((row) =>

@@ -278,6 +278,7 @@ function remember(
 async function converge(game: Game): Promise<void> {
   const { wish, traffic, script } = game;
   if (wish === null) return;
+  game.world.sandbox.setSettings({ listDelayMs: 0 });
   game.time.pass(QUIET_MS);
   const first = await runOnce(game, PLAIN_RUN, wish);
   complain(game, 'in the first run after the trouble');

@@ -227,7 +227,7 @@ describe('the name that was asked for', () => {
       [result(1, { entry: { remoteId: 's1', name: answered } })],
     );
     const requested = async () =>
-      (await store.journal.memory('acme', '42', T0)).requestedNames.get('skill:s1');
+      (await store.journal.memory('acme', '42', T0)).changedNames.get('skill:s1')?.requested;
     const see = async (n: number, name: string) =>
       store.record(await store.begin(n), { skill: [listed('s1', name)] });
     return { requested, see };
