@@ -181,7 +181,7 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
   if (policy.ownership === 'managed') {
     const isFormer = desired.some((each) => each.formerly?.some((one) => exactly(one) === exactly(name)));
     const isOurs = ledger.made.some((made) => made.kind === kind && made.id === id);
-    if (!isOurs && !isFormer && !bench.named.has(`${kind}:${exactly(name)}`)) yield 'it is not managed';
+    if (!isOurs && !isFormer && !isDesired && !bench.named.has(`${kind}:${exactly(name)}`)) yield 'it is not managed';
   }
 
   // People.

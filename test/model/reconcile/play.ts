@@ -49,14 +49,15 @@ export async function play(script: Script, tally: Tally = new Map()): Promise<vo
   const time = new VirtualTime(STARTS_AT_MS);
   const world = await createWorld(script);
   let game: Game | null = null;
+  const ledger = new Ledger(world.sandbox);
   const traffic = new Traffic((call) => {
     if (game?.current === null || game === null) return;
     const { current } = game;
     current.arrivals += 1;
     for (const hook of game.hooks) hook(current.arrivals);
+    if (call.method !== 'GET') ledger.notice(game.runs);
     game.problems.push(...judgeArrival(call, current.watch, benchOf(game)));
   });
-  const ledger = new Ledger(world.sandbox);
   game = {
     script, world, time, traffic, ledger, tally,
     named: new Set(), problems: [], wish: null, approval: null, good: null, runs: 0, current: null, hooks: [],
@@ -67,6 +68,7 @@ export async function play(script: Script, tally: Tally = new Map()): Promise<vo
       complain(game, `after step ${at} (${JSON.stringify(step)})`);
     }
     await converge(game);
+    count(tally, 'stories');
   } finally {
     count(tally, 'clock forced', time.forced);
     traffic.close();
