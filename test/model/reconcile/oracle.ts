@@ -42,8 +42,8 @@ export interface Bench {
   readonly calls: readonly Call[];
   readonly ledger: Ledger;
   readonly isSent: (runId: string, kind: Kind, action: 'create' | 'delete', what: string) => boolean;
-  /** Names that an applied run's file named, as `kind:name`. */
-  readonly named: ReadonlySet<string>;
+  /** Entries that an applied run's file named, as `kind:id`. */
+  readonly adopted: ReadonlySet<string>;
 }
 
 export function wishedOf(wish: Wish, kind: Kind): readonly WishedEntry[] | undefined {
@@ -181,7 +181,7 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
   if (policy.ownership === 'managed') {
     const isFormer = desired.some((each) => each.formerly?.some((one) => exactly(one) === exactly(name)));
     const isOurs = ledger.made.some((made) => made.kind === kind && made.id === id);
-    if (!isOurs && !isFormer && !isDesired && !bench.named.has(`${kind}:${exactly(name)}`)) yield 'it is not managed';
+    if (!isOurs && !isFormer && !isDesired && !bench.adopted.has(`${kind}:${id}`)) yield 'it is not managed';
   }
 
   // People.
