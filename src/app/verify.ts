@@ -10,6 +10,7 @@ import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { noteFailure } from './apply-context.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
@@ -53,13 +54,18 @@ export async function verify(
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       failure = error;
+      if (error.kind === 'identity') noteFailure(context, error);
     }
     const open = observed === null ? done : done.filter((each) => !isShown(each, observed));
     const vanished = observed === null ? [] : vanishedNames(expectation, done, observed);
     // What was done is waited for as long as `settle`; what others did is only looked for once more.
     const settled = readAtMs - lastMs >= (open.length > 0 || failure !== null ? api.settleMs : 0);
     const lookedTwice = vanished.length === 0 || readAtMs - startedAtMs >= api.recheckMs;
-    const hopeless = failure?.kind === 'auth' || failure?.kind === 'malformed' || signals.stop.aborted;
+    const hopeless =
+      failure?.kind === 'auth' ||
+      failure?.kind === 'malformed' ||
+      context.halt !== null ||
+      signals.stop.aborted;
     if ((settled && lookedTwice) || hopeless) {
       if (failure !== null || observed === null) return { observed: null, warnings: [unverified(failure)] };
       const appeared = appearedEntries(context, expectation, done, observed);

@@ -3,13 +3,14 @@
 import type { Kind } from '../../../src/core/catalog.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type { Call } from '../traffic.ts';
+import { answeredJson } from '../traffic.ts';
 import type { ToldPerson } from './beliefs.ts';
 import { holdersOf, toldEntries, toldPeople } from './beliefs.ts';
 import type { Ledger } from './ledger.ts';
 import { isConfirmed, isDoubtful } from './ledger.ts';
 import { exactly, globMatches, loosely } from './names.ts';
 import type { Wish, WishedEntry } from './script.ts';
-import { LIMITS } from './world.ts';
+import { LIMITS, REMOTE_ID } from './world.ts';
 
 const DAY_MS = 86_400_000;
 const READ_AGAIN_MS = 60_000;
@@ -90,11 +91,25 @@ function* judgeWriting(call: Call, watch: Watch, bench: Bench): Generator<string
   if (plan.status === 'blocked' && mode === 'apply') yield 'the plan was blocked';
   if (!bench.isSent(runId, call.kind, action, what)) yield 'no row of the journal said `sent` before';
   if (watch.stoppedAtMs !== null && call.sentAtMs > watch.stoppedAtMs) yield 'it was begun after a stop';
+  const stranger = bench.calls
+    .slice(watch.firstCall, call.seq)
+    .find((each) => (each.endedTick ?? Infinity) < call.sentTick && strangersIn(each));
+  if (stranger !== undefined)
+    yield `an answer before it (${stranger.method} ${stranger.kind}) was another account's`;
   if (mode === 'approve') {
     const { approval } = watch;
     if (approval?.digest !== plan.digest) yield 'nobody approved this plan';
     else if (Date.now() - approval.givenAtMs > DAY_MS) yield 'its approval was too old';
   }
+}
+
+/** Whether anything that a whole answer of JSON holds carries another account's id. */
+function strangersIn(call: Call): boolean {
+  const body = answeredJson(call);
+  return [body].flat().some((each: unknown) => {
+    if (typeof each !== 'object' || each === null || !('accountId' in each)) return false;
+    return each.accountId !== REMOTE_ID;
+  });
 }
 
 function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench: Bench): Generator<string> {
