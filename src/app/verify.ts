@@ -6,7 +6,7 @@ import { globMatcher, nameKey } from '../core/names.ts';
 import { missingDesiredNames } from '../core/make-plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { History } from '../core/history.ts';
-import { kindNameKey } from '../core/history.ts';
+import { isStillRequested, kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
@@ -116,16 +116,23 @@ function vanishedNames(
 ): Warning[] {
   // What the service named differently is found by its id, as in the next plan.
   const renamed = new Map(history.requestedNames);
+  const taken = new Set<string>();
   for (const { operation, result } of done) {
-    if (result.entry !== undefined) {
-      renamed.set(entryKey(operation.kind, result.entry.remoteId), operation.name);
-    }
+    const { kind, name: requested } = operation;
+    const now = observed[kind].find(({ id }) => id === result.entry?.remoteId)?.name;
+    if (result.entry === undefined || now === undefined) continue;
+    if (isStillRequested({ requested, name: result.entry.name, listed: false }, now)) {
+      renamed.set(entryKey(kind, result.entry.remoteId), requested);
+    } else taken.add(kindNameKey(kind, requested));
   }
   return missingDesiredNames(desired, observed, { ...history, requestedNames: renamed })
-    .filter(({ kind, name }) => !handled.has(kindNameKey(kind, name)))
+    .filter(({ kind, name }) => {
+      const key = kindNameKey(kind, name);
+      return taken.has(key) || !handled.has(key);
+    })
     .map(({ kind, name }) => ({
       code: 'vanished',
-      message: `the ${kind} “${name}” was there when the run began and is not there at its end; the next run judges it`,
+      message: `the ${kind} “${name}” was there in the course of the run and is not there at its end; the next run judges it`,
       kind,
       name,
     }));

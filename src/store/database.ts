@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Kysely, sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError } from '../core/errors.ts';
+import { nearKey } from '../core/names.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,6 +30,7 @@ export function openDatabase(file: string, options: { mustExist?: boolean } = {}
       driver.pragma('synchronous = NORMAL');
       driver.pragma('foreign_keys = ON');
       migrate(driver, file);
+      driver.function('near_key', { deterministic: true }, (name) => nearKey(String(name)));
       // From now on store.ts waits, and lets others go on meanwhile.
       driver.pragma('busy_timeout = 0');
     } catch (error) {

@@ -25,8 +25,8 @@ export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds'
         changedNames: new Map(
           rows.flatMap(({ kind, remote_id, name, requested_name, last_seen_run }) => {
             if (requested_name === null) return [];
-            const shown = last_seen_run === null ? null : name;
-            return [[entryKey(kind, remote_id), { requested: requested_name, shown }] as const];
+            const changed = { requested: requested_name, name, listed: last_seen_run !== null };
+            return [[entryKey(kind, remote_id), changed] as const];
           }),
         ),
         unusedSinceMs: new Map(

@@ -167,11 +167,13 @@ async function writeEntries(
     from json_each(${rows}) where true
     on conflict do update set
       requested_name = case
-        -- The first time that a list shows what rolecall created settles which name the service made of it.
+        when entries.name = excluded.name then entries.requested_name
+        -- The first time that a list shows what rolecall created settles which near name the service made of it.
         when entries.last_seen_run is null and entries.created_by_run is not null
+          and near_key(coalesce(entries.requested_name, entries.name)) = near_key(excluded.name)
           then nullif(coalesce(entries.requested_name, entries.name), excluded.name)
-        -- Later another name means that somebody renamed the entry.
-        when entries.name = excluded.name then entries.requested_name end,
+        -- Any other name means that somebody renamed the entry.
+        end,
       name = excluded.name,
       first_seen_after = case when entries.first_seen_run is null then excluded.first_seen_after
         else entries.first_seen_after end,
