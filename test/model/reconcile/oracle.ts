@@ -275,12 +275,13 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
     yield `${ofKind} of ${most} are more than ${policy.maxDeletePercent} %`;
   }
 
-  /** Whether the entry that stands for a desired name is listed, under another name that the service gave it. */
+  /** Whether the entry that was made for a desired name is there, whatever the service calls it and the list shows. */
   function isAskedEntry(wanted: string): boolean {
-    return ledger.made.some(
-      (made) =>
-        made.kind === kind && exactly(made.asked) === exactly(wanted) && last?.entries.has(made.id) === true,
-    );
+    const isOurs = (id: string): boolean =>
+      ledger.made.some(
+        (made) => made.kind === kind && made.id === id && exactly(made.asked) === exactly(wanted),
+      );
+    return ledger.live().some((live) => live.kind === kind && isOurs(live.id));
   }
 }
 
