@@ -1,4 +1,5 @@
 // The composition root of the daemon: joins its rooms, starts them in order and unwinds them in the reverse order.
+import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
@@ -150,6 +151,8 @@ interface DaemonSignals extends RunSignals {
 function createSignals(): DaemonSignals {
   const stop = new AbortController();
   const kill = new AbortController();
+  // As many wait at once as the service keeps waiting; each lets go of the signal when its wait ends.
+  setMaxListeners(0, stop.signal, kill.signal);
   let hangup = async (): Promise<void> => undefined;
   process.on('SIGHUP', () => {
     if (!stop.signal.aborted) void hangup();
