@@ -166,6 +166,8 @@ export interface LastGood {
   readonly missing: readonly MissingHolding[];
   /** What rolecall deleted since, by any run. */
   readonly deletedSince: ReadonlySet<EntryKey>;
+  /** What rolecall certainly created since, by any run, and did not delete. */
+  readonly createdSince: ReadonlySet<EntryKey>;
 }
 
 export interface RunEnd {
