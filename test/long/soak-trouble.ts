@@ -35,17 +35,20 @@ const OF_WRITES: typeof EVERYWHERE = [
 
 const OF_LISTS: typeof EVERYWHERE = [
   [0.01, { type: 'empty-list' }],
-  // The people who may have what nobody asked for stand in the part that is left.
-  [0.01, { type: 'partial-list', fraction: 0.6 }],
   [0.005, { type: 'repeat-ids' }],
   [0.002, { type: 'wrong-type' }],
   [0.002, { type: 'wrong-account-id', id: 'another-account' }],
 ];
 
+/** So much is missing that twice in a row, which nobody could know for a lie, is suspicious. */
+const OF_SKILLS: typeof EVERYWHERE = [[0.02, { type: 'partial-list', fraction: 0.4 }]];
+/** The people who may have what nobody asked for stand in the part that is left. */
+const OF_PEOPLE: typeof EVERYWHERE = [[0.02, { type: 'partial-list', fraction: 0.6 }]];
+
 /** The trouble of all accounts; `throttled` is asked to leave its service alone for two minutes, once. */
 export function troubleWith(throttled: string | null): Fault[] {
-  const rules = (method: string, list: typeof EVERYWHERE): Fault[] =>
-    list.map(([probability, action]) => ({ match: { method }, times: 'always', probability, do: action }));
+  const rules = (match: NonNullable<Fault['match']>, list: typeof EVERYWHERE): Fault[] =>
+    list.map(([probability, action]) => ({ match, times: 'always', probability, do: action }));
   const leaveMeAlone: Fault = {
     match: { account: throttled ?? '', method: 'GET' },
     skip: 300,
@@ -53,8 +56,10 @@ export function troubleWith(throttled: string | null): Fault[] {
   };
   return [
     ...(throttled === null ? [] : [leaveMeAlone]),
-    ...rules('GET', [...EVERYWHERE, ...OF_LISTS]),
-    ...rules('POST', [...EVERYWHERE, ...OF_WRITES, [0.02, { type: 'no-id' }]]),
-    ...rules('DELETE', [...EVERYWHERE, ...OF_WRITES]),
+    ...rules({ method: 'GET' }, [...EVERYWHERE, ...OF_LISTS]),
+    ...rules({ method: 'GET', path: 'skill' }, OF_SKILLS),
+    ...rules({ method: 'GET', path: 'resource' }, OF_PEOPLE),
+    ...rules({ method: 'POST' }, [...EVERYWHERE, ...OF_WRITES, [0.02, { type: 'no-id' }]]),
+    ...rules({ method: 'DELETE' }, [...EVERYWHERE, ...OF_WRITES]),
   ];
 }
