@@ -2,6 +2,7 @@
 // hands change what is there, with retention at work. Nothing may grow, nothing may be lost, nothing may be told wrongly.
 // ROLECALL_SOAK_RUNS says how many runs.
 import { join } from 'node:path';
+import { Agent, setGlobalDispatcher } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, EVERY_SECOND, type LogLine, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
@@ -16,6 +17,9 @@ import { inviteVisitors, PASSERBY, type Visitors } from './soak-visitors.ts';
 const RUNS = Number(process.env['ROLECALL_SOAK_RUNS'] ?? 5000);
 const ACCOUNTS = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta', 'eta', 'theta', 'iota', 'kappa'];
 const THROTTLED = 'kappa';
+
+// A connection for each request: one that is kept may be closed just as a busy machine comes to use it again.
+setGlobalDispatcher(new Agent({ pipelining: 0 }));
 
 /** Runs stay so long here, and the newest so many. The shortest that retention takes is two days, which pass in between. */
 const KEPT = { keptMs: 60_000, keepAtLeast: 20 };
@@ -33,6 +37,8 @@ const POINTS = 40;
 interface Sample extends Vitals {
   readonly runs: number;
   readonly storeMb: number;
+  /** Of all accounts at the service: what is read again and again. */
+  readonly entries: number;
 }
 
 interface HeapSample {
@@ -170,11 +176,14 @@ async function soak(scene: Scene): Promise<void> {
   }
 }
 
-function measure({ pid, samples, workspace }: Scene, runs: number): void {
-  samples.push({ runs, ...vitalsOf(pid), storeMb: storeMb(join(workspace.folder, 'data/rolecall.db')) });
+function measure({ pid, samples, workspace, sandbox }: Scene, runs: number): void {
+  const states = ACCOUNTS.map((account) => sandbox.state(account));
+  const entries = states.reduce((sum, { skills, roles }) => sum + skills.length + roles.length, 0);
+  const file = join(workspace.folder, 'data/rolecall.db');
+  samples.push({ runs, ...vitalsOf(pid), storeMb: storeMb(file), entries });
 }
 
-/** What is held once all garbage has been collected. */
+/** What is held once all garbage has been collected: the lists of runs that are under way, too. */
 async function measureHeap({ daemon, heaps }: Scene, runs: number): Promise<void> {
   const major = 'rolecall_nodejs_gc_duration_seconds_count{kind="major"}';
   const collections = async (): Promise<number> => (await daemon.metrics()).get(major) ?? 0;
@@ -188,8 +197,12 @@ async function measureHeap({ daemon, heaps }: Scene, runs: number): Promise<void
     },
     120_000,
   );
-  const heap = (await daemon.metrics()).get('rolecall_nodejs_heap_size_used_bytes') ?? Number.NaN;
-  heaps.push({ runs, heapMb: heap / 1024 ** 2 });
+  // Not the space of what is young, which fills up again at once.
+  const now = await daemon.metrics();
+  const bytes = ['old', 'large_object'].map((space) =>
+    Number(now.get(`rolecall_nodejs_heap_space_size_used_bytes{space="${space}"}`)),
+  );
+  heaps.push({ runs, heapMb: bytes.reduce((sum, each) => sum + each, 0) / 1024 ** 2 });
 }
 
 /** No trouble and no hands any more: every account becomes what its file says, and everything comes to rest. */
@@ -361,35 +374,31 @@ function makesTwice({ writes, sandbox, hands }: Scene): string[] {
 
 const isWarm = ({ runs }: { readonly runs: number }): boolean => runs >= RUNS * WARM;
 
-/** Megabytes for each thousand runs: of the heap after collections, and of the quiet quarter of what is resident. */
+/** Megabytes for each thousand runs: of the least that is held, and of the quiet quarter of what is resident. */
 function growthOf({ samples, heaps }: Scene): { readonly rss: number; readonly heap: number } {
-  const windows = windowsOf(samples.filter(isWarm));
+  const rss = windowsOf(samples.filter(isWarm), POINTS);
+  const heap = windowsOf(heaps.filter(isWarm), POINTS / 4);
   return {
-    rss: slopeOf(
-      windows.map(({ runs, of }) => [
-        runs / 1000,
-        quantile(
-          of.map(({ rssMb }) => rssMb),
-          0.25,
-        ),
-      ]),
-    ),
-    heap: slopeOf(heaps.filter(isWarm).map(({ runs, heapMb }) => [runs / 1000, heapMb])),
+    rss: slopeOf(rss.map(({ runs, of }) => [runs / 1000, lowerQuarter(of.map(({ rssMb }) => rssMb))])),
+    heap: slopeOf(heap.map(({ runs, of }) => [runs / 1000, Math.min(...of.map(({ heapMb }) => heapMb))])),
   };
 }
 
-interface Window {
-  readonly runs: number;
-  readonly of: readonly Sample[];
+function lowerQuarter(values: readonly number[]): number {
+  return quantile(values, 0.25);
 }
 
-function windowsOf(samples: readonly Sample[]): readonly Window[] {
-  const groups = new Map<number, Sample[]>();
-  for (const sample of samples) {
-    const at = Math.floor((sample.runs / RUNS) * POINTS);
-    groups.set(at, [...(groups.get(at) ?? []), sample]);
+/** What was measured in each of so many equal parts of the runs, with the runs at the middle of the part. */
+function windowsOf<T extends { readonly runs: number }>(
+  measured: readonly T[],
+  parts: number,
+): readonly { readonly runs: number; readonly of: readonly T[] }[] {
+  const groups = new Map<number, T[]>();
+  for (const each of measured) {
+    const part = Math.floor(((each.runs - 1) / RUNS) * parts);
+    groups.set(part, [...(groups.get(part) ?? []), each]);
   }
-  return [...groups].map(([at, of]) => ({ runs: ((at + 0.5) * RUNS) / POINTS, of }));
+  return [...groups].map(([part, of]) => ({ runs: ((part + 0.5) * RUNS) / parts, of }));
 }
 
 function growsNowhere(scene: Scene): void {
@@ -398,7 +407,7 @@ function growsNowhere(scene: Scene): void {
   const { rss, heap } = growthOf(scene);
   expect(heap).toBeLessThan(MOST_HEAP_GROWTH * leeway);
   expect(rss).toBeLessThan(MOST_RSS_GROWTH * leeway);
-  const warm = windowsOf(scene.samples.filter(isWarm));
+  const warm = windowsOf(scene.samples.filter(isWarm), POINTS);
   expect(Math.max(...scene.samples.map((sample) => sample.storeMb))).toBeLessThan(MOST_STORE_MB);
   const fewest = warm.map(({ of }) => Math.min(...of.map(({ fds }) => fds)));
   const third = Math.ceil(fewest.length / 3);
@@ -410,28 +419,25 @@ function growsNowhere(scene: Scene): void {
 
 function tableOf(scene: Scene): string {
   const { samples, heaps, daemon, ledger, hands, writes } = scene;
-  const rows = windowsOf(samples)
-    .filter((_, index) => index % 4 === 3)
-    .map(({ runs, of }) => {
-      const heap = heaps.findLast((sample) => sample.runs <= runs + RUNS / POINTS)?.heapMb ?? Number.NaN;
-      const column = (value: (sample: Sample) => number): readonly number[] => of.map(value);
-      return [
-        Math.round(runs),
-        quantile(
-          column(({ rssMb }) => rssMb),
-          0.25,
-        ).toFixed(1),
-        heap.toFixed(2),
-        `${Math.min(...column(({ fds }) => fds))}-${Math.max(...column(({ fds }) => fds))}`,
-        Math.max(...column(({ threads }) => threads)),
-        Math.max(...column((sample) => sample.storeMb)).toFixed(1),
-      ];
-    });
+  const held = windowsOf(heaps, POINTS / 4);
+  const rows = windowsOf(samples, POINTS / 4).map(({ runs, of }) => {
+    const heapsThen = held.find((window) => window.runs === runs)?.of ?? [];
+    const [fds, threads] = [of.map((sample) => sample.fds), of.map((sample) => sample.threads)];
+    return [
+      Math.round(runs),
+      lowerQuarter(of.map(({ rssMb }) => rssMb)).toFixed(1),
+      Math.min(...heapsThen.map(({ heapMb }) => heapMb)).toFixed(2),
+      `${Math.min(...fds)}-${Math.max(...fds)}`,
+      Math.max(...threads),
+      Math.max(...of.map((sample) => sample.storeMb)).toFixed(1),
+      `${Math.min(...of.map(({ entries }) => entries))}-${Math.max(...of.map(({ entries }) => entries))}`,
+    ];
+  });
   const { rss, heap } = growthOf(scene);
   const count = (event: string): number => daemon.events(event).length;
   const statuses = [...new Set(daemon.events('run_ended').map(({ status }) => status))];
   return [
-    ['runs', 'RSS MB', 'heap MB', 'fds', 'threads', 'store MB'].join('\t'),
+    ['runs', 'RSS MB', 'heap MB', 'fds', 'threads', 'store MB', 'entries'].join('\t'),
     ...rows.map((row) => row.join('\t')),
     `growth after the first ${WARM * 100} %: RSS ${rss.toFixed(2)}, heap ${heap.toFixed(3)} MB for 1,000 runs`,
     `runs: ${count('run_ended')} (${statuses.map((status) => `${status} ${daemon.events('run_ended').filter((line) => line.status === status).length}`).join(', ')})`,
