@@ -11,7 +11,10 @@ const patience = (method: string, times: number): Fault => ({
 });
 
 test('a daemon that waits for many accounts prints nothing but its log', async () => {
-  const others = Array.from({ length: 7 }, (_, index) => ({ name: `other-${index}`, token: `token-${index}` }));
+  const others = Array.from({ length: 7 }, (_, index) => ({
+    name: `other-${index}`,
+    token: `token-${index}`,
+  }));
   const s = await scene({
     file: 'skills: []',
     others,

@@ -41,11 +41,11 @@ it('leaves nothing on the signal that outlives fifty thousand calls', async () =
     return process.memoryUsage().heapUsed;
   };
   const call = (): void => {
-    const { signal, release } = startDeadline(LONG_MS, kill.signal);
+    const deadline = startDeadline(LONG_MS, kill.signal);
     const listen = (): void => undefined;
-    signal.addEventListener('abort', listen);
-    signal.removeEventListener('abort', listen);
-    release();
+    deadline.signal.addEventListener('abort', listen);
+    deadline.signal.removeEventListener('abort', listen);
+    deadline.release();
   };
   for (let count = 0; count < 1000; count += 1) call();
   const before = await heap();
