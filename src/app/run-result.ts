@@ -11,6 +11,12 @@ export interface RunFailure {
   readonly message: string;
 }
 
+/** Another process took the account over while this one was paused, and has said of the run what there is to say. */
+export const LOCK_LOST: RunFailure = {
+  code: 'lock_lost',
+  message: 'another process took the account over',
+};
+
 /** What the caller gets; the journal holds the rest under `runId`. */
 export interface RunResult {
   readonly runId: string;
@@ -30,7 +36,7 @@ interface Ending {
   readonly results?: readonly (OperationResult & { readonly action: 'create' | 'delete' })[];
 }
 
-/** Journals the end of a run. */
+/** Journals the end of a run; one that another process has ended meanwhile is told as interrupted. */
 export async function endRun(
   runId: string,
   { status, plan, traffic, error, warnings = [], results = [], pending }: Ending,
@@ -38,7 +44,7 @@ export async function endRun(
 ): Promise<RunResult> {
   const done = results.filter((result) => result.status === 'done' && result.attempts > 0);
   const heldMeanwhile = results.filter((result) => result.status === 'held').length;
-  await journal.endRun(runId, {
+  const isOurs = await journal.endRun(runId, {
     status,
     finishedAtMs: clock.nowMs(),
     counts: {
@@ -55,7 +61,9 @@ export async function endRun(
     warnings: [...(plan?.warnings ?? []), ...warnings],
     ...(pending === undefined ? {} : { pending }),
   });
-  return { runId, status, plan, failure: error ?? null };
+  return isOurs
+    ? { runId, status, plan, failure: error ?? null }
+    : { runId, status: 'interrupted', plan, failure: LOCK_LOST };
 }
 
 /** Ends a run that could not observe or plan. A full store is told to the caller; any other failure is journaled. */

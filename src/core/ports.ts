@@ -233,14 +233,8 @@ export interface Journal {
     sent: readonly { readonly seq: number; readonly atMs: number }[],
     results: readonly OperationResult[],
   ): Promise<SentCommit>;
-  /** Entries that the file names in an applied run are rolecall's from then on. */
-  adopt(
-    account: string,
-    remoteAccountId: string | null,
-    runId: string,
-    entries: readonly EntryKey[],
-  ): Promise<void>;
-  rememberApplied(account: string, commit: { sha: string; committedAt: string } | null): Promise<void>;
+  /** What an applied run leaves behind, in one transaction that checks the lease; with `lock_lost` nothing. */
+  rememberApplied(lease: Lease, applied: AppliedRun): Promise<SentCommit>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
   /** Whether a daemon's schedule has begun a run of the account between two moments, both inclusive. */
   hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
@@ -249,7 +243,17 @@ export interface Journal {
    * only a run that somebody asked for by hand takes any.
    */
   takeApproval(account: string, digest: string, byHand: boolean, nowMs: number): Promise<ApprovalTaking>;
-  endRun(runId: string, end: RunEnd): Promise<void>;
+  /** False when another process had ended the run before: what it said of it stands. */
+  endRun(runId: string, end: RunEnd): Promise<boolean>;
+}
+
+export interface AppliedRun {
+  readonly runId: string;
+  readonly remoteAccountId: string | null;
+  /** Entries that the file names: they are rolecall's from then on. */
+  readonly named: readonly EntryKey[];
+  /** What the account stands at from then on; null leaves that as it is. */
+  readonly commit: { readonly sha: string; readonly committedAt: string } | null;
 }
 
 export interface RecordedObservation {

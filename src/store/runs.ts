@@ -82,7 +82,7 @@ export function runsJournal(
       const { created, deleted, failed } = end.counts;
       const commit = created + deleted + failed > 0 ? durably : immediately;
       return commit(db, async (connection) => {
-        await connection
+        const { numUpdatedRows } = await connection
           .updateTable('runs')
           .set({
             status: end.status,
@@ -97,7 +97,8 @@ export function runsJournal(
           .where('id', '=', runId)
           // A run that another process declared interrupted stays so.
           .where('status', '=', 'running')
-          .execute();
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
         await endOperations(connection, runId, end.finishedAtMs);
         if (end.pending !== undefined) await rememberPending(connection, runId, end);
         await connection
@@ -113,6 +114,7 @@ export function runsJournal(
           }))
           .where('name', '=', accountOf(connection, runId))
           .execute();
+        return true;
       });
     },
   };

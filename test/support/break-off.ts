@@ -1,4 +1,5 @@
 // One break: the program is stopped for good at one point, run again until it has come to an end, and once more.
+import { table } from './table.ts';
 import { autopsy, type Autopsy, type Broken, breaches } from './crash-judge.ts';
 import { APPLY, CREATED, type CrashScene, HELD, MAY_GO, type Strike } from './crash-scene.ts';
 import type { Arrival } from './gate.ts';
@@ -202,12 +203,7 @@ export function tableOf(verdicts: readonly Verdict[]): string {
       own.filter(({ breaches: found }) => found.length > 0).length,
     ].map(String);
   });
-  const widths = head.map((title, index) =>
-    Math.max(...[head, ...lines].map((line) => line[index]?.length ?? 0), title.length),
-  );
-  return [head, ...lines]
-    .map((line) => line.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
-    .join('\n');
+  return table(head, lines);
 }
 
 /** What went wrong, each with its point. */

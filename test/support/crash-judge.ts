@@ -41,6 +41,8 @@ export interface Autopsy {
   readonly operations: readonly OperationRow[];
   readonly entries: readonly EntryRow[];
   readonly locks: number;
+  /** The commit that the account was last applied from. */
+  readonly appliedFrom: string | null;
 }
 
 export function autopsy(store: string): Autopsy {
@@ -59,6 +61,9 @@ export function autopsy(store: string): Autopsy {
       operations: rows('select * from operations order by run_id, seq'),
       entries: rows('select * from entries'),
       locks: rows('select * from locks').length,
+      appliedFrom:
+        rows<{ last_applied_commit: string | null }>('select * from accounts')[0]?.last_applied_commit ??
+        null,
     };
   });
 }
@@ -128,7 +133,8 @@ function say({ method, kind, subject, phase }: Arrival): string {
   return `${method} ${kind} ${subject} (${phase})`;
 }
 
-function storeBreaches({ sound, runs, operations, locks }: Autopsy): string[] {
+/** It is sound, nothing is held, and nothing is left open. */
+export function storeBreaches({ sound, runs, operations, locks }: Autopsy): string[] {
   const open = operations.filter(
     ({ status, settled_by }) =>
       status === 'pending' || status === 'sent' || (status === 'unknown' && settled_by === null),
@@ -185,7 +191,8 @@ function lieOf(
   }
 }
 
-function isAbout({ method, kind, subject }: Arrival, row: OperationRow): boolean {
+/** Whether a request is the one that a row stands for. */
+export function isAbout({ method, kind, subject }: Arrival, row: OperationRow): boolean {
   return (
     kind === row.kind &&
     (method === 'POST') === (row.action === 'create') &&

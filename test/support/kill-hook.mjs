@@ -55,11 +55,13 @@ function watchStore() {
       return isWrite(this) ? between(shorten(this.source), work) : work();
     };
   }
-  const { exec, backup } = SQLite.prototype;
-  SQLite.prototype.exec = function (sql) {
+  const { prototype } = SQLite;
+  // oxlint-disable-next-line typescript/unbound-method -- each is called with its own database below
+  const { exec, backup } = prototype;
+  prototype.exec = function (sql) {
     return between(shorten(sql), () => exec.call(this, sql));
   };
-  SQLite.prototype.backup = async function (...args) {
+  prototype.backup = async function (...args) {
     pass('before-write', 'backup');
     const result = await backup.apply(this, args);
     pass('after-write', 'backup');
