@@ -171,13 +171,14 @@ export interface LastGood {
 export interface RunEnd {
   readonly status: RunStatus;
   readonly finishedAtMs: number;
+  /** null: those of the operations that were journaled, since the run did not come to count them. */
   readonly counts: {
     readonly created: number;
     readonly deleted: number;
     readonly held: number;
     readonly kept: number;
     readonly failed: number;
-  };
+  } | null;
   readonly traffic: Traffic;
   readonly planDigest: string | null;
   readonly errorCode: string | null;

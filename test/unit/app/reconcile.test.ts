@@ -396,6 +396,24 @@ describe('a store that fails', () => {
       };
     };
 
+  it('at its very end is told with what it had done', async () => {
+    const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
+    const refuseAfter: Journal['recordObservation'] = (observation) =>
+      observation.phase === 'after'
+        ? Promise.reject(new StoreError('store_full', 'the disk is full'))
+        : on.store.journal.recordObservation(observation);
+    const deps = (of: ApplyDeps): ApplyDeps => ({
+      ...of,
+      journal: new Proxy(of.journal, {
+        get: (target, key) => (key === 'recordObservation' ? refuseAfter : Reflect.get(target, key)),
+      }),
+    });
+    await expect(on.apply({ skills: ['A', 'B'], deps })).rejects.toBeInstanceOf(StoreError);
+    expect(
+      on.rows('select status, error_code, created, deleted, plan_digest is null as planless from runs'),
+    ).toEqual([{ status: 'failed', error_code: 'store_full', created: 2, deleted: 1, planless: 0 }]);
+  });
+
   it('before the first operation leaves the service as it was', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
     await expect(on.apply({ skills: ['A', 'B'], deps: failing(1) })).rejects.toBeInstanceOf(StoreError);
