@@ -173,13 +173,14 @@ export interface LastGood {
 export interface RunEnd {
   readonly status: RunStatus;
   readonly finishedAtMs: number;
+  /** null: those of the operations that were journaled, since the run did not come to count them. */
   readonly counts: {
     readonly created: number;
     readonly deleted: number;
     readonly held: number;
     readonly kept: number;
     readonly failed: number;
-  };
+  } | null;
   readonly traffic: Traffic;
   readonly planDigest: string | null;
   readonly errorCode: string | null;
@@ -235,14 +236,8 @@ export interface Journal {
     sent: readonly { readonly seq: number; readonly atMs: number }[],
     results: readonly OperationResult[],
   ): Promise<SentCommit>;
-  /** Entries that the file names in an applied run are rolecall's from then on. */
-  adopt(
-    account: string,
-    remoteAccountId: string | null,
-    runId: string,
-    entries: readonly EntryKey[],
-  ): Promise<void>;
-  rememberApplied(account: string, commit: { sha: string; committedAt: string } | null): Promise<void>;
+  /** What an applied run leaves behind, in one transaction that checks the lease; with `lock_lost` nothing. */
+  rememberApplied(lease: Lease, applied: AppliedRun): Promise<SentCommit>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
   /** Whether a daemon's schedule has begun a run of the account between two moments, both inclusive. */
   hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
@@ -251,7 +246,17 @@ export interface Journal {
    * only a run that somebody asked for by hand takes any.
    */
   takeApproval(account: string, digest: string, byHand: boolean, nowMs: number): Promise<ApprovalTaking>;
-  endRun(runId: string, end: RunEnd): Promise<void>;
+  /** False when another process had ended the run before: what it said of it stands. */
+  endRun(runId: string, end: RunEnd): Promise<boolean>;
+}
+
+export interface AppliedRun {
+  readonly runId: string;
+  readonly remoteAccountId: string | null;
+  /** Entries that the file names: they are rolecall's from then on. */
+  readonly named: readonly EntryKey[];
+  /** What the account stands at from then on; null leaves that as it is. */
+  readonly commit: { readonly sha: string; readonly committedAt: string } | null;
 }
 
 export interface RecordedObservation {

@@ -116,7 +116,12 @@ async function transact<T>(connection: Database, work: (connection: Database) =>
 }
 
 const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
-  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'store_full', 'the disk of the store is full; make room'],
+  // The shared memory beside the WAL is a file too, and cannot grow.
+  [
+    /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/,
+    'store_full',
+    'the disk of the store is full; make room',
+  ],
   [/^SQLITE_(NOTADB|CORRUPT)/, 'store_corrupt', 'the file is not a sound SQLite database; restore a backup'],
   [
     /^(SQLITE_READONLY|EROFS|EACCES|EPERM)/,
