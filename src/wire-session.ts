@@ -129,6 +129,7 @@ function anchorOf({ accounts }: Configuration, { file, source }: ServiceSettings
 
 const systemClock: Clock = {
   nowMs: () => Date.now(),
+  steadyMs: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true) return resolve();

@@ -20,6 +20,8 @@ declare global {
 /** Time and chance, as arguments, so that a test can be master of both. */
 export interface Clock {
   nowMs(): number;
+  /** Counts how long things take: nobody sets it back or forward, and it stands still while the machine sleeps. */
+  steadyMs(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
