@@ -1,5 +1,6 @@
 // How the machines of test/model are run, each by its own test: so many generated scripts from a seed, or one script
-// from a file. ROLECALL_MODEL_RUNS, ROLECALL_MODEL_SEED and ROLECALL_SCRIPT say which.
+// from a file. ROLECALL_MODEL_RUNS, ROLECALL_MODEL_SEED and ROLECALL_SCRIPT say which;
+// ROLECALL_MODEL_SHRINK=no shows a failure as it was found.
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -50,8 +51,9 @@ export function regressions(folder: URL): NamedScript[] {
 /** Plays generated scripts. Rejects with the smallest script found that fails, and with how it is replayed. */
 export async function playCampaign<Script>(campaign: Campaign<Script>): Promise<void> {
   const seed = Number(process.env['ROLECALL_MODEL_SEED'] ?? DEFAULT_SEED);
+  const endOnFailure = process.env['ROLECALL_MODEL_SHRINK'] === 'no';
   const property = fc.asyncProperty(campaign.scripts, campaign.play);
-  const result = await fc.check(property, { seed, numRuns: runsOf(campaign.defaultRuns) });
+  const result = await fc.check(property, { seed, numRuns: runsOf(campaign.defaultRuns), endOnFailure });
   if (!result.failed) return;
   const script = result.counterexample?.[0];
   const cause = result.errorInstance;
