@@ -244,7 +244,10 @@ export interface Journal {
   ): Promise<void>;
   rememberApplied(account: string, commit: { sha: string; committedAt: string } | null): Promise<void>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
-  /** Whether a daemon's schedule has begun a run of the account between two moments, both inclusive. */
+  /**
+   * Whether the latest run of the account that a daemon's schedule has begun began between two moments, both
+   * inclusive. Earlier ones tell nothing: when the clock was set back they were made for ticks that come again.
+   */
   hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
   /**
    * Uses up the approval of the plan with this digest. An approval of another plan, or an old one, lapses. In a pause

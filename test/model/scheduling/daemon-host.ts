@@ -357,8 +357,8 @@ export class DaemonHost {
         ledger.counts.paused += 1;
         return ledger.turnEnds(account);
       case 'made_elsewhere':
-        if (!stage.runs.madeElsewhere(account, owner, ledger.turnSince(account) - 1)) {
-          stage.violate(`${owner}: nobody else made the run of ${account}`);
+        if (!stage.runs.isMade(account, ledger.tickOf(account))) {
+          stage.violate(`${owner}: nobody has made the run of ${account}`);
         }
         ledger.counts.elsewhere += 1;
         return ledger.turnEnds(account);

@@ -97,7 +97,10 @@ export class ProcessTime {
   install(seed: number): () => void {
     const random = randomNumbers(seed);
     const spies = [
-      vi.spyOn(globalThis, 'setImmediate').mockImplementation(((call: (...args: unknown[]) => void, ...args: unknown[]) => {
+      vi.spyOn(globalThis, 'setImmediate').mockImplementation(((
+        call: (...args: unknown[]) => void,
+        ...args: unknown[]
+      ) => {
         this.immediates += 1;
         return realSetImmediate(() => {
           this.immediates -= 1;

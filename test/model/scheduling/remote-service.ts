@@ -105,7 +105,13 @@ export class RemoteService {
       if (latencyMs > 0) await clock.sleep(latencyMs, signals.kill);
       if (signals.kill.aborted) throw new ServiceError('unavailable', 'given up because of the shutdown');
       const isDone = fault === 'none' || (fault === 'creates' && write?.action !== 'create');
-      this.onHeard({ account: settings.name, remote: name, write: isDone ? write : null, openedMs, sentWallMs });
+      this.onHeard({
+        account: settings.name,
+        remote: name,
+        write: isDone ? write : null,
+        openedMs,
+        sentWallMs,
+      });
       if (fault === 'down') throw new ServiceError('unavailable', 'it is down', { httpStatus: 503 });
       if (fault === 'refused') throw new ServiceError('auth', 'the token was refused', { httpStatus: 401 });
       if (fault === 'throttled') {

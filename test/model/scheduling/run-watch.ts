@@ -174,14 +174,13 @@ export class RunWatch {
     );
   }
 
-  /** Whether somebody else began a scheduled run of the account since a moment. */
-  madeElsewhere(account: string, owner: string, sinceMs: number): boolean {
-    return [...this.runs.values()].some(
-      (run) =>
-        run.account === account &&
-        run.owner !== owner &&
-        run.begunMs >= sinceMs &&
-        (run.trigger === 'schedule' || run.trigger === 'catch_up'),
+  /** Whether the scheduled run of the account that was begun last was for the tick at `tickWallMs`. */
+  isMade(account: string, tickWallMs: number): boolean {
+    const last = [...this.runs.values()].findLast(
+      (run) => run.account === account && (run.trigger === 'schedule' || run.trigger === 'catch_up'),
+    );
+    return (
+      last !== undefined && last.startedWallMs >= tickWallMs && last.startedWallMs <= this.facts.wallMs()
     );
   }
 

@@ -38,8 +38,7 @@ interface Slot {
 interface Turn {
   kind: Asked | null;
   readonly atMs: number;
-  /** When its tick came; for what somebody asked for, when the turn came. */
-  sinceMs: number;
+  readonly atWallMs: number;
   /** What it is for, should it be for a tick: the schedule may change by what is read in its course. */
   readonly owed: OwedTick | null;
 }
@@ -201,7 +200,7 @@ export class TickLedger {
     if (this.turns.has(name)) this.facts.violate(`${name} has two turns at once`);
     const atMs = this.facts.timerMs();
     const owed = this.slots.get(name)?.owed.find(({ fromMs }) => fromMs <= atMs) ?? null;
-    this.turns.set(name, { kind: this.asked.get(name) ?? null, atMs, sinceMs: atMs, owed });
+    this.turns.set(name, { kind: this.asked.get(name) ?? null, atMs, atWallMs: this.facts.wallMs(), owed });
     this.asked.delete(name);
     if (this.turns.size > this.facts.maxRuns()) {
       this.facts.violate(`${String(this.turns.size)} runs at a time, of ${String(this.facts.maxRuns())}`);
@@ -226,10 +225,11 @@ export class TickLedger {
     return 'tick';
   }
 
-  /** Since when a run by somebody else makes this turn needless. */
-  turnSince(name: string): number {
-    this.kindOf(name);
-    return this.turns.get(name)?.sinceMs ?? 0;
+  /** The tick that the account's turn is for; of another turn the moment at which it came. */
+  tickOf(name: string): number {
+    const kind = this.kindOf(name);
+    const turn = this.turns.get(name);
+    return (kind === 'tick' ? turn?.owed?.atWallMs : turn?.atWallMs) ?? Infinity;
   }
 
   turnEnds(name: string): void {
@@ -313,7 +313,6 @@ export class TickLedger {
       slot.owed = slot.owed.filter((each) => each !== owed);
       slot.lastTickWallMs = owed.atWallMs;
     }
-    turn.sinceMs = owed.fromMs;
     if (turn.atMs > owed.byMs && !owed.queued) {
       this.facts.violate(`the run for the tick of ${name} at ${iso(owed.atWallMs)} came too late`);
     }
