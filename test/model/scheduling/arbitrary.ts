@@ -167,5 +167,5 @@ export const scripts: fc.Arbitrary<Script> = fc.record({
     { a: accountPart, b: accountPart, c: accountPart, d: accountPart },
     { requiredKeys: ['a'] },
   ),
-  steps: fc.array(step, { minLength: 1, maxLength: 40 }),
+  steps: fc.array(step, { minLength: 1, maxLength: 30 }),
 });

@@ -12,8 +12,9 @@ import { Stage } from './stage.ts';
 const MINUTE = 60_000;
 /** Time is passed in one leap up to so long before a tick. */
 const BEFORE_TICK_MS = 1500;
-/** So many ticks are enough for one script. */
-const MOST_TICKS = 150;
+/** A step ends after so many ticks, and a script passes no more time after so many. */
+const TICKS_OF_STEP = 25;
+const TICKS_OF_SCRIPT = 80;
 /** How long a daemon looks at nothing, at most; and a little more. */
 const LOOK_MS = 1100;
 
@@ -153,7 +154,7 @@ class Player {
     if (this.alive().length === 0) await this.start(0);
     await this.pass(6 * MINUTE, Infinity);
     for (const host of this.alive()) await host.reload();
-    await this.pass(40 * MINUTE, 40);
+    await this.pass(40 * MINUTE, 20);
     await this.check('when all was calm again');
     for (let n = 0; n <= 300 && this.alive().some((host) => !host.isIdle()); n += 1) {
       if (n === 300) stage.violate('the daemons are still not idle');
@@ -202,12 +203,11 @@ class Player {
     return this.hosts.filter((host) => host !== null);
   }
 
-  private async pass(ms: number, mostTicks = MOST_TICKS): Promise<void> {
+  private async pass(ms: number, mostTicks = Math.min(TICKS_OF_STEP, this.ticksLeft())): Promise<void> {
     const { time } = this.stage;
     const endMs = time.timerMs() + ms;
-    const ticks = (): number => this.alive().reduce((sum, { ledger }) => sum + ledger.counts.ticks, 0);
-    const enough = (mostTicks === MOST_TICKS ? 0 : ticks()) + mostTicks;
-    while (time.timerMs() < endMs && ticks() < enough && this.stage.violations.length === 0) {
+    const enough = this.ticks() + mostTicks;
+    while (time.timerMs() < endMs && this.ticks() < enough && this.stage.violations.length === 0) {
       const nowMs = time.nowMs();
       const leftMs = endMs - time.timerMs();
       const untilTick = this.alive().map(
@@ -226,10 +226,19 @@ class Player {
     }
   }
 
+  private ticks(): number {
+    return [...this.past, ...this.alive()].reduce((sum, { ledger }) => sum + ledger.counts.ticks, 0);
+  }
+
+  private ticksLeft(): number {
+    return TICKS_OF_SCRIPT - this.ticks();
+  }
+
   private async setClock(byMs: number): Promise<void> {
     const { time } = this.stage;
     for (const host of this.alive()) host.ledger.advance();
     time.set(time.nowMs() + byMs);
+    if (byMs > 20_000) this.stage.runs.setForwardMs = time.timerMs();
     for (const host of this.alive()) host.ledger.clockSet(byMs);
     await time.runTo(time.timerMs() + LOOK_MS);
   }

@@ -5,6 +5,7 @@ import type { NewRun, RunEnd } from '../../../src/core/ports.ts';
 import type { Heard } from './remote-service.ts';
 
 const DAY = 86_400_000;
+const RENEWED_AFTER_MS = 6000;
 
 /** What the account's file said when the run's turn came. */
 export interface FileThen {
@@ -26,6 +27,8 @@ export interface SeenRun {
   status: RunEnd['status'] | null;
   approved: boolean;
   writes: number;
+  /** Its lock was taken over while it was under way: what it has sent already may still arrive. */
+  lost: boolean;
 }
 
 interface GivenWord {
@@ -42,6 +45,8 @@ export interface RunWatchFacts {
 
 export class RunWatch {
   readonly runs = new Map<string, SeenRun>();
+  /** When the wall clock was last set forward by more than a lock outlives its renewal. */
+  setForwardMs = -Infinity;
   private readonly facts: RunWatchFacts;
   private readonly open = new Set<SeenRun>();
   private readonly words = new Map<string, GivenWord>();
@@ -56,7 +61,9 @@ export class RunWatch {
     const { account, id, trigger, mode } = run;
     for (const other of this.open) {
       if (other.account !== account) continue;
-      if (other.owner === owner || (other.mode !== 'plan' && mode !== 'plan')) {
+      const bothWrite = other.mode !== 'plan' && mode !== 'plan';
+      if (bothWrite && other.owner !== owner && this.mayHaveLost()) other.lost = true;
+      else if (bothWrite || other.owner === owner) {
         this.facts.violate(
           `two runs of ${account} at once: ${other.trigger} of ${other.owner} and ${trigger} of ${owner}`,
         );
@@ -70,7 +77,19 @@ export class RunWatch {
       this.facts.violate(`${account} was run in mode ${mode}, and its file says ${file.mode}`);
     }
     const seen: SeenRun = {
-      ...{ id, account, owner, trigger, mode, file, endedMs: null, status: null, approved: false, writes: 0 },
+      ...{
+        id,
+        account,
+        owner,
+        trigger,
+        mode,
+        file,
+        endedMs: null,
+        status: null,
+        approved: false,
+        writes: 0,
+        lost: false,
+      },
       startedWallMs: run.startedAtMs,
       begunMs: this.facts.timerMs(),
     };
@@ -154,6 +173,7 @@ export class RunWatch {
     const lock = this.row<{ run_id: string }>('select run_id from locks where account = ?', account);
     const run = this.runs.get(lock?.run_id ?? '');
     const what = `${write.action} of ${write.name} for ${account}`;
+    if ([...this.open].some((each) => each.account === account && each.lost)) return;
     if (run === undefined || !this.open.has(run))
       return this.facts.violate(`a ${what} by no run that has its lock`);
     run.writes += 1;
@@ -191,6 +211,11 @@ export class RunWatch {
   /** Runs that this owner began and that have not ended. */
   openOf(owner: string): readonly SeenRun[] {
     return [...this.open].filter((run) => run.owner === owner);
+  }
+
+  /** A clock that is set forward lets a lock run out until its holder renews it; the lease is there for that. */
+  private mayHaveLost(): boolean {
+    return this.facts.timerMs() - this.setForwardMs < RENEWED_AFTER_MS;
   }
 
   private closes(run: SeenRun): void {

@@ -21,6 +21,8 @@ interface OwedTick {
   byMs: number;
   /** A reason beforehand why it may be left out. */
   mayGo: boolean;
+  /** Whether failures may keep it back, as they were when it came. */
+  readonly mayBeHeld: boolean;
   /** It was looked at after its time and found waiting for room. */
   queued: boolean;
 }
@@ -144,15 +146,15 @@ export class TickLedger {
 
   /** Takes up the ticks until now. */
   advance(): void {
-    for (const slot of this.slots.values()) this.advanceSlot(slot, false);
+    for (const [name, slot] of this.slots) this.advanceSlot(name, slot, false);
   }
 
   /** The wall clock has just been set by so much; the daemon sees it when it looks next. */
   clockSet(byMs: number): void {
     this.setMs = this.facts.timerMs();
     const wallMs = this.facts.wallMs();
-    for (const slot of this.slots.values()) {
-      if (byMs >= 0) this.advanceSlot(slot, true);
+    for (const [name, slot] of this.slots) {
+      if (byMs >= 0) this.advanceSlot(name, slot, true);
       else if (byMs > -2000) for (const owed of slot.owed) owed.byMs -= byMs;
       else {
         // Schedules start anew from the new time on.
@@ -264,7 +266,7 @@ export class TickLedger {
         }
         slot.owed = slot.owed.filter((each) => each !== owed);
         if (owed.mayGo) this.counts.dropped += 1;
-        else if (this.holdsBack(name, slot, owed)) this.counts.held += 1;
+        else if (owed.mayBeHeld) this.counts.held += 1;
         else this.facts.violate(`the tick of ${name} at ${iso(owed.atWallMs)} came to nothing`);
       }
     }
@@ -278,7 +280,7 @@ export class TickLedger {
     }
   }
 
-  private advanceSlot(slot: Slot, isJump: boolean): void {
+  private advanceSlot(name: string, slot: Slot, isJump: boolean): void {
     const wallMs = this.facts.wallMs();
     if (wallMs <= slot.seenToWallMs) return;
     const { schedule, timezone, jitterMs } = slot.times;
@@ -298,6 +300,7 @@ export class TickLedger {
         byMs: timerMs + (latestWallMs - wallMs) + LOOK_MS,
         // Right after the clock was set a tick is one with those before it, or comes before the daemon has seen that.
         mayGo: wasJustSet && !isJump,
+        mayBeHeld: this.holdsBack(name, slot, atWallMs),
         queued: false,
       });
     }
@@ -319,14 +322,14 @@ export class TickLedger {
   }
 
   /** Whether failures may keep a tick back: for the interval doubled with each, and an hour at most. */
-  private holdsBack(name: string, slot: Slot, owed: OwedTick): boolean {
+  private holdsBack(name: string, slot: Slot, atWallMs: number): boolean {
     const failures = this.facts.failures(name, slot.freshFromMs);
     const { schedule, timezone } = slot.times;
-    const ticks = ticksBetween(schedule, timezone, owed.atWallMs - 1, owed.atWallMs + 4 * HOUR);
+    const ticks = ticksBetween(schedule, timezone, atWallMs - 1, atWallMs + 4 * HOUR);
     const gaps = ticks.slice(1).map((ms, index) => ms - (ticks[index] ?? ms));
     const everyMs = Math.min(...gaps);
     if (failures < 2 || everyMs >= HOUR) return false;
-    return owed.atWallMs < slot.lastTickWallMs + Math.min(everyMs * 2 ** (failures - 1), HOUR);
+    return atWallMs < slot.lastTickWallMs + Math.min(everyMs * 2 ** (failures - 1), HOUR);
   }
 
   /** Three quarters of all places are the most that one lane may have where there are others. */
