@@ -28,7 +28,8 @@ export async function settleOutstanding(
   const doubts = await Promise.all(
     creates.map(async (create): Promise<OutstandingDoubt> => {
       const known = await journal.knownIds(settings.name, remoteAccountId, create.runId);
-      return { ...create, create, isKnown: (key) => known.has(key) };
+      const sinceMs = clock.steadyMs() - Math.max(0, clock.nowMs() - create.sinceMs);
+      return { ...create, sinceMs, create, isKnown: (key) => known.has(key) };
     }),
   );
   const settlements = await settle(

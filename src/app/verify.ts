@@ -43,11 +43,13 @@ export async function verify(
     return result?.status === 'done' ? [{ operation, result }] : [];
   });
   const lastMs = Math.max(0, ...done.map(({ result }) => result.atMs));
-  const startedAtMs = clock.nowMs();
+  // A clock that is set meanwhile neither ends the wait nor prolongs it.
+  const startedAtMs = clock.steadyMs();
+  const lastDoneMs = startedAtMs - Math.max(0, clock.nowMs() - lastMs);
   let observed: ObservedCatalog | null = null;
   let failure: ServiceError | null = null;
   for (const waitMs of waits()) {
-    const readAtMs = clock.nowMs();
+    const readAtMs = clock.steadyMs();
     try {
       observed = await readLists(context.reader);
       failure = null;
@@ -59,7 +61,7 @@ export async function verify(
     const open = observed === null ? done : done.filter((each) => !isShown(each, observed));
     const vanished = observed === null ? [] : vanishedNames(expectation, done, observed);
     // What was done is waited for as long as `settle`; what others did is only looked for once more.
-    const settled = readAtMs - lastMs >= (open.length > 0 || failure !== null ? api.settleMs : 0);
+    const settled = readAtMs - lastDoneMs >= (open.length > 0 || failure !== null ? api.settleMs : 0);
     const lookedTwice = vanished.length === 0 || readAtMs - startedAtMs >= api.recheckMs;
     const hopeless =
       failure?.kind === 'auth' ||

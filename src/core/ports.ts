@@ -20,6 +20,8 @@ declare global {
 /** Time and chance, as arguments, so that a test can be master of both. */
 export interface Clock {
   nowMs(): number;
+  /** Counts how long things take: nobody sets it back or forward, and it stands still while the machine sleeps. */
+  steadyMs(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -239,7 +241,10 @@ export interface Journal {
   /** What an applied run leaves behind, in one transaction that checks the lease; with `lock_lost` nothing. */
   rememberApplied(lease: Lease, applied: AppliedRun): Promise<SentCommit>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
-  /** Whether a daemon's schedule has begun a run of the account between two moments, both inclusive. */
+  /**
+   * Whether the latest run of the account that a daemon's schedule has begun began between two moments, both
+   * inclusive. Earlier ones tell nothing: when the clock was set back they were made for ticks that come again.
+   */
   hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
   /**
    * Uses up the approval of the plan with this digest. An approval of another plan, or an old one, lapses. In a pause

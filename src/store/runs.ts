@@ -44,15 +44,17 @@ export function runsJournal(
     },
 
     async hasScheduledRun(account, fromMs, toMs) {
-      const row = await db
-        .selectFrom('runs')
-        .select('id')
-        .where('account', '=', account)
-        .where('started_at', '>=', toIso(fromMs))
-        .where('started_at', '<=', toIso(toMs))
-        .where('trigger', 'in', ['schedule', 'catch_up'])
-        .executeTakeFirst();
-      return row !== undefined;
+      // By the order in which runs were begun, which a clock that is set back leaves as it was.
+      const { rows } = await sql`
+        select 1 from runs as made
+        where account = ${account} and started_at >= ${toIso(fromMs)} and started_at <= ${toIso(toMs)}
+          and trigger in ('schedule', 'catch_up')
+          and not exists (
+            select 1 from runs as later
+            where later.rowid > made.rowid and +later.account = made.account
+              and later.trigger in ('schedule', 'catch_up'))
+        limit 1`.execute(db);
+      return rows.length > 0;
     },
 
     async recordPlan(runId: string, plan: Plan) {

@@ -54,6 +54,17 @@ describe('a run', () => {
     expect(on.writes()).toEqual([]);
   });
 
+  it('verifies once when the clock is set back in its midst, and does not wait until that comes around again', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'], resources: [PERSON] } });
+    const startMs = on.clock.steadyMs();
+    const made = await on.apply({
+      skills: ['Kept', 'New'],
+      options: { onProgress: () => on.clock.setBy(-86_400_000) },
+    });
+    expect(made).toMatchObject({ status: 'converged', failure: null });
+    expect(on.clock.steadyMs() - startMs).toBeLessThan(35_000);
+  });
+
   it('that is dry sends nothing but GET', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'] } });
     const planned = await on.plan({ skills: ['New'] });
@@ -237,7 +248,10 @@ describe('right before the first delete', () => {
     ).toEqual(['skipped', 'skipped']);
   });
 
-  it('the lists are read again when deleting takes longer than a minute', async () => {
+  it.each([
+    ['takes longer than a minute', 60_000, 0],
+    ['takes longer than a minute on a clock that is set back', 60_000, -86_400_000],
+  ])('the lists are read again when deleting %s', async (_, passMs, setByMs) => {
     const on = await stage({ seed: { ...seed, skills: ['A', 'B', 'C'] }, api: { concurrency: 1 } });
     let deleted = 0;
     const made = await on.apply({
@@ -246,7 +260,8 @@ describe('right before the first delete', () => {
         onProgress: () => {
           deleted += 1;
           if (deleted !== 1) return;
-          on.clock.pass(60_000);
+          on.clock.pass(passMs);
+          on.clock.setBy(setByMs);
           on.sandbox.assign('acme', 'p1', idOf(on, 'C'));
         },
       },
