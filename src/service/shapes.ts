@@ -82,7 +82,12 @@ export function errorMessage(text: string, scrub: Scrub): string | undefined {
   if (!isObject(value) || !Array.isArray(value['detail'])) return undefined;
   const messages = value['detail'].flatMap((item) => (isObject(item) ? describe(item) : []));
   // Scrubbed after parsing: JSON has several spellings of one text.
-  return messages.length === 0 ? undefined : scrub(messages.join('; ')).slice(0, 300);
+  return messages.length === 0 ? undefined : onOneLine(scrub(messages.join('; '))).slice(0, 300);
+}
+
+/** Messages stand in lines of their own, which a line break of a stranger's would forge. */
+function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
 /** `loc: msg`, or the `type` where the message quotes what it should not. */
