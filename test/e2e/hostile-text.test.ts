@@ -14,6 +14,9 @@ import {
 import { type Scene, scene } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
+// eslint-disable-next-line no-control-regex -- what moves the cursor is an escape
+const CURSOR = /\u001b\[\d*[GJ]/g;
+
 /** What a sandbox can keep: its names are not empty, and whole. */
 const SKILLS = HOSTILE_NAMES.filter((name) => name !== '' && !/\p{Cs}/u.test(name));
 const ROLES = SKILLS.filter((_, index) => index % 4 === 1);
@@ -181,8 +184,7 @@ test('what a server says in errors and of the account is harmless', async () => 
   s.sandbox.setFaults([
     { match: { method: 'POST' }, times: 'always', do: { type: 'status', status: 422, body: { detail } } },
   ]);
-  for (const format of ['text', 'json'])
-    await harmless(s, ['apply', '--yes', '--format', format], [1]);
+  for (const format of ['text', 'json']) await harmless(s, ['apply', '--yes', '--format', format], [1]);
   s.sandbox.setFaults([
     { match: { path: 'skill' }, times: 'always', do: { type: 'status', status: 400, body: { detail } } },
   ]);
@@ -273,9 +275,6 @@ test.skipIf(!hasTerminal)('prompt, progress and report of a terminal are harmles
   });
   expect(output).toContain('deleted');
   // The program itself colours, and clears the line that shows the progress.
-  const own = output
-    .replaceAll('\u001b[2K', '')
-    .replace(/\u001b\[\d*[GJ]/g, '')
-    .replaceAll('\r', '');
+  const own = output.replaceAll('\u001b[2K', '').replaceAll(CURSOR, '').replaceAll('\r', '');
   expectHarmless('the terminal', own);
 });

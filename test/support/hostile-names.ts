@@ -128,16 +128,17 @@ export const LOUD_NAMES: readonly string[] = [
 export const HOSTILE_NAMES: readonly string[] = [...FORBIDDEN_NAMES, ...ODD_NAMES, ...LOUD_NAMES];
 
 const JOINED =
-  /(?<=\p{Extended_Pictographic}[\u{1f3fb}-\u{1f3ff}\ufe0f]?)\u200d(?=\p{Extended_Pictographic})/gu;
+  /(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})/gu;
 const STYLED = /(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f(?=\u20e3)/gu;
-const COLOUR = new RegExp('\u001b\\[\\d{1,2}m', 'g');
+// eslint-disable-next-line no-control-regex -- colours are escapes
+const COLOUR = /\u001b\[\d{1,2}m/g;
 
 /** What of a text a terminal would obey, hide or misplace; line breaks and colours aside. */
 export function unseenIn(text: string): string[] {
   const plain = text.replace(JOINED, '').replace(STYLED, '').replace(COLOUR, '').replaceAll('\n', '');
   const found =
     plain.match(
-      /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00a0\u2000-\u200a\u3000\u2800\u3164\ufe00-\ufe0f\u{e0100}-\u{e01ef}\ufffe]/gu,
+      /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00a0\u2000-\u200a\u3000\u2800\u3164\ufffe]|\p{Variation_Selector}/gu,
     ) ?? [];
   return [...new Set(found)].map((character) => `U+${(character.codePointAt(0) ?? 0).toString(16)}`);
 }

@@ -72,18 +72,19 @@ export async function startParrot(manners: Readonly<Record<string, Manner>>): Pr
     const known = books.get(account);
     if (known !== undefined) return known;
     const echo = { ...UNDOCUMENTED, echo: { authorization } };
-    const entry = (kind: string, id: string, name: string) => [
-      `${kind}/${id}`,
-      { _id: id, accountId: '77', name, createDate: '2026-01-01T00:00:00Z', ...echo },
-    ];
-    const made = new Map<string, object>(
-      [
-        entry('skill', 's1', 'Go'),
-        entry('skill', 's2', 'Perl'),
-        entry('skill', 's3', 'Old'),
-        entry('role', 'r1', 'Dev'),
-      ].map(([key, value]) => [String(key), Object(value) as object]),
-    );
+    const entry = (id: string, name: string): object => ({
+      _id: id,
+      accountId: '77',
+      name,
+      createDate: '2026-01-01T00:00:00Z',
+      ...echo,
+    });
+    const made = new Map([
+      ['skill/s1', entry('s1', 'Go')],
+      ['skill/s2', entry('s2', 'Perl')],
+      ['skill/s3', entry('s3', 'Old')],
+      ['role/r1', entry('r1', 'Dev')],
+    ]);
     books.set(account, made);
     return made;
   }
