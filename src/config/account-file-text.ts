@@ -1,6 +1,7 @@
 // An account file made from what an account holds, for `dump` and `init` (contract, section 3).
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
+import { RUNNER_COMMAND, STRAY_MARK, UNSEEN } from '../core/unseen.ts';
 import { isPlainHttp } from './addresses.ts';
 import { nameProblem, normalName } from './name-text.ts';
 
@@ -59,7 +60,7 @@ export function scalar(text: string): string {
   const plain =
     /^[\p{L}\p{Nl}][\p{L}\p{M}\p{N}+./&()_-]*(?: [\p{L}\p{M}\p{N}+./&()_-]+)*$/u.test(text) &&
     !/^(?:true|false|null|yes|no|on|off|y|n)$/iu.test(text) &&
-    !/[\p{Default_Ignorable_Code_Point}]/u.test(text);
+    text.search(QUOTED) === -1;
   return plain ? text : quote(text);
 }
 
@@ -74,11 +75,15 @@ function sortedOnce(names: readonly string[]): readonly string[] {
   return [...new Set(names)].toSorted(compareCodePoints);
 }
 
-/** In double quotes, with whatever would not show, or would break the line, escaped. */
+const QUOTED = new RegExp(`${UNSEEN}|${STRAY_MARK}|${RUNNER_COMMAND}`, 'gu');
+
+/** In double quotes, with whatever would not show, would break the line or would command a runner of CI, escaped. */
 function quote(text: string): string {
-  return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFEFF\uFFFE\uFFFF]/gu, (c) =>
-    [...c.matchAll(/[^]/g)]
-      .map(([unit]) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join(''),
-  );
+  const inner = JSON.stringify(text).slice(1, -1);
+  return `"${inner.replace(QUOTED, escapePoint)}"`;
+}
+
+function escapePoint(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16);
+  return hex.length > 4 ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
 }

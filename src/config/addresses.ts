@@ -1,12 +1,7 @@
 // Addresses as files write them. No message repeats one: an address may carry a password.
 import { isIP, isIPv4 } from 'node:net';
+import { isLoopback } from '../core/loopback.ts';
 import type { Checked } from './field-formats.ts';
-
-/** Whether a host, as a URL or a listening address spells it, is this machine and nothing else. */
-export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/gu, '').toLowerCase();
-  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
-}
 
 /** A base address without its trailing slash (contract, section 2); http is judged apart, by `isPlainHttp`. */
 export function parseBaseUrl(text: string): Checked<string> {

@@ -3,7 +3,7 @@
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
 import { type DesiredEntry, KINDS, type Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { nameProblem, normalName, oddCharacter } from './name-text.ts';
+import { nameProblem, normalName, oddCharacters } from './name-text.ts';
 import { nearestWord } from './near-word.ts';
 import { isMistyped, keyText, locate } from './node-lookup.ts';
 import { type YamlFile, quoted } from './yaml-file.ts';
@@ -152,9 +152,9 @@ class NameListReader {
       this.#report(spot, problem);
       return undefined;
     }
-    const odd = oddCharacter(node.value);
+    const odd = oddCharacters(node.value);
     if (odd !== undefined) {
-      const message = `the name ${quoted(node.value)} has an invisible or unusual character (${odd}); is it meant?`;
+      const message = `the name ${quoted(node.value)} has invisible or unusual characters (${odd}); is that meant?`;
       this.#report(spot, message, 'warning');
     }
     return { name: detached(normalName(node.value)), spot };

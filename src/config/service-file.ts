@@ -1,8 +1,9 @@
 // rolecall.yaml becomes the settings of the service, complete and with absolute paths (contract, section 2).
 import path from 'node:path';
+import { isLoopback } from '../core/loopback.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings, SecretRef, ServiceSettings } from '../core/settings.ts';
-import { isLoopback, remoteKind } from './addresses.ts';
+import { remoteKind } from './addresses.ts';
 import { type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
 import { judge } from './schema-issues.ts';
 import { type SecretUse, absoluteRef } from './secret-refs.ts';
