@@ -2,6 +2,7 @@
 import type { ConfigIssue } from '../core/errors.ts';
 import { catalogSchema } from './account-schema.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
+import { fewIssues } from './few-issues.ts';
 import { LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
 import { nearestWord } from './near-word.ts';
 import { keyText } from './node-lookup.ts';
@@ -57,5 +58,5 @@ function readCatalog(read: SourceRead): CatalogRead {
       return file.issue(key as Node, `unknown key ${quoted(keyText(key))}; ${mend}`);
     });
   const names = readNameLists(file);
-  return { lists: names.lists, issues: [...issues, ...unknown, ...names.issues], missing: false };
+  return { lists: names.lists, issues: fewIssues([...issues, ...unknown, ...names.issues]), missing: false };
 }

@@ -6,6 +6,9 @@ const SIMPLE = /^[!-~](?:[ -~]*[!-~])?$/u;
 const EDGE_SPACE = /^[\s\p{White_Space}\uFEFF]|[\s\p{White_Space}\uFEFF]$/u;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const LONE_SURROGATE = /\p{Cs}/u;
+// Thirty are what Unicode allows a text that is normalised piece by piece (UAX #15); of many more in a row the
+// normalisation takes minutes.
+const MARK_HEAP = /\p{M}{31}/u;
 // An emoji is joined and coloured by invisible characters that are no accident there.
 const EMOJI_JOINTS = /\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\uFE0F|\u200D|[\u{E0020}-\u{E007F}])*/gu;
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?! )[\p{Zs}]/u;
@@ -17,8 +20,14 @@ export function nameProblem(name: string): string | undefined {
   if (CONTROL.test(name)) return 'a name has a control character or a line break in it; take it out';
   if (LONE_SURROGATE.test(name))
     return 'a name has half of a character in it (a lone surrogate); write the whole character';
+  if (hasMarkHeap(name)) return 'a name has more than 30 combining marks in a row; take them out';
   if (EDGE_SPACE.test(name)) return 'a name has leading or trailing white space; take it away';
   return undefined;
+}
+
+/** Whether normalising the text could take minutes. */
+export function hasMarkHeap(text: string): boolean {
+  return MARK_HEAP.test(text);
 }
 
 /** The first invisible or misleading character of a name, as `U+200B`; undefined when all is visible. */
