@@ -13,7 +13,7 @@ import { configDigest } from './config-digest.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues } from './few-issues.ts';
 import { mergeLists } from './merge-lists.ts';
-import { LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
+import { LIST_KEYS, MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
 import { locate, plainRoot, spotOf } from './node-lookup.ts';
 import { mergePolicies } from './policy-schema.ts';
 import { judge } from './schema-issues.ts';
@@ -101,6 +101,7 @@ function readLists(
   const sources: WrittenLists[] = [];
   const listed = accountSettingsSchema.shape.extends.safeParse(raw['extends']).data ?? [];
   const seen = new Set<string>();
+  let names = 0;
   for (const [index, written] of listed.entries()) {
     const catalog = path.resolve(path.dirname(file.path), written);
     const spot = spotOf(locate(file, ['extends', index]));
@@ -119,6 +120,13 @@ function readLists(
       batches.push([file.issue(spot, `there is no file ${quoted(shown)}; mend the path`)]);
     } else batches.push(read.issues);
     sources.push(read.lists);
+    names += KINDS.reduce((sum, kind) => sum + (read.lists[kind]?.length ?? 0), 0);
+    if (names > MAX_NAMES) {
+      batches.push([
+        file.issue(spot, `with this file there are more than ${MAX_NAMES} names; take some out`),
+      ]);
+      break;
+    }
   }
   sources.push(own.lists);
   const desired: { -readonly [K in keyof DesiredCatalog]: DesiredCatalog[K] } = {

@@ -53,7 +53,8 @@ export function joinAccounts(
 
 /** Sorted by place, each problem once: a shared catalog is read for many accounts. */
 export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
-  const unique = new Map(issues.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
+  const objects = [...new Set(issues)];
+  const unique = new Map(objects.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
   return [...unique.values()].toSorted(comparePlaces);
 }
 

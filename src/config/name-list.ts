@@ -3,7 +3,7 @@
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
 import { type DesiredEntry, KINDS, type Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { nameProblem, normalName, oddCharacter } from './name-text.ts';
+import { detached, nameProblem, normalName, oddCharacter } from './name-text.ts';
 import { nearestWord } from './near-word.ts';
 import { isMistyped, keyText, locate } from './node-lookup.ts';
 import { type Spot, type YamlFile, quoted } from './yaml-file.ts';
@@ -32,7 +32,8 @@ export type WrittenLists = { readonly [K in Kind]?: readonly WrittenEntry[] };
 
 /** One for all entries, most of which never had another name. */
 const NO_NAMES: readonly string[] = [];
-const MAX_NAMES = 100_000;
+/** Of one file, and of one account with all that it extends. */
+export const MAX_NAMES = 100_000;
 
 /** Both lists of `file`. A kind whose list is broken is listed with what could be read. */
 export function readNameLists(file: YamlFile): {
@@ -168,14 +169,6 @@ class NameListReader {
   #report(spot: Spot, message: string, severity: ConfigIssue['severity'] = 'error'): void {
     this.issues.push(this.#file.issue(spot, message, severity));
   }
-}
-
-/**
- * A copy that stands alone. What the parser gives is a window into the file's text, which would keep all of the text in
- * memory for as long as the name; texts of less than 13 characters are never windows.
- */
-function detached(text: string): string {
-  return text.length < 13 ? text : Buffer.from(text).toString();
 }
 
 function wrongType(node: Node | undefined, what: string): string {

@@ -43,3 +43,11 @@ export function oddCharacter(name: string): string | undefined {
 export function normalName(name: string): string {
   return nameKey(name);
 }
+
+/**
+ * A copy that stands alone. What the parser gives is a window into the file's text, which would keep all of the text in
+ * memory for as long as the name; texts of less than 13 characters are never windows.
+ */
+export function detached(text: string): string {
+  return text.length < 13 ? text : Buffer.from(text).toString();
+}

@@ -11,6 +11,7 @@ import {
   parseDocument,
 } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
+import { detached } from './name-text.ts';
 import { surveyNodes } from './node-survey.ts';
 import { TOO_DEEP, textProblems } from './raw-text-checks.ts';
 import type { SourceText } from './source-text.ts';
@@ -75,11 +76,17 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
   return { file: { path, text, root, resolve, issue }, issues };
 }
 
-/** On its own, so that whoever keeps it for later does not keep the nodes of the file. */
+/** On its own, so that whoever keeps it, or an issue, does not keep the nodes or the text of the file. */
 function issuesOf(shown: string, lineCounter: LineCounter): YamlFile['issue'] {
   return (spot, message, severity = 'error') => {
     const { line, col } = lineCounter.linePos(typeof spot === 'number' ? spot : (spot.range?.[0] ?? 0));
-    return { file: shown, line: Math.max(line, 1), column: Math.max(col, 1), message, severity };
+    return {
+      file: shown,
+      line: Math.max(line, 1),
+      column: Math.max(col, 1),
+      message: detached(message),
+      severity,
+    };
   };
 }
 
