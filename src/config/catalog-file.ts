@@ -53,7 +53,7 @@ function readCatalog(read: SourceRead): CatalogRead {
       const near = nearestWord(keyText(key), known);
       const mend =
         near === undefined
-          ? `a file that \`extends\` names holds ${Object.values(LIST_KEYS).join(' and ')} only`
+          ? `a file that \`extends\` names holds ${Object.values(LIST_KEYS).join(' and ')} only; take it out`
           : `did you mean ${quoted(near)}?`;
       return file.issue(key as Node, `unknown key ${quoted(keyText(key))}; ${mend}`);
     });

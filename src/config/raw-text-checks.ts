@@ -47,7 +47,7 @@ export function textProblems(text: string): readonly TextProblem[] {
   return deep === undefined ? [] : [{ at: deep, message: TOO_DEEP }];
 }
 
-export const TOO_DEEP = 'this is nested too deeply; a configuration needs few levels';
+export const TOO_DEEP = 'this is nested too deeply; a configuration needs few levels: take some out';
 
 /** Only the first line of each conflict; the others when that has been taken out. */
 function conflictMarkers(text: string): number[] {

@@ -39,14 +39,10 @@ export type YamlRead = { readonly file?: YamlFile; readonly issues: readonly Con
 
 /** Parses one document; a file with any syntax error is not looked at further, since its nodes would be guesses. */
 export function parseYaml({ path, shown, text }: SourceText): YamlRead {
-  const lineCounter = new LineCounter();
-  const issue = issuesOf(shown, lineCounter);
+  const issue = issuesOf(shown, countedLines(text));
   const unreadable = textProblems(text);
-  if (unreadable.length > 0) {
-    countLines(text, lineCounter);
-    return { issues: unreadable.map(({ at, message }) => issue(at, message)) };
-  }
-  const document = parseQuietly(text, lineCounter);
+  if (unreadable.length > 0) return { issues: unreadable.map(({ at, message }) => issue(at, message)) };
+  const document = parseQuietly(text);
   const problems = syntaxIssues(document, text, issue);
   if (problems.length > 0) return { issues: problems };
   const root = document.contents;
@@ -105,22 +101,24 @@ export function quoted(text: string): string {
   );
 }
 
-function countLines(text: string, lineCounter: LineCounter): void {
+/** Counted apart from the parser, which does not see the end of a line that it stumbles over. */
+function countedLines(text: string): LineCounter {
+  const lineCounter = new LineCounter();
   for (let at = 0; at !== -1;) {
     lineCounter.addNewLine(at);
     const next = text.indexOf('\n', at);
     at = next === -1 ? -1 : next + 1;
   }
+  return lineCounter;
 }
 
-function parseQuietly(text: string, lineCounter: LineCounter): Document.Parsed {
+function parseQuietly(text: string): Document.Parsed {
   // The parser makes one Error a problem; a hostile file has a million, and their stack traces take seconds.
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   try {
     // Keys are compared in `surveyNodes`: the parser's own comparison is quadratic.
     return parseDocument(text, {
-      lineCounter,
       stringKeys: true,
       prettyErrors: false,
       uniqueKeys: false,

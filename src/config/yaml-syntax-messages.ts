@@ -16,7 +16,8 @@ const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_PROP_ORDER: 'an anchor or a tag stands in a wrong place; if this is a name, quote it',
   BAD_SCALAR_START: 'a plain value cannot start with this character; quote the value',
   BLOCK_AS_IMPLICIT_KEY: 'there is a second ": " in this line; quote the value, or start a new line',
-  BLOCK_IN_FLOW: 'an indented list or mapping cannot stand within [ ] or { }',
+  BLOCK_IN_FLOW:
+    'an indented list or mapping cannot stand within [ ] or { }; close the bracket first, or write it with commas',
   KEY_OVER_1024_CHARS: 'a key is longer than YAML allows; is a quote or a colon misplaced?',
   MULTILINE_IMPLICIT_KEY: 'a key must stand in one line; is a colon or a quote missing?',
   MULTIPLE_ANCHORS: 'a value can have one anchor (&name) only; if this is a name, quote it',
