@@ -40,11 +40,12 @@ export function textProblems(text: string): readonly TextProblem[] {
       },
     ];
   }
-  const much = tooMuchAt(text);
-  if (much !== undefined)
-    return [{ at: much, message: 'the file holds too much to be read; split it with `extends`' }];
   const deep = NESTED.exec(text)?.index;
-  return deep === undefined ? [] : [{ at: deep, message: TOO_DEEP }];
+  if (deep !== undefined) return [{ at: deep, message: TOO_DEEP }];
+  const much = tooMuchAt(text);
+  return much === undefined
+    ? []
+    : [{ at: much, message: 'the file holds too much to be read; split it with `extends`' }];
 }
 
 export const TOO_DEEP = 'this is nested too deeply; a configuration needs few levels: take some out';
