@@ -261,7 +261,11 @@ function namesLost(
 }
 
 function plainly(text: string): Readonly<Record<string, unknown>> {
-  const value: unknown = parse(text, { maxAliasCount: -1, logLevel: 'silent' });
+  // To YAML a carriage return alone ends a line, which our parser does not know.
+  const value: unknown = parse(text.replaceAll(/\r(?!\n)/gu, '\n'), {
+    maxAliasCount: -1,
+    logLevel: 'silent',
+  });
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
