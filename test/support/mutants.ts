@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { parse } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 import type { ConfigurationFiles } from '../../src/config/configuration-files.ts';
 import { filesFromMemory } from '../../src/config/files-in-memory.ts';
 import { type LoadedConfiguration, loadConfiguration } from '../../src/config/load-configuration.ts';
@@ -225,6 +225,9 @@ function loadComplaints(
 ): string[] {
   const found: string[] = [];
   const isError = ({ severity }: ConfigIssue): boolean => severity === 'error';
+  const isBlamed = loaded.issues.some((issue) => issue.file === target && isError(issue));
+  const [noYaml] = isBlamed ? [] : plainDocument(texts[target] ?? '').errors;
+  if (noYaml !== undefined) found.push(`${target} is no YAML, and no word of it: ${noYaml.message}`);
   if (loaded.service === undefined && !loaded.issues.some(isError))
     found.push('no service, and no word of it');
   for (const account of loaded.accounts) {
@@ -261,12 +264,13 @@ function namesLost(
 }
 
 function plainly(text: string): Readonly<Record<string, unknown>> {
-  // To YAML a carriage return alone ends a line, which our parser does not know.
-  const value: unknown = parse(text.replaceAll(/\r(?!\n)/gu, '\n'), {
-    maxAliasCount: -1,
-    logLevel: 'silent',
-  });
+  const value: unknown = plainDocument(text).toJS({ maxAliasCount: -1 });
   return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** To YAML a carriage return alone ends a line, which our parser does not know. */
+function plainDocument(text: string): Document.Parsed {
+  return parseDocument(text.replaceAll(/\r(?!\n)/gu, '\n'), { logLevel: 'silent' });
 }
 
 function nameOf(entry: unknown): string {
