@@ -40,19 +40,19 @@ export function accountFileText({ account, accountId, skills, roles }: AccountFi
   if (unwritable.length > 0) {
     lines.push(
       'policy:',
-      '  # A file may not hold these names: they are empty, or have control characters or white space at an end.',
+      '  # A file may not hold these names: they are empty, or have control characters, heaps of combining marks, or',
+      '  # white space at an end.',
       '  # They are kept as they are until somebody mends them in the service.',
       '  protect:',
       ...unwritable.map((name) => `    - ${quote(escapeGlob(name))}`),
     );
   }
-  lines.push(...nameList('skills', skills), ...nameList('roles', roles));
-  return `${lines.join('\n')}\n`;
+  return `${[...lines, ...nameList('skills', skills), ...nameList('roles', roles)].join('\n')}\n`;
 }
 
-/** The glob that matches exactly `name`. */
+/** The glob that matches `name`, and nothing else where a glob may hold all of it. */
 export function escapeGlob(name: string): string {
-  return name.replace(/[\\*?]/gu, '\\$&');
+  return name.replace(/[\\*?]/gu, '\\$&').replace(/\p{M}{31,}/gu, '*');
 }
 
 /** A name or another text as one line of YAML: plain where no reader of YAML could take it for anything else. */

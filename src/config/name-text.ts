@@ -7,6 +7,9 @@ const SIMPLE = /^[!-~](?:[ -~]*[!-~])?$/u;
 const EDGE_SPACE = /^[\s\p{White_Space}\uFEFF]|[\s\p{White_Space}\uFEFF]$/u;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const LONE_SURROGATE = /\p{Cs}/u;
+// Thirty are what Unicode allows a text that is normalised piece by piece (UAX #15); of many more in a row the
+// normalisation takes minutes.
+const MARK_HEAP = /\p{M}{31}/u;
 const ODD = new RegExp(`(${EMOJI_JOINT})|${UNSEEN}|${STRAY_MARK}`, 'gu');
 /** A flag may be made of a black flag and invisible letters. */
 const FLAG = /\u{1F3F4}[\u{E0020}-\u{E007F}]+/gu;
@@ -22,8 +25,14 @@ export function nameProblem(name: string): string | undefined {
   if (CONTROL.test(name)) return 'a name has a control character or a line break in it; take it out';
   if (LONE_SURROGATE.test(name))
     return 'a name has half of a character in it (a lone surrogate); write the whole character';
+  if (hasMarkHeap(name)) return 'a name has more than 30 combining marks in a row; take them out';
   if (EDGE_SPACE.test(name)) return 'a name has leading or trailing white space; take it away';
   return undefined;
+}
+
+/** Whether normalising the text could take minutes. */
+export function hasMarkHeap(text: string): boolean {
+  return MARK_HEAP.test(text);
 }
 
 /**
@@ -64,4 +73,12 @@ function placeOf(name: string, at: number): number {
 /** The name as it is compared and sent: NFC. */
 export function normalName(name: string): string {
   return nameKey(name);
+}
+
+/**
+ * A copy that stands alone. What the parser gives is a window into the file's text, which would keep all of the text in
+ * memory for as long as the name; texts of less than 13 characters are never windows.
+ */
+export function detached(text: string): string {
+  return text.length < 13 ? text : Buffer.from(text).toString();
 }

@@ -107,9 +107,10 @@ export class Stage {
         runs.begins(run, owner, fileOf(run.account));
       },
       async endRun(id, end) {
-        await journal.endRun(id, end);
+        const isOwn = await journal.endRun(id, end);
         note(`${owner}: run ${id} ends ${end.status} ${end.errorCode ?? ''}`);
-        runs.ends(id, end);
+        if (isOwn) runs.ends(id, end);
+        return isOwn;
       },
       async takeApproval(account, digest, byHand, nowMs) {
         const taking = await journal.takeApproval(account, digest, byHand, nowMs);
