@@ -51,6 +51,10 @@ export async function applyDeletes(
     if (doubt !== null) unsure.push(doubt);
   });
   await resolve(context, unsure);
+  for (const { operation, status, attempts, httpStatus, reason } of unsure) {
+    if (context.statuses.has(operation.seq)) continue;
+    conclude(context, operation.seq, status, { attempts, httpStatus, reason });
+  }
   skip(context, deletes, context.halt?.message ?? readings.problem());
 }
 
@@ -182,7 +186,8 @@ function concludeDelete(
     case 'failed': {
       const { message: reason, httpStatus = null } = outcome.error;
       noteFailure(context, outcome.error);
-      conclude(context, seq, attempts === 0 ? 'skipped' : 'failed', { attempts, httpStatus, reason });
+      // What was sent is told as failed only when the lists were asked: a run that ends before has not found it out.
+      if (attempts === 0) conclude(context, seq, 'skipped', { attempts, httpStatus, reason });
       // A list tells whether it is gone. Where the service says so itself a stale list gets its time to agree; any
       // other refusal is looked up once.
       const saysGone = httpStatus === 404 || httpStatus === 410;

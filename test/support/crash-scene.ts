@@ -50,7 +50,7 @@ const TOKEN = 'token-of-acme';
 const HOOK = pathToFileURL(fileURLToPath(new URL('kill-hook.mjs', import.meta.url))).href;
 /** A call has time on a busy machine; what has to wait for `settle` waits little. */
 export const CRASH_API =
-  '{ concurrency: 3, requestsPerSecond: 1000, timeout: 900ms, settle: 1s, recheck: 10ms, staleness: 1ms, retries: 2 }';
+  '{ concurrency: 3, requestsPerSecond: 1000, timeout: 2s, settle: 2200ms, recheck: 10ms, staleness: 1ms, retries: 2 }';
 
 /** In use and not in the file; in use under its old name; not used under its old name; protected; unused. */
 const SEED = {

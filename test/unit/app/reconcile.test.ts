@@ -411,6 +411,24 @@ describe('a store that fails', () => {
       };
     };
 
+  it('before the lists tell of a delete whose answer was lost leaves it to the next run to find out', async () => {
+    const on = await stage({
+      seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
+      // The repetition is answered with 404.
+      faults: [{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }],
+    });
+    const late = (deps: ApplyDeps): ApplyDeps =>
+      watching(deps, () => {
+        if (on.writes().length > 0) throw new StoreError('store_full', 'the disk is full');
+      });
+    const wish = { skills: [], policy: { allowEmpty: true } };
+    await expect(on.apply({ ...wish, deps: late })).rejects.toBeInstanceOf(StoreError);
+    expect(on.rows('select status from operations')).toEqual([{ status: 'unknown' }]);
+    expect((await on.apply(wish)).status).toBe('converged');
+    expect(on.rows('select status from operations')).toEqual([{ status: 'done' }]);
+    expect(on.rows('select deleted_by_run is not null as told from entries')).toEqual([{ told: 1 }]);
+  });
+
   it('at its very end is told with what it had done', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
     const refuseAfter: Journal['recordObservation'] = (observation) =>
