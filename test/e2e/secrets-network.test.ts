@@ -19,54 +19,59 @@ async function listening(server: Server): Promise<number> {
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-test('no redirect and no other pointer of an answer is followed, by anything that sends a secret', async () => {
-  const elsewhere = await startParrot({});
-  const targets: Readonly<Record<string, string>> = {
-    port: `${elsewhere.url}/stolen/api/public/v1/skill`,
-    path: '/stolen/api/public/v1/skill',
-    relative: '../../../../stolen/api/public/v1/skill',
-    scheme: `//${new URL(elsewhere.url).host}/stolen/api/public/v1/skill`,
-    user: elsewhere.url.replace('http://', `http://${encodeURIComponent(CANARY)}@`),
-  };
-  const manners: Record<string, Manner> = {};
-  // Every status with every target and every sort of request, though not all three of them together.
-  for (const [row, status] of REDIRECTS.entries()) {
-    for (const [column, asked] of (['skill', 'resource', 'create', 'delete'] as const).entries()) {
-      const [target, location] = Object.entries(targets)[(row + column) % 5] ?? ['', ''];
-      const speech = { status, headers: { location, refresh: `0; url=${location}` }, body: '' };
-      manners[`${asked}-${status}-${target}`] = { [asked]: () => speech };
+test(
+  'no redirect and no other pointer of an answer is followed, by anything that sends a secret',
+  { timeout: 90_000 },
+  async () => {
+    const elsewhere = await startParrot({});
+    const targets: Readonly<Record<string, string>> = {
+      port: `${elsewhere.url}/stolen/api/public/v1/skill`,
+      path: '/stolen/api/public/v1/skill',
+      relative: '../../../../stolen/api/public/v1/skill',
+      scheme: `//${new URL(elsewhere.url).host}/stolen/api/public/v1/skill`,
+      user: elsewhere.url.replace('http://', `http://${encodeURIComponent(CANARY)}@`),
+    };
+    const manners: Record<string, Manner> = {};
+    // Every status with every target and every sort of request, though not all three of them together.
+    for (const [row, status] of REDIRECTS.entries()) {
+      for (const [column, asked] of (['skill', 'resource', 'create', 'delete'] as const).entries()) {
+        const [target, location] = Object.entries(targets)[(row + column) % 5] ?? ['', ''];
+        const speech = { status, headers: { location, refresh: `0; url=${location}` }, body: '' };
+        manners[`${asked}-${status}-${target}`] = { [asked]: () => speech };
+      }
     }
-  }
-  const location = targets['port'] ?? '';
-  const pointers = {
-    location,
-    'content-location': location,
-    refresh: `0; url=${location}`,
-    link: `<${location}>; rel="next"`,
-    'alt-svc': `h2="${new URL(elsewhere.url).host}"`,
-  };
-  manners['pointers'] = { skill: () => ({ headers: pointers }), create: () => ({ headers: pointers }) };
-  const parrot = await startParrot(manners);
-  const w = canaryWorkspace();
-  w.serve();
-  for (const name of Object.keys(manners))
-    w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
+    const location = targets['port'] ?? '';
+    const pointers = {
+      location,
+      'content-location': location,
+      refresh: `0; url=${location}`,
+      link: `<${location}>; rel="next"`,
+      'alt-svc': `h2="${new URL(elsewhere.url).host}"`,
+    };
+    manners['pointers'] = { skill: () => ({ headers: pointers }), create: () => ({ headers: pointers }) };
+    const parrot = await startParrot(manners);
+    const w = canaryWorkspace();
+    w.serve();
+    for (const name of Object.keys(manners))
+      w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
 
-  const runs = arrayOf<{ account: string; status: string }>(
-    await w.run(['apply', '--yes', '--format', 'json']),
-  );
-  expect(runs).toHaveLength(Object.keys(manners).length);
-  expect(runs.filter(({ account, status }) => status === 'converged' && account !== 'pointers')).toEqual([]);
-  const { stderr } = await w.run(['plan', '--server', `${parrot.url}/skill-301-port/api/public/v1/skill?`], {
-    env: { ROLECALL_HTTP_TOKEN: CANARY },
-  });
-  expect(stderr).toContain('answered');
+    const runs = arrayOf(await w.run(['apply', '--yes', '--format', 'json']));
+    expect(runs).toHaveLength(Object.keys(manners).length);
+    expect([...parrot.heard()].toSorted()).toEqual(Object.keys(manners).toSorted());
+    const { stderr } = await w.run(
+      ['plan', '--server', `${parrot.url}/skill-301-port/api/public/v1/skill?`],
+      {
+        env: { ROLECALL_HTTP_TOKEN: CANARY },
+      },
+    );
+    expect(stderr).toContain('answered');
 
-  expect(elsewhere.asked()).toEqual([]);
-  expect(parrot.asked().filter((line) => line.includes('stolen'))).toEqual([]);
-  expect(w.leaks()).toEqual([]);
-  expect(w.leaksOnDisk()).toEqual([]);
-});
+    expect(elsewhere.asked()).toEqual([]);
+    expect(parrot.asked().filter((line) => line.includes('stolen'))).toEqual([]);
+    expect(w.leaks()).toEqual([]);
+    expect(w.leaksOnDisk()).toEqual([]);
+  },
+);
 
 interface Proxy {
   readonly address: string;

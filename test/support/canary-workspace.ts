@@ -56,10 +56,10 @@ export function canaryWorkspace(): CanaryWorkspace {
     run: (args, options) => start(args, options).ended,
     serve(lines = '') {
       const api =
-        'api: { requestsPerSecond: 1000, timeout: 1200ms, settle: 1300ms, recheck: 20ms, retries: 0, maxResponseBytes: 64KiB }';
+        'api: { requestsPerSecond: 1000, timeout: 2500ms, settle: 2600ms, recheck: 20ms, retries: 0, maxResponseBytes: 64KiB }';
       write(
         'config/rolecall.yaml',
-        `accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n${api}\ndaemon: { maxRuns: 48 }\n${lines}\n`,
+        `accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n${api}\ndaemon: { maxRuns: 24 }\n${lines}\n`,
       );
     },
     account(name, baseUrl, lines) {

@@ -24,6 +24,8 @@ export interface Parrot {
   readonly url: string;
   /** What was asked, as `manner METHOD path`, oldest first. */
   asked(): readonly string[];
+  /** The accounts whose own manner was heard. */
+  heard(): ReadonlySet<string>;
   /** The Authorization header of every request, `-` where there was none. */
   authorizations(): readonly string[];
   /** The raw bodies that were posted to what is no account. */
@@ -64,6 +66,7 @@ export const PEOPLE = [person('p1', ['s1', 's2']), person('p2', ['s2'])];
 export async function startParrot(manners: Readonly<Record<string, Manner>>): Promise<Parrot> {
   const asked: string[] = [];
   const authorizations: string[] = [];
+  const heard = new Set<string>();
   const posted: string[] = [];
   const books = new Map<string, Map<string, object>>();
   let count = 0;
@@ -122,7 +125,9 @@ export async function startParrot(manners: Readonly<Record<string, Manner>>): Pr
         return;
       }
       const what = askedFor(request.method ?? '', path);
-      const speech = manners[account]?.[what]?.(authorization) ?? {};
+      const manner = manners[account]?.[what];
+      if (manner !== undefined) heard.add(account);
+      const speech = manner?.(authorization) ?? {};
       const answer = 'body' in speech ? speech.body : good(account, what, path, body, authorization);
       say(
         response,
@@ -141,6 +146,7 @@ export async function startParrot(manners: Readonly<Record<string, Manner>>): Pr
   return {
     url: `http://127.0.0.1:${port}`,
     asked: () => [...asked],
+    heard: () => heard,
     authorizations: () => [...authorizations],
     posted: () => [...posted],
   };

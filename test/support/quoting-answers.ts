@@ -118,8 +118,6 @@ const STATUSES = [400, 401, 403, 404, 409, 422, 500];
 export interface Answering {
   readonly name: string;
   readonly manner: Manner;
-  /** The run's status that follows. */
-  readonly ends: RegExp;
 }
 
 /** Every sort of bad answer to every sort of request, each an account of its own. */
@@ -127,18 +125,16 @@ export function quotingAnswers(): readonly Answering[] {
   const cases = (
     asked: Asked,
     answers: Readonly<Record<string, (authorization: string) => Speech>>,
-    ends: RegExp,
   ): Answering[] =>
     Object.entries(answers).map(([what, answer]) => ({
       name: `${asked}-${what}`,
       manner: { [asked]: answer },
-      ends,
     }));
   const withStatus = (status: number, what: string) => (authorization: string) => ({
     status,
     ...ERRORS[what]?.(authorization),
   });
-  const byStatus = (asked: Asked, step: number, ends: RegExp): Answering[] =>
+  const byStatus = (asked: Asked, step: number): Answering[] =>
     STATUSES.map((status, index) => {
       // Over the four sorts of requests each status comes with four bodies.
       const kinds = Object.keys(ERRORS);
@@ -146,20 +142,18 @@ export function quotingAnswers(): readonly Answering[] {
       return {
         name: `${asked}-${status}-${what}`,
         manner: { [asked]: withStatus(status, what) },
-        ends,
       };
     });
   const refused = { spelled: withStatus(422, 'spelled'), validation: withStatus(422, 'validation') };
   return [
-    ...byStatus('skill', 0, /^failed$/),
-    ...byStatus('resource', 1, /^failed$/),
-    ...byStatus('create', 2, /^(partial|failed)$/),
-    // A delete that is answered with 404 is done.
-    ...byStatus('delete', 3, /^(partial|failed|held)$/),
-    ...cases('skill', BROKEN, /^(failed|partial|held)$/),
-    ...cases('resource', BROKEN, /^(failed|converged|held)$/),
-    ...cases('create', { ...BROKEN, ...refused }, /^(partial|failed|held|converged)$/),
-    ...cases('delete', { ...BROKEN, ...refused }, /^(partial|held|converged)$/),
+    ...byStatus('skill', 0),
+    ...byStatus('resource', 1),
+    ...byStatus('create', 2),
+    ...byStatus('delete', 3),
+    ...cases('skill', BROKEN),
+    ...cases('resource', BROKEN),
+    ...cases('create', { ...BROKEN, ...refused }),
+    ...cases('delete', { ...BROKEN, ...refused }),
     ...[429, 503].map((status) => ({
       name: `skill-throttled-${status}`,
       manner: {
@@ -169,14 +163,12 @@ export function quotingAnswers(): readonly Answering[] {
           body: validation(authorization),
         }),
       },
-      ends: /^failed$/,
     })),
     {
       name: 'retry-after-is-the-token',
       manner: {
         skill: (authorization) => ({ status: 503, headers: { 'retry-after': authorization }, body: '' }),
       },
-      ends: /^failed$/,
     },
   ];
 }
