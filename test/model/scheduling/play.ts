@@ -216,7 +216,10 @@ class Player {
       const leapMs = Math.min(leftMs, ...untilTick.map((each) => each - BEFORE_TICK_MS));
       const isIdle = this.alive().every((host) => host.isIdle()) && this.others.size === 0;
       if (isIdle && leapMs > 3000) await time.leapTo(time.timerMs() + leapMs);
-      else await time.runTo(time.timerMs() + Math.min(leftMs, 2000));
+      else {
+        const due = this.alive().map(({ ledger }) => Math.max(1, ledger.nextDueMs() - time.timerMs()));
+        await time.runTo(time.timerMs() + Math.min(leftMs, 2000, ...due));
+      }
       await time.settle();
       for (const host of this.alive()) {
         await host.look();

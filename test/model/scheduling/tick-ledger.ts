@@ -192,8 +192,10 @@ export class TickLedger {
     );
   }
 
-  underWay(): number {
-    return this.turns.size;
+  /** When something that is owed must have come, on the clock that nobody sets. */
+  nextDueMs(): number {
+    const owed = [...this.slots.values()].flatMap((slot) => slot.owed.filter(({ queued }) => !queued));
+    return Math.min(...owed.map(({ byMs }) => byMs));
   }
 
   /** The account's turn has come: the daemon begins with a run of it. */
