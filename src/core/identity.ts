@@ -18,7 +18,7 @@ export function listedAccountId(observed: ObservedCatalog): string | null {
   if (ids.size > 1) {
     throw new ServiceError(
       'identity',
-      `the lists carry different account ids (${[...ids].sort().slice(0, 5).join(', ')}); nothing was written`,
+      `the lists carry different account ids (${[...ids].sort().slice(0, 5).join(', ')}); nothing was written. Check the base address and any proxy: one account has one id`,
     );
   }
   const [id] = ids;
