@@ -192,7 +192,9 @@ async function applyOne(
   );
   if (result === null) return { exit: EXIT.failed, report: null };
   if ('heldBy' in result) {
-    say(`${account.name}: the lock is held by ${result.heldBy}; nothing was written`);
+    say(
+      `${account.name}: the lock is held by ${result.heldBy}; nothing was written. Run it again when that has ended, or let it wait with --lock-timeout`,
+    );
     return { exit: signals.stop.aborted ? EXIT.interrupted : EXIT.failed, report: null };
   }
   const exit =

@@ -18,7 +18,7 @@ export async function approve(
 ): Promise<ExitStatus> {
   if (digest !== undefined && !PLAN_DIGEST.test(digest)) {
     throw new UsageError(
-      'a digest is `sha256:` and hex digits, as `rolecall history` shows it; eight are enough',
+      'a digest is `sha256:` and hex digits, as `rolecall plan` and `rolecall show` print it; eight are enough',
     );
   }
   return await atDesk(environment, configFile, account, async (desk, record) => {
