@@ -28,7 +28,7 @@ export const CROSS_SITE: Failure = {
 export const WRITING_OFF: Failure = {
   status: 403,
   code: 'writing_off',
-  message: 'Writing is off, because http.token is not set in the configuration of the service.',
+  message: 'Writing is off, because http.token is not set in the configuration of the service; set it, and restart.',
 };
 
 export const WRONG_HOST: Failure = {
