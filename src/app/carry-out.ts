@@ -220,7 +220,7 @@ function identifier(
     const other = await journal.identify({ runId, account, baseUrl, remoteAccountId: accountId, configured });
     return other === null
       ? null
-      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${stands}. Was the token copied?`;
+      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${stands}. Was the token copied? Every account needs its own`;
   };
 }
 

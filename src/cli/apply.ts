@@ -73,7 +73,8 @@ export async function apply(
     progress.clear();
     const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
     await output.print(renderRunReports(reports, output.render));
-    await session.prune();
+    // Where no run could be journaled the store has said its trouble already.
+    if (reports.length > 0) await session.prune();
     return combine(applied.map(({ exit }) => exit));
   } finally {
     await output.close();

@@ -45,6 +45,6 @@ export function checkIdentity(listed: string | null, facts: IdentityFacts): stri
 export function copiedToken(remoteAccountId: string, other: string): ServiceError {
   return new ServiceError(
     'identity',
-    `the token belongs to account ${remoteAccountId}, which “${other}” already manages at the same address; nothing was written. Was the token copied?`,
+    `the token belongs to account ${remoteAccountId}, which “${other}” already manages at the same address; nothing was written. Was the token copied? Every account needs its own`,
   );
 }
