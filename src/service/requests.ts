@@ -166,10 +166,13 @@ export function serviceErrorOf(error: unknown): ServiceError {
 }
 
 function stopped(): FailedAttempt {
-  return new FailedAttempt(new ServiceError('unavailable', 'the run was interrupted, and asked nothing more'), {
-    reached: false,
-    again: false,
-  });
+  return new FailedAttempt(
+    new ServiceError('unavailable', 'the run was interrupted, and asked nothing more'),
+    {
+      reached: false,
+      again: false,
+    },
+  );
 }
 
 function outdated(): FailedAttempt {

@@ -163,7 +163,9 @@ function explain(
   }
   const when =
     status === undefined ? 'before an answer came' : `in the middle of an answer with status ${status}`;
-  return new NoAnswer(`the connection to ${at} broke ${when}${code}; check the network, and run it again`, { reached: true });
+  return new NoAnswer(`the connection to ${at} broke ${when}${code}; check the network, and run it again`, {
+    reached: true,
+  });
 }
 
 function tlsTrouble(at: string, code: string): string {
