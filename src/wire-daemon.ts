@@ -134,7 +134,9 @@ async function listen(
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new UsageError(
-      `cannot listen on ${http.host}:${http.port} (${reason}); choose another http.listen`,
+      reason === 'EADDRINUSE'
+        ? `another program listens on ${http.host}:${http.port} (${reason}); end it, or choose another http.listen`
+        : `cannot listen on ${http.host}:${http.port} (${reason}); choose another http.listen`,
     );
   }
 }

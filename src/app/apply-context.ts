@@ -73,12 +73,21 @@ export function skip(context: ApplyContext, operations: readonly NumberedOperati
 /** Whether nothing more may be started: a halt that happened, or a signal. */
 export function halted(context: ApplyContext): boolean {
   if (context.halt === null && context.request.signals.stop.aborted) {
-    context.halt = { code: 'interrupted', message: 'the run was interrupted before it was tried' };
+    context.halt = { code: 'interrupted', message: 'the run was interrupted, and started nothing more' };
   }
   return context.halt !== null;
 }
 
-/** 401, 403, a list of another account and a long Retry-After end the whole account at once; other failures end one operation. */
+/** The lease is gone; its rows are another process's to settle. */
+export function lockLost(): Halt {
+  return {
+    code: 'lock_lost',
+    message:
+      'another process took the account over, so nothing more was sent; its run finds out what is in doubt',
+  };
+}
+
+/** 401, 403, a list of another account and a long Retry-After end the whole account at once. */
 export function noteFailure(context: ApplyContext, error: ServiceError): void {
   if (context.halt !== null) return;
   if (error.kind === 'auth') {

@@ -6,7 +6,7 @@ import { KINDS } from '../core/catalog.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
+import { conclude, forEachOperation, halted, lockLost, noteFailure, skip } from './apply-context.ts';
 import type { Doubt } from './settle.ts';
 import { settle } from './settle.ts';
 
@@ -94,7 +94,7 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
   const { kind, name, seq } = operation;
   const { clock } = context.deps;
   if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
-    context.halt ??= { code: 'lock_lost', message: 'another process took the account over' };
+    context.halt ??= lockLost();
     return null;
   }
   const outcome = await context.writer.create(kind, name);
@@ -205,9 +205,7 @@ function failureReason(
   nearTwin: TwinHint,
 ): string {
   const twin = outcome.error.httpStatus === 409 ? nearTwin(operation) : null;
-  return twin === null
-    ? outcome.error.message
-    : `${outcome.error.message}; ${JSON.stringify(twin)} is there and this plan would delete it, but creates go first. If nobody has it, an approvedDeletes for it lets it go first`;
+  return twin === null ? outcome.error.message : `${outcome.error.message}; ${twin}`;
 }
 
 /** Every id that was there before: listed now, or ever known to the journal. */

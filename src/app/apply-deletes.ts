@@ -10,7 +10,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Clock, DeleteOutcome } from '../core/ports.ts';
 import { baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
+import { conclude, forEachOperation, halted, lockLost, noteFailure, skip } from './apply-context.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
@@ -152,7 +152,7 @@ async function deleteOne(
     }
     if (halted(context)) break;
     if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
-      context.halt ??= { code: 'lock_lost', message: 'another process took the account over' };
+      context.halt ??= lockLost();
       break;
     }
     const outcome = await context.writer.delete(kind, remoteId, () => !reading.isOld());

@@ -173,9 +173,17 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   // Before anything is deleted it must be known whose account this is; then the early deletes wait for the creates.
   const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
   const late = deletes.filter((operation) => !early.includes(operation));
-  const nearTwin = (create: NumberedOperation): string | null =>
-    late.find(({ kind, name }) => kind === create.kind && nearKey(name) === nearKey(create.name))?.name ??
-    null;
+  const nearTwin = (create: NumberedOperation): string | null => {
+    const isNear = ({ name }: { readonly name: string }): boolean => nearKey(name) === nearKey(create.name);
+    const going = late.find((operation) => operation.kind === create.kind && isNear(operation));
+    if (going !== undefined) {
+      return `${JSON.stringify(going.name)} is there and this plan would delete it, but creates go first. If nobody has it, an approvedDeletes for it lets it go first`;
+    }
+    const there = context.planned[create.kind].find(isNear);
+    return there === undefined
+      ? null
+      : `${JSON.stringify(there.name)} is there and stays, and the service may not take a name so near to it`;
+  };
 
   await applyDeletes(context, early);
   await applyCreates(context, creates, nearTwin);
@@ -213,7 +221,7 @@ function identifier(
     const other = await journal.identify({ runId, account, baseUrl, remoteAccountId: accountId, configured });
     return other === null
       ? null
-      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${stands}. Was the token copied?`;
+      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${stands}. Was the token copied? Every account needs its own`;
   };
 }
 

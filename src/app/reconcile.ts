@@ -112,7 +112,8 @@ async function runLocked(
     if (options.expectedDigest !== undefined && options.expectedDigest !== plan.digest) {
       const error = {
         code: 'plan_stale',
-        message: 'the plan no longer matches what is there; nothing was written',
+        message:
+          'the plan that was agreed to no longer matches what is there; nothing was written. Plan again, and judge that',
       };
       return await endRun(runId, { status: 'failed', plan, traffic: reader.traffic(), error }, deps);
     }

@@ -95,8 +95,8 @@ function notShown({ operation, result }: DoneOperation): Warning {
     code: NOT_SHOWN_YET,
     message:
       operation.action === 'create'
-        ? `the service confirmed the create of the ${operation.kind} “${operation.name}”, but no list shows it yet`
-        : `the service confirmed the delete of the ${operation.kind} “${operation.name}”, but the list still shows it`,
+        ? `the service confirmed the create of the ${operation.kind} “${operation.name}”, but no list shows it yet; the next run looks again`
+        : `the service confirmed the delete of the ${operation.kind} “${operation.name}”, but the list still shows it; the next run looks again`,
     kind: operation.kind,
     name: operation.name,
     ...(remoteId === undefined ? {} : { remoteId }),
@@ -106,7 +106,7 @@ function notShown({ operation, result }: DoneOperation): Warning {
 function unverified(failure: ServiceError | null): Warning {
   return {
     code: 'unverified',
-    message: `what was done could not be verified: ${failure?.message ?? 'the lists were not read'}`,
+    message: `what was done could not be verified, and the next run looks again: ${failure?.message ?? 'the lists were not read'}`,
   };
 }
 

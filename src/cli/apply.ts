@@ -73,7 +73,8 @@ export async function apply(
     progress.clear();
     const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
     await output.print(renderRunReports(reports, output.render));
-    await session.prune();
+    // Where no run could be journaled the store has said its trouble already.
+    if (reports.length > 0) await session.prune();
     return combine(applied.map(({ exit }) => exit));
   } finally {
     await output.close();
@@ -192,7 +193,9 @@ async function applyOne(
   );
   if (result === null) return { exit: EXIT.failed, report: null };
   if ('heldBy' in result) {
-    say(`${account.name}: the lock is held by ${result.heldBy}; nothing was written`);
+    say(
+      `${account.name}: the lock is held by ${result.heldBy}; nothing was written. Run it again when that has ended, or let it wait with --lock-timeout`,
+    );
     return { exit: signals.stop.aborted ? EXIT.interrupted : EXIT.failed, report: null };
   }
   const exit =

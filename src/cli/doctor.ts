@@ -136,7 +136,7 @@ function accountIdDetail(
   const by = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
   return listed === expected
     ? `${listed}, as ${by}`
-    : `the token belongs to account ${listed}, but ${expected} is ${by}`;
+    : `the token belongs to account ${listed}, but ${expected} is ${by}; mend the token, or the accountId in the file if the change is meant`;
 }
 
 function toText({ title, findings }: Diagnosis): string {

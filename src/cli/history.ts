@@ -24,7 +24,7 @@ export async function history(
   options: HistoryOptions,
 ): Promise<ExitStatus> {
   const status = options.status === undefined ? undefined : toStatus(options.status);
-  const { service } = await loadAccounts(environment, configFile, []);
+  const { service, accounts } = await loadAccounts(environment, configFile, []);
   const journal = await environment.openJournal(service);
   try {
     // An account that has left the configuration still has its history.
@@ -34,6 +34,9 @@ export async function history(
       ...(status === undefined ? {} : { status }),
       ...(options.sinceMs === undefined ? {} : { sinceMs: Date.now() - options.sinceMs }),
     });
+    if (account !== undefined && runs.length === 0 && !accounts.some(({ name }) => name === account)) {
+      say(`warning: no account is called ${JSON.stringify(account)} now, and no run of one is kept`);
+    }
     const output = openOutput(options);
     await output.print(renderRuns(runs, output.render));
     await output.close();
@@ -54,7 +57,9 @@ export async function show(
   try {
     const run = await journal.reader.run(runId);
     if (run === null) {
-      say(`there is no one run ${JSON.stringify(runId)}; \`rolecall history\` lists them`);
+      say(
+        `error: no run has the id ${JSON.stringify(runId)}, or several begin so; \`rolecall history\` lists them`,
+      );
       return EXIT.failed;
     }
     const output = openOutput(options);

@@ -18,7 +18,7 @@ export async function approve(
 ): Promise<ExitStatus> {
   if (digest !== undefined && !PLAN_DIGEST.test(digest)) {
     throw new UsageError(
-      'a digest is `sha256:` and hex digits, as `rolecall history` shows it; eight are enough',
+      'a digest is `sha256:` and hex digits, as `rolecall plan` and `rolecall show` print it; eight are enough',
     );
   }
   return await atDesk(environment, configFile, account, async (desk, record) => {
@@ -36,11 +36,13 @@ export async function approve(
         const state = last
           ? `its last run (${last.id.slice(0, 8)}) ended ${last.status}`
           : 'it has not run yet';
-        say(`error: no plan of ${account} waits for approval: ${state}`);
+        say(
+          `error: no plan of ${account} waits for approval: ${state}; a run of the daemon in mode approve makes one`,
+        );
         return EXIT.failed;
       }
       case 'other_plan': {
-        const hint = `look at it with \`rolecall show ${record?.state.pending?.runId ?? 'RUN'}\``;
+        const hint = `Look at it with \`rolecall show ${record?.state.pending?.runId ?? 'RUN'}\``;
         say(
           `error: the plan that waits now is ${outcome.pending}, not ${digest ?? ''}; nothing was approved. ${hint}`,
         );

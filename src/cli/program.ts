@@ -26,8 +26,8 @@ export async function runCommand(
   const program = buildProgram(environment, version, (exit) => {
     status = exit;
   });
-  // The library for completion is loaded only for it; for --help a line is enough.
-  if (argv[0] === 'completion' || argv[0] === 'complete')
+  // The library for completion is loaded only for it; for --help a line is enough. Options may stand before it.
+  if (argv.some((word) => word === 'completion' || word === 'complete'))
     (await import('./completion.ts')).addCompletion(program);
   else program.command('completion').argument('<bash|zsh|fish>').description('shell completion');
   try {

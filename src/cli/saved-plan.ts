@@ -27,7 +27,7 @@ async function read(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new UsageError(`cannot read the saved plan ${file} (${reason})`);
+    throw new UsageError(`cannot read the saved plan ${file} (${reason}); check the path of --plan`);
   }
 }
 

@@ -18,7 +18,7 @@ export function listedAccountId(observed: ObservedCatalog): string | null {
   if (ids.size > 1) {
     throw new ServiceError(
       'identity',
-      `the lists carry different account ids (${[...ids].sort().slice(0, 5).join(', ')}); nothing was written`,
+      `the lists carry different account ids (${[...ids].sort().slice(0, 5).join(', ')}); nothing was written. Check the base address and any proxy: one account has one id`,
     );
   }
   const [id] = ids;
@@ -45,6 +45,6 @@ export function checkIdentity(listed: string | null, facts: IdentityFacts): stri
 export function copiedToken(remoteAccountId: string, other: string): ServiceError {
   return new ServiceError(
     'identity',
-    `the token belongs to account ${remoteAccountId}, which “${other}” already manages at the same address; nothing was written. Was the token copied?`,
+    `the token belongs to account ${remoteAccountId}, which “${other}” already manages at the same address; nothing was written. Was the token copied? Every account needs its own`,
   );
 }

@@ -18,6 +18,7 @@ import {
   type Tone,
 } from './document.ts';
 import { renderReport } from './render.ts';
+import { failureStep } from './run-words.ts';
 import { count, messageLines, shortCommit } from './wording.ts';
 
 /** The warnings that say why a plan is blocked (contract, section 5). */
@@ -58,6 +59,7 @@ function planDocument(plan: PlanResult): ReportDocument {
       lines: messageLines(plan.error.message),
       facts: [],
       sections: [],
+      next: [failureStep(plan.account, plan.error.code, 'plan')],
     };
   }
   const status = planStatus(plan);

@@ -32,7 +32,7 @@ export function withStatus(
 export function runSentence({ run, operations }: RunReport): string {
   switch (run.status) {
     case 'running':
-      return `Running: ${progress(operations)}.`;
+      return `Running: ${progress(operations, 'nothing was written so far')}.`;
     case 'planned':
       return run.mode === 'approve'
         ? 'Planned: nothing was written; the plan waits for approval.'
@@ -44,17 +44,17 @@ export function runSentence({ run, operations }: RunReport): string {
     case 'partial':
       return `Partial: ${partialWords(run, operations)}.`;
     case 'blocked':
-      return 'Blocked: a guard stopped the writing.';
+      return 'Blocked: a guard stopped the run, and nothing was written.';
     case 'failed':
-      return 'Failed: the run could not do its work.';
+      return `Failed: ${progress(operations)}.`;
     case 'interrupted':
       return `Interrupted: ${progress(operations)}.`;
   }
 }
 
-function progress(operations: readonly OperationRecord[]): string {
+function progress(operations: readonly OperationRecord[], none = 'nothing was written'): string {
   const tried = withStatus(operations, 'pending', 'sent', 'done', 'failed', 'unknown', 'skipped');
-  if (tried.length === 0) return 'nothing was written so far';
+  if (tried.length === 0) return none;
   const done = withStatus(tried, 'done').length;
   const words = [`${done} of ${count(tried.length, 'operation')} ${done === 1 ? 'is' : 'are'} done`];
   const unknown = withStatus(tried, 'unknown', 'sent').length;
@@ -66,11 +66,13 @@ function partialWords(run: RunRecord, operations: readonly OperationRecord[]): s
   const total = operations.filter(({ status }) => status !== 'held').length;
   const of = total === 0 ? '' : ` of ${total}`;
   const one = total === 0 ? run.failed === 1 : total === 1;
+  // The run counts those of unknown outcome as failed, too; they are said apart here.
+  const failed = total === 0 ? run.failed : withStatus(operations, 'failed').length;
   const noun = one ? 'operation' : 'operations';
   const unknown = withStatus(operations, 'unknown', 'sent').length;
   const skipped = withStatus(operations, 'skipped', 'pending').length;
   const words: string[] = [];
-  if (run.failed > 0) words.push(`${run.failed}${of} ${noun} failed`);
+  if (failed > 0) words.push(`${failed}${of} ${noun} failed`);
   if (unknown > 0)
     words.push(`the outcome of ${unknown}${words.length === 0 ? `${of} ${noun}` : ''} is not known`);
   if (skipped > 0)
@@ -109,14 +111,14 @@ export function nextSteps({ run, plan, warnings }: RunReport, detail: 'full' | '
       return [{ command: `rolecall plan ${account}`, purpose: 'judges them anew' }];
     case 'partial':
     case 'interrupted':
-      return [again, ...look];
+      return [troubleStep(account, run.errorCode, 'apply') ?? again, ...look];
     case 'blocked':
       return blockedSteps(
         account,
         [...warnings, ...(plan?.warnings ?? [])].some(isShrink) || run.errorCode === 'suspicious_shrink',
       );
     case 'failed':
-      return [failedStep(run), ...look];
+      return [failureStep(account, run.errorCode, 'apply'), ...look];
   }
 }
 
@@ -133,10 +135,42 @@ function blockedSteps(account: string, isShrunk: boolean): Steps {
   ];
 }
 
-function failedStep(run: RunRecord): Steps[number] {
-  if (run.errorCode === 'config_invalid')
-    return { command: 'rolecall validate', purpose: 'lists every problem of the configuration' };
-  return { command: `rolecall doctor ${run.account}`, purpose: 'tries address, token, account and lists' };
+/** What leads on from a run or a plan (`again`) that failed. */
+export function failureStep(
+  account: string,
+  errorCode: string | null,
+  again: 'plan' | 'apply',
+): Steps[number] {
+  return troubleStep(account, errorCode, again) ?? doctorStep(account);
+}
+
+/** What leads on from a trouble that running again alone does not mend, or null when the code names none. */
+function troubleStep(
+  account: string,
+  errorCode: string | null,
+  again: 'plan' | 'apply',
+): Steps[number] | null {
+  switch (errorCode) {
+    case 'config_invalid':
+      return { command: 'rolecall validate', purpose: 'lists every problem of the configuration' };
+    case 'secret_missing':
+      return {
+        command: 'rolecall validate --require-secrets',
+        purpose: 'lists every secret that is missing',
+      };
+    case 'plan_stale':
+      return { command: `rolecall plan ${account}`, purpose: 'shows what would be done now' };
+    case 'throttled':
+      return { command: `rolecall ${again} ${account}`, purpose: 'when that time has come' };
+    case 'unauthorized':
+      return doctorStep(account);
+    default:
+      return null;
+  }
+}
+
+function doctorStep(account: string): Steps[number] {
+  return { command: `rolecall doctor ${account}`, purpose: 'tries address, token, account and lists' };
 }
 
 /** The commit of a run with what is known of it, or null when its configuration stood in no repository. */

@@ -67,7 +67,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       if (other === name || otherKey !== key || !options.isConfigured(other)) continue;
       throw new ServiceError(
         'identity',
-        `the token is the same as that of “${other}” at the same address; nothing was written. Was the token copied?`,
+        `the token is the same as that of “${other}” at the same address; nothing was written. Was the token copied? Every account needs its own`,
       );
     }
     tokens.set(name, key);

@@ -7,6 +7,7 @@ import type { Pace } from './pacing.ts';
 import { pause } from './pacing.ts';
 import type { Scrub } from './shapes.ts';
 import { errorMessage } from './shapes.ts';
+import { describeRefusal, leftAlone } from './refusal-words.ts';
 import type { Answer, Method, Transport } from './transport.ts';
 import { NoAnswer } from './transport.ts';
 
@@ -82,7 +83,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     // A refused token stops the account at once: nothing that waits is sent any more.
     if (refusal !== null) throw new FailedAttempt(refusal, { reached: false, again: false });
     if (Date.now() < throttledUntilMs) {
-      throw new FailedAttempt(throttled(throttledUntilMs - Date.now()), { reached: false, again: false });
+      throw new FailedAttempt(throttled(throttledUntilMs), { reached: false, again: false });
     }
     onSend();
     requests += 1;
@@ -165,10 +166,13 @@ export function serviceErrorOf(error: unknown): ServiceError {
 }
 
 function stopped(): FailedAttempt {
-  return new FailedAttempt(new ServiceError('unavailable', 'not tried again because of the shutdown'), {
-    reached: false,
-    again: false,
-  });
+  return new FailedAttempt(
+    new ServiceError('unavailable', 'the run was interrupted, and asked nothing more'),
+    {
+      reached: false,
+      again: false,
+    },
+  );
 }
 
 function outdated(): FailedAttempt {
@@ -179,12 +183,10 @@ function outdated(): FailedAttempt {
   });
 }
 
-function throttled(forMs: number): ServiceError {
-  return new ServiceError(
-    'throttled',
-    `the service asked to be left alone until ${new Date(Date.now() + forMs).toISOString()}; nothing was sent, and nothing will be before that`,
-    { retryAfterMs: forMs },
-  );
+function throttled(untilMs: number): ServiceError {
+  return new ServiceError('throttled', `${leftAlone(untilMs)}; nothing was sent`, {
+    retryAfterMs: untilMs - Date.now(),
+  });
 }
 
 /** What an answer that is no success means. */
@@ -196,15 +198,12 @@ function refused(method: Method, path: string, answer: Answer, scrub: Scrub): Fa
   );
   // What the service says about resources could quote one; what it says about skills and roles helps.
   const said = path.endsWith('/resource') ? undefined : errorMessage(answer.text ?? '', scrub);
-  const message = `${method} ${path} was answered with status ${status}${said === undefined ? '' : `: ${said}`}`;
+  const waits = (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
+  const untilMs = waits && retryAfterMs !== undefined ? Date.now() + retryAfterMs : undefined;
+  const message = describeRefusal(method, path, { status, said, untilMs });
   const options = { httpStatus: status, retryAfterMs };
   if (status === 401 || status === 403) {
-    const error = new ServiceError(
-      'auth',
-      `the service refused the token (status ${status}); check the account's token reference`,
-      options,
-    );
-    return new FailedAttempt(error, { reached: true, again: false });
+    return new FailedAttempt(new ServiceError('auth', message, options), { reached: true, again: false });
   }
   if (status === 429) {
     return new FailedAttempt(new ServiceError('throttled', message, options), {
@@ -213,13 +212,11 @@ function refused(method: Method, path: string, answer: Answer, scrub: Scrub): Fa
     });
   }
   if (isRetryableStatus(status)) {
-    const kind = (retryAfterMs ?? 0) > LONGEST_WAIT_MS ? 'throttled' : 'unavailable';
+    const kind = waits ? 'throttled' : 'unavailable';
     return new FailedAttempt(new ServiceError(kind, message, options), { reached: true, again: true });
   }
-  const redirect =
-    status >= 300 && status < 400 ? '; redirects are not followed, check the base address' : '';
   const kind = status >= 500 ? 'unavailable' : 'rejected';
-  return new FailedAttempt(new ServiceError(kind, message + redirect, options), {
+  return new FailedAttempt(new ServiceError(kind, message, options), {
     reached: status >= 500,
     again: false,
   });

@@ -101,9 +101,16 @@ function describe(item: Json): string[] {
 function parseArray(what: string, text: string | null): unknown[] {
   if (text === null) throw malformed(`${what} cannot be unpacked, or is not UTF-8`);
   const value = parseJson(text);
-  if (value === undefined) throw malformed(`${what} is not JSON (${text.length} characters)`);
+  if (value === undefined) throw malformed(`${what} is ${notJson(text)}`);
   if (!Array.isArray(value)) throw malformed(`${what} is not an array`);
   return value;
+}
+
+/** A page of HTML is what a proxy, a sign-in or a wrong base address answers with. */
+function notJson(text: string): string {
+  return /^\s*</.test(text)
+    ? 'a web page and not JSON: check the base address and any proxy'
+    : `not JSON (${text.length} characters)`;
 }
 
 /** undefined for what does not parse; the parser's own message is dropped, since it quotes the text. */
@@ -119,7 +126,7 @@ function toEntry(what: string, index: number, item: unknown, token: TokenGuard):
   const { object, id } = identified(what, index, item);
   const { name, accountId, createDate } = object;
   refuseToken(what, index, [id, name, accountId, createDate], token);
-  if (typeof name !== 'string') throw malformed(`${what}: the object at ${index} has no name`);
+  if (typeof name !== 'string') throw malformed(`${what}: object number ${index + 1} has no name`);
   return {
     id,
     name,
@@ -139,10 +146,10 @@ function toResource(
   const { object, id } = identified(what, index, item);
   const { accountId, skillsIds, roleId } = object;
   if (skillsIds !== undefined && skillsIds !== null && !isStrings(skillsIds)) {
-    throw malformed(`${what}: the object at ${index} has skillsIds that are not an array of strings`);
+    throw malformed(`${what}: object number ${index + 1} has skillsIds that are not an array of strings`);
   }
   if (roleId !== undefined && roleId !== null && typeof roleId !== 'string') {
-    throw malformed(`${what}: the object at ${index} has a roleId that is not a string`);
+    throw malformed(`${what}: object number ${index + 1} has a roleId that is not a string`);
   }
   refuseToken(what, index, [id, accountId, roleId, ...(skillsIds ?? [])], token);
   const raw: Record<string, unknown> = {};
@@ -163,9 +170,9 @@ function toResource(
 }
 
 function identified(what: string, index: number, item: unknown): { object: Json; id: string } {
-  if (!isObject(item)) throw malformed(`${what}: the item at ${index} is not an object`);
+  if (!isObject(item)) throw malformed(`${what}: item number ${index + 1} is not an object`);
   const id = item['_id'];
-  if (typeof id !== 'string' || id === '') throw malformed(`${what}: the object at ${index} has no _id`);
+  if (typeof id !== 'string' || id === '') throw malformed(`${what}: object number ${index + 1} has no _id`);
   return { object: item, id };
 }
 
@@ -280,5 +287,5 @@ function isId(value: unknown): value is string | number {
 }
 
 function malformed(message: string): ServiceError {
-  return new ServiceError('malformed', `${message}; nothing was written because of it`);
+  return new ServiceError('malformed', `${message}; a list that is not whole and well-formed is not used`);
 }

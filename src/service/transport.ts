@@ -122,6 +122,12 @@ const NEVER_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+/** A name that the resolver does not know, or cannot ask for. */
+const UNRESOLVED = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
+/** The HTTP library's own limits, which are those of a whole call. */
+const TOO_SLOW = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
 const TLS_FAILURE = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/;
 
 function explain(
@@ -133,30 +139,49 @@ function explain(
   if (error instanceof NoAnswer) return error;
   const at = new URL(options.baseUrl).host;
   const codes = errorCodes(error);
-  const code = codes[0] ?? 'unknown error';
-  if (timedOut) {
-    return new NoAnswer(`no whole answer from ${at} within ${options.timeoutMs / 1000} s`, { reached: true });
+  // The codes of the HTTP library tell a person nothing; those of the system can be looked up.
+  const known = codes.find((each) => !each.startsWith('UND_ERR_'));
+  const code = known === undefined ? '' : ` (${known})`;
+  if (options.kill.aborted && !timedOut)
+    return new NoAnswer('the run was interrupted before the answer came', { reached: true, lasting: true });
+  if (timedOut || codes.some((each) => TOO_SLOW.has(each))) {
+    const limit = `${options.timeoutMs / 1000} s (api.timeout)`;
+    return new NoAnswer(`no whole answer from ${at} within ${limit}; run it again later`, { reached: true });
   }
-  if (options.kill.aborted)
-    return new NoAnswer('given up because of the shutdown', { reached: true, lasting: true });
   if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE') || codes.includes('ERR_BUFFER_TOO_LARGE')) {
     return new NoAnswer(
-      `the answer of ${at} is larger than api.maxResponseBytes (${options.maxResponseBytes} bytes)`,
+      `the answer of ${at} is larger than api.maxResponseBytes (${options.maxResponseBytes} bytes); raise it if a list may be that large`,
       { reached: true, lasting: true },
     );
   }
   if (codes.some((each) => TLS_FAILURE.test(each))) {
-    return new NoAnswer(`the TLS certificate of ${at} is not trusted (${code}); see api.caFile`, {
-      reached: false,
-      lasting: true,
-    });
+    return new NoAnswer(tlsTrouble(at, known ?? ''), { reached: false, lasting: true });
   }
   if (codes.some((each) => NEVER_CONNECTED.has(each)) && beforeConnection(error)) {
-    return new NoAnswer(`cannot connect to ${at} (${code})`, { reached: false });
+    const mend = UNRESOLVED.has(known ?? '')
+      ? 'its name cannot be resolved; check the base address and the DNS'
+      : 'check the base address and the network';
+    return new NoAnswer(`cannot connect to ${at}${code}; ${mend}`, { reached: false });
   }
   const when =
     status === undefined ? 'before an answer came' : `in the middle of an answer with status ${status}`;
-  return new NoAnswer(`the connection to ${at} broke ${when} (${code})`, { reached: true });
+  return new NoAnswer(`the connection to ${at} broke ${when}${code}; check the network, and run it again`, {
+    reached: true,
+  });
+}
+
+function tlsTrouble(at: string, code: string): string {
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return `the TLS certificate of ${at} has expired (${code}); its operator must renew it`;
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+    case 'HOSTNAME_MISMATCH':
+      return `the TLS certificate of ${at} is made out to another name (${code}); check the base address`;
+    default:
+      return code.startsWith('ERR_SSL_')
+        ? `${at} does not speak TLS as it should (${code}); check the base address, its port and any proxy`
+        : `the TLS certificate of ${at} is not trusted (${code}); if its authority is your own, name it in api.caFile`;
+  }
 }
 
 /** Whether an error arose while a connection was made. The same codes also come from one that stands. */

@@ -21,20 +21,47 @@ export async function backupStore(file: string, target: string): Promise<{ bytes
   try {
     // Made before SQLite opens it, so that it is never readable by others.
     closeSync(openSync(partial, 'wx', 0o600));
-    const source = new SQLite(file, { fileMustExist: true });
-    try {
-      await source.backup(partial);
-    } finally {
-      source.close();
-    }
+    await copy(file, partial);
     const runs = check(partial);
     renameSync(partial, place);
     return { bytes: statSync(place).size, runs };
   } catch (error) {
     rmSync(partial, { force: true });
-    throw toStoreError(error, place);
+    throw explain(error, file, place);
   }
 }
+
+async function copy(file: string, target: string): Promise<void> {
+  const source = new SQLite(file, { fileMustExist: true });
+  try {
+    await source.backup(target);
+  } finally {
+    source.close();
+  }
+}
+
+/** A store that is locked or no sound database is the store's trouble; the rest happened where the copy goes. */
+function explain(error: unknown, file: string, place: string): unknown {
+  const trouble = toStoreError(error, file);
+  if (!(trouble instanceof StoreError) || trouble === error) return trouble;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : trouble.code;
+  const mend = BACKUP_MENDS[trouble.code];
+  if (mend === undefined) return trouble;
+  return new StoreError(
+    'backup_failed',
+    `no backup was made: ${place} cannot be written (${code}); ${mend}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+const BACKUP_MENDS: Readonly<Record<string, string>> = {
+  store_full: 'make room on its disk',
+  store_readonly: 'check the permissions of its folder',
+  store_unopenable: 'check its path',
+  store_io: 'check its disk',
+};
 
 function refuseOthers(file: string, place: string): void {
   if (!existsSync(place)) return;

@@ -1,6 +1,7 @@
 // Every path of the server, behind its gates in their order (contract, section 7).
 import { Hono } from 'hono';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
+import { StoreError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -20,7 +21,7 @@ import {
 import type { HttpLimits } from './limits.ts';
 import { addPageActions } from './page-actions.ts';
 import { addPages } from './pages/page-routes.tsx';
-import { INTERNAL, methodNotAllowed, NOT_FOUND } from './refusals.ts';
+import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN } from './sign-in.tsx';
 import { STYLESHEET, STYLESHEET_HEADERS, STYLESHEET_PATH } from './stylesheet.ts';
@@ -67,7 +68,8 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   app.onError((error, context) => {
     const { method, path } = context.req;
     log.error({ event: 'http_failed', method, path, error: error.message }, 'a request failed');
-    return answerFailure(context, INTERNAL);
+    // What is wrong with the store is for who looks, as the probe says it; anything else is the log's.
+    return answerFailure(context, error instanceof StoreError ? storeFailed(error) : INTERNAL);
   });
   return app;
 }

@@ -1,5 +1,6 @@
 // Every refusal that is not about one account or run: its status, its stable code, and words that say the mend.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { StoreError } from '../../core/errors.ts';
 
 export interface Failure {
   readonly status: ContentfulStatusCode;
@@ -28,7 +29,8 @@ export const CROSS_SITE: Failure = {
 export const WRITING_OFF: Failure = {
   status: 403,
   code: 'writing_off',
-  message: 'Writing is off, because http.token is not set in the configuration of the service.',
+  message:
+    'Writing is off, because http.token is not set in the configuration of the service; set it, and restart.',
 };
 
 export const WRONG_HOST: Failure = {
@@ -66,6 +68,11 @@ export const INTERNAL: Failure = {
   code: 'internal',
   message: 'The server failed; its log says how.',
 };
+
+/** A store that cannot be read; its own words say the mend. */
+export function storeFailed({ message }: StoreError): Failure {
+  return { ...INTERNAL, message };
+}
 
 export function badRequest(message: string): Failure {
   return { status: 400, code: 'bad_request', message };

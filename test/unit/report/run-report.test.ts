@@ -34,6 +34,21 @@ describe('a run as json', () => {
   });
 });
 
+describe('the next step of a run that failed', () => {
+  it.each([
+    ['throttled', 'rolecall apply acme-eu  # when that time has come'],
+    ['plan_stale', 'rolecall plan acme-eu'],
+    ['secret_missing', 'rolecall validate --require-secrets'],
+    ['config_invalid', 'rolecall validate  #'],
+    ['unauthorized', 'rolecall doctor acme-eu'],
+    ['malformed_response', 'rolecall doctor acme-eu'],
+  ])('fits the code %s', (errorCode, command) => {
+    const { account } = makeRun();
+    const text = renderRun(report({ status: 'failed', errorCode, error: 'said' }), TEXT);
+    expect(text).toContain(`Next: ${command.replace('acme-eu', account)}`);
+  });
+});
+
 describe('the sentence of a run', () => {
   const operations = Array.from({ length: 14 }, (_, index) =>
     makeOperation(index + 1, `S${index}`, index < 2 ? { status: 'failed' } : {}),
@@ -43,7 +58,10 @@ describe('the sentence of a run', () => {
     ['Partial: 2 of 14 operations failed.', report({ status: 'partial', failed: 2 }, { operations })],
     [
       'Partial: the outcome of 1 of 1 operation is not known.',
-      report({ status: 'partial' }, { operations: [makeOperation(1, 'A', { status: 'unknown' })] }),
+      report(
+        { status: 'partial', failed: 1 },
+        { operations: [makeOperation(1, 'A', { status: 'unknown' })] },
+      ),
     ],
     [
       'Partial: not all is as the file says at its end; the warnings below say what.',
@@ -53,7 +71,27 @@ describe('the sentence of a run', () => {
       'Held: all is done but for 2 changes that wait for a person or for time.',
       report({ status: 'held', held: 2 }),
     ],
-    ['Blocked: a guard stopped the writing.', report({ status: 'blocked' })],
+    ['Blocked: a guard stopped the run, and nothing was written.', report({ status: 'blocked' })],
+    ['Failed: nothing was written.', report({ status: 'failed' })],
+    [
+      'Failed: 1 of 2 operations is done.',
+      report(
+        { status: 'failed' },
+        { operations: [makeOperation(1, 'A'), makeOperation(2, 'B', { status: 'skipped' })] },
+      ),
+    ],
+    [
+      'Partial: 1 of 2 operations failed, the outcome of 1 is not known.',
+      report(
+        { status: 'partial', failed: 2 },
+        {
+          operations: [
+            makeOperation(1, 'A', { status: 'failed' }),
+            makeOperation(2, 'B', { status: 'unknown' }),
+          ],
+        },
+      ),
+    ],
     [
       'Interrupted: 1 of 3 operations is done; of 1 the outcome is not known.',
       report(

@@ -44,6 +44,7 @@ export function AccountPage({ account, runs, plan, said, canWrite, visitor }: Ac
         </p>
       )}
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
+      <Notice tone="bad" title={lastTrouble(lastRun)} lines={troubleLines(account)} />
       <Facts facts={settingsOf(account)}>
         <Times account={account} />
       </Facts>
@@ -55,6 +56,17 @@ export function AccountPage({ account, runs, plan, said, canWrite, visitor }: Ac
       </section>
     </Layout>
   );
+}
+
+function lastTrouble(run: RunRecord | null): string {
+  if (run === null) return '';
+  return `The last run ended ${run.status}${run.errorCode === null ? '' : ` (${run.errorCode})`}.`;
+}
+
+/** Why the last run went wrong, unless that is what the file's own errors say. */
+function troubleLines({ issues, lastRun }: AccountView): string[] {
+  if (issues.length > 0) return [];
+  return lastRun?.error?.split('\n') ?? [];
 }
 
 function Times({ account }: { readonly account: AccountView }) {

@@ -24,7 +24,11 @@ export function AccountsPage({ daemon, accounts, visitor }: AccountsPageProps) {
       <p>{summaryOf(accounts)}</p>
       <Notice
         tone="bad"
-        title="The configuration has errors; the last good one goes on."
+        title={
+          accounts.length === 0
+            ? 'The configuration has errors, and there is no good one yet.'
+            : 'The configuration has errors; the last good one goes on.'
+        }
         lines={daemon.issues}
       />
       {daemon.undelivered === 0 ? null : (

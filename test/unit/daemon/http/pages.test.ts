@@ -103,6 +103,24 @@ describe('the page of an account', () => {
     expect(page).toContain('It has not run yet.');
   });
 
+  it('shows why its last run went wrong, unless the file says it already', async () => {
+    const lastRun = makeRun({
+      status: 'failed',
+      errorCode: 'unavailable',
+      error: `first ${HOSTILE}\nsecond`,
+    });
+    const accounts = [
+      makeAccount('a', { lastRun }),
+      makeAccount('b', { lastRun, issues: ['x.yaml:1:1: no'] }),
+    ];
+    const { get } = await browse(await start({}, { accounts }));
+    const page = await get('/accounts/a');
+    expect(page).toContain('The last run ended failed (unavailable).');
+    expect(page).toContain('first &lt;script&gt;');
+    expect(page).toContain('<code>second</code>');
+    expect(await get('/accounts/b')).not.toContain('The last run ended');
+  });
+
   it('has a button that approves the plan that is shown, and no other', async () => {
     const running = await start();
     const { get, press } = await browse(running);

@@ -1,5 +1,6 @@
 // Odd requests: paths that lead elsewhere, encodings that mean two things, methods nobody asked for, and failures.
 import { describe, expect, it } from 'vitest';
+import { StoreError } from '../../../../src/core/errors.ts';
 import { BEARER, FORM, HTML, JSON_BODY, start, TOKEN } from './stage.ts';
 
 const AUTHORIZED = `Host: x\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`;
@@ -141,6 +142,14 @@ describe('a failure of our own', () => {
       path: '/api/v1/accounts',
       error: broken.message,
     });
+  });
+
+  it('of the store is told in its own words, which say the mend', async () => {
+    const broken = new StoreError('store_full', 'the disk of the store is full; make room (SQLITE_FULL)');
+    const { get } = await start({}, { broken });
+    const api = await get('/api/v1/accounts', BEARER);
+    const error = { code: 'internal', message: broken.message };
+    expect([api.status, api.json()]).toEqual([500, { error }]);
   });
 
   it('of a probe is told as not being ready', async () => {
