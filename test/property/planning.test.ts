@@ -27,7 +27,7 @@ import {
   UNLIMITED,
 } from '../unit/core/builders.ts';
 
-fc.configureGlobal({ numRuns: 250 });
+fc.configureGlobal({ numRuns: 250, ...fc.readConfigureGlobal() });
 
 /** Few names, many of them near or the same in another form, so that they meet. */
 const NAMES = [
