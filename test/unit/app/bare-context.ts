@@ -31,7 +31,10 @@ export function readerOf(
       if (kind === 'skill') this.readings += 1;
       return { items: now()[kind], warnings: [] };
     },
-    listResources: async () => ({ items: now().resources, warnings: now().warnings }),
+    async listResources() {
+      const { resources, warnings } = now();
+      return { items: resources, warnings };
+    },
     traffic: () => ({ requests: 0, retries: 0 }),
   };
 }
