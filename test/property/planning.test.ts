@@ -1,5 +1,6 @@
 // What holds for every plan, whatever a file asks for and whatever the lists show.
 import fc from 'fast-check';
+import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
 import type {
   ApprovedDelete,

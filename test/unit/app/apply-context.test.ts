@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { conclude, forEachOperation, halted, noteFailure, skip } from '../../../src/app/apply-context.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { bareContext, bareRequest, creating } from './bare-context.ts';
-import { API } from './stage.ts';
+import { API } from './api.ts';
 
 describe('what became of an operation', () => {
   it('is known at once, journaled with its time, and counted as progress', () => {

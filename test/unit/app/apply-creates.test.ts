@@ -10,7 +10,8 @@ import type { ApiSettings } from '../../../src/core/settings.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
 import { entry, wanted } from '../core/builders.ts';
 import { bareContext, bareRequest, creating, readerOf, unasked } from './bare-context.ts';
-import { API, QuickClock } from './stage.ts';
+import { API } from './api.ts';
+import { QuickClock } from './quick-clock.ts';
 
 interface Scenery {
   readonly api?: Partial<ApiSettings>;

@@ -10,7 +10,8 @@ import type { ApiSettings } from '../../../src/core/settings.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import type { BareParts } from './bare-context.ts';
 import { bareContext, bareRequest, creating, deleting, readerOf, unasked } from './bare-context.ts';
-import { API, QuickClock } from './stage.ts';
+import { API } from './api.ts';
+import { QuickClock } from './quick-clock.ts';
 
 const GONE: DeleteOutcome = { type: 'deleted', httpStatus: 200, attempts: 1 };
 

@@ -4,8 +4,9 @@ import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
 import type { DesiredCatalog, ObservedCatalog } from '../../../src/core/catalog.ts';
 import type { OperationResult, ServiceReader, ServiceWriter } from '../../../src/core/ports.ts';
 import { observed, POLICY } from '../core/builders.ts';
-import { accountAt } from '../service/loopback.ts';
-import { API, QuickClock } from './stage.ts';
+import { accountAt } from '../service/account-at.ts';
+import { API } from './api.ts';
+import { QuickClock } from './quick-clock.ts';
 
 /** Stands where something is needed that a test is not about; says so when it is used nevertheless. */
 export function unasked<T extends object>(what: string): T {

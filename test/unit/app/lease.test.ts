@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { keepLock, takeLock } from '../../../src/app/lease.ts';
 import type { LockAttempt, Locks } from '../../../src/core/locks.ts';
-import { QuickClock } from './stage.ts';
+import { QuickClock } from './quick-clock.ts';
 
 const LEASE = { account: 'acme', token: 't' };
 

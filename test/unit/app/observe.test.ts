@@ -7,7 +7,7 @@ import { ServiceError } from '../../../src/core/errors.ts';
 import type { AccountState, IdentityClaim, Journal, LastGood } from '../../../src/core/ports.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import { bareRequest, readerOf, unasked } from './bare-context.ts';
-import { QuickClock } from './stage.ts';
+import { QuickClock } from './quick-clock.ts';
 
 interface Setting {
   readonly lastGood?: Partial<ObservedCatalog>;

@@ -9,7 +9,7 @@ import type { AccountState, CommitRelation, Journal } from '../../../src/core/po
 import type { ConfigCommit } from '../../../src/core/settings.ts';
 import { entry, observed, POLICY, wanted } from '../core/builders.ts';
 import { bareRequest, unasked } from './bare-context.ts';
-import { QuickClock } from './stage.ts';
+import { QuickClock } from './quick-clock.ts';
 
 const MEMORY: Memory = {
   applied: true,

@@ -6,7 +6,7 @@ import { ConfigError, SecretError, ServiceError, StoreError } from '../../../src
 import type { Journal, OperationResult, RunEnd } from '../../../src/core/ports.ts';
 import { entry, person, plan } from '../core/builders.ts';
 import { bareRequest, unasked } from './bare-context.ts';
-import { QuickClock } from './stage.ts';
+import { QuickClock } from './quick-clock.ts';
 
 const TRAFFIC = { requests: 7, retries: 2 };
 

@@ -8,7 +8,7 @@ import type { History } from '../../../src/core/history.ts';
 import type { OperationResult } from '../../../src/core/ports.ts';
 import { entry, HISTORY, POLICY, wanted } from '../core/builders.ts';
 import { bareContext, bareRequest, creating, deleting, readerOf } from './bare-context.ts';
-import { QuickClock } from './stage.ts';
+import { QuickClock } from './quick-clock.ts';
 
 interface Check {
   readonly operations?: readonly NumberedOperation[];
