@@ -1,7 +1,7 @@
 // What a step of an apply is handed, with nothing behind it: no service and no store, only a clock that needs no time.
 import type { ApplyContext, NumberedOperation } from '../../../src/app/apply-context.ts';
 import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
-import type { DesiredCatalog, ObservedCatalog } from '../../../src/core/catalog.ts';
+import type { DesiredCatalog, ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import type { OperationResult, ServiceReader, ServiceWriter } from '../../../src/core/ports.ts';
 import { observed, POLICY } from '../core/builders.ts';
 import { accountAt } from '../service/account-at.ts';
@@ -40,12 +40,15 @@ export function readerOf(
   };
 }
 
-export function bareRequest(desired: Partial<DesiredCatalog> = {}): AccountRequest & { stop(): void } {
+export function bareRequest(
+  desired: Partial<DesiredCatalog> = {},
+  policy: Partial<Policy> = {},
+): AccountRequest & { stop(): void } {
   const stop = new AbortController();
   return {
     settings: {
       ...accountAt('http://127.0.0.1:1', 'acme'),
-      policy: POLICY,
+      policy: { ...POLICY, ...policy },
       desired: { approvedDeletes: [], ...desired },
     },
     api: API,
