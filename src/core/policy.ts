@@ -31,7 +31,7 @@ export interface JudgedExtra {
   /** People who had it and who, or whose fields, are missing from the lists now. */
   readonly missingHolders: readonly string[];
   readonly leave: LeaveRule | null;
-  /** In HOLD_RULES order; empty when the entry may go. */
+  /** In HOLD_RULES order; empty when the entry may go, or is left alone. */
   readonly holds: readonly HoldRule[];
   readonly approved: boolean;
   /** A desired name that differs only in case, white space, diacritics or compatibility forms. */
