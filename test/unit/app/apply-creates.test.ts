@@ -371,14 +371,14 @@ describe('whose account it is', () => {
     const on = scenery({ identified: false, api: { concurrency: 4 } });
     const atOnce: number[] = [];
     let running = 0;
-    const { create } = on.context.writer;
+    const inner = on.context.writer;
     const writer: ServiceWriter = {
       ...on.context.writer,
       create: async (kind, name) => {
         running += 1;
         atOnce.push(running);
         await new Promise((resolve) => setImmediate(resolve));
-        const outcome = await create(kind, name);
+        const outcome = await inner.create(kind, name);
         running -= 1;
         return outcome;
       },

@@ -66,7 +66,7 @@ const ABC = ['A', 'B', 'C'].map((name, index) => deleting(index + 1, name));
 function outcomes({ context }: ReturnType<typeof scenery>, operations: readonly NumberedOperation[]) {
   return operations.map(({ seq, name }) => {
     const result = context.statuses.get(seq);
-    return [name, result?.status, ...(result?.rule == null ? [] : [result.rule])].join(' ');
+    return [name, result?.status, ...[result?.rule ?? []].flat()].join(' ');
   });
 }
 
