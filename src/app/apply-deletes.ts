@@ -26,7 +26,6 @@ interface Reading {
 /** A delete that was answered, or not, in a way that does not say whether the entry is gone. */
 interface UnsureDelete {
   readonly operation: NumberedOperation;
-  readonly status: 'failed' | 'unknown';
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly reason: string;
@@ -38,7 +37,6 @@ export async function applyDeletes(
   context: ApplyContext,
   deletes: readonly NumberedOperation[],
 ): Promise<void> {
-  if (deletes.length === 0) return;
   if (!context.identified && context.remoteAccountId !== null) {
     skip(context, deletes, UNIDENTIFIED);
     return;
@@ -63,13 +61,13 @@ interface Readings {
 }
 
 function createReadings(context: ApplyContext): Readings {
-  let latest: Promise<Reading | null> | null = null;
-  let atMs = 0;
+  let latest: Promise<Reading | null> = Promise.resolve(null);
+  let atMs = -Infinity;
   let problem = 'it was not tried';
   return {
     current() {
       const nowMs = context.deps.clock.nowMs();
-      if (latest === null || nowMs - atMs >= READ_AGAIN_MS) {
+      if (nowMs - atMs >= READ_AGAIN_MS) {
         atMs = nowMs;
         latest = read(context, (why) => {
           problem = why;
@@ -175,7 +173,7 @@ function concludeDelete(
       const { httpStatus, reason } = outcome;
       conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
       const sinceMs = context.deps.clock.nowMs();
-      return { operation, status: 'unknown', attempts, httpStatus, reason, sinceMs };
+      return { operation, attempts, httpStatus, reason, sinceMs };
     }
     case 'failed': {
       const { message: reason, httpStatus = null } = outcome.error;
@@ -185,7 +183,7 @@ function concludeDelete(
       // other refusal is looked up once.
       const saysGone = httpStatus === 404 || httpStatus === 410;
       const sinceMs = saysGone ? context.deps.clock.nowMs() : 0;
-      return { operation, status: 'failed', attempts, httpStatus, reason, sinceMs };
+      return { operation, attempts, httpStatus, reason, sinceMs };
     }
     default:
       return outcome satisfies never;
@@ -201,8 +199,7 @@ interface NewJudgement {
 /** An entry that the service gave as the answer to a create of this run is what the file asks for. */
 function answeredFor(context: ApplyContext, { kind, remoteId }: NumberedOperation): NewJudgement | null {
   const create = context.operations.find(
-    ({ seq, action, kind: other }) =>
-      action === 'create' && other === kind && context.statuses.get(seq)?.entry?.remoteId === remoteId,
+    ({ seq, kind: other }) => other === kind && context.statuses.get(seq)?.entry?.remoteId === remoteId,
   );
   if (create === undefined) return null;
   const reason = `the service gave this entry as the answer to the create of ${JSON.stringify(create.name)}; the next run judges it anew`;

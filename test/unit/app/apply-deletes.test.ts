@@ -72,7 +72,9 @@ function outcomes({ context }: ReturnType<typeof scenery>, operations: readonly 
 
 describe('deletes that nothing speaks against', () => {
   it('are sent in their order, with one reading before all of them', async () => {
-    const on = scenery();
+    const on = scenery({
+      lists: { skill: ['A', 'B', 'C'].map((name) => entry(name)), resources: [person('p')] },
+    });
     await applyDeletes(on.context, ABC);
     expect([on.sent, on.reader.readings]).toEqual([['skill A', 'skill B', 'skill C'], 1]);
     expect(on.context.results).toMatchObject(
@@ -234,7 +236,11 @@ describe('lists that lie before a delete', () => {
   const one = first === undefined ? [] : [first];
 
   it('empty twice delete nothing, after a second look', async () => {
-    const on = scenery({ lists: {}, planned: { skill: skills } });
+    const on = scenery({
+      lists: {},
+      planned: { skill: skills },
+      operations: skills.map(({ name }, i) => deleting(i + 1, name)),
+    });
     const startMs = on.clock.nowMs();
     await applyDeletes(on.context, one);
     expect([outcomes(on, one), on.reader.readings, on.clock.nowMs() - startMs]).toEqual([
@@ -266,15 +272,15 @@ describe('lists that lie before a delete', () => {
   });
 
   it('do not count what this run has deleted itself', async () => {
-    const names = Array.from({ length: 12 }, (_, index) => `S${String(index)}`);
+    const names = Array.from({ length: 30 }, (_, index) => `S${String(index)}`);
     const operations = names.map((name, index) => deleting(index + 1, name));
     const on = scenery({ lists: { skill: names.map((name) => entry(name)) }, operations });
     on.answer = () => {
-      on.clock.pass(10_000);
+      on.clock.pass(3000);
       return null;
     };
     await applyDeletes(on.context, operations);
-    expect(on.sent).toHaveLength(12);
+    expect([on.sent.length, on.reader.readings]).toEqual([30, 2]);
     expect(new Set(outcomes(on, operations).map((each) => each.split(' ')[1]))).toEqual(new Set(['done']));
   });
 
@@ -297,6 +303,13 @@ describe('lists that lie before a delete', () => {
 
 describe('an entry that answered a create of this run', () => {
   const create = creating(9, 'New');
+
+  it('is none when a create failed or is still to come', async () => {
+    const on = scenery({ operations: [create, creating(8, 'Newer'), ...ABC] });
+    conclude(on.context, 9, 'failed');
+    await applyDeletes(on.context, ABC);
+    expect(on.sent).toHaveLength(3);
+  });
 
   it.each<[string, NumberedOperation, string]>([
     ['is held', deleting(1, 'A'), 'A held rename'],
@@ -346,7 +359,9 @@ describe('an answer that does not say whether the entry is gone', () => {
       on.remove(id);
       return lost;
     };
+    const startMs = on.clock.nowMs();
     await applyDeletes(on.context, one);
+    expect(on.clock.nowMs()).toBe(startMs);
     expect(on.context.results).toMatchObject([
       { status: 'unknown', attempts: 2, httpStatus: 502, reason: 'lost' },
       { status: 'done', attempts: 2, httpStatus: 502 },
@@ -360,6 +375,14 @@ describe('an answer that does not say whether the entry is gone', () => {
     await applyDeletes(on.context, one);
     const passedMs = on.clock.nowMs() - startMs;
     expect([outcomes(on, one), passedMs >= 35_000, passedMs < 38_000]).toEqual([['A unknown'], true, true]);
+  });
+
+  it('is asked about no more once settle has passed', async () => {
+    const on = scenery({ api: { settleMs: 3100 } });
+    on.answer = () => lost;
+    await applyDeletes(on.context, one);
+    // After 0, 100, 300, 700, 1500 and 3100 ms, besides the one before the delete.
+    expect(on.reader.readings).toBe(7);
   });
 
   it('is done when a late list shows it', async () => {
