@@ -13,13 +13,14 @@ import {
 const issue = { file: 'a.yaml', line: 3, column: 7, message: 'unknown key', severity: 'error' } as const;
 
 describe('an error', () => {
-  it.each<[Error & { code: string }, string, string]>([
-    [new ConfigError([issue]), 'ConfigError', 'config_invalid'],
-    [new SecretError('m'), 'SecretError', 'secret_missing'],
-    [new ServiceError('auth', 'm'), 'ServiceError', 'unauthorized'],
-    [new StoreError('store_full', 'm'), 'StoreError', 'store_full'],
-    [new UsageError('m'), 'UsageError', 'usage'],
-  ])('%s has the name %s and the code %s', (error, name, code) => {
+  it.each<[string, string, () => Error & { code: string }]>([
+    ['ConfigError', 'config_invalid', () => new ConfigError([issue])],
+    ['SecretError', 'secret_missing', () => new SecretError('m')],
+    ['ServiceError', 'unauthorized', () => new ServiceError('auth', 'm')],
+    ['StoreError', 'store_full', () => new StoreError('store_full', 'm')],
+    ['UsageError', 'usage', () => new UsageError('m')],
+  ])('%s has its name, and the code %s', (name, code, make) => {
+    const error = make();
     expect([error.name, error.code]).toEqual([name, code]);
   });
 
