@@ -61,8 +61,10 @@ function scenery(of: Scenery = {}) {
   };
   const journal: Journal = {
     ...unasked<Journal>('journal'),
-    knownIds: async (account, remoteAccountId) => {
+    knownIds: async (account, remoteAccountId, upToRun) => {
       expect([account, remoteAccountId]).toEqual(['acme', '42']);
+      // Whatever id a run has, it comes before.
+      expect(upToRun > 'ffffffff-ffff-7fff-bfff-ffffffffffff').toBe(true);
       return new Set(of.known ?? []);
     },
   };
@@ -392,10 +394,45 @@ describe('whose account it is', () => {
   });
 
   it('lets the next one go alone when the first was refused', async () => {
+    const on = scenery({ identified: false, api: { concurrency: 4 } });
+    on.answer = (name) => (name === 'A' ? refused(422) : created(name, name, '43'));
+    const wrong = { ...on.context, identify: () => Promise.resolve('not that one') };
+    await applyCreates(
+      wrong,
+      ['A', 'B', 'C', 'D'].map((name, i) => creating(i + 1, name)),
+      () => null,
+    );
+    expect(on.sent).toEqual(['A', 'B']);
+  });
+
+  it('sends a first create whose answer is lost again as often as retries say', async () => {
+    const on = scenery({ identified: false, api: { retries: 2 } });
+    on.answer = () => LOST;
+    expect([await on.apply('A', 'B'), on.sent]).toEqual([
+      ['A unknown', 'B unknown'],
+      ['A', 'A', 'A', 'B', 'B', 'B'],
+    ]);
+  });
+
+  it('sends nothing when the lock is lost before the first create', async () => {
     const on = scenery({ identified: false });
-    on.answer = (name) => (name === 'A' ? refused(422) : created(name, name, '42'));
-    expect(await on.apply('A', 'B', 'C')).toEqual(['A failed', 'B done', 'C done']);
-    expect(on.sent).toEqual(['A', 'B', 'C']);
+    const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
+    await applyCreates({ ...on.context, log }, [creating(1, 'A'), creating(2, 'B')], () => null);
+    expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped', 'skipped']]);
+  });
+
+  it('that turns out wrong leaves a create that was to be sent again unknown', async () => {
+    const on = scenery({ wrong: 'not that one' });
+    const startMs = on.clock.nowMs();
+    on.answer = () => {
+      on.clock.pass(10_000);
+      return LOST;
+    };
+    // The first is given up as absent after settle; only then the list shows the second, in another account.
+    on.lists = () => (on.clock.nowMs() - startMs < 47_000 ? {} : { skill: [answered('B', '7', '43')] });
+    expect(await on.apply('A', 'B')).toEqual(['A unknown', 'B done']);
+    expect([on.sent, on.context.halt?.code]).toEqual([['A', 'B'], 'identity_mismatch']);
+    expect(on.context.statuses.get(1)).toMatchObject({ attempts: 1 });
   });
 
   it('is never known when all are refused', async () => {
