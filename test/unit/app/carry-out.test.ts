@@ -163,6 +163,11 @@ describe('a create that is refused since a near name is there', () => {
     const desired = { ...request.settings.desired, approvedDeletes };
     await run.apply({ ...request, settings: { ...request.settings, desired } });
     expect(run.sent).toEqual(['DELETE skill typescript', 'POST skill TypeScript', 'DELETE skill Old']);
+    expect(run.told.results.map(({ seq, status, attempts }) => [seq, status, attempts])).toEqual([
+      [1, 'done', 1],
+      [2, 'done', 1],
+      [3, 'done', 1],
+    ]);
   });
 
   it('comes before it as long as nobody knows whose account this is', async () => {
@@ -225,6 +230,7 @@ describe('a run that has to stop', () => {
       failure: { code: 'throttled', message: 'later' },
     });
     expect(run.told.throttled).toEqual([['acme', run.clock.nowMs() + 600_000]]);
+    expect(run.told.ends[0]?.warnings).toEqual([]);
   });
 
   it('by anything else remembers no such time', async () => {
@@ -254,6 +260,16 @@ describe('an answer for another account', () => {
       failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*42/) },
     });
     expect(run.sent).toEqual(['POST skill A']);
+  });
+
+  it('is why nothing is deleted, where nobody knew whose account this is', async () => {
+    const run = bareRun({ skill: skills('Old') });
+    answering(run, '43');
+    const request = wishing(['A']);
+    const result = await run.apply({ ...request, settings: { ...request.settings, accountId: '42' } });
+    expect(result).toMatchObject({ failure: { code: 'identity_mismatch' } });
+    const [, left] = run.told.results;
+    expect([left?.status, left?.reason]).toEqual(['skipped', 'failure' in result && result.failure?.message]);
   });
 
   it('that nobody expected is whose account it is from then on', async () => {
@@ -316,6 +332,17 @@ describe('the lists at the end', () => {
     run.answer = () => refused(422);
     expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'partial' });
     expect(endCodes(run)).toEqual([]);
+  });
+
+  it('that lack a name of which this run only deleted a duplicate say so', async () => {
+    const run = bareRun({ skill: [entry('Kept', '1'), entry('Kept', '2')] });
+    run.onRead = () => {
+      if (run.sent.length > 0) run.lists = { skill: [], role: [], resources: [], warnings: [] };
+    };
+    expect(await run.apply(wishing(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
+      status: 'partial',
+    });
+    expect([run.sent, endCodes(run)]).toEqual([['DELETE skill 2'], ['duplicate', 'vanished']]);
   });
 
   it('that lack what was there when the run began say so', async () => {
