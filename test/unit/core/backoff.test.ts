@@ -63,7 +63,7 @@ describe('Retry-After', () => {
   it('says nothing when it is absent or no such thing', () => {
     expect(parse(undefined)).toBeUndefined();
     expect(parse('')).toBeUndefined();
-    for (const text of ['soon', 'x7', '7x', '-7s', '7.', '7.5.x']) {
+    for (const text of ['soon', 'x7', '7x', '-7', '-7s', '7.', '7.5.x']) {
       expect(
         parseRetryAfter(text, now, () => Number.NaN),
         text,

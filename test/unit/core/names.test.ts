@@ -78,7 +78,9 @@ describe('the order of names', () => {
     expect(compareCodePoints('abc', 'abc')).toBe(0);
   });
 
-  it('puts everything above the basic plane behind all of it, to the last surrogate', () => {
+  it('puts everything above the basic plane behind all of it, from the first surrogate to the last', () => {
+    expect(compareCodePoints('\u{10000}', '\uffee')).toBe(1);
+    expect(compareCodePoints('\uffee', '\u{10000}')).toBe(-1);
     // A low surrogate by itself is no character, but JavaScript lets it stand in a string.
     expect(compareCodePoints('\udfff', '\uffee')).toBe(1);
     expect(compareCodePoints('\uffee', '\udfff')).toBe(-1);
