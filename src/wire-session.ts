@@ -2,11 +2,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/request.ts';
 import type { Configuration, Session } from './cli/environment.ts';
-import type { Clock, Journal, ReadableService } from './core/ports.ts';
+import type { Journal, ReadableService } from './core/ports.ts';
 import type { Outbox } from './core/outbox.ts';
 import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
 import type { Connections } from './service/connections.ts';
 import type { RequestObserver } from './service/requests.ts';
+import { systemClock } from './wire-clock.ts';
 
 export const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
@@ -126,21 +127,6 @@ export async function commitOf(
 function anchorOf({ accounts }: Configuration, { file, source }: ServiceSettings): string {
   return source === undefined ? file : (accounts[0]?.file ?? file);
 }
-
-const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve();
-      const timer = setTimeout(end, ms);
-      signal?.addEventListener('abort', end, { once: true });
-      function end(): void {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', end);
-        resolve();
-      }
-    }),
-};
 
 /** A UUIDv7 (RFC 9562): its order is the order of time. */
 function uuidv7(nowMs: number): string {

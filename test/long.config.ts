@@ -1,4 +1,4 @@
-// What takes minutes: two daemons on one store. One file at a time.
+// What takes minutes: two daemons on one store, kills at every point, the soak, many spoilt files. One file at a time.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -11,7 +11,7 @@ export default {
   mutate: [
     'src/core/**/*.ts',
     'src/app/{apply-context,apply-creates,apply-deletes,approval,carry-out,freeze,lease,observe}.ts',
-    'src/app/{operation-log,outstanding,plan-account,reconcile,run-result,settle,verify}.ts',
+    'src/app/{operation-log,outstanding,own-lists,plan-account,reconcile,run-result,settle,verify}.ts',
   ],
   coverageAnalysis: 'perTest',
   ignoreStatic: true,

@@ -7,7 +7,7 @@ import type { HoldRule } from '../core/plan.ts';
 import type { UsageIndex } from '../core/usage.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { DeleteOutcome } from '../core/ports.ts';
+import type { Clock, DeleteOutcome } from '../core/ports.ts';
 import { baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
@@ -19,8 +19,8 @@ const READ_AGAIN_MS = 60_000;
 interface Reading {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly usage: UsageIndex;
-  /** When it began. */
-  readonly atMs: number;
+  /** Whether a minute has passed since it began. */
+  readonly isOld: () => boolean;
 }
 
 /** A delete that was answered, or not, in a way that does not say whether the entry is gone. */
@@ -29,6 +29,7 @@ interface UnsureDelete {
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly reason: string;
+  /** On the steady clock. */
   readonly sinceMs: number;
 }
 
@@ -62,13 +63,12 @@ interface Readings {
 
 function createReadings(context: ApplyContext): Readings {
   let latest: Promise<Reading | null> = Promise.resolve(null);
-  let atMs = -Infinity;
+  let isOld = (): boolean => true;
   let problem = 'it was not tried';
   return {
     current() {
-      const nowMs = context.deps.clock.nowMs();
-      if (nowMs - atMs >= READ_AGAIN_MS) {
-        atMs = nowMs;
+      if (isOld()) {
+        isOld = growOld(context.deps.clock);
         latest = read(context, (why) => {
           problem = why;
         });
@@ -79,11 +79,17 @@ function createReadings(context: ApplyContext): Readings {
   };
 }
 
+/** Whether a minute has passed since now, by either clock: one may have been set back, the other slept. */
+function growOld(clock: Clock): () => boolean {
+  const [nowMs, steadyMs] = [clock.nowMs(), clock.steadyMs()];
+  return () => Math.max(clock.nowMs() - nowMs, clock.steadyMs() - steadyMs) >= READ_AGAIN_MS;
+}
+
 async function read(context: ApplyContext, onProblem: (why: string) => void): Promise<Reading | null> {
-  const atMs = context.deps.clock.nowMs();
+  const isOld = growOld(context.deps.clock);
   try {
     const observed = await readTwiceIfNeeded(context);
-    if (observed !== null) return { ...index(observed), atMs };
+    if (observed !== null) return { ...index(observed), isOld };
     onProblem('the lists lost more than half since the run began, twice in a row, so nothing is deleted');
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -143,11 +149,7 @@ async function deleteOne(
       context.halt ??= { code: 'lock_lost', message: 'another process took the account over' };
       break;
     }
-    const outcome = await context.writer.delete(
-      kind,
-      remoteId,
-      () => clock.nowMs() - reading.atMs < READ_AGAIN_MS,
-    );
+    const outcome = await context.writer.delete(kind, remoteId, () => !reading.isOld());
     attempts += outcome.attempts;
     if (outcome.type !== 'outdated') return concludeDelete(context, operation, { ...outcome, attempts });
   }
@@ -172,7 +174,7 @@ function concludeDelete(
     case 'doubtful': {
       const { httpStatus, reason } = outcome;
       conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
-      const sinceMs = context.deps.clock.nowMs();
+      const sinceMs = context.deps.clock.steadyMs();
       return { operation, attempts, httpStatus, reason, sinceMs };
     }
     case 'failed': {
@@ -182,7 +184,7 @@ function concludeDelete(
       // A list tells whether it is gone. Where the service says so itself a stale list gets its time to agree; any
       // other refusal is looked up once.
       const saysGone = httpStatus === 404 || httpStatus === 410;
-      const sinceMs = saysGone ? context.deps.clock.nowMs() : 0;
+      const sinceMs = saysGone ? context.deps.clock.steadyMs() : -Infinity;
       return { operation, attempts, httpStatus, reason, sinceMs };
     }
     default:
@@ -230,7 +232,7 @@ async function resolve(context: ApplyContext, unsure: readonly UnsureDelete[]): 
   let open = [...unsure];
   for (const waitMs of waits()) {
     if (open.length === 0 || context.halt?.code === 'unauthorized') return;
-    const readAtMs = clock.nowMs();
+    const readAtMs = clock.steadyMs();
     const reading = await read(context, () => undefined);
     if (reading !== null) {
       for (const { operation, attempts, httpStatus } of open) {

@@ -5,6 +5,7 @@ import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import { runStatus } from '../core/outcome.ts';
 import type { Plan } from '../core/plan.ts';
+import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { Lease } from '../core/locks.ts';
 import type { NewOperation, ServiceReader } from '../core/ports.ts';
 import { applyCreates } from './apply-creates.ts';
@@ -13,6 +14,7 @@ import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
+import { ownLists } from './own-lists.ts';
 import type { Planned } from './plan-account.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from './request.ts';
 import type { RunResult } from './run-result.ts';
@@ -42,7 +44,11 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
   const operations = plan.operations.map((operation, index) => ({ ...operation, seq: index + 1 }));
   await deps.journal.addOperations(runId, journalRows(plan));
   if (operations.length === 0) {
-    const status = signals.stop.aborted ? 'interrupted' : plan.held.length > 0 ? 'held' : 'converged';
+    const status = runStatus({
+      statuses: plan.held.map(() => 'held' as const),
+      interrupted: signals.stop.aborted,
+      unverified: reliesOnUnseen(plan),
+    });
     return await endRun(
       runId,
       { status, plan, traffic: reader.traffic(), warnings: run.warnings, pending: null },
@@ -54,7 +60,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
   const context: ApplyContext = {
     request,
     deps,
-    reader,
+    reader: ownLists(reader, () => context.remoteAccountId),
     writer: await deps.service.writer(settings, signals),
     log,
     planned: observation.observed,
@@ -120,7 +126,7 @@ async function finish(
   const status = runStatus({
     statuses: [...results.map((result) => result.status), ...heldByPlan],
     interrupted: halt?.code === 'lock_lost' || request.signals.stop.aborted,
-    unverified: unverified.length > 0,
+    unverified: unverified.length > 0 || reliesOnUnseen(plan),
   });
   return await endRun(
     runId,
@@ -135,6 +141,11 @@ async function finish(
     },
     deps,
   );
+}
+
+/** Whether the plan counts something as done that no list has shown: nobody can say then that nothing is left. */
+function reliesOnUnseen({ warnings }: Plan): boolean {
+  return warnings.some(({ code }) => code === NOT_SHOWN_YET);
 }
 
 /** Entries that the service made under another name than the one that was asked for. */

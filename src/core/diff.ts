@@ -32,6 +32,8 @@ export interface KindDiff {
   readonly kept: number;
   readonly extras: readonly Extra[];
   readonly duplicates: readonly DuplicateGroup[];
+  /** Entries whose delete was confirmed a moment ago, by id; they are in none of the other lists. */
+  readonly stillListed: readonly Entry[];
   /** Entries that satisfy a desired name although the service shows another one. */
   readonly changedNames: readonly { readonly entry: Entry; readonly requested: string }[];
 }
@@ -47,9 +49,9 @@ export function diffKind(
   usage: UsageIndex,
   history: History,
 ): KindDiff {
-  const present = observed[kind]
-    .filter((entry) => !history.gone.has(entryKey(kind, entry.id)))
-    .sort((a, b) => compareCodePoints(a.id, b.id));
+  const listed = [...observed[kind]].sort((a, b) => compareCodePoints(a.id, b.id));
+  const isGone = (entry: Entry): boolean => history.gone.has(entryKey(kind, entry.id));
+  const present = listed.filter((entry) => !isGone(entry));
   const byKey = new Map<string, Entry[]>();
   const alias = new Map<string, string>();
   for (const entry of present) {
@@ -68,7 +70,7 @@ export function diffKind(
   const changedNames: { entry: Entry; requested: string }[] = [];
   const keptIds = new Set<string>();
   for (const { name } of desired) {
-    const [kept, ...others] = preferred(kind, byKey.get(nameKey(name)) ?? [], usage);
+    const [kept, ...others] = preferred(kind, nameKey(name), byKey.get(nameKey(name)) ?? [], usage);
     if (kept === undefined) {
       if (!awaited.has(nameKey(name))) missing.push(name);
       continue;
@@ -97,6 +99,7 @@ export function diffKind(
     kind,
     desired,
     present,
+    stillListed: listed.filter(isGone),
     missing: missing.sort(compareCodePoints),
     kept: desired.length - missing.length,
     extras,
@@ -105,13 +108,18 @@ export function diffKind(
   };
 }
 
-/** Of entries with one name: the one that most people have first, then the oldest, then the smallest id. */
-function preferred(kind: Kind, entries: readonly Entry[], usage: UsageIndex): Entry[] {
+/**
+ * Of entries with one name: the one that most people have first, then the oldest, then the smallest id. One whose name
+ * the service changed comes after those that have the very name.
+ */
+function preferred(kind: Kind, key: string, entries: readonly Entry[], usage: UsageIndex): Entry[] {
   if (entries.length < 2) return [...entries];
   const people = (entry: Entry): number => usage.get(entryKey(kind, entry.id))?.length ?? 0;
+  const changed = (entry: Entry): number => (nameKey(entry.name) === key ? 0 : 1);
   const age = (entry: Entry): number => timestampSeconds(entry.createDate) ?? Number.MAX_SAFE_INTEGER;
   return [...entries].sort(
-    (a, b) => people(b) - people(a) || age(a) - age(b) || compareCodePoints(a.id, b.id),
+    (a, b) =>
+      changed(a) - changed(b) || people(b) - people(a) || age(a) - age(b) || compareCodePoints(a.id, b.id),
   );
 }
 

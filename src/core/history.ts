@@ -2,7 +2,7 @@
 import type { Kind, ObservedCatalog } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import type { OperationStatus } from './journal.ts';
-import { nameKey } from './names.ts';
+import { nameKey, nearKey } from './names.ts';
 import type { EntryKey, Holding } from './usage.ts';
 import { entryKey } from './usage.ts';
 
@@ -25,6 +25,22 @@ export interface RecentOperation {
   readonly listed: boolean;
 }
 
+/** What the service made of a name that rolecall asked for. */
+export interface ChangedName {
+  readonly requested: string;
+  /** As a list last showed it, or, when none did yet, as the create was answered. */
+  readonly name: string;
+  readonly listed: boolean;
+}
+
+/**
+ * Whether an entry that is called `now` is still what was asked for. A service may trim or re-case a name until a list
+ * shows it for the first time; any other name means that somebody renamed the entry (contract, section 5).
+ */
+export function isStillRequested({ requested, name, listed }: ChangedName, now: string): boolean {
+  return now === name || (!listed && nearKey(now) === nearKey(requested));
+}
+
 /** The journal's memory of an account, as read from the store. */
 export interface Memory {
   /** Whether anything was ever applied to this remote account from this store. */
@@ -32,8 +48,8 @@ export interface Memory {
   readonly recent: readonly RecentOperation[];
   /** Entries that rolecall created or adopted. */
   readonly owned: ReadonlySet<EntryKey>;
-  /** The name that was asked for, of entries whose name the service changed. */
-  readonly requestedNames: ReadonlyMap<EntryKey, string>;
+  /** Of entries whose name the service changed. */
+  readonly changedNames: ReadonlyMap<EntryKey, ChangedName>;
   /** Since when, in epoch milliseconds, each entry has been seen without people. */
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
 }
@@ -49,6 +65,7 @@ export interface AwaitedEntry {
 export interface History {
   readonly known: boolean;
   readonly owned: ReadonlySet<EntryKey>;
+  /** The name that was asked for, of entries that still have the name that the service made of it. */
   readonly requestedNames: ReadonlyMap<EntryKey, string>;
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
   readonly deletesLastDay: number;
@@ -109,7 +126,7 @@ export function judgeHistory(
   return {
     known: memory.applied,
     owned: memory.owned,
-    requestedNames: memory.requestedNames,
+    requestedNames: requestedNames(memory.changedNames, observed),
     unusedSinceMs: memory.unusedSinceMs,
     deletesLastDay,
     flappingCreates: atLeast(lostCreates, FLAPPING_TIMES),
@@ -118,6 +135,21 @@ export function judgeHistory(
     gone,
     missingHoldings: options.missingHoldings,
   };
+}
+
+/** The names that were asked for, of those entries that nobody has renamed since. */
+function requestedNames(
+  changedNames: ReadonlyMap<EntryKey, ChangedName>,
+  observed: ObservedCatalog,
+): Map<EntryKey, string> {
+  const names = new Map(
+    KINDS.flatMap((kind) => observed[kind].map(({ id, name }) => [entryKey(kind, id), name] as const)),
+  );
+  return new Map(
+    [...changedNames]
+      .filter(([key, changed]) => isStillRequested(changed, names.get(key) ?? changed.name))
+      .map(([key, { requested }]) => [key, requested]),
+  );
 }
 
 function mayHaveHappened(operation: RecentOperation): boolean {

@@ -10,7 +10,7 @@ import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import type { HeldChange, LeftAlone, Operation, Plan } from './plan.ts';
 import type { JudgedExtra } from './policy.ts';
 import { judge } from './policy.ts';
-import { approvalWarnings, catalogWarnings, historyWarnings } from './plan-warnings.ts';
+import { approvalWarnings, catalogWarnings, historyWarnings, staleListWarnings } from './plan-warnings.ts';
 import { holdingsOf, usageOf } from './usage.ts';
 
 export interface PlanInput {
@@ -103,6 +103,7 @@ export function makePlan(input: PlanInput): Plan {
     ...(input.blocked === null ? [] : [input.blocked]),
     ...historyWarnings(history, input.source, input.acceptOlderSource),
     ...input.warnings,
+    ...staleListWarnings(history, diffs),
     ...catalogWarnings(diffs, extras),
     ...approvalWarnings(input.desired.approvedDeletes, diffs, today),
   ];

@@ -1,11 +1,13 @@
 // The warnings of a plan: what a person should know that is neither a change nor a failure.
 import type { ApprovedDelete, Warning } from './catalog.ts';
-import { KINDS } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
 import { people } from './explain.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import type { JudgedExtra } from './policy.ts';
+
+/** Said where a list does not show what was confirmed. */
+export const NOT_SHOWN_YET = 'not_shown_yet';
 
 export function historyWarnings(
   history: History,
@@ -33,18 +35,33 @@ export function historyWarnings(
         'the configuration’s commit and the one that this account was last applied from are on different lines of history',
     });
   }
-  for (const { kind, name, remoteId } of [...history.awaited].sort(
-    (a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || compareCodePoints(a.name, b.name),
-  )) {
-    warnings.push({
-      code: 'awaited',
-      message: `the ${kind} “${name}” was created a moment ago and no list shows it yet; it counts as there`,
+  return warnings;
+}
+
+/**
+ * What was confirmed a moment ago and no list shows yet. It counts as done for `staleness`, and a run that relies on it
+ * is not converged (contract, section 5, Stale lists).
+ */
+export function staleListWarnings(history: History, diffs: readonly KindDiff[]): Warning[] {
+  return diffs.flatMap(({ kind, stillListed }) => [
+    ...history.awaited
+      .filter((entry) => entry.kind === kind)
+      .sort((a, b) => compareCodePoints(a.name, b.name))
+      .map(({ name, remoteId }): Warning => ({
+        code: NOT_SHOWN_YET,
+        message: `the ${kind} “${name}” was created a moment ago and no list shows it yet; it counts as there`,
+        kind,
+        name,
+        remoteId,
+      })),
+    ...stillListed.map(({ name, id }): Warning => ({
+      code: NOT_SHOWN_YET,
+      message: `the ${kind} “${name}” was deleted a moment ago and the list still shows it; it counts as gone`,
       kind,
       name,
-      remoteId,
-    });
-  }
-  return warnings;
+      remoteId: id,
+    })),
+  ]);
 }
 
 /** Duplicates, near names and names that the service changed. */

@@ -37,6 +37,10 @@ export interface Before {
   readonly approval?: ApprovalTaking;
   readonly claimedBy?: string;
   readonly relation?: CommitRelation;
+  /** Whether another process has taken the lock when the run is remembered. */
+  readonly lostLock?: boolean;
+  /** Whether another process has ended the run before this one does. */
+  readonly endedByOther?: boolean;
 }
 
 /** What the journal was told, in the order of the calls in `log`. */
@@ -165,7 +169,7 @@ function journalOf(before: Before, told: Told): Journal {
       applied: true,
       recent: [],
       owned: new Set(),
-      requestedNames: new Map(),
+      changedNames: new Map(),
       unusedSinceMs: new Map(),
     }),
     knownIds: async () => new Set(before.known ?? []),
@@ -192,11 +196,12 @@ function journalOf(before: Before, told: Told): Journal {
       told.results.push(...results);
       return 'committed';
     },
-    adopt: async (_account, _remoteAccountId, _runId, entries) => {
-      told.log.push('adopt');
-      told.adopted.push(...entries);
+    rememberApplied: async (_, { named, commit }) => {
+      told.log.push('remember');
+      told.adopted.push(...named);
+      if (commit !== null) told.applied.push(commit);
+      return before.lostLock === true ? 'lock_lost' : 'committed';
     },
-    rememberApplied: async (_, commit) => void told.applied.push(commit),
     rememberThrottle: async (account, untilMs) => void told.throttled.push([account, untilMs]),
     takeApproval: async (_account, digest, byHand) => {
       told.asked.push({ digest, byHand });
@@ -205,6 +210,7 @@ function journalOf(before: Before, told: Told): Journal {
     endRun: async (_, end) => {
       told.log.push('end');
       told.ends.push(end);
+      return before.endedByOther !== true;
     },
   };
 }

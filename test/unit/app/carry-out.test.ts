@@ -34,7 +34,7 @@ describe('a plan that is carried out', () => {
   it('is journaled before the first request, row by row, with what is held', async () => {
     const run = bareRun({ skill: [...skills('Old'), entry('Used')], resources: [person('p', ['Used'])] });
     run.answer = () => {
-      expect(run.told.log).toEqual(['begin', 'before', 'plan', 'adopt', 'operations']);
+      expect(run.told.log).toEqual(['begin', 'before', 'plan', 'remember', 'operations']);
       return null;
     };
     const request = wishing(['New'], {}, []);
@@ -86,7 +86,7 @@ describe('a plan that is carried out', () => {
       'begin',
       'before',
       'plan',
-      'adopt',
+      'remember',
       'operations',
       'after',
       'end',
@@ -241,6 +241,51 @@ describe('a run that has to stop', () => {
       failure: { code: 'unauthorized', message: 'who?' },
     });
     expect(run.told.throttled).toEqual([]);
+  });
+});
+
+describe('a list of another account in the midst of a run', () => {
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['before the first delete', ['Kept'], []],
+    ['at its end', ['Kept', 'Old', 'New'], ['POST skill New']],
+  ])('stops it and fails it: %s', async (_, names, sent) => {
+    const run = bareRun({ skill: [listed('Kept'), listed('Old')] });
+    run.onRead = (reading) => {
+      if (reading > 1) run.lists = { skill: [listed('Kept', '43')], role: [], resources: [], warnings: [] };
+    };
+    expect(await run.apply(wishing(names))).toMatchObject({
+      status: 'failed',
+      failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*42/) },
+    });
+    expect([run.sent, run.told.observations.length]).toEqual([sent, 1]);
+  });
+});
+
+describe('what no list has shown yet', () => {
+  it.each<[string, readonly string[]]>([
+    ['with nothing to do', ['Late']],
+    ['with something to do', ['Late', 'New']],
+  ])('lets no run be converged that counts on it: %s', async (_, names) => {
+    const run = bareRun({});
+    const { journal } = run.deps;
+    const memory: typeof journal.memory = async (...args) => ({
+      ...(await journal.memory(...args)),
+      recent: [
+        {
+          action: 'create',
+          kind: 'skill',
+          name: 'Late',
+          remoteId: '7',
+          status: 'done',
+          attempts: 1,
+          finishedAtMs: run.clock.nowMs(),
+          listed: false,
+        },
+      ],
+    });
+    Object.assign(run.deps, { journal: { ...journal, memory } });
+    expect(await run.apply(wishing(names))).toMatchObject({ status: 'partial' });
+    expect(run.sent).toEqual(names.slice(1).map((name) => `POST skill ${name}`));
   });
 });
 

@@ -13,6 +13,7 @@ interface Setting {
   readonly lastGood?: Partial<ObservedCatalog>;
   readonly missing?: LastGood['missing'];
   readonly deletedSince?: LastGood['deletedSince'];
+  readonly createdSince?: LastGood['createdSince'];
   readonly remembered?: string | null;
   readonly accountId?: string;
   /** Who has claimed the remote account before. */
@@ -39,6 +40,7 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
         observed: of.same === true ? now : observed(of.lastGood),
         missing: of.missing ?? [],
         deletedSince: of.deletedSince ?? new Set(),
+        createdSince: of.createdSince ?? new Set(),
       };
     },
   };
@@ -101,6 +103,18 @@ describe('what the last good lists showed and these do not', () => {
     );
     expect([readings, passedMs]).toEqual([2, 2000]);
     expect(observation.observed.skill.map(({ id }) => id)).toEqual(['A', 'B']);
+  });
+
+  it.each<[string, Setting]>([
+    ['beside the same lists', { same: true }],
+    ['beside others', { lastGood: skills('A') }],
+  ])('is also what was created since, which is looked for once more: %s', async (_, setting) => {
+    const created = { ...setting, createdSince: new Set(['skill:New'] as const) };
+    const { observation, readings } = await observing(created, (reading) =>
+      reading === 1 ? skills('A') : skills('A', 'New'),
+    );
+    expect([readings, observation.observed.skill.map(({ id }) => id)]).toEqual([2, ['A', 'New']]);
+    expect((await observing(created, () => skills('A', 'New'))).readings).toBe(1);
   });
 
   it('is gone when both readings miss it', async () => {

@@ -15,7 +15,7 @@ const MEMORY: Memory = {
   applied: true,
   recent: [],
   owned: new Set(),
-  requestedNames: new Map(),
+  changedNames: new Map(),
   unusedSinceMs: new Map(),
 };
 
@@ -210,11 +210,15 @@ describe('the entries that a file names', () => {
   });
 
   it('are also those that the service shows under another name than was asked for', async () => {
-    const requestedNames = new Map([
-      ['skill:7', 'Asked'],
-      ['skill:8', 'Somebody'],
+    const changedNames = new Map([
+      ['skill:7', { requested: 'Asked', name: 'shown', listed: true }],
+      ['skill:8', { requested: 'Somebody', name: 'other', listed: true }],
     ] as const);
-    const { named } = await planned({ desired: { skill }, memory: { requestedNames } });
+    const { named } = await planned({
+      desired: { skill },
+      memory: { changedNames },
+      observation: { observed: lists },
+    });
     expect(named(lists)).toEqual(['skill:Kept', 'skill:Former', 'skill:7']);
   });
 

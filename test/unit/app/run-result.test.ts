@@ -11,7 +11,7 @@ import { QuickClock } from './quick-clock.ts';
 const TRAFFIC = { requests: 7, retries: 2 };
 
 /** Dependencies whose journal keeps what it is told; it fails to end a run when asked to. */
-function keeping(failure?: Error) {
+function keeping(failure?: Error, isOurs = true) {
   const ends: RunEnd[] = [];
   const throttles: [string, number][] = [];
   const journal: Journal = {
@@ -19,6 +19,7 @@ function keeping(failure?: Error) {
     endRun: async (_, end) => {
       ends.push(end);
       if (failure !== undefined) throw failure;
+      return isOurs;
     },
     rememberThrottle: async (account, untilMs) => void throttles.push([account, untilMs]),
   };
@@ -34,12 +35,12 @@ function result(action: Result['action'], more: Partial<OperationResult>): Resul
   return { ...whole, action, ...more } as Result;
 }
 
-describe('the end of a run', () => {
-  const made = plan({
-    skills: ['Kept', 'New'],
-    observed: { skill: [entry('Kept'), entry('Old')], resources: [person('p', ['Old'])] },
-  });
+const made = plan({
+  skills: ['Kept', 'New'],
+  observed: { skill: [entry('Kept'), entry('Old')], resources: [person('p', ['Old'])] },
+});
 
+describe('the end of a run', () => {
   it('counts what was done by this run, and what was held by plan or on the way', async () => {
     const { deps, ends, nowMs } = keeping();
     const results = [
@@ -76,13 +77,13 @@ describe('the end of a run', () => {
     expect(ended).toEqual({ runId: 'run', status: 'partial', plan: made, failure: null });
   });
 
-  it('without a plan counts nothing', async () => {
+  it('without a plan leaves the counting to the journal', async () => {
     const { deps, ends } = keeping();
     const error = { code: 'unavailable', message: 'm' };
     const ended = await endRun('run', { status: 'failed', plan: null, traffic: TRAFFIC, error }, deps);
     expect(ends).toMatchObject([
       {
-        counts: { created: 0, deleted: 0, held: 0, kept: 0, failed: 0 },
+        counts: null,
         planDigest: null,
         errorCode: 'unavailable',
         error: 'm',
@@ -101,6 +102,19 @@ describe('the end of a run', () => {
       expect(ends.map((end) => ['pending' in end, end.pending])).toEqual([[pending !== undefined, pending]]);
     },
   );
+});
+
+describe('a run that another process has ended', () => {
+  it('is interrupted, whatever it came to itself', async () => {
+    const { deps } = keeping(undefined, false);
+    const ended = await endRun('run', { status: 'converged', plan: made, traffic: TRAFFIC }, deps);
+    expect(ended).toMatchObject({
+      runId: 'run',
+      status: 'interrupted',
+      plan: made,
+      failure: { code: 'lock_lost' },
+    });
+  });
 });
 
 describe('a run that failed', () => {

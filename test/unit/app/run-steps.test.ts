@@ -78,6 +78,7 @@ describe('a dry run', () => {
       observed: observed({ skill: skills('A', 'B', 'C', 'D', 'E') }),
       missing: [],
       deletedSince: new Set<never>(),
+      createdSince: new Set<never>(),
     };
     const run = bareRun({}, { lastGood });
     expect(await run.plan(wishing('A'))).toMatchObject({ status: 'blocked' });
@@ -251,6 +252,7 @@ describe('a plan that a guard blocked', () => {
     observed: observed({ skill: skills('A', 'B', 'C', 'D', 'E') }),
     missing: [],
     deletedSince: new Set<never>(),
+    createdSince: new Set<never>(),
   };
 
   it('is not carried out, in any mode, and its lists are no good ones', async () => {
@@ -279,6 +281,21 @@ describe('a plan that a guard blocked', () => {
     const run = bareRun({}, { lastGood });
     await run.apply(wishing('A'), { accept: { shrink: true, olderSource: false } });
     expect(run.sent).toEqual(['POST skill A']);
+  });
+});
+
+describe('a run that another process took over', () => {
+  it.each<[string, readonly string[]]>([
+    ['with something to do', ['New']],
+    ['with nothing to do', []],
+  ])('writes nothing more and is interrupted: %s', async (_, names) => {
+    const run = bareRun({}, { lostLock: true });
+    expect(await run.apply(wishing(...names))).toMatchObject({
+      status: 'interrupted',
+      failure: { code: 'lock_lost' },
+    });
+    expect([run.sent, run.told.log.includes('operations')]).toEqual([[], false]);
+    expect(run.told.ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
   });
 });
 

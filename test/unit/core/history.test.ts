@@ -27,7 +27,7 @@ function judge(recent: readonly RecentOperation[], lists: Partial<ObservedCatalo
     applied: true,
     recent,
     owned: new Set(),
-    requestedNames: new Map(),
+    changedNames: new Map(),
     unusedSinceMs: new Map(),
   };
   const options = { nowMs: NOW_MS, stalenessMs: STALENESS_MS, missingHoldings: [] };

@@ -249,7 +249,7 @@ describe('warnings', () => {
       },
     });
     expect(steps(made)).toEqual([]);
-    const awaited = made.warnings.filter(({ code }) => code === 'awaited');
+    const awaited = made.warnings.filter(({ code }) => code === 'not_shown_yet');
     expect(awaited.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
   });
 

@@ -1,0 +1,147 @@
+// Judges a run once it has ended: what the journal says against what the service saw, and the status against both.
+import type { RunResult } from '../../../src/app/run-result.ts';
+import { KINDS } from '../../../src/core/catalog.ts';
+import type { Call } from '../traffic.ts';
+import { toldEntries } from './beliefs.ts';
+import { isDoubtful } from './ledger.ts';
+import { exactly, loosely } from './names.ts';
+import type { Bench, Watch } from './oracle.ts';
+import { wishedOf } from './oracle.ts';
+import type { Row } from './world.ts';
+
+export interface Ended {
+  readonly watch: Watch;
+  readonly result: RunResult;
+  readonly rows: readonly Row[];
+  /** Of this run only. */
+  readonly calls: readonly Call[];
+  /** Whether neither the lists lied nor anybody else changed anything while the run lasted. */
+  readonly wasCalm: boolean;
+}
+
+const BAD = new Set(['failed', 'unknown', 'skipped', 'pending', 'sent']);
+
+/** What is wrong with a run that has ended; empty when nothing is. */
+export function judgeRun(ended: Ended, bench: Bench): string[] {
+  return [...judgeRows(ended, bench), ...judgeStatus(ended, bench)];
+}
+
+function callsOf(row: Row, calls: readonly Call[]): Call[] {
+  return calls.filter(
+    (call) =>
+      call.kind === row.kind &&
+      (row.action === 'create'
+        ? call.method === 'POST' && call.name === row.name
+        : call.method === 'DELETE' && call.remoteId === row.remote_id),
+  );
+}
+
+function* judgeRows(ended: Ended, bench: Bench): Generator<string> {
+  const { watch, rows, calls } = ended;
+  const writes = calls.filter(({ method }) => method !== 'GET');
+  if (watch.mode === 'plan' && writes.length > 0) yield 'a dry run wrote';
+  for (const call of writes) {
+    if (!rows.some((row) => callsOf(row, [call]).length > 0)) {
+      yield `${call.method} ${call.kind} ${call.name ?? call.remoteId ?? ''} has no row`;
+    }
+  }
+  for (const row of rows) {
+    const sent = callsOf(row, calls);
+    const what = `${row.action} ${row.kind} “${row.name}” (${row.status})`;
+    const effects = sent.filter((call) => bench.ledger.hadEffect(call, bench.calls));
+    if (row.attempts !== sent.length)
+      yield `${what}: ${row.attempts} attempts, and the service saw ${sent.length}`;
+    if (row.status === 'sent' || row.status === 'pending') yield `${what}: the run has ended`;
+    if (row.status === 'skipped' && sent.length > 0) yield `${what}: it was sent`;
+    if (row.status === 'failed' && effects.length > 0) yield `${what}: it took effect`;
+    if (row.status === 'unknown' && !sent.some(isDoubtful)) yield `${what}: no answer was lost`;
+    if (row.status === 'done') yield* judgeDone(row, what, effects, ended, bench);
+  }
+}
+
+function* judgeDone(
+  row: Row,
+  what: string,
+  effects: readonly Call[],
+  { calls, result: { status } }: Ended,
+  { ledger, calls: all }: Bench,
+): Generator<string> {
+  if (row.action === 'create') {
+    const wasThere = toldEntries(calls, row.kind).some(({ entries }) =>
+      [...entries.values()].some((name) => loosely(name) === loosely(row.name)),
+    );
+    if (effects.length === 0 && !wasThere) yield `${what}: it took no effect`;
+    return;
+  }
+  // What a list did not show counts as gone, and so does what was answered with success, whatever the body says. If
+  // that was not true the run must not say that all is well.
+  const isLive = ledger.live().some(({ kind, id }) => kind === row.kind && id === row.remote_id);
+  const lacking = toldEntries(calls, row.kind).some(({ entries }) => !entries.has(row.remote_id ?? ''));
+  const succeeded = callsOf(row, calls).some(({ answer }) => answer !== null && answer.status < 300);
+  const isExcused = succeeded || (row.attempts === 0 && lacking);
+  if (isLive && (!isExcused || status === 'converged' || status === 'held'))
+    yield `${what}: it is still there`;
+  if (effects.length > 1) yield `${what}: it took effect ${effects.length} times of ${all.length}`;
+}
+
+function* judgeStatus(ended: Ended, bench: Bench): Generator<string> {
+  const { watch, result, rows, wasCalm } = ended;
+  const { status, plan } = result;
+  const bad = rows.filter((row) => BAD.has(row.status));
+  const held = rows.filter((row) => row.status === 'held');
+  if (watch.mode === 'plan') {
+    if (!['planned', 'blocked', 'failed', 'interrupted'].includes(status)) yield `a dry run ended ${status}`;
+    return;
+  }
+  if ((status === 'converged' || status === 'held') && bad.length > 0) {
+    yield `${status}, although ${bad.map((row) => `${row.name} is ${row.status}`).join(', ')}`;
+  }
+  if (status === 'converged' && held.length > 0) yield 'converged, although something is held';
+  if (status === 'held' && held.length === 0) yield 'held, although nothing is';
+  if (status === 'failed' && result.failure === null) yield 'failed, and does not say why';
+  if (result.failure?.code === 'internal') yield `a bug: ${result.failure.message}`;
+  if ((status !== 'converged' && status !== 'held') || plan === null || !wasCalm) return;
+  yield* judgeCatalog(ended, bench).map((problem) => `${status}, but ${problem}`);
+}
+
+/** What is there and should not be, or is not and should be, and that neither the plan nor the journal mentions. */
+function judgeCatalog({ watch, result, rows }: Ended, { ledger }: Bench): string[] {
+  const { plan } = result;
+  const live = ledger.live();
+  return KINDS.flatMap((kind) => {
+    const wished = wishedOf(watch.wish, kind);
+    if (wished === undefined) return [];
+    const isHere = (name: string) =>
+      live.some((each) => each.kind === kind && exactly(each.name) === exactly(name)) ||
+      ledger.made.some(
+        (made) =>
+          made.kind === kind &&
+          exactly(made.asked) === exactly(name) &&
+          live.some((each) => each.kind === kind && each.id === made.id),
+      );
+    const waits = (name: string) =>
+      rows.some(
+        (row) => row.kind === kind && row.action === 'create' && row.status === 'held' && row.name === name,
+      );
+    const missing = wished
+      .filter(({ name }) => !isHere(name) && !waits(name))
+      .map(({ name }) => `the ${kind} “${name}” is not there`);
+    const mentioned = new Set([
+      ...(plan?.leftAlone ?? []).map((each) => `${each.kind}:${each.remoteId}`),
+      ...rows.filter((row) => row.status === 'held').map((row) => `${row.kind}:${row.remote_id}`),
+    ]);
+    const isWished = (id: string, name: string) =>
+      wished.some(
+        (each) =>
+          exactly(each.name) === exactly(name) ||
+          ledger.made.some(
+            (made) => made.kind === kind && made.id === id && exactly(made.asked) === exactly(each.name),
+          ),
+      );
+    const extra = live
+      .filter((each) => each.kind === kind && !isWished(each.id, each.name))
+      .filter((each) => !mentioned.has(`${kind}:${each.id}`))
+      .map((each) => `the ${kind} “${each.name}” (${each.id}) is there, and nothing says so`);
+    return [...missing, ...extra];
+  });
+}

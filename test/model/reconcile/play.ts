@@ -1,0 +1,339 @@
+// Plays a script and checks every invariant after every step; then the trouble ends, and the account must converge.
+import type { RunResult } from '../../../src/app/run-result.ts';
+import { runExit } from '../../../src/cli/exit-status.ts';
+import { KINDS } from '../../../src/core/catalog.ts';
+import type { Fault } from '../../../src/sandbox/sandbox.ts';
+import { Traffic } from '../traffic.ts';
+import { VirtualTime } from '../virtual-time.ts';
+import { judgeRun } from './after-run.ts';
+import { toldEntries, toldPeople } from './beliefs.ts';
+import { Ledger } from './ledger.ts';
+import { exactly } from './names.ts';
+import type { Bench, GoodLists, Watch } from './oracle.ts';
+import { judgeArrival, wishedOf } from './oracle.ts';
+import type { RunStep, Script, Step, Trouble, Wish } from './script.ts';
+import { PLAIN_RUN } from './script.ts';
+import type { Program, World } from './world.ts';
+import { ACCOUNT, createWorld } from './world.ts';
+
+const STARTS_AT_MS = Date.UTC(2026, 2, 2, 8);
+const QUIET_MS = 15 * 60_000;
+
+/** What a script made happen, for the figures of a campaign: `run converged`, `fault html`, `delete` … */
+export type Tally = Map<string, number>;
+
+export class Violation extends Error {
+  override readonly name = 'Violation';
+}
+
+interface Game {
+  readonly script: Script;
+  readonly world: World;
+  readonly time: VirtualTime;
+  readonly traffic: Traffic;
+  readonly ledger: Ledger;
+  readonly named: Set<string>;
+  readonly adopted: Set<string>;
+  readonly problems: string[];
+  readonly tally: Tally;
+  wish: Wish | null;
+  approval: Watch['approval'];
+  good: GoodLists | null;
+  runs: number;
+  /** The run that lasts, and what happens in the course of it. */
+  current: { readonly watch: Watch; readonly step: RunStep; arrivals: number; touched: boolean } | null;
+  hooks: ((arrival: number) => void)[];
+}
+
+/** Plays it. Throws a Violation that names the step and all that is wrong after it. */
+export async function play(script: Script, tally: Tally = new Map()): Promise<void> {
+  const time = new VirtualTime(STARTS_AT_MS);
+  const world = await createWorld(script);
+  let game: Game | null = null;
+  const ledger = new Ledger(world.sandbox);
+  const traffic = new Traffic((call) => {
+    if (game?.current === null || game === null) return;
+    const { current } = game;
+    current.arrivals += 1;
+    for (const hook of game.hooks) hook(current.arrivals);
+    if (call.method !== 'GET') ledger.notice(game.runs);
+    game.problems.push(...judgeArrival(call, current.watch, benchOf(game)));
+  });
+  game = {
+    script, world, time, traffic, ledger, tally,
+    named: new Set(), adopted: new Set(), problems: [], wish: null, approval: null, good: null, runs: 0, current: null, hooks: [],
+  }; // prettier-ignore
+  try {
+    for (const [at, step] of script.steps.entries()) {
+      await take(game, step);
+      complain(game, `after step ${at} (${JSON.stringify(step)})`);
+    }
+    await converge(game);
+    count(tally, 'stories');
+  } finally {
+    count(tally, 'clock forced', time.forced);
+    traffic.close();
+    await world.close();
+    time.close();
+  }
+}
+
+function complain(game: Game, when: string): void {
+  if (game.problems.length === 0) return;
+  throw new Violation(`${when}:\n${game.problems.map((problem) => `- ${problem}`).join('\n')}`);
+}
+
+function benchOf({ traffic, ledger, world, adopted }: Game): Bench {
+  return { calls: traffic.calls, ledger, isSent: world.isSent.bind(world), adopted };
+}
+
+async function take(game: Game, step: Step): Promise<void> {
+  const { world, tally } = game;
+  switch (step.step) {
+    case 'configure':
+      game.wish = step.wish;
+      return;
+    case 'edit':
+      count(tally, `edit ${step.edit.edit}`);
+      editNow(game, step.edit);
+      return;
+    case 'wait':
+      game.time.pass(step.ms);
+      return;
+    case 'approve': {
+      const outcome = await game.time.drive(
+        world.store.desk.approve(ACCOUNT, null, Date.now()),
+        game.traffic,
+      );
+      if (outcome.type === 'approved') game.approval = { digest: outcome.digest, givenAtMs: Date.now() };
+      count(tally, `approve ${outcome.type}`);
+      return;
+    }
+    case 'run':
+      if (game.wish !== null) await runOnce(game, step, game.wish);
+      return;
+    default:
+      step satisfies never;
+  }
+}
+
+function editNow(game: Game, edit: Parameters<World['edit']>[0]): void {
+  game.ledger.notice(game.runs);
+  game.world.edit(edit);
+  game.ledger.knowAll();
+}
+
+/** One run with everything that befalls it, judged when it has ended. */
+async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult> {
+  const { world, time, traffic, ledger } = game;
+  game.runs += 1;
+  const stop = new AbortController();
+  const watch: Watch = {
+    number: game.runs, mode: step.mode, wish, firstCall: traffic.calls.length,
+    approval: game.approval, good: game.good, runId: null, plan: null, stoppedAtMs: null,
+  }; // prettier-ignore
+  const current = { watch, step, arrivals: 0, touched: false };
+  game.current = current;
+  world.sandbox.setFaults(step.troubles.map((trouble) => faultOf(trouble, game.script.pinned)));
+  const program = world.start();
+  const rivals: Promise<void>[] = [];
+  game.hooks = hooksOf(game, step, watch, stop, (rival) => rivals.push(rival));
+  try {
+    const outcome = await time.drive(
+      program.run(wish, {
+        mode: step.mode,
+        acceptShrink: step.acceptShrink,
+        stop: stop.signal,
+        onPlan(plan, runId) {
+          watch.plan = plan;
+          watch.runId = runId;
+        },
+      }),
+      traffic,
+    );
+    await time.drive(Promise.all(rivals), traffic);
+    if ('heldBy' in outcome)
+      throw new Violation(`nobody else runs, and the lock is held by ${outcome.heldBy}`);
+    await time.drive(program.close(), traffic);
+    settleEffects(game);
+    ledger.notice(game.runs);
+    judgeEnded(game, step, watch, outcome, current.touched);
+    return outcome;
+  } finally {
+    game.current = null;
+    game.hooks = [];
+    world.sandbox.setFaults([]);
+  }
+}
+
+/** What the service still does of itself (late effects) happens before anybody looks at it again. */
+function settleEffects({ time, current }: Game): void {
+  if (current?.step.troubles.some((trouble) => trouble.do.type === 'delay-effect') === true)
+    time.advance(40_000);
+}
+
+function hooksOf(
+  game: Game,
+  step: RunStep,
+  watch: Watch,
+  stop: AbortController,
+  begin: (rival: Promise<void>) => void,
+): Game['hooks'] {
+  return [
+    (arrival) => {
+      for (const { at, edit } of step.meanwhile) {
+        if (at !== arrival) continue;
+        count(game.tally, `edit in mid-run ${edit.edit}`);
+        editNow(game, edit);
+        if (game.current !== null) game.current.touched = true;
+      }
+    },
+    (arrival) => {
+      if (arrival !== step.stopAt) return;
+      watch.stoppedAtMs = Date.now();
+      stop.abort();
+      count(game.tally, 'stop in mid-run');
+    },
+    (arrival) => {
+      if (arrival !== step.rivalAt || step.mode === 'plan') return;
+      begin(rival(game, game.world.start(), watch.wish));
+    },
+  ];
+}
+
+/** A second process while the first one runs: it must be told that it cannot. */
+async function rival(game: Game, program: Program, wish: Wish): Promise<void> {
+  const { signal } = new AbortController();
+  const outcome = await program.run(wish, { mode: 'apply', acceptShrink: false, stop: signal });
+  if (!('heldBy' in outcome)) game.problems.push(`a second process ran at the same time (${outcome.status})`);
+  count(game.tally, 'rival');
+  await program.close();
+}
+
+function faultOf(trouble: Trouble, pinned: boolean): Fault {
+  // Without a pin the first id that is told is believed, which is no violation and would end the story.
+  const told = trouble.do.type === 'wrong-account-id' && !pinned ? ({ type: 'html' } as const) : trouble.do;
+  return {
+    match: { method: trouble.method, ...(trouble.of === undefined ? {} : { path: trouble.of }) },
+    skip: trouble.skip,
+    times: trouble.times,
+    do: told,
+  };
+}
+
+function judgeEnded(game: Game, step: RunStep, watch: Watch, result: RunResult, touched: boolean): void {
+  const { world, traffic, tally } = game;
+  const rows = world.rows(result.runId);
+  const calls = traffic.calls.slice(watch.firstCall);
+  const acted = world.sandbox.faults().acted;
+  const listsLied = step.troubles.some((trouble, at) => trouble.method === 'GET' && (acted[at] ?? 0) > 0);
+  const delayed = (game.script.service.listDelayMs ?? 0) > 0;
+  const late = step.troubles.some(({ do: { type } }, at) => type === 'delay-effect' && (acted[at] ?? 0) > 0);
+  const wasCalm = !listsLied && !touched && !delayed && !late;
+  game.problems.push(...judgeRun({ watch, result, rows, calls, wasCalm }, benchOf(game)));
+  judgeApproval(game, watch, calls);
+  remember(game, watch, result, wasCalm, calls);
+  tallyRun(
+    tally,
+    step,
+    result,
+    acted,
+    rows.map(({ action, status }) => `${action} ${status}`),
+  );
+  const exit = runExit(result.status, result.failure?.code ?? null, false);
+  const good = result.status === 'converged' || result.status === 'planned';
+  if ((exit === 0) !== good) game.problems.push(`${result.status} exits ${exit}`);
+}
+
+/** An approval is good once, and only for its plan: whichever plan was made since, it is used up or has lapsed. */
+function judgeApproval(game: Game, { mode, plan }: Watch, calls: readonly { method: string }[]): void {
+  if (mode !== 'approve' || plan === null) return;
+  const wrote = calls.some(({ method }) => method !== 'GET');
+  if (wrote || plan.digest !== game.approval?.digest) game.approval = null;
+}
+
+/** Keeps what later runs are judged by: names that the file named, and lists that were certainly good. */
+function remember(
+  game: Game,
+  watch: Watch,
+  result: RunResult,
+  wasCalm: boolean,
+  calls: readonly Parameters<typeof toldPeople>[0][number][],
+): void {
+  const applied = watch.mode !== 'plan' && watch.plan !== null && result.status !== 'blocked';
+  if (applied) {
+    for (const kind of KINDS) {
+      for (const { name, formerly = [] } of wishedOf(watch.wish, kind) ?? []) {
+        for (const each of [name, ...formerly]) game.named.add(`${kind}:${exactly(each)}`);
+      }
+      const listed = toldEntries(calls, kind).flatMap(({ entries }) => [...entries]);
+      for (const [id, name] of listed) {
+        if (game.named.has(`${kind}:${exactly(name)}`)) game.adopted.add(`${kind}:${id}`);
+      }
+    }
+  }
+  const clean = wasCalm && watch.mode === 'apply' && ['converged', 'held'].includes(result.status);
+  const people = toldPeople(calls).at(-1);
+  const ids = (kind: 'skill' | 'role') => new Set(toldEntries(calls, kind).at(-1)?.entries.keys());
+  game.good =
+    clean && people !== undefined
+      ? { atMs: Date.now(), people: people.people, entries: { skill: ids('skill'), role: ids('role') } }
+      : null;
+}
+
+/** Once trouble ends at most two runs converge, and the next one writes nothing. */
+async function converge(game: Game): Promise<void> {
+  const { wish, traffic, script } = game;
+  if (wish === null) return;
+  game.world.sandbox.setSettings({ listDelayMs: 0 });
+  game.time.pass(QUIET_MS);
+  const first = await runOnce(game, PLAIN_RUN, wish);
+  complain(game, 'in the first run after the trouble');
+  const second = await runOnce(game, { ...PLAIN_RUN, acceptShrink: first.status === 'blocked' }, wish);
+  complain(game, 'in the second run after the trouble');
+  const writes = (from: number) =>
+    traffic.calls
+      .slice(from)
+      .filter(({ method }) => method !== 'GET')
+      .map(describeCall);
+  const from = traffic.calls.length;
+  const third = await runOnce(game, PLAIN_RUN, wish);
+  complain(game, 'in the third run after the trouble');
+  const refused = game.world
+    .rows(third.runId)
+    .filter((row) => row.status === 'failed')
+    .every((row) => row.http_status === 409);
+  // What the service refuses for ever is for a person to mend.
+  if (third.status === 'partial' && script.service.uniqueNames !== undefined && refused) return;
+  const isDone = (result: RunResult) => result.status === 'converged' || result.status === 'held';
+  if (!isDone(second)) game.problems.push(`the second run is ${second.status}: ${why(second)}`);
+  if (writes(from).length > 0) game.problems.push(`the third run wrote: ${writes(from).join(', ')}`);
+  if (third.status !== second.status)
+    game.problems.push(`${second.status}, then ${third.status}: ${why(third)}`);
+  complain(game, 'when the trouble had ended');
+}
+
+function why(result: RunResult): string {
+  return `${result.failure?.code ?? ''} ${result.failure?.message ?? ''} ${(result.plan?.warnings ?? []).map(({ message }) => message).join('; ')}`;
+}
+
+function describeCall({ method, kind, name, remoteId }: Traffic['calls'][number]): string {
+  return `${method} ${kind} ${name ?? remoteId ?? ''}`;
+}
+
+function count(tally: Tally, what: string, by = 1): void {
+  tally.set(what, (tally.get(what) ?? 0) + by);
+}
+
+function tallyRun(
+  tally: Tally,
+  step: RunStep,
+  result: RunResult,
+  acted: readonly number[],
+  operations: readonly string[],
+): void {
+  count(tally, `run ${step.mode} ${result.status}`);
+  for (const operation of operations) count(tally, `operation ${operation}`);
+  for (const [at, trouble] of step.troubles.entries())
+    count(tally, `fault ${trouble.do.type}`, acted[at] ?? 0);
+}

@@ -1,0 +1,247 @@
+// The stage of a script: the real sandbox, client, store and use cases, under the virtual clock.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
+import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
+import type { RunResult } from '../../../src/app/run-result.ts';
+import type { Kind } from '../../../src/core/catalog.ts';
+import type { Plan } from '../../../src/core/plan.ts';
+import { Secret } from '../../../src/core/secret.ts';
+import type { AccountSettings, ApiSettings } from '../../../src/core/settings.ts';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import type { Connections } from '../../../src/service/connections.ts';
+import { createConnections } from '../../../src/service/connections.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { systemClock } from '../../../src/wire-clock.ts';
+import { wanted } from '../../unit/core/builders.ts';
+import { accountAt } from '../../unit/service/account-at.ts';
+import { API } from '../../unit/app/api.ts';
+import type { Edit, Script, Wish } from './script.ts';
+
+export const ACCOUNT = 'acme';
+const TOKEN = 'token-of-acme';
+export const REMOTE_ID = '42';
+
+/** The settings that every script runs under; durations as in the contract's example, the timeout aside. */
+export const LIMITS: ApiSettings = { ...API, requestsPerSecond: 1000, timeoutMs: 3000 };
+
+/** What a row of the journal says of one operation. */
+export interface Row {
+  readonly seq: number;
+  readonly kind: Kind;
+  readonly action: 'create' | 'delete';
+  readonly name: string;
+  readonly remote_id: string | null;
+  readonly status: string;
+  readonly attempts: number;
+  readonly http_status: number | null;
+  readonly reason: string | null;
+}
+
+export interface RunOrder {
+  readonly mode: 'plan' | 'approve' | 'apply';
+  readonly acceptShrink: boolean;
+  readonly stop: AbortSignal;
+  readonly onPlan?: (plan: Plan, runId: string) => void;
+}
+
+/** One process: its own connections and its own handle of the store. */
+export interface Program {
+  run(wish: Wish, order: RunOrder): Promise<RunResult | { readonly heldBy: string | null }>;
+  close(): Promise<void>;
+}
+
+export interface World {
+  readonly sandbox: Sandbox;
+  readonly store: Store;
+  start(): Program;
+  edit(edit: Edit): void;
+  rows(runId: string): Row[];
+  /** Whether the run's journal has a row of that sort that says `sent`. */
+  isSent(runId: string, kind: Kind, action: 'create' | 'delete', what: string): boolean;
+  close(): Promise<void>;
+}
+
+export async function createWorld(script: Script): Promise<World> {
+  const { skills, roles, people } = script.seed;
+  const entries = (names: readonly string[], kind: Kind) =>
+    names.map((name, at) => ({ name, id: `${kind}-${at}` }));
+  const pick = (kind: Kind, names: readonly string[], at: number): string[] =>
+    names.length === 0 ? [] : [`${kind}-${at % names.length}`];
+  const sandbox = await startSandbox({
+    seed: {
+      accounts: [
+        {
+          name: ACCOUNT,
+          id: REMOTE_ID,
+          token: TOKEN,
+          skills: entries(skills, 'skill'),
+          roles: entries(roles, 'role'),
+          resources: people.map((person, at) => ({
+            id: `person-${at}`,
+            skillsIds: [...new Set(person.skills.flatMap((each) => pick('skill', skills, each)))],
+            ...roleOf(person.role === null ? [] : pick('role', roles, person.role)),
+          })),
+        },
+      ],
+    },
+    settings: { compress: false, ...script.service },
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-model-'));
+  const file = join(folder, 'rolecall.db');
+  const store = openStore(file);
+  const db = new SQLite(file, { readonly: true });
+  let runs = 0;
+  const sent = db.prepare(
+    `select 1 from operations where run_id = ? and kind = ? and action = ? and status = 'sent' and
+     case action when 'create' then name else remote_id end = ?`,
+  );
+  const rows = db.prepare('select * from operations where run_id = ? order by seq');
+
+  return {
+    sandbox,
+    store,
+    start: () => startProgram({ script, sandbox, file, newRunId: () => runIdOf((runs += 1)) }),
+    edit: (edit) => applyEdit(sandbox, edit),
+    rows: (runId) => rows.all(runId) as Row[],
+    isSent: (runId, kind, action, what) => sent.get(runId, kind, action, what) !== undefined,
+    async close() {
+      db.close();
+      await store.close();
+      await sandbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function roleOf([roleId]: readonly string[]): { readonly roleId?: string } {
+  return roleId === undefined ? {} : { roleId };
+}
+
+function runIdOf(number: number): string {
+  return `01900000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
+}
+
+interface Start {
+  readonly script: Script;
+  readonly sandbox: Sandbox;
+  readonly file: string;
+  readonly newRunId: () => string;
+}
+
+function startProgram({ script, sandbox, file, newRunId }: Start): Program {
+  const store = openStore(file);
+  const api: ApiSettings = { ...LIMITS, concurrency: script.concurrency, retries: script.retries };
+  const connections: Connections = createConnections({
+    api,
+    version: 'model',
+    token: () => Promise.resolve(new Secret(TOKEN)),
+    throttledUntilMs: async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
+    observer: () => ({ request: () => undefined, retry: () => undefined }),
+    isConfigured: () => true,
+  });
+  const deps: ApplyDeps = {
+    service: connections,
+    journal: store.journal,
+    locks: store.locks,
+    clock: systemClock,
+    newRunId,
+    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    compareCommits: () => Promise.resolve('unknown'),
+    cronTicked: () => Promise.resolve(false),
+  };
+  return {
+    run(wish, { mode, acceptShrink, stop, onPlan }) {
+      const request: AccountRequest = {
+        settings: settingsOf(wish, script, sandbox),
+        api,
+        commit: null,
+        configured: new Set([ACCOUNT]),
+        trigger: mode === 'approve' ? 'schedule' : 'cli',
+        signals: { stop, kill: new AbortController().signal },
+      };
+      if (mode === 'plan') return dryRun(request, deps);
+      return reconcile(request, deps, {
+        mode,
+        accept: { shrink: acceptShrink, olderSource: false },
+        approvals: mode === 'approve',
+        lockTimeoutMs: 0,
+        ...(onPlan === undefined ? {} : { onPlan }),
+      });
+    },
+    async close() {
+      await connections.close();
+      await store.close();
+    },
+  };
+}
+
+function settingsOf(wish: Wish, script: Script, sandbox: Sandbox): AccountSettings {
+  const { frozen, ...policy } = wish.policy;
+  const listed = (entries: Wish['skills']) =>
+    wanted(...(entries ?? []).map(({ name, formerly = [] }) => ({ name, formerly })));
+  return {
+    ...accountAt(sandbox.regions.us, ACCOUNT),
+    ...(script.pinned ? { accountId: REMOTE_ID } : {}),
+    policy: {
+      ...policy,
+      unusedForMs: 0,
+      freeze: frozen ? [{ from: '2000-01-01', to: '2100-01-01' }] : [],
+    },
+    desired: {
+      ...(wish.skills === undefined ? {} : { skill: listed(wish.skills) }),
+      ...(wish.roles === undefined ? {} : { role: listed(wish.roles) }),
+      approvedDeletes: wish.approved,
+    },
+  };
+}
+
+/** Does the edit, if there is anybody or anything that it can be about. */
+function applyEdit(sandbox: Sandbox, edit: Edit): void {
+  const { skills, roles, resources } = sandbox.state(ACCOUNT);
+  const entryAt = (kind: Kind, at: number) => {
+    const shelf = kind === 'skill' ? skills : roles;
+    return shelf[at % Math.max(1, shelf.length)];
+  };
+  const personAt = (at: number) => resources[at % Math.max(1, resources.length)];
+  switch (edit.edit) {
+    case 'add':
+      if (edit.kind === 'skill') sandbox.addSkill(ACCOUNT, edit.name);
+      else sandbox.addRole(ACCOUNT, edit.name);
+      return;
+    case 'remove':
+    case 'rename': {
+      const entry = entryAt(edit.kind, edit.entry);
+      if (entry === undefined) return;
+      if (edit.edit === 'remove') sandbox.removeEntry(ACCOUNT, entry.id);
+      else sandbox.renameEntry(ACCOUNT, entry.id, edit.name);
+      return;
+    }
+    case 'assign':
+    case 'unassign': {
+      const [entry, person] = [entryAt(edit.kind, edit.entry), personAt(edit.person)];
+      if (entry === undefined || person === undefined) return;
+      const has = person.skillsIds.includes(entry.id) || person.roleId === entry.id;
+      if (edit.edit === 'assign') sandbox.assign(ACCOUNT, person.id, entry.id);
+      else if (has) sandbox.unassign(ACCOUNT, person.id, entry.id);
+      return;
+    }
+    case 'hire': {
+      const names = edit.skills.flatMap((at) => entryAt('skill', at)?.id ?? []);
+      sandbox.addResource(ACCOUNT, { skillsIds: [...new Set(names)] });
+      return;
+    }
+    case 'leave': {
+      const person = personAt(edit.person);
+      if (person !== undefined) sandbox.removeResource(ACCOUNT, person.id);
+      return;
+    }
+    default:
+      edit satisfies never;
+  }
+}
