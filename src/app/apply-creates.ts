@@ -42,19 +42,11 @@ export async function applyCreates(
   for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
     pending = await sendRound(sending, pending, round);
   }
-  const untried = creates.filter(({ seq }) => !sending.attempts.has(seq));
-  skip(context, untried, context.halt?.message ?? 'it was not tried');
-  for (const { seq } of pending) {
-    if (context.statuses.has(seq)) continue;
-    conclude(context, seq, 'unknown', {
-      attempts: sending.attempts.get(seq) ?? 0,
-      reason: 'its answer was lost',
-    });
-  }
+  skip(context, creates, context.halt?.message ?? 'it was not tried');
 }
 
 /**
- * Nothing listed says whose account this is, so creates go one by one until an answer does. Returns what is left.
+ * Nothing listed says whose account this is, so creates go one by one until one is done. Returns what is left.
  */
 async function createFirstAlone(
   sending: Sending,
@@ -66,7 +58,6 @@ async function createFirstAlone(
     for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
       pending = await sendRound(sending, pending, round);
     }
-    if (halted(context)) return [];
     if (context.statuses.get(operation.seq)?.status === 'done') return creates.slice(index + 1);
   }
   return [];
@@ -83,9 +74,7 @@ async function sendRound(
     const doubt = await createOne(sending, operation);
     if (doubt !== null) doubts.push(doubt);
   });
-  const unsent = creates.filter(({ seq }) => !sending.attempts.has(seq));
-  const again = await resolve(sending, doubts, round);
-  return halted(sending.context) ? [] : [...again, ...unsent];
+  return await resolve(sending, doubts, round);
 }
 
 /** Sends one create. Returns the doubt, if its outcome is one. */
@@ -146,10 +135,9 @@ async function resolve(
   doubts: readonly DoubtfulCreate[],
   round: number,
 ): Promise<NumberedOperation[]> {
-  if (doubts.length === 0) return [];
   const { context } = sending;
   const { request, deps } = context;
-  // Until the answer is found out the row stands as `unknown`: that is what a crash would leave to be true.
+  // Until the answer is found out it stands as `unknown`: that is what a crash or a halt would leave to be true.
   for (const { operation, attempts, httpStatus, reason } of doubts) {
     conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
   }
@@ -168,7 +156,6 @@ async function resolve(
       const reason = 'its answer was lost; the list shows the entry';
       await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
     } else if (settlement.type === 'absent' && round < request.api.retries && !halted(context)) {
-      context.statuses.delete(operation.seq);
       again.push(operation);
     }
   }

@@ -26,7 +26,6 @@ interface Reading {
 /** A delete that was answered, or not, in a way that does not say whether the entry is gone. */
 interface UnsureDelete {
   readonly operation: NumberedOperation;
-  readonly status: 'failed' | 'unknown';
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly reason: string;
@@ -39,7 +38,6 @@ export async function applyDeletes(
   context: ApplyContext,
   deletes: readonly NumberedOperation[],
 ): Promise<void> {
-  if (deletes.length === 0) return;
   if (!context.identified && context.remoteAccountId !== null) {
     skip(context, deletes, UNIDENTIFIED);
     return;
@@ -68,12 +66,12 @@ interface Readings {
 }
 
 function createReadings(context: ApplyContext): Readings {
-  let latest: Promise<Reading | null> | null = null;
+  let latest: Promise<Reading | null> = Promise.resolve(null);
   let isOld = (): boolean => true;
   let problem = 'it was not tried';
   return {
     current() {
-      if (latest === null || isOld()) {
+      if (isOld()) {
         isOld = growOld(context.deps.clock);
         latest = read(context, (why) => {
           problem = why;
@@ -181,7 +179,7 @@ function concludeDelete(
       const { httpStatus, reason } = outcome;
       conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
       const sinceMs = context.deps.clock.steadyMs();
-      return { operation, status: 'unknown', attempts, httpStatus, reason, sinceMs };
+      return { operation, attempts, httpStatus, reason, sinceMs };
     }
     case 'failed': {
       const { message: reason, httpStatus = null } = outcome.error;
@@ -192,7 +190,7 @@ function concludeDelete(
       // other refusal is looked up once.
       const saysGone = httpStatus === 404 || httpStatus === 410;
       const sinceMs = saysGone ? context.deps.clock.steadyMs() : -Infinity;
-      return { operation, status: 'failed', attempts, httpStatus, reason, sinceMs };
+      return { operation, attempts, httpStatus, reason, sinceMs };
     }
     default:
       return outcome satisfies never;
@@ -208,8 +206,7 @@ interface NewJudgement {
 /** An entry that the service gave as the answer to a create of this run is what the file asks for. */
 function answeredFor(context: ApplyContext, { kind, remoteId }: NumberedOperation): NewJudgement | null {
   const create = context.operations.find(
-    ({ seq, action, kind: other }) =>
-      action === 'create' && other === kind && context.statuses.get(seq)?.entry?.remoteId === remoteId,
+    ({ seq, kind: other }) => other === kind && context.statuses.get(seq)?.entry?.remoteId === remoteId,
   );
   if (create === undefined) return null;
   const reason = `the service gave this entry as the answer to the create of ${JSON.stringify(create.name)}; the next run judges it anew`;

@@ -125,7 +125,7 @@ async function finish(
   const heldByPlan = plan.held.map(() => 'held' as const);
   const status = runStatus({
     statuses: [...results.map((result) => result.status), ...heldByPlan],
-    interrupted: halt?.code === 'interrupted' || halt?.code === 'lock_lost' || request.signals.stop.aborted,
+    interrupted: halt?.code === 'lock_lost' || request.signals.stop.aborted,
     unverified: unverified.length > 0 || reliesOnUnseen(plan),
   });
   return await endRun(

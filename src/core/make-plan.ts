@@ -75,7 +75,7 @@ export function makePlan(input: PlanInput): Plan {
   const extras = sortExtras(judgement.extras);
   const deletes = extras.filter((judged) => judged.leave === null && judged.holds.length === 0);
   const heldDeletes = extras
-    .filter((judged) => judged.leave === null && judged.holds.length > 0)
+    .filter((judged) => judged.holds.length > 0)
     .map((judged): HeldChange => ({
       action: 'delete',
       kind: judged.kind,
@@ -137,11 +137,14 @@ function isOpen(approval: ApprovedDelete, today: string): boolean {
 }
 
 function sortExtras(extras: readonly JudgedExtra[]): JudgedExtra[] {
-  return [...extras].sort(
-    (a, b) =>
-      KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
-      compareCodePoints(a.extra.entry.name, b.extra.entry.name) ||
-      compareCodePoints(a.extra.entry.id, b.extra.entry.id),
+  return KINDS.flatMap((kind) =>
+    extras
+      .filter((judged) => judged.kind === kind)
+      .sort(
+        (a, b) =>
+          compareCodePoints(a.extra.entry.name, b.extra.entry.name) ||
+          compareCodePoints(a.extra.entry.id, b.extra.entry.id),
+      ),
   );
 }
 

@@ -31,7 +31,7 @@ export interface JudgedExtra {
   /** People who had it and who, or whose fields, are missing from the lists now. */
   readonly missingHolders: readonly string[];
   readonly leave: LeaveRule | null;
-  /** In HOLD_RULES order; empty when the entry may go. */
+  /** In HOLD_RULES order; empty when the entry may go, or is left alone. */
   readonly holds: readonly HoldRule[];
   readonly approved: boolean;
   /** A desired name that differs only in case, white space, diacritics or compatibility forms. */
@@ -65,12 +65,14 @@ export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judge
   const perKind = new Map<Kind, number>();
   for (const { kind } of going) perKind.set(kind, (perKind.get(kind) ?? 0) + 1);
   const counts: DeleteCounts = { total: going.length, perKind };
-  const limits = new Map(diffs.map((diff) => [diff.kind, limitHolds(diff, counts, context)]));
-  const extras = single.map((judged) =>
-    judged.leave === null
-      ? { ...judged, holds: ordered([...judged.holds, ...(limits.get(judged.kind) ?? [])]) }
-      : judged,
-  );
+  const extras = diffs.flatMap((diff) => {
+    const limits = limitHolds(diff, counts, context);
+    return single
+      .filter(({ kind }) => kind === diff.kind)
+      .map((judged) =>
+        judged.leave === null ? { ...judged, holds: ordered([...judged.holds, ...limits]) } : judged,
+      );
+  });
   return { extras, counts, heldCreates };
 }
 
@@ -136,7 +138,7 @@ function deleteHolds(
   const used = usedBy.length > 0;
   const usageMatters = policy.delete === 'unused' || extra.cause === 'renamed' || nearName !== null;
   const successorHeld =
-    extra.cause === 'renamed' && heldCreates.has(kindNameKey(kind, extra.desiredName ?? ''));
+    extra.desiredName !== undefined && heldCreates.has(kindNameKey(kind, extra.desiredName));
   const rules: HoldRule[] = [];
   if (used && policy.delete === 'unused' && !approved) rules.push('in_use');
   if ((used && extra.cause === 'renamed' && !approved) || successorHeld) rules.push('rename');

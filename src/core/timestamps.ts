@@ -10,14 +10,14 @@ const PATTERN =
 export function timestampSeconds(text: string | undefined): number | undefined {
   const match = text === undefined ? null : PATTERN.exec(text.trim());
   if (match === null) return undefined;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = match;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', zone = ''] = match;
   const days = daysSince1970(Number(year), Number(month), Number(day));
-  const time = Number(hour) * 3600 + Number(minute) * 60 + Number(second) + Number(`0.${fraction || '0'}`);
+  const time = Number(hour) * 3600 + Number(minute) * 60 + Number(second) + Number(`0.${fraction}`);
   return days * 86_400 + time - zoneSeconds(zone);
 }
 
+/** `Z`, and no zone at all, have no digits and are UTC. */
 function zoneSeconds(zone: string): number {
-  if (zone.toUpperCase() === 'Z') return 0;
   const digits = zone.replace(/\D/g, '');
   const seconds = Number(digits.slice(0, 2)) * 3600 + Number(digits.slice(2)) * 60;
   return zone.startsWith('-') ? -seconds : seconds;

@@ -1,5 +1,6 @@
 // What holds for every name and every glob.
 import fc from 'fast-check';
+import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
 import { compareCodePoints, globMatcher, nameKey, nearKey } from '../../src/core/names.ts';
 

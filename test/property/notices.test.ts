@@ -1,5 +1,6 @@
 // What holds for the notices of every history of runs, whatever a target listens to.
 import fc from 'fast-check';
+import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
 import type { DueNotice, NoticeType, RunNews, Standing, Told } from '../../src/core/notice.ts';
 import { judgeNews } from '../../src/core/notice.ts';

@@ -1,5 +1,6 @@
 // What holds for every plan, whatever a file asks for and whatever the lists show.
 import fc from 'fast-check';
+import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
 import type {
   ApprovedDelete,
@@ -27,7 +28,7 @@ import {
   UNLIMITED,
 } from '../unit/core/builders.ts';
 
-fc.configureGlobal({ numRuns: 250 });
+fc.configureGlobal({ numRuns: 250, ...fc.readConfigureGlobal() });
 
 /** Few names, many of them near or the same in another form, so that they meet. */
 const NAMES = [

@@ -19,8 +19,8 @@ import type { Store } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { systemClock } from '../../../src/wire-clock.ts';
 import { wanted } from '../../unit/core/builders.ts';
-import { accountAt } from '../../unit/service/loopback.ts';
-import { API } from '../../unit/app/stage.ts';
+import { accountAt } from '../../unit/service/account-at.ts';
+import { API } from '../../unit/app/api.ts';
 import type { Edit, Script, Wish } from './script.ts';
 
 export const ACCOUNT = 'acme';

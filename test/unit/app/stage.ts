@@ -12,7 +12,6 @@ import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/a
 import { ACCEPT_NOTHING } from '../../../src/app/request.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';
 import type { DesiredCatalog, DesiredEntry, Policy } from '../../../src/core/catalog.ts';
-import type { Clock } from '../../../src/core/ports.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../../../src/core/settings.ts';
 import type { Fault, Sandbox, SandboxSeed, SandboxSettings } from '../../../src/sandbox/sandbox.ts';
@@ -21,66 +20,9 @@ import { createConnections } from '../../../src/service/connections.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { UNLIMITED, wanted } from '../core/builders.ts';
-import { accountAt } from '../service/loopback.ts';
-
-export const API: ApiSettings = {
-  concurrency: 4,
-  requestsPerSecond: 10_000,
-  retries: 0,
-  hostConcurrency: 32,
-  timeoutMs: 3000,
-  settleMs: 35_000,
-  recheckMs: 2000,
-  stalenessMs: 120_000,
-  maxResponseBytes: 10_000_000,
-};
-
-/** Waits for nothing: who sleeps sets it forward. Long sleeps (the renewal of a lock) follow the short ones. */
-export class QuickClock implements Clock {
-  private now = Date.now();
-  private steady = 0;
-  private readonly long = new Set<{ readonly dueMs: number; readonly wake: () => void }>();
-
-  nowMs(): number {
-    return this.now;
-  }
-
-  steadyMs(): number {
-    return this.steady;
-  }
-
-  /** Sets the clock by so much, without time passing. */
-  setBy(ms: number): void {
-    this.now += ms;
-  }
-
-  /** Lets time pass. */
-  pass(ms: number): void {
-    this.now += ms;
-    this.steady += ms;
-    for (const sleeper of this.long) if (sleeper.dueMs <= this.steady) sleeper.wake();
-  }
-
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted === true) return;
-    if (ms < 5000) {
-      this.pass(ms);
-      return await new Promise((resolve) => setImmediate(resolve));
-    }
-    await new Promise<void>((resolve) => {
-      const sleeper = {
-        dueMs: this.steady + ms,
-        wake: () => {
-          this.long.delete(sleeper);
-          signal?.removeEventListener('abort', sleeper.wake);
-          resolve();
-        },
-      };
-      this.long.add(sleeper);
-      signal?.addEventListener('abort', sleeper.wake, { once: true });
-    });
-  }
-}
+import { accountAt } from '../service/account-at.ts';
+import { API } from './api.ts';
+import { QuickClock } from './quick-clock.ts';
 
 export interface Wish {
   readonly skills?: readonly (string | DesiredEntry)[];

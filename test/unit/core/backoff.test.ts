@@ -26,6 +26,8 @@ describe('the wait between attempts', () => {
     expect(retryDelayMs(1, 0, 3000)).toBe(3000);
     expect(retryDelayMs(4, ALMOST_ONE, 3000)).toBeLessThan(3300);
     expect(retryDelayMs(1, ALMOST_ONE, 60_000)).toBeLessThan(61_000);
+    expect(retryDelayMs(1, 0.5, 3000)).toBe(3150);
+    expect(retryDelayMs(1, 0.5, 60_000)).toBe(60_500);
     expect(retryDelayMs(1, ALMOST_ONE, 0)).toBe(0);
   });
 
@@ -50,6 +52,7 @@ describe('Retry-After', () => {
     expect(parse('7')).toBe(7000);
     expect(parse(' 120 ')).toBe(LONGEST_WAIT_MS);
     expect(parse('1.5')).toBe(1500);
+    expect(parse('1.25')).toBe(1250);
   });
 
   it('may be a date, and one that has passed means now', () => {
@@ -60,6 +63,11 @@ describe('Retry-After', () => {
   it('says nothing when it is absent or no such thing', () => {
     expect(parse(undefined)).toBeUndefined();
     expect(parse('')).toBeUndefined();
-    expect(parse('soon')).toBeUndefined();
+    for (const text of ['soon', 'x7', '7x', '-7', '-7s', '7.', '7.5.x']) {
+      expect(
+        parseRetryAfter(text, now, () => Number.NaN),
+        text,
+      ).toBeUndefined();
+    }
   });
 });

@@ -66,6 +66,12 @@ describe('the diff of a kind', () => {
     expect(found.changedNames).toMatchObject([{ entry: { id: '1' }, requested: 'TypeScript ' }]);
   });
 
+  it('finds one entry, not two, where the name that was asked for is the shown one in another form', () => {
+    const history = { requestedNames: new Map([['skill:1', 'Caf\u00e9']] as const) };
+    const found = diff(['Caf\u00e9'], [entry('Cafe\u0301', '1')], { history });
+    expect([found.kept, found.extras, found.duplicates, found.changedNames]).toEqual([1, [], [], []]);
+  });
+
   it('takes it under the shown name as well', () => {
     const history = { requestedNames: new Map([['skill:1', 'TypeScript ']] as const) };
     const found = diff(['TypeScript'], [entry('TypeScript', '1')], { history });

@@ -91,6 +91,18 @@ describe('a delete that is fought over', () => {
 });
 
 describe('the deletes of a day', () => {
+  it.each<[RecentOperation['status'], number]>([
+    ['done', 1],
+    ['unknown', 1],
+    ['sent', 1],
+    ['failed', 0],
+    ['held', 0],
+    ['skipped', 0],
+    ['pending', 0],
+  ])('count one that is %s as %d', (status, count) => {
+    expect(judge([operation({ action: 'delete', status })]).deletesLastDay).toBe(count);
+  });
+
   it('are those that were sent and may have happened', () => {
     const deletes = [
       operation({ action: 'delete', status: 'done' }),
@@ -133,6 +145,16 @@ describe('an entry that was created a moment ago', () => {
   it('is not awaited on a guess', () => {
     expect(judge([{ ...fresh, status: 'unknown' }]).awaited).toEqual([]);
     expect(judge([{ ...fresh, remoteId: null }]).awaited).toEqual([]);
+  });
+});
+
+describe('an entry that had gone by itself when it was to be deleted', () => {
+  const found = { action: 'delete', attempts: 0, listed: false } as const;
+
+  it('is neither awaited nor a create that was lost', () => {
+    const recent = operation({ ...found, finishedAtMs: NOW_MS - 1 });
+    expect(judge([recent]).awaited).toEqual([]);
+    expect(judge(thrice(found)).flappingCreates.size).toBe(0);
   });
 });
 

@@ -38,6 +38,13 @@ describe('the listed account id', () => {
   });
 });
 
+describe('a refusal of lists that disagree', () => {
+  it('names the account ids in their order, five at most', () => {
+    const skill = ['6', '5', '4', '3', '2', '1'].map((accountId) => ({ ...entry(accountId), accountId }));
+    expect(failure(() => listedAccountId(observed({ skill }))).message).toContain('(1, 2, 3, 4, 5);');
+  });
+});
+
 describe('the check of identity', () => {
   it('takes the listed id of a first run', () => {
     expect(checkIdentity('7', FACTS)).toBe('7');
@@ -57,9 +64,8 @@ describe('the check of identity', () => {
 
   it('follows the pin, and not what is remembered', () => {
     expect(checkIdentity('8', { ...FACTS, pinned: '8', remembered: '7' })).toBe('8');
-    expect(failure(() => checkIdentity('7', { ...FACTS, pinned: '8', remembered: '7' })).kind).toBe(
-      'identity',
-    );
+    const error = failure(() => checkIdentity('7', { ...FACTS, pinned: '8', remembered: '7' }));
+    expect([error.kind, error.message]).toEqual(['identity', expect.stringContaining('pins accountId: "8"')]);
   });
 
   it('says of a copied token which account manages the remote one already', () => {

@@ -79,6 +79,62 @@ describe('the order of operations', () => {
   });
 });
 
+describe('the operations of both kinds', () => {
+  it('are skills before roles, and names within a kind, whatever is held or left alone between them', () => {
+    const names = ['d', 'b', 'c', 'a'];
+    const made = plan({
+      skills: ['Kept'],
+      roles: ['Kept'],
+      observed: {
+        skill: ['Kept', ...names].map((name) => entry(name)),
+        role: ['Kept', ...names].map((name) => entry(name)),
+        resources: [person('p', ['b'], 'c')],
+      },
+      policy: { protect: ['d'] },
+    });
+    expect(steps(made)).toEqual(['delete skill a', 'delete skill c', 'delete role a', 'delete role b']);
+    expect(made.held.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['skill b', 'role c']);
+    expect(made.leftAlone.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['skill d', 'role d']);
+  });
+
+  it('of a create that is held say so, with nobody’s id', () => {
+    const made = plan({ skills: ['New'], input: { frozen: 'a window' } });
+    expect(made.held).toMatchObject([
+      { action: 'create', kind: 'skill', name: 'New', remoteId: null, usedBy: [], rules: ['freeze'] },
+    ]);
+  });
+});
+
+describe('the reason of a delete', () => {
+  const people = { resources: [person('p', ['Old'])] };
+  const approvedDeletes = [{ kind: 'skill', name: 'Old' }] as const;
+  const skill = [entry('Kept'), entry('Old')];
+
+  it.each<[string, Case, string | undefined]>([
+    ['is none by itself', { observed: { skill } }, undefined],
+    ['is an approval that was needed', { observed: { skill, ...people }, approvedDeletes }, 'approved'],
+    ['is no approval that was not needed', { observed: { skill }, approvedDeletes }, undefined],
+    [
+      'is none where people do not matter',
+      { observed: { skill, ...people }, policy: { delete: 'always' } },
+      undefined,
+    ],
+    [
+      'is that it is a duplicate',
+      {
+        skills: ['Old'],
+        observed: { skill: [entry('Old', '1'), entry('Old', '2')] },
+        policy: { duplicates: 'remove-unused' },
+      },
+      'duplicate',
+    ],
+  ])('%s', (_, of, reason) => {
+    const [operation] = plan({ skills: ['Kept'], ...of }).operations;
+    expect([operation?.action, operation?.name]).toEqual(['delete', 'Old']);
+    expect(operation?.reason).toEqual(reason === undefined ? undefined : expect.stringContaining(reason));
+  });
+});
+
 describe('the summary', () => {
   it('counts what the lists hold', () => {
     const made = plan({ ...BASE, policy: { protect: ['Clerk'] } });
@@ -153,6 +209,19 @@ describe('the digest of what was observed', () => {
     const names = plan({ ...BASE, observed: { ...BASE.observed, role: [entry('Clerk', 'other')] } });
     expect(new Set([observedDigest, people.observedDigest, names.observedDigest]).size).toBe(3);
   });
+
+  it.each([
+    ['another skill', [person('p', ['x'], 'r'), person('q')]],
+    ['a skill more', [person('p', ['x', 's'], 'r'), person('q')]],
+    ['another role', [person('p', ['s'], 'x'), person('q')]],
+    ['no role', [person('p', ['s']), person('q')]],
+    ['another id', [person('other', ['s'], 'r'), person('q')]],
+  ])('changes with %s of a person', (_, resources) => {
+    const before = [person('p', ['s'], 'r'), person('q')];
+    const digestOf = (people: typeof before) => plan({ observed: { resources: people } }).observedDigest;
+    expect(digestOf(resources)).not.toBe(digestOf(before));
+    expect(digestOf([person('q'), person('p', ['s'], 'r')])).toBe(digestOf(before));
+  });
 });
 
 describe('a guard that blocks', () => {
@@ -191,6 +260,61 @@ describe('warnings', () => {
       history: { requestedNames: new Map([['skill:1', 'Type Script']] as const) },
     });
     expect([steps(made), codes(made)]).toEqual([[], ['name_changed']]);
+  });
+
+  it('name the duplicates of a name, which one stays and which are besides it', () => {
+    const skill = ['3', '1', '2'].map((id) => entry('Twin', id));
+    const [warning] = plan({ skills: ['Twin'], observed: { skill } }).warnings;
+    expect(warning).toMatchObject({ code: 'duplicate', kind: 'skill', name: 'Twin' });
+    expect(warning?.message).toContain('there 3 times; 1 stays, besides it 2, 3');
+  });
+
+  it('name a near name with how many people have it', () => {
+    const [warning] = plan({
+      skills: ['TypeScript'],
+      observed: { skill: [entry('typescript', '1')], resources: [person('p', ['1'])] },
+    }).warnings;
+    expect(warning).toMatchObject({ code: 'near_name', kind: 'skill', name: 'typescript', remoteId: '1' });
+    expect(warning?.message).toContain('“typescript” (1 person) differs from the desired “TypeScript”');
+  });
+
+  const skills = ['Kept'];
+  const there = { skills, observed: { skill: [entry('Old')] } };
+
+  it.each<[string, Case, string, string]>([
+    ['of an entry that is there are none', there, '', ''],
+    ['of an entry that is not there are unused', { skills }, 'approval_unused', 'no skill “Old”'],
+    ['that last until today have not ended', { ...there, input: { now: '2026-12-31T23:00:00Z' } }, '', ''],
+    [
+      'that lasted until yesterday have',
+      { ...there, input: { now: '2027-01-01T00:00:00Z' } },
+      'approval_expired',
+      '2026-12-31',
+    ],
+    ['of a kind that is not managed do nothing', { roles: [] }, 'approval_unused', 'skills are not managed'],
+    [
+      'of an entry of the other kind are unused',
+      { skills, roles: ['Old'], observed: { role: [entry('Old')] } },
+      'approval_unused',
+      'no skill “Old”',
+    ],
+  ])('approvals %s', (_, of, code, words) => {
+    const made = plan({ ...of, approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2026-12-31' }] });
+    expect(codes(made)).toEqual(code === '' ? [] : [code]);
+    expect(made.warnings[0]?.message ?? '').toContain(words);
+  });
+
+  it('tell approvals of both kinds apart', () => {
+    const made = plan({
+      skills: ['Old'],
+      roles: ['Kept'],
+      observed: { skill: [entry('Old')], role: [entry('Kept'), entry('Clerk')] },
+      approvedDeletes: [
+        { kind: 'role', name: 'Old' },
+        { kind: 'role', name: 'Clerk' },
+      ],
+    });
+    expect(made.warnings).toMatchObject([{ code: 'approval_unused', kind: 'role', name: 'Old' }]);
   });
 
   it('name two desired names that are near', () => {

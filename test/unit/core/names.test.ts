@@ -78,6 +78,14 @@ describe('the order of names', () => {
     expect(compareCodePoints('abc', 'abc')).toBe(0);
   });
 
+  it('puts everything above the basic plane behind all of it, from the first surrogate to the last', () => {
+    expect(compareCodePoints('\u{10000}', '\uffee')).toBe(1);
+    expect(compareCodePoints('\uffee', '\u{10000}')).toBe(-1);
+    // A low surrogate by itself is no character, but JavaScript lets it stand in a string.
+    expect(compareCodePoints('\udfff', '\uffee')).toBe(1);
+    expect(compareCodePoints('\uffee', '\udfff')).toBe(-1);
+  });
+
   it('compares two characters above the basic plane by their number', () => {
     expect(compareCodePoints('\u{1f600}', '\u{1f601}')).toBeLessThan(0);
     expect(compareCodePoints('\u{20000}', '\u{1f601}')).toBeGreaterThan(0);

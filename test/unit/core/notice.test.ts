@@ -1,7 +1,13 @@
 // What a run means for its account, and which notices follow from what a target knows.
 import { describe, expect, it } from 'vitest';
 import type { DueNotice, NoticeType, Told } from '../../../src/core/notice.ts';
-import { judgeNews, newsOf, waitingChanges } from '../../../src/core/notice.ts';
+import {
+  awaitedDigest,
+  judgeNews,
+  newsOf,
+  undoneOperations,
+  waitingChanges,
+} from '../../../src/core/notice.ts';
 import { sha256 } from './builders.ts';
 import type { RunSketch } from './run-details.ts';
 import { runDetail, T0 } from './run-details.ts';
@@ -102,7 +108,72 @@ describe('what was done', () => {
   });
 });
 
+describe('the plan that waits for a person', () => {
+  it.each<[NonNullable<RunSketch['status']>, boolean]>([
+    ['planned', true],
+    ['blocked', true],
+    ['converged', false],
+    ['failed', false],
+    ['held', false],
+  ])('is this run’s when the run is %s: %s', (status, waits) => {
+    const detail = runDetail(1, { status, toCreate: ['Rust'] });
+    const digest = detail.plan?.digest ?? '';
+    expect(awaitedDigest(detail, digest)).toBe(waits ? digest : null);
+    expect(awaitedDigest(detail, 'sha256:another')).toBeNull();
+  });
+});
+
+describe('what was not done', () => {
+  it('is everything but what was done or is held', () => {
+    const statuses = ['done', 'held', 'failed', 'unknown', 'skipped', 'pending', 'sent'] as const;
+    const { operations } = runDetail(1, { operations: statuses.map((status) => ({ status })) });
+    expect(undoneOperations(operations).map(({ status }) => status)).toEqual(statuses.slice(2));
+  });
+});
+
+describe('a run without a plan', () => {
+  it('that was to be planned says nothing of how the account stands', () => {
+    expect(hears([FAILED, { status: 'planned', plan: null }, FAILED])).toEqual([['failed'], [], []]);
+  });
+
+  it('holds what it held on its way, by no rule where none is known', () => {
+    const operations = [{ name: 'Perl', action: 'delete', status: 'held', rule: null }] as const;
+    const detail = runDetail(1, { status: 'held', plan: null, operations });
+    expect(waitingChanges(detail)).toEqual([{ action: 'delete', kind: 'skill', name: 'Perl', rules: [] }]);
+  });
+
+  it('that is held is held, whatever it tells of', () => {
+    expect(hears([{ status: 'held', plan: null }])).toEqual([['held']]);
+  });
+});
+
 describe('another state of the same sort', () => {
+  it('is that another operation of as many was not done', () => {
+    const partial = (name: string, kind: 'skill' | 'role' = 'skill'): RunSketch => ({
+      status: 'partial',
+      operations: [{ name, kind, status: 'failed' }],
+    });
+    expect(hears([partial('A'), partial('B'), partial('B', 'role')])).toEqual([
+      ['failed'],
+      ['failed'],
+      ['failed'],
+    ]);
+  });
+
+  it('is not what was done beside what was not, nor what a failed run had begun', () => {
+    const partial = (status: 'done' | 'held'): RunSketch => ({
+      status: 'partial',
+      operations: [
+        { name: 'A', status: 'failed' },
+        { name: 'B', status },
+      ],
+    });
+    const alone: RunSketch = { status: 'partial', operations: [{ name: 'A', status: 'failed' }] };
+    expect(hears([alone, partial('done'), partial('held')])).toEqual([['failed'], [], []]);
+    const begun: RunSketch = { ...FAILED, operations: [{ name: 'A', status: 'skipped' }] };
+    expect(hears([FAILED, begun])).toEqual([['failed'], []]);
+  });
+
   it('is another failure: its code, or that other operations were not done', () => {
     const partial = (...names: string[]): RunSketch => ({
       status: 'partial',
@@ -246,6 +317,23 @@ describe('a run that began before the one that is known', () => {
         { run: OK, at: 11 },
       ]),
     ).toEqual([[], ['applied'], []]);
+  });
+
+  it('is not one that began at the same time', () => {
+    expect(
+      hears([
+        { run: OK, at: 10 },
+        { run: FAILED, at: 10 },
+      ]),
+    ).toEqual([[], ['failed']]);
+  });
+
+  it('counts as such also at the very moment at which the known one began', () => {
+    const listener = { events: ALL, remindEveryMs: HOUR };
+    const at = (minute: number, run: RunSketch) =>
+      newsOf(runDetail(minute, run), null, T0 + minute * MINUTE, sha256);
+    const { told } = judgeNews(at(5, OK), null, listener, T0 + 5 * MINUTE);
+    expect(judgeNews(at(4, FAILED), told, listener, T0 + 5 * MINUTE)).toEqual({ told, due: [] });
   });
 
   it('counts when the clock was set back, so that nothing is silent until it has caught up', () => {

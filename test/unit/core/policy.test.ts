@@ -1,9 +1,25 @@
 // What may be done about an entry that the file does not name: each rule by itself, and together.
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../src/core/catalog.ts';
+import { diffKind } from '../../../src/core/diff.ts';
+import type { HoldRule } from '../../../src/core/plan.ts';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
+import { judge } from '../../../src/core/policy.ts';
 import type { Case } from './builders.ts';
-import { codes, entry, heldAs, NOW_MS, person, plan, rulesFor, steps } from './builders.ts';
+import {
+  codes,
+  entry,
+  heldAs,
+  HISTORY,
+  NOW_MS,
+  observed,
+  person,
+  plan,
+  POLICY,
+  rulesFor,
+  steps,
+  wanted,
+} from './builders.ts';
 
 const numbered = (count: number, prefix = 'x') =>
   Array.from({ length: count }, (_, index) => entry(`${prefix}${String(index).padStart(3, '0')}`));
@@ -224,6 +240,16 @@ describe('suspected renames', () => {
     expect(codes(made)).toContain('near_name');
   });
 
+  it('are not suspected of a rename that is declared', () => {
+    const made = plan({
+      skills: [{ name: 'TypeScript', formerly: ['typescript'] }],
+      observed: { skill: [entry('typescript')], resources: [person('p', ['typescript'])] },
+      policy: { delete: 'always' },
+    });
+    expect(rulesFor(made, 'typescript')).toEqual(['rename']);
+    expect(codes(made)).toEqual([]);
+  });
+
   it('are not suspected across kinds', () => {
     const made = plan({
       skills: [],
@@ -253,6 +279,29 @@ describe('holders who are missing', () => {
     expect(steps(plan(old({ history: missing, policy: { delete: 'always' } })))).toEqual([
       'delete skill Old',
     ]);
+  });
+
+  it('hold a near name under delete: always, since it may be a rename', () => {
+    const made = plan(old({ skills: ['Kept', 'OLD'], history: missing, policy: { delete: 'always' } }));
+    expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
+  });
+
+  it('do not hold an entry of the other kind that has the same id', () => {
+    const made = plan({
+      roles: ['Kept'],
+      observed: { role: [entry('Kept'), entry('Old')] },
+      history: missing,
+    });
+    expect(steps(made)).toEqual(['delete role Old']);
+  });
+
+  it('are all named', () => {
+    const missingHoldings = ['ann', 'bob'].map((resourceId) => ({
+      resourceId,
+      kind: 'skill' as const,
+      remoteId: 'Old',
+    }));
+    expect(heldAs(plan(old({ history: { missingHoldings } })), 'Old').reason).toContain('(ann, bob)');
   });
 
   it('do not count twice when they are listed with it', () => {
@@ -285,6 +334,11 @@ describe('unusedFor', () => {
 
   it('lets go at its very end', () => {
     expect(steps(plan(since(day)))).toEqual(['delete skill Old']);
+  });
+
+  it('that asks for nothing holds nothing, also when the clock was set back', () => {
+    const history = { unusedSinceMs: new Map([['skill:Old', NOW_MS + day]] as const) };
+    expect(steps(plan(old({ history })))).toEqual(['delete skill Old']);
   });
 
   it('holds what the journal has never seen', () => {
@@ -509,6 +563,33 @@ describe('approvedDeletes', () => {
     const made = plan(old({ observed: used, policy: { delete: 'never' }, ...approved }));
     expect(made.leftAlone).toMatchObject([{ rule: 'never_delete' }]);
   });
+});
+
+describe('what is left alone', () => {
+  const lists = observed({ skill: [entry('Kept'), entry('Admin'), entry('Old')] });
+  const diffs = [diffKind('skill', wanted('Kept'), lists, new Map(), HISTORY)];
+
+  it.each<[string | null, number, readonly HoldRule[]]>([
+    ['a window', 10, ['freeze']],
+    [null, 0, ['max_deletes']],
+  ])(
+    'is held by no rule, whatever holds the others (frozen: %s, maxDeletes: %d)',
+    (frozen, maxDeletes, others) => {
+      const { extras } = judge(diffs, {
+        policy: { ...POLICY, protect: ['Admin'], maxDeletes },
+        usage: new Map(),
+        history: HISTORY,
+        nowMs: NOW_MS,
+        frozen,
+        staleSource: false,
+        approvals: [],
+      });
+      expect(extras.map(({ leave, holds }) => [leave, holds])).toEqual([
+        ['protected', []],
+        [null, others],
+      ]);
+    },
+  );
 });
 
 describe('the other guards', () => {

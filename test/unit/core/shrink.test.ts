@@ -55,6 +55,18 @@ describe('a list that lost more than half', () => {
     expect(shrink({ resources: people(before) }, { resources: people(left) }) !== null).toBe(suspicious);
   });
 
+  it('is told of people whatever they had', () => {
+    const nobody = Array.from({ length: 20 }, (_, index) => person(`p${index}`));
+    expect(shrink({ resources: nobody }, { resources: nobody.slice(0, 9) })).toContain('11 of 20 resources');
+    expect(shrink({ resources: nobody.slice(0, 5) }, {})).toContain('5 of 5 resources');
+    expect(shrink({ resources: nobody }, { resources: nobody.slice(0, 10) })).toBeNull();
+  });
+
+  it('is a warning with a code', () => {
+    const baseline = baselineOf(observed({ skill: entries(5) }), new Set());
+    expect(suspiciousShrink(baseline, observed(), ['skill'])?.code).toBe('suspicious_shrink');
+  });
+
   it('counts what is missing, not how many there are', () => {
     const others = Array.from({ length: 20 }, (_, index) => entry(`other${index}`));
     expect(shrink({ skill: entries(20) }, { skill: others })).toContain('20 of 20 skills');
@@ -72,6 +84,10 @@ describe('the assignments of people', () => {
     );
     expect(shrink({ resources: having(9, ['a']) }, { resources: having(9, []) })).toBeNull();
     expect(shrink({ resources: having(10, ['a']) }, { resources: having(10, []) })).toContain('10 of 10');
+  });
+
+  it('of a kind that the file does not manage are nobody’s business', () => {
+    expect(shrink({ resources: having(11, ['a']) }, { resources: having(11, []) }, ['role'])).toBeNull();
   });
 
   it('are also those of fields that are left out', () => {
@@ -111,6 +127,11 @@ describe('whether anything is missing', () => {
     expect(anythingMissing(baseline, observed({ resources: [person('p')] }))).toBe(true);
     expect(anythingMissing(baseline, observed({ skill: [entry('a')] }))).toBe(true);
   });
+
+  it('is true when one of several people is missing', () => {
+    const two = baselineOf(observed({ resources: [person('p'), person('q')] }), new Set());
+    expect(anythingMissing(two, observed({ resources: [person('p')] }))).toBe(true);
+  });
 });
 
 describe('two readings', () => {
@@ -135,6 +156,18 @@ describe('two readings', () => {
     const first = observed({ resources: [person('p', ['1'], 'r')] });
     const merged = mergeReadings(first, observed({ resources: [person('p')] }));
     expect(merged.resources).toMatchObject([{ skillsIds: ['1'], roleId: 'r' }]);
+  });
+
+  it('take from the second a field of a person that both have, or that the first left out', () => {
+    const first = observed({ resources: [person('p', ['1'], 'r'), person('q')] });
+    const second = observed({ resources: [person('p', ['2'], null), person('q', [], 's')] });
+    expect(mergeReadings(first, second).resources).toEqual(second.resources);
+  });
+
+  it('leave out a field of a person that both left out', () => {
+    const bare = observed({ resources: [person('p')] });
+    const [merged] = mergeReadings(bare, bare).resources;
+    expect(Object.keys(merged ?? {})).toEqual(['id', 'raw']);
   });
 });
 

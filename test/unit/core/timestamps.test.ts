@@ -22,6 +22,10 @@ describe('timestamps', () => {
     expect(timestampSeconds('2024-05-06 07:08')).toBe(Date.parse('2024-05-06T07:08:00Z') / 1000);
   });
 
+  it('may have white space around it, and before its zone', () => {
+    expect(timestampSeconds(' 1970-01-01 00:01:00 +00:00\n')).toBe(60);
+  });
+
   it('keeps fractions, with a point or a comma', () => {
     expect(timestampSeconds('1970-01-01T00:00:01.250Z')).toBe(1.25);
     expect(timestampSeconds('1970-01-01T00:00:01,5')).toBe(1.5);

@@ -4,9 +4,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { RunSignals, ServiceReader, ServiceWriter } from '../../../src/core/ports.ts';
 import { Secret } from '../../../src/core/secret.ts';
-import type { AccountSettings, ApiSettings } from '../../../src/core/settings.ts';
+import type { ApiSettings } from '../../../src/core/settings.ts';
 import type { ConnectionOptions, Connections } from '../../../src/service/connections.ts';
 import { createConnections } from '../../../src/service/connections.ts';
+import { accountAt } from './account-at.ts';
 
 /** With the signs that a bearer token may have (RFC 6750) and that a JSON writer may escape. */
 export const TOKEN = 'tok/en+with~odd_chars==';
@@ -93,33 +94,6 @@ export async function serve(answering: Answering): Promise<Loopback> {
 export function json(response: ServerResponse, value: unknown, status = 200, headers = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(value));
-}
-
-export function accountAt(baseUrl: string, name = 'acme'): AccountSettings {
-  return {
-    name,
-    file: `/config/accounts/${name}.yaml`,
-    baseUrl,
-    token: { env: 'TOKEN' },
-    mode: 'apply',
-    schedule: '0 * * * *',
-    timezone: 'Etc/UTC',
-    jitterMs: 0,
-    policy: {
-      delete: 'unused',
-      ownership: 'all',
-      maxDeletes: 10,
-      maxDeletesPerDay: 30,
-      maxDeletePercent: 30,
-      allowEmpty: false,
-      protect: [],
-      duplicates: 'report',
-      unusedForMs: 0,
-      freeze: [],
-    },
-    desired: { approvedDeletes: [] },
-    configDigest: 'sha256:c',
-  };
 }
 
 export interface Client {

@@ -8,18 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConfigError } from '../../../src/core/errors.ts';
+import { accountAt } from './account-at.ts';
 import type { Arrived } from './loopback.ts';
-import {
-  accountAt,
-  client,
-  connect,
-  handler,
-  json,
-  listening,
-  newSignals,
-  serve,
-  TOKEN,
-} from './loopback.ts';
+import { client, connect, handler, json, listening, newSignals, serve, TOKEN } from './loopback.ts';
 
 /** A proxy that passes on everything, both by tunnel and by absolute address, and notes it. */
 async function proxy(): Promise<{ url: string; seen: string[] }> {

@@ -1,7 +1,8 @@
 // How fast an account may be asked, as the server sees it.
 import { describe, expect, it } from 'vitest';
 import type { Arrived } from './loopback.ts';
-import { accountAt, client, connect, json, newSignals, serve } from './loopback.ts';
+import { accountAt } from './account-at.ts';
+import { client, connect, json, newSignals, serve } from './loopback.ts';
 
 /** The most requests in any window of a second. */
 function mostInASecond(arrived: readonly Arrived[]): number {

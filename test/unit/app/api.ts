@@ -1,0 +1,14 @@
+// The API settings that runs have unless a test says otherwise.
+import type { ApiSettings } from '../../../src/core/settings.ts';
+
+export const API: ApiSettings = {
+  concurrency: 4,
+  requestsPerSecond: 10_000,
+  retries: 0,
+  hostConcurrency: 32,
+  timeoutMs: 3000,
+  settleMs: 35_000,
+  recheckMs: 2000,
+  stalenessMs: 120_000,
+  maxResponseBytes: 10_000_000,
+};

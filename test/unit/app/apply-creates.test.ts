@@ -1,0 +1,463 @@
+// The creates of a plan, one by one: what an answer means, when one may be sent again, and whose account it was.
+import { describe, expect, it } from 'vitest';
+import type { NumberedOperation } from '../../../src/app/apply-context.ts';
+import type { TwinHint } from '../../../src/app/apply-creates.ts';
+import { applyCreates } from '../../../src/app/apply-creates.ts';
+import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { CreateOutcome, Journal, ServiceWriter } from '../../../src/core/ports.ts';
+import type { ApiSettings } from '../../../src/core/settings.ts';
+import type { EntryKey } from '../../../src/core/usage.ts';
+import { entry, wanted } from '../core/builders.ts';
+import { bareContext, bareRequest, creating, readerOf, unasked } from './bare-context.ts';
+import { API } from './api.ts';
+import { QuickClock } from './quick-clock.ts';
+
+interface Scenery {
+  readonly api?: Partial<ApiSettings>;
+  readonly planned?: Partial<ObservedCatalog>;
+  /** Ids that the journal knows of. */
+  readonly known?: readonly EntryKey[];
+  /** Names that the file asks for. */
+  readonly desired?: readonly string[];
+  readonly identified?: boolean;
+  readonly nearTwin?: TwinHint;
+  /** What is wrong with an account id that an answer carries. */
+  readonly wrong?: string;
+}
+
+/** A service that answers creates as told; what is not told is created with an id of its own. */
+function scenery(of: Scenery = {}) {
+  const clock = new QuickClock();
+  const request = {
+    ...bareRequest({ skill: wanted(...(of.desired ?? [])) }),
+    api: { ...API, concurrency: 1, retries: 4, ...of.api },
+  };
+  const on = {
+    clock,
+    request,
+    lists: (): Partial<ObservedCatalog> | Error => ({}),
+    sent: [] as string[],
+    asked: [] as string[],
+    /** By the name and how often it has been sent, from 1. */
+    answer: (_name: string, _times: number): CreateOutcome | null => null,
+  };
+  let ids = 0;
+  const writer: ServiceWriter = {
+    ...unasked<ServiceWriter>('writer'),
+    create: async (kind: Kind, name: string) => {
+      on.sent.push(name);
+      ids += 1;
+      const told = on.answer(name, on.sent.filter((each) => each === name).length);
+      return (
+        told ?? {
+          type: 'created',
+          entry: answered(name, `${kind}-${String(ids)}`),
+          httpStatus: 201,
+          attempts: 1,
+        }
+      );
+    },
+  };
+  const journal: Journal = {
+    ...unasked<Journal>('journal'),
+    knownIds: async (account, remoteAccountId, upToRun) => {
+      expect([account, remoteAccountId]).toEqual(['acme', '42']);
+      // Whatever id a run has, it comes before.
+      expect(upToRun > 'ffffffff-ffff-7fff-bfff-ffffffffffff').toBe(true);
+      return new Set(of.known ?? []);
+    },
+  };
+  const reader = readerOf(() => on.lists());
+  const bare = bareContext({ clock, request, writer, reader, planned: of.planned ?? {} });
+  const context = {
+    ...bare,
+    deps: { ...bare.deps, journal },
+    identified: of.identified ?? true,
+    identify: async (accountId: string) => {
+      on.asked.push(accountId);
+      return of.wrong ?? null;
+    },
+  };
+  const apply = async (...names: string[]) => {
+    const creates = names.map((name, index) => creating(index + 1, name));
+    await applyCreates(context, creates, of.nearTwin ?? (() => null));
+    return creates.map(({ seq, name }) => `${name} ${context.statuses.get(seq)?.status ?? 'nothing'}`);
+  };
+  return Object.assign(on, { context, apply, reader });
+}
+
+function answered(name: string, id: string, accountId?: string): Entry {
+  return { ...entry(name, id), ...(accountId === undefined ? {} : { accountId }) };
+}
+
+function created(name: string, id: string, accountId?: string): CreateOutcome {
+  return { type: 'created', entry: answered(name, id, accountId), httpStatus: 200, attempts: 1 };
+}
+
+function refused(httpStatus: number, attempts = 1): CreateOutcome {
+  return { type: 'failed', error: new ServiceError('rejected', 'refused', { httpStatus }), attempts };
+}
+
+const LOST: CreateOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502, attempts: 1 };
+
+describe('creates', () => {
+  it('are sent once each, in their order, and done with the entry that was answered', async () => {
+    const on = scenery();
+    expect(await on.apply('A', 'B')).toEqual(['A done', 'B done']);
+    expect(on.sent).toEqual(['A', 'B']);
+    expect(on.context.results).toMatchObject([
+      {
+        seq: 1,
+        attempts: 1,
+        httpStatus: 201,
+        reason: null,
+        entry: { remoteId: 'skill-1', name: 'A', existed: false },
+      },
+      {
+        seq: 2,
+        attempts: 1,
+        httpStatus: 201,
+        reason: null,
+        entry: { remoteId: 'skill-2', name: 'B', existed: false },
+      },
+    ]);
+  });
+
+  it('that are none ask nothing of the journal', async () => {
+    const on = scenery();
+    const context = { ...on.context, deps: { ...on.context.deps, journal: unasked<Journal>('journal') } };
+    await applyCreates(context, [], () => null);
+    expect(on.sent).toEqual([]);
+  });
+
+  it('go on after one that was refused, whose reason is kept', async () => {
+    const on = scenery();
+    on.answer = (name) => (name === 'A' ? refused(422) : null);
+    expect(await on.apply('A', 'B')).toEqual(['A failed', 'B done']);
+    expect(on.context.statuses.get(1)).toMatchObject({ attempts: 1, httpStatus: 422, reason: 'refused' });
+  });
+
+  it('that were never sent were not tried', async () => {
+    const on = scenery();
+    on.answer = () => ({ type: 'failed', error: new ServiceError('unavailable', 'no way'), attempts: 0 });
+    expect(await on.apply('A')).toEqual(['A skipped']);
+    expect(on.context.statuses.get(1)).toMatchObject({ httpStatus: null, reason: 'no way' });
+  });
+
+  it('end where the lock is lost, before the request leaves', async () => {
+    const on = scenery();
+    const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
+    const context = { ...on.context, log };
+    await applyCreates(context, [creating(1, 'A'), creating(2, 'B')], () => null);
+    expect([on.sent, context.halt?.code]).toEqual([[], 'lock_lost']);
+    expect(on.context.results.map(({ status, reason }) => [status, reason])).toEqual([
+      ['skipped', context.halt?.message],
+      ['skipped', context.halt?.message],
+    ]);
+  });
+
+  it('end with a token that is refused', async () => {
+    const on = scenery();
+    on.answer = () => ({
+      type: 'failed',
+      error: new ServiceError('auth', 'who?', { httpStatus: 401 }),
+      attempts: 1,
+    });
+    expect(await on.apply('A', 'B')).toEqual(['A failed', 'B skipped']);
+    expect(on.context.halt?.code).toBe('unauthorized');
+  });
+
+  it('end when the run is stopped', async () => {
+    const on = scenery();
+    on.answer = () => {
+      on.request.stop();
+      return null;
+    };
+    expect(await on.apply('A', 'B')).toEqual(['A done', 'B skipped']);
+    expect(on.context.statuses.get(2)?.reason).toBe(on.context.halt?.message);
+  });
+});
+
+describe('an answer with an entry that was there before', () => {
+  it.each<[string, Scenery]>([
+    ['listed', { planned: { skill: [entry('A', '7')] } }],
+    ['known to the journal', { known: ['skill:7'] }],
+  ])('created nothing: %s', async (_, of) => {
+    const on = scenery(of);
+    on.answer = (name) => created(name, '7');
+    expect(await on.apply('A')).toEqual(['A done']);
+    expect(on.context.statuses.get(1)).toMatchObject({ entry: { remoteId: '7', existed: true } });
+    expect(on.context.statuses.get(1)?.reason).toContain('already');
+  });
+
+  it('is another one when only a role has that id', async () => {
+    const on = scenery({ planned: { role: [entry('A', '7')] }, known: ['role:8'] });
+    on.answer = (name) => created(name, name === 'A' ? '7' : '8');
+    await on.apply('A', 'B');
+    expect(on.context.results.map((result) => result.entry?.existed)).toEqual([false, false]);
+  });
+
+  it('is told of the second of two creates that one entry answers', async () => {
+    const on = scenery();
+    on.answer = () => created('A', '7');
+    await on.apply('A', 'a');
+    expect(on.context.results.map((result) => result.entry?.existed)).toEqual([false, true]);
+  });
+});
+
+describe('a create whose answer was lost', () => {
+  it('is unknown until a list shows it, and done then without being sent again', async () => {
+    const on = scenery();
+    on.answer = () => LOST;
+    on.lists = () => ({ skill: [entry('A', '7')] });
+    expect(await on.apply('A')).toEqual(['A done']);
+    expect(on.sent).toEqual(['A']);
+    expect(on.context.results).toMatchObject([
+      { status: 'unknown', attempts: 1, httpStatus: 502, reason: 'lost' },
+      { status: 'done', attempts: 1, httpStatus: 502, entry: { remoteId: '7', existed: false } },
+    ]);
+    expect(on.context.results[1]?.reason).toContain('list');
+  });
+
+  it.each<[string, Scenery]>([
+    ['was listed before', { planned: { skill: [entry('A', '7')] } }],
+    ['the journal knows', { known: ['skill:7'] }],
+  ])('is not found in an entry that %s', async (_, of) => {
+    const on = scenery({ ...of, api: { retries: 0 } });
+    on.answer = () => LOST;
+    on.lists = () => ({ skill: [entry('A', '7')] });
+    expect(await on.apply('A')).toEqual(['A unknown']);
+  });
+
+  it('is not found in an entry that another create was answered with', async () => {
+    const on = scenery({ api: { retries: 0 } });
+    on.answer = (name) => (name === 'a' ? LOST : created('A', '7'));
+    on.lists = () => ({ skill: [entry('a', '7')] });
+    expect(await on.apply('A', 'a')).toEqual(['A done', 'a unknown']);
+  });
+
+  it('is not found in an entry of a near name that the file asks for', async () => {
+    const on = scenery({ api: { retries: 0 }, desired: ['A', 'a'] });
+    on.answer = () => LOST;
+    on.lists = () => ({ skill: [entry('a', '7')] });
+    expect(await on.apply('A')).toEqual(['A unknown']);
+  });
+
+  it('is found in an entry of a near name that nobody asks for', async () => {
+    const on = scenery({ desired: ['A', 'B'] });
+    on.answer = () => LOST;
+    on.lists = () => ({ skill: [entry('a', '7')] });
+    expect(await on.apply('A')).toEqual(['A done']);
+  });
+
+  it('is sent again after settle and no earlier, as often as retries say', async () => {
+    const on = scenery({ api: { retries: 2 } });
+    const startMs = on.clock.nowMs();
+    const sentAt: number[] = [];
+    on.answer = () => {
+      sentAt.push(on.clock.nowMs() - startMs);
+      return LOST;
+    };
+    expect(await on.apply('A')).toEqual(['A unknown']);
+    expect(sentAt).toHaveLength(3);
+    expect(sentAt.map((at, index) => at - (sentAt[index - 1] ?? at) >= 35_000)).toEqual([false, true, true]);
+    expect(on.context.statuses.get(1)).toMatchObject({ attempts: 3, reason: 'lost' });
+  });
+
+  it('is done by a later sending, and counts them all', async () => {
+    const on = scenery();
+    on.answer = (_, times) => (times < 3 ? LOST : null);
+    expect(await on.apply('A')).toEqual(['A done']);
+    expect(on.context.statuses.get(1)).toMatchObject({ attempts: 3, httpStatus: 201, reason: null });
+  });
+
+  it('is not sent again when no list could be read', async () => {
+    const on = scenery();
+    on.answer = () => LOST;
+    on.lists = () => new ServiceError('unavailable', 'no answer');
+    expect([await on.apply('A'), on.sent.length]).toEqual([['A unknown'], 1]);
+  });
+
+  it('is not looked for when the run is stopped, and stays unknown', async () => {
+    const on = scenery();
+    on.answer = () => {
+      on.request.stop();
+      return LOST;
+    };
+    expect([await on.apply('A', 'B'), on.reader.readings]).toEqual([['A unknown', 'B skipped'], 0]);
+  });
+
+  it('is not sent again when the run is stopped while it is looked for', async () => {
+    const on = scenery();
+    on.answer = () => LOST;
+    const startMs = on.clock.nowMs();
+    on.lists = () => {
+      if (on.clock.nowMs() - startMs >= 35_000) on.request.stop();
+      return {};
+    };
+    expect([await on.apply('A'), on.sent.length]).toEqual([['A unknown'], 1]);
+  });
+
+  it('and refused as one that is there when it was sent again may be why: the list tells', async () => {
+    const on = scenery({ api: { retries: 1 } });
+    on.answer = (_, times) => (times === 1 ? LOST : refused(409));
+    on.lists = () => (on.sent.length < 2 ? {} : { skill: [entry('A', '7')] });
+    expect(await on.apply('A')).toEqual(['A done']);
+    expect(on.context.statuses.get(1)).toMatchObject({
+      attempts: 2,
+      httpStatus: 409,
+      entry: { remoteId: '7' },
+    });
+  });
+
+  it('and refused otherwise when it was sent again has failed', async () => {
+    const on = scenery({ api: { retries: 1 } });
+    on.answer = (_, times) => (times === 1 ? LOST : refused(422));
+    expect(await on.apply('A')).toEqual(['A failed']);
+    expect(on.context.statuses.get(1)).toMatchObject({ attempts: 2, httpStatus: 422 });
+  });
+
+  it('does not keep the others waiting', async () => {
+    const on = scenery();
+    on.answer = (name, times) => (name === 'A' && times === 1 ? LOST : null);
+    expect([await on.apply('A', 'B'), on.sent]).toEqual([
+      ['A done', 'B done'],
+      ['A', 'B', 'A'],
+    ]);
+  });
+});
+
+describe('a create that is refused as one that is there', () => {
+  const twin = { nearTwin: ({ name }: NumberedOperation) => name.toLowerCase() };
+
+  it('names the twin that stands in its way', async () => {
+    const on = scenery(twin);
+    on.answer = () => refused(409);
+    expect(await on.apply('A')).toEqual(['A failed']);
+    expect(on.context.statuses.get(1)?.reason).toMatch(/^refused; "a" is there/);
+    expect(on.reader.readings).toBe(0);
+  });
+
+  it.each<[string, Scenery, number]>([
+    ['where there is none', {}, 409],
+    ['where the refusal says something else', twin, 422],
+  ])('says no more than the service: %s', async (_, of, status) => {
+    const on = scenery(of);
+    on.answer = () => refused(status);
+    await on.apply('A');
+    expect(on.context.statuses.get(1)?.reason).toBe('refused');
+  });
+});
+
+describe('whose account it is', () => {
+  it('is asked once of the first answer that carries an id', async () => {
+    const on = scenery({ identified: false });
+    on.answer = (name) => created(name, name, name === 'A' ? undefined : '42');
+    expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C done']);
+    expect([on.asked, on.context.identified, on.context.remoteAccountId]).toEqual([['42'], true, '42']);
+  });
+
+  it('is asked again when an answer carries another one', async () => {
+    const on = scenery({ wrong: 'not that one' });
+    on.answer = (name) => created(name, name, name === 'A' ? '42' : '43');
+    expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C skipped']);
+    expect([on.asked, on.context.halt]).toEqual([
+      ['43'],
+      { code: 'identity_mismatch', message: 'not that one' },
+    ]);
+    expect(on.context.remoteAccountId).toBe('42');
+  });
+
+  it('lets only the first create go while nobody knows, and the others when it is done', async () => {
+    const on = scenery({ identified: false, api: { concurrency: 4 } });
+    const atOnce: number[] = [];
+    let running = 0;
+    const inner = on.context.writer;
+    const writer: ServiceWriter = {
+      ...on.context.writer,
+      create: async (kind, name) => {
+        running += 1;
+        atOnce.push(running);
+        await new Promise((resolve) => setImmediate(resolve));
+        const outcome = await inner.create(kind, name);
+        running -= 1;
+        return outcome;
+      },
+    };
+    await applyCreates(
+      { ...on.context, writer },
+      ['A', 'B', 'C'].map((name, i) => creating(i + 1, name)),
+      () => null,
+    );
+    expect(atOnce).toEqual([1, 1, 2]);
+  });
+
+  it('lets the next one go alone when the first was refused', async () => {
+    const on = scenery({ identified: false, api: { concurrency: 4 } });
+    on.answer = (name) => (name === 'A' ? refused(422) : created(name, name, '43'));
+    const wrong = { ...on.context, identify: () => Promise.resolve('not that one') };
+    await applyCreates(
+      wrong,
+      ['A', 'B', 'C', 'D'].map((name, i) => creating(i + 1, name)),
+      () => null,
+    );
+    expect(on.sent).toEqual(['A', 'B']);
+  });
+
+  it('sends a first create whose answer is lost again as often as retries say', async () => {
+    const on = scenery({ identified: false, api: { retries: 2 } });
+    on.answer = () => LOST;
+    expect([await on.apply('A', 'B'), on.sent]).toEqual([
+      ['A unknown', 'B unknown'],
+      ['A', 'A', 'A', 'B', 'B', 'B'],
+    ]);
+  });
+
+  it('sends nothing when the lock is lost before the first create', async () => {
+    const on = scenery({ identified: false });
+    const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
+    await applyCreates({ ...on.context, log }, [creating(1, 'A'), creating(2, 'B')], () => null);
+    expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped', 'skipped']]);
+  });
+
+  it('that turns out wrong leaves a create that was to be sent again unknown', async () => {
+    const on = scenery({ wrong: 'not that one' });
+    const startMs = on.clock.nowMs();
+    on.answer = () => {
+      on.clock.pass(10_000);
+      return LOST;
+    };
+    // The first is given up as absent after settle; only then the list shows the second, in another account.
+    on.lists = () => (on.clock.nowMs() - startMs < 47_000 ? {} : { skill: [answered('B', '7', '43')] });
+    expect(await on.apply('A', 'B')).toEqual(['A unknown', 'B done']);
+    expect([on.sent, on.context.halt?.code]).toEqual([['A', 'B'], 'identity_mismatch']);
+    expect(on.context.statuses.get(1)).toMatchObject({ attempts: 1 });
+  });
+
+  it('is never known when all are refused', async () => {
+    const on = scenery({ identified: false });
+    on.answer = () => refused(422);
+    expect([await on.apply('A', 'B'), on.sent]).toEqual([
+      ['A failed', 'B failed'],
+      ['A', 'B'],
+    ]);
+  });
+
+  it('stops everything when the first answer says another one', async () => {
+    const on = scenery({ identified: false, wrong: 'not that one' });
+    on.answer = (name) => created(name, name, '43');
+    expect([await on.apply('A', 'B'), on.sent]).toEqual([['A done', 'B skipped'], ['A']]);
+    expect(on.context.statuses.get(2)?.reason).toBe('not that one');
+    expect(on.context.identified).toBe(false);
+  });
+
+  it('is found out by a first create whose answer was lost', async () => {
+    const on = scenery({ identified: false });
+    on.answer = (name, times) => (name === 'A' && times === 1 ? LOST : created(name, name, '42'));
+    expect([await on.apply('A', 'B'), on.sent]).toEqual([
+      ['A done', 'B done'],
+      ['A', 'A', 'B'],
+    ]);
+  });
+});

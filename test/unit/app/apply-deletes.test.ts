@@ -1,0 +1,478 @@
+// The deletes of a plan, one by one: what is read before them, what is judged anew, and what an answer means.
+import { describe, expect, it } from 'vitest';
+import type { NumberedOperation } from '../../../src/app/apply-context.ts';
+import { conclude } from '../../../src/app/apply-context.ts';
+import { applyDeletes } from '../../../src/app/apply-deletes.ts';
+import type { ObservedCatalog } from '../../../src/core/catalog.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { DeleteOutcome, ServiceWriter } from '../../../src/core/ports.ts';
+import type { ApiSettings } from '../../../src/core/settings.ts';
+import { entry, observed, person, wanted } from '../core/builders.ts';
+import type { BareParts } from './bare-context.ts';
+import { bareContext, bareRequest, creating, deleting, readerOf, unasked } from './bare-context.ts';
+import { API } from './api.ts';
+import { QuickClock } from './quick-clock.ts';
+
+const GONE: DeleteOutcome = { type: 'deleted', httpStatus: 200, attempts: 1 };
+
+function refused(httpStatus?: number, attempts = 1): DeleteOutcome {
+  return { type: 'failed', error: new ServiceError('rejected', 'no', { httpStatus }), attempts };
+}
+
+interface Scenery {
+  readonly lists?: Partial<ObservedCatalog>;
+  readonly api?: Partial<ApiSettings>;
+  readonly operations?: readonly NumberedOperation[];
+  readonly planned?: Partial<ObservedCatalog>;
+}
+
+/** A service that holds lists and deletes from them; `answer` may decide otherwise. */
+function scenery(of: Scenery = {}) {
+  const clock = new QuickClock();
+  const request = { ...bareRequest({ skill: wanted('Kept') }), api: { ...API, concurrency: 1, ...of.api } };
+  const start = of.lists ?? { skill: ['A', 'B', 'C'].map((name) => entry(name)) };
+  const on = {
+    clock,
+    request,
+    lists: observed(start) as ObservedCatalog | Error,
+    sent: [] as string[],
+    answer: (_id: string): DeleteOutcome | null => null,
+    /** Called with each list; an error that it returns is thrown in its place. */
+    onRead: (): Error | undefined => undefined,
+  };
+  const remove = (id: string): void => {
+    if (on.lists instanceof Error) return;
+    on.lists = { ...on.lists, skill: on.lists.skill.filter((each) => each.id !== id) };
+  };
+  const writer: ServiceWriter = {
+    ...unasked<ServiceWriter>('writer'),
+    delete: async (kind, id, isFresh) => {
+      if (!isFresh()) return { type: 'outdated', attempts: 0 };
+      on.sent.push(`${kind} ${id}`);
+      const outcome = on.answer(id);
+      if (outcome === null || outcome.type === 'deleted') remove(id);
+      return outcome ?? GONE;
+    },
+  };
+  const reader = readerOf(() => on.onRead() ?? on.lists);
+  const parts: BareParts = { clock, request, writer, reader, planned: of.planned ?? start };
+  const context = bareContext({ ...parts, operations: of.operations ?? [] });
+  return Object.assign(on, { context, reader, remove });
+}
+
+const ABC = ['A', 'B', 'C'].map((name, index) => deleting(index + 1, name));
+
+/** Name, status and rule of each operation. */
+function outcomes({ context }: ReturnType<typeof scenery>, operations: readonly NumberedOperation[]) {
+  return operations.map(({ seq, name }) => {
+    const result = context.statuses.get(seq);
+    return [name, result?.status, ...[result?.rule ?? []].flat()].join(' ');
+  });
+}
+
+describe('deletes that nothing speaks against', () => {
+  it('are sent in their order, with one reading before all of them', async () => {
+    const on = scenery({
+      lists: { skill: ['A', 'B', 'C'].map((name) => entry(name)), resources: [person('p')] },
+    });
+    await applyDeletes(on.context, ABC);
+    expect([on.sent, on.reader.readings]).toEqual([['skill A', 'skill B', 'skill C'], 1]);
+    expect(on.context.results).toMatchObject(
+      [1, 2, 3].map((seq) => ({ seq, status: 'done', attempts: 1, httpStatus: 200, reason: null })),
+    );
+  });
+
+  it('that are none read nothing', async () => {
+    const on = scenery();
+    await applyDeletes(on.context, []);
+    expect(on.reader.readings).toBe(0);
+  });
+
+  it('read again every 60 seconds and no earlier', async () => {
+    const on = scenery();
+    on.answer = (id) => {
+      on.clock.pass(id === 'A' ? 59_999 : 1);
+      return null;
+    };
+    await applyDeletes(on.context, ABC);
+    expect([on.sent.length, on.reader.readings]).toEqual([3, 2]);
+  });
+
+  it('tell the writer when what they were decided on has grown old, and judge anew then', async () => {
+    const on = scenery({ api: { retries: 1 } });
+    const fresh: boolean[] = [];
+    const { writer } = on.context;
+    const inner = writer.delete.bind(writer);
+    const context = {
+      ...on.context,
+      writer: {
+        ...unasked<ServiceWriter>('writer'),
+        delete: async (
+          kind: 'skill' | 'role',
+          id: string,
+          isFresh: () => boolean,
+        ): Promise<DeleteOutcome> => {
+          if (fresh.length > 0) return await inner(kind, id, isFresh);
+          fresh.push(isFresh());
+          on.clock.pass(60_000);
+          fresh.push(isFresh());
+          on.lists = observed({ skill: [entry('A')], resources: [person('p', ['A'])] });
+          return { type: 'outdated', attempts: 1 };
+        },
+      },
+    };
+    await applyDeletes(context, ABC.slice(0, 1));
+    expect([fresh, on.sent, on.reader.readings]).toEqual([[true, false], [], 2]);
+    expect(on.context.statuses.get(1)).toMatchObject({ status: 'held', rule: 'in_use', attempts: 1 });
+  });
+
+  it('that grow old again and again are unknown after as many attempts as retries allow', async () => {
+    const on = scenery({ api: { retries: 1 } });
+    on.answer = () => ({ type: 'outdated', attempts: 1 });
+    await applyDeletes(on.context, ABC.slice(0, 1));
+    expect(on.sent).toHaveLength(2);
+    expect(on.context.statuses.get(1)).toMatchObject({ status: 'unknown', attempts: 2 });
+  });
+});
+
+describe('whose account it is', () => {
+  it('must be known when an account is expected', async () => {
+    const on = scenery();
+    on.context.identified = false;
+    await applyDeletes(on.context, ABC);
+    expect([on.sent, on.reader.readings, outcomes(on, ABC)]).toEqual([
+      [],
+      0,
+      ['A skipped', 'B skipped', 'C skipped'],
+    ]);
+    expect(on.context.results[0]?.reason).toContain('account id');
+  });
+
+  it('need not be known when nothing says whose it should be', async () => {
+    const on = scenery();
+    on.context.identified = false;
+    on.context.remoteAccountId = null;
+    await applyDeletes(on.context, ABC);
+    expect(on.sent).toHaveLength(3);
+  });
+});
+
+describe('what was read before a delete', () => {
+  it('that shows the entry no more makes it done, without a request', async () => {
+    const on = scenery({ lists: { skill: [entry('B'), entry('C')] }, planned: {} });
+    await applyDeletes(on.context, ABC);
+    expect([on.sent, outcomes(on, ABC)]).toEqual([
+      ['skill B', 'skill C'],
+      ['A done', 'B done', 'C done'],
+    ]);
+    expect(on.context.statuses.get(1)).toMatchObject({ attempts: 0, httpStatus: null });
+  });
+
+  it('does not take a role of the same id for the skill', async () => {
+    const on = scenery({ lists: { role: [entry('A')] }, planned: {} });
+    const role = { ...deleting(2, 'A'), kind: 'role' } as const;
+    await applyDeletes(on.context, [deleting(1, 'A'), role]);
+    expect(on.sent).toEqual(['role A']);
+  });
+
+  it('that shows another name holds it', async () => {
+    const on = scenery({ lists: { skill: [entry('Precious', 'A')] }, planned: {} });
+    await applyDeletes(on.context, ABC.slice(0, 1));
+    expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held rename']]);
+    expect(on.context.statuses.get(1)?.reason).toContain('"Precious"');
+  });
+
+  it('that shows the same name in another Unicode form holds nothing', async () => {
+    const on = scenery({ lists: { skill: [entry('e\u0301', '1')] }, planned: {} });
+    await applyDeletes(on.context, [{ ...deleting(1, '\u00e9'), remoteId: '1' }]);
+    expect(on.sent).toEqual(['skill 1']);
+  });
+
+  it('that shows people whom the plan did not know holds it, and names five of them', async () => {
+    const people = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => person(id, ['A']));
+    const on = scenery({ lists: { skill: [entry('A')], resources: people }, planned: {} });
+    await applyDeletes(on.context, [deleting(1, 'A', ['a'])]);
+    expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held in_use']]);
+    expect(on.context.statuses.get(1)?.reason).toContain('b, c, d, e, f and 1 more while');
+  });
+
+  it.each([1, 5])('names all of %d people', async (count) => {
+    const people = ['a', 'b', 'c', 'd', 'e'].slice(0, count).map((id) => person(id, ['A']));
+    const on = scenery({ lists: { skill: [entry('A')], resources: people }, planned: {} });
+    await applyDeletes(on.context, [deleting(1, 'A')]);
+    const names = people.map(({ id }) => id).join(', ');
+    expect(on.context.statuses.get(1)?.reason).toContain(`given to ${names} while`);
+  });
+
+  it('that shows fewer people than the plan knew lets it go', async () => {
+    const lists = { skill: [entry('A')], resources: [person('p', ['A']), person('q', [])] };
+    const on = scenery({ lists });
+    await applyDeletes(on.context, [deleting(1, 'A', ['p', 'q'])]);
+    expect(on.sent).toEqual(['skill A']);
+  });
+
+  it.each([
+    ['a list that fails', new ServiceError('unavailable', 'no answer')],
+    ['a token that is refused', new ServiceError('auth', 'no answer')],
+  ])('was %s: then nothing is deleted', async (_, failure) => {
+    const on = scenery();
+    on.lists = failure;
+    await applyDeletes(on.context, ABC);
+    expect([on.sent, outcomes(on, ABC)]).toEqual([[], ['A skipped', 'B skipped', 'C skipped']]);
+    expect(on.context.halt?.code).toBe(failure.kind === 'auth' ? 'unauthorized' : undefined);
+    expect(on.context.results[0]?.reason).toContain(failure.kind === 'auth' ? 'token' : 'no answer');
+  });
+
+  it('failed for another reason: that is a bug, and is thrown', async () => {
+    const on = scenery();
+    on.lists = new TypeError('a bug');
+    await expect(applyDeletes(on.context, ABC)).rejects.toThrow('a bug');
+  });
+});
+
+describe('lists that lie before a delete', () => {
+  const skills = ['A', 'K1', 'K2', 'K3', 'K4', 'K5'].map((name) => entry(name));
+  const [first] = ABC;
+  const one = first === undefined ? [] : [first];
+
+  it('empty twice delete nothing, after a second look', async () => {
+    const on = scenery({
+      lists: {},
+      planned: { skill: skills },
+      operations: skills.map(({ name }, i) => deleting(i + 1, name)),
+    });
+    const startMs = on.clock.nowMs();
+    await applyDeletes(on.context, one);
+    expect([outcomes(on, one), on.reader.readings, on.clock.nowMs() - startMs]).toEqual([
+      ['A skipped'],
+      2,
+      2000,
+    ]);
+    expect(on.context.results[0]?.reason).toContain('more than half');
+  });
+
+  it('empty once are read again, and believed then', async () => {
+    const on = scenery({ lists: { skill: skills } });
+    const whole = on.lists;
+    on.onRead = () => {
+      on.lists = on.reader.readings === 1 ? observed() : whole;
+      return undefined;
+    };
+    await applyDeletes(on.context, one);
+    expect([on.sent, on.reader.readings]).toEqual([['skill A'], 2]);
+  });
+
+  it('of a kind that the file leaves out are nobody’s business', async () => {
+    const on = scenery({
+      lists: { skill: skills.slice(0, 1) },
+      planned: { role: skills, skill: skills.slice(0, 1) },
+    });
+    await applyDeletes(on.context, one);
+    expect([on.sent, on.reader.readings]).toEqual([['skill A'], 1]);
+  });
+
+  it('do not count what this run has deleted itself', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `S${String(index)}`);
+    const operations = names.map((name, index) => deleting(index + 1, name));
+    const on = scenery({ lists: { skill: names.map((name) => entry(name)) }, operations });
+    on.answer = () => {
+      on.clock.pass(3000);
+      return null;
+    };
+    await applyDeletes(on.context, operations);
+    expect([on.sent.length, on.reader.readings]).toEqual([30, 2]);
+    expect(new Set(outcomes(on, operations).map((each) => each.split(' ')[1]))).toEqual(new Set(['done']));
+  });
+
+  it('without a person are read again, who then counts when one of two readings shows them', async () => {
+    const on = scenery({
+      lists: { skill: [entry('A')], resources: [person('q', [])] },
+      planned: { skill: [entry('A')], resources: [person('p', []), person('q', [])] },
+    });
+    const startMs = on.clock.nowMs();
+    on.onRead = () => {
+      const people = on.reader.readings === 1 ? [person('q', ['A'])] : [person('p', [])];
+      on.lists = observed({ skill: [entry('A')], resources: people });
+      return undefined;
+    };
+    await applyDeletes(on.context, one);
+    expect([on.sent, outcomes(on, one)]).toEqual([[], ['A held in_use']]);
+    expect([on.reader.readings, on.clock.nowMs() - startMs]).toEqual([2, 2000]);
+  });
+});
+
+describe('an entry that answered a create of this run', () => {
+  const create = creating(9, 'New');
+
+  it('is none when a create failed or is still to come', async () => {
+    const on = scenery({ operations: [create, creating(8, 'Newer'), ...ABC] });
+    conclude(on.context, 9, 'failed');
+    await applyDeletes(on.context, ABC);
+    expect(on.sent).toHaveLength(3);
+  });
+
+  it.each<[string, NumberedOperation, string]>([
+    ['is held', deleting(1, 'A'), 'A held rename'],
+    ['is another one of the other kind', { ...deleting(1, 'A'), kind: 'role' }, 'A done'],
+    ['is another one with another id', { ...deleting(1, 'A'), remoteId: 'other' }, 'A done'],
+  ])('%s', async (_, operation, outcome) => {
+    const lists = { skill: [entry('A'), entry('A', 'other')], role: [entry('A')] };
+    const on = scenery({ lists, planned: {}, operations: [create, operation] });
+    conclude(on.context, 9, 'done', { entry: { remoteId: 'A', name: 'A' } });
+    await applyDeletes(on.context, [operation]);
+    expect(outcomes(on, [operation])).toEqual([outcome]);
+  });
+});
+
+describe('what stops', () => {
+  it('before a delete: it is not sent', async () => {
+    const on = scenery();
+    on.onRead = () => {
+      on.request.stop();
+      return undefined;
+    };
+    await applyDeletes(on.context, ABC);
+    expect([on.sent, outcomes(on, ABC)]).toEqual([[], ['A skipped', 'B skipped', 'C skipped']]);
+    expect(on.context.results[0]?.reason).toBe(on.context.halt?.message);
+  });
+
+  it('a lock that is lost: the request does not leave', async () => {
+    const on = scenery();
+    const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
+    const context = { ...on.context, log };
+    await applyDeletes(context, ABC);
+    expect([on.sent, context.halt?.code, outcomes(on, ABC)]).toEqual([
+      [],
+      'lock_lost',
+      ['A skipped', 'B skipped', 'C skipped'],
+    ]);
+  });
+});
+
+describe('an answer that does not say whether the entry is gone', () => {
+  const one = ABC.slice(0, 1);
+  const lost: DeleteOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502, attempts: 2 };
+
+  it('is done when the list shows that it is', async () => {
+    const on = scenery();
+    on.answer = (id) => {
+      on.remove(id);
+      return lost;
+    };
+    const startMs = on.clock.nowMs();
+    await applyDeletes(on.context, one);
+    expect(on.clock.nowMs()).toBe(startMs);
+    expect(on.context.results).toMatchObject([
+      { status: 'unknown', attempts: 2, httpStatus: 502, reason: 'lost' },
+      { status: 'done', attempts: 2, httpStatus: 502 },
+    ]);
+  });
+
+  it('is waited for as long as settle, and unknown after that', async () => {
+    const on = scenery();
+    on.answer = () => lost;
+    const startMs = on.clock.nowMs();
+    await applyDeletes(on.context, one);
+    const passedMs = on.clock.nowMs() - startMs;
+    expect([outcomes(on, one), passedMs >= 35_000, passedMs < 38_000]).toEqual([['A unknown'], true, true]);
+  });
+
+  it('is asked about no more once settle has passed', async () => {
+    const on = scenery({ api: { settleMs: 3100 } });
+    on.answer = () => lost;
+    await applyDeletes(on.context, one);
+    // After 0, 100, 300, 700, 1500 and 3100 ms, besides the one before the delete.
+    expect(on.reader.readings).toBe(7);
+  });
+
+  it('is done when a late list shows it', async () => {
+    const on = scenery();
+    on.answer = () => lost;
+    const startMs = on.clock.nowMs();
+    on.onRead = () => {
+      if (on.clock.nowMs() - startMs >= 20_000) on.remove('A');
+      return undefined;
+    };
+    await applyDeletes(on.context, one);
+    expect([outcomes(on, one), on.clock.nowMs() - startMs < 25_000]).toEqual([['A done'], true]);
+  });
+
+  it.each([
+    [400, 2],
+    [409, 2],
+    [422, 2],
+    [undefined, 2],
+  ])('is looked up once when it was refused with %s', async (status, readings) => {
+    const on = scenery();
+    on.answer = () => refused(status);
+    await applyDeletes(on.context, one);
+    expect([outcomes(on, one), on.reader.readings]).toEqual([['A failed'], readings]);
+    expect(on.context.statuses.get(1)).toMatchObject({
+      attempts: 1,
+      httpStatus: status ?? null,
+      reason: 'no',
+    });
+  });
+
+  it.each([404, 410])('is waited for when the service says itself that it is gone: %d', async (status) => {
+    const on = scenery();
+    on.answer = () => refused(status);
+    const startMs = on.clock.nowMs();
+    on.onRead = () => {
+      if (on.clock.nowMs() - startMs >= 20_000) on.remove('A');
+      return undefined;
+    };
+    await applyDeletes(on.context, one);
+    expect(outcomes(on, one)).toEqual(['A done']);
+  });
+
+  it('was never sent: then it was not tried', async () => {
+    const on = scenery();
+    on.answer = () => refused(undefined, 0);
+    await applyDeletes(on.context, one);
+    expect(on.context.statuses.get(1)).toMatchObject({ status: 'skipped', attempts: 0 });
+  });
+
+  it('is asked about no more when the token is refused', async () => {
+    const on = scenery();
+    on.answer = () => ({
+      type: 'failed',
+      error: new ServiceError('auth', 'no', { httpStatus: 401 }),
+      attempts: 1,
+    });
+    await applyDeletes(on.context, ABC);
+    expect([on.reader.readings, outcomes(on, ABC)]).toEqual([1, ['A failed', 'B skipped', 'C skipped']]);
+  });
+
+  it('is looked up once when the run is stopped', async () => {
+    const on = scenery();
+    on.answer = () => {
+      on.request.stop();
+      return lost;
+    };
+    await applyDeletes(on.context, one);
+    expect([on.reader.readings, outcomes(on, one)]).toEqual([2, ['A unknown']]);
+  });
+
+  it('is waited for although a list in between could not be read', async () => {
+    const on = scenery();
+    on.answer = (id) => {
+      on.remove(id);
+      return lost;
+    };
+    on.onRead = () => (on.reader.readings === 2 ? new ServiceError('unavailable', 'no answer') : undefined);
+    await applyDeletes(on.context, one);
+    expect(outcomes(on, one)).toEqual(['A done']);
+  });
+
+  it('of several is found out for each by itself', async () => {
+    const on = scenery();
+    on.answer = (id) => {
+      if (id === 'B') on.remove(id);
+      return lost;
+    };
+    await applyDeletes(on.context, ABC);
+    expect(outcomes(on, ABC)).toEqual(['A unknown', 'B done', 'C unknown']);
+    expect(on.context.results.filter(({ status }) => status === 'done')).toHaveLength(1);
+  });
+});

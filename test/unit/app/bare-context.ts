@@ -1,0 +1,115 @@
+// What a step of an apply is handed, with nothing behind it: no service and no store, only a clock that needs no time.
+import type { ApplyContext, NumberedOperation } from '../../../src/app/apply-context.ts';
+import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
+import type { DesiredCatalog, ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
+import type { OperationResult, ServiceReader, ServiceWriter } from '../../../src/core/ports.ts';
+import { observed, POLICY } from '../core/builders.ts';
+import { accountAt } from '../service/account-at.ts';
+import { API } from './api.ts';
+import { QuickClock } from './quick-clock.ts';
+
+/** Stands where something is needed that a test is not about; says so when it is used nevertheless. */
+export function unasked<T extends object>(what: string): T {
+  return new Proxy({} as T, {
+    get(_, key) {
+      throw new Error(`${what}.${String(key)} is not asked for here`);
+    },
+  });
+}
+
+/** A reader of what the lists show at this moment; a list that is an error is thrown. `readings` counts whole ones. */
+export function readerOf(
+  lists: () => Partial<ObservedCatalog> | Error,
+): ServiceReader & { readings: number } {
+  const now = (): ObservedCatalog => {
+    const shown = lists();
+    if (shown instanceof Error) throw shown;
+    return observed(shown);
+  };
+  return {
+    readings: 0,
+    async listEntries(kind) {
+      if (kind === 'skill') this.readings += 1;
+      return { items: now()[kind], warnings: [] };
+    },
+    async listResources() {
+      const { resources, warnings } = now();
+      return { items: resources, warnings };
+    },
+    traffic: () => ({ requests: 0, retries: 0 }),
+  };
+}
+
+export function bareRequest(
+  desired: Partial<DesiredCatalog> = {},
+  policy: Partial<Policy> = {},
+): AccountRequest & { stop(): void } {
+  const stop = new AbortController();
+  return {
+    settings: {
+      ...accountAt('http://127.0.0.1:1', 'acme'),
+      policy: { ...POLICY, ...policy },
+      desired: { approvedDeletes: [], ...desired },
+    },
+    api: API,
+    commit: null,
+    configured: new Set(['acme']),
+    trigger: 'cli',
+    signals: { stop: stop.signal, kill: new AbortController().signal },
+    stop: () => stop.abort(),
+  };
+}
+
+export interface BareParts {
+  readonly clock?: QuickClock;
+  readonly request?: AccountRequest;
+  readonly reader?: ServiceReader;
+  readonly writer?: ServiceWriter;
+  readonly planned?: Partial<ObservedCatalog>;
+  readonly operations?: readonly NumberedOperation[];
+}
+
+/** A context whose journal takes everything; `results` is what it was told, in its order. */
+export function bareContext(parts: BareParts = {}): ApplyContext & { readonly results: OperationResult[] } {
+  const results: OperationResult[] = [];
+  const deps: ApplyDeps = {
+    service: unasked('service'),
+    journal: unasked('journal'),
+    locks: unasked('locks'),
+    clock: parts.clock ?? new QuickClock(),
+    newRunId: () => 'run',
+    sha256: (text) => text,
+    compareCommits: () => Promise.resolve('unknown'),
+    cronTicked: () => Promise.resolve(false),
+  };
+  return {
+    request: parts.request ?? bareRequest(),
+    deps,
+    reader: parts.reader ?? unasked('reader'),
+    writer: parts.writer ?? unasked('writer'),
+    log: {
+      sent: () => Promise.resolve('committed'),
+      result: (result) => void results.push(result),
+      flush: () => Promise.resolve(),
+    },
+    planned: observed(parts.planned),
+    operations: parts.operations ?? [],
+    remoteAccountId: '42',
+    identified: true,
+    identify: () => Promise.resolve(null),
+    statuses: new Map(),
+    onProgress: () => undefined,
+    halt: null,
+    results,
+  };
+}
+
+/** A create of a skill, numbered. */
+export function creating(seq: number, name: string): NumberedOperation {
+  return { seq, action: 'create', kind: 'skill', name };
+}
+
+/** A delete of a skill whose id is its name, numbered. */
+export function deleting(seq: number, name: string, usedBy: readonly string[] = []): NumberedOperation {
+  return { seq, action: 'delete', kind: 'skill', name, remoteId: name, usedBy };
+}

@@ -1,0 +1,221 @@
+// A whole run with nothing behind it but a service in memory, and a journal that keeps what it is told.
+import type { ReconcileResult, LockOptions } from '../../../src/app/reconcile.ts';
+import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
+import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/app/request.ts';
+import { ACCEPT_NOTHING } from '../../../src/app/request.ts';
+import type { ObservedCatalog, Warning } from '../../../src/core/catalog.ts';
+import type { LockAttempt } from '../../../src/core/locks.ts';
+import type { ApprovalTaking } from '../../../src/core/operator.ts';
+import type { Plan } from '../../../src/core/plan.ts';
+import type {
+  AccountState,
+  CommitRelation,
+  CreateOutcome,
+  DeleteOutcome,
+  Journal,
+  LastGood,
+  NewOperation,
+  NewRun,
+  OperationResult,
+  OutstandingCreate,
+  RecordedObservation,
+  RunEnd,
+  ServiceReader,
+  ServiceWriter,
+} from '../../../src/core/ports.ts';
+import type { EntryKey } from '../../../src/core/usage.ts';
+import { entry, observed } from '../core/builders.ts';
+import { readerOf, unasked } from './bare-context.ts';
+import { QuickClock } from './quick-clock.ts';
+
+/** What the journal knows before the run. */
+export interface Before {
+  readonly lastGood?: LastGood;
+  readonly lastApplied?: AccountState['lastAppliedCommit'];
+  readonly outstanding?: readonly OutstandingCreate[];
+  readonly known?: readonly EntryKey[];
+  readonly approval?: ApprovalTaking;
+  readonly claimedBy?: string;
+  readonly relation?: CommitRelation;
+  /** Whether another process has taken the lock when the run is remembered. */
+  readonly lostLock?: boolean;
+  /** Whether another process has ended the run before this one does. */
+  readonly endedByOther?: boolean;
+}
+
+/** What the journal was told, in the order of the calls in `log`. */
+export interface Told {
+  readonly log: string[];
+  readonly begun: NewRun[];
+  readonly observations: RecordedObservation[];
+  readonly plans: Plan[];
+  readonly rows: NewOperation[];
+  readonly results: OperationResult[];
+  readonly settled: { readonly create: OutstandingCreate; readonly found: string | null }[];
+  readonly adopted: string[];
+  readonly applied: unknown[];
+  readonly throttled: [string, number][];
+  readonly ends: RunEnd[];
+  readonly asked: { readonly digest: string; readonly byHand: boolean }[];
+}
+
+export interface BareRun {
+  readonly clock: QuickClock;
+  readonly told: Told;
+  /** What the service holds; an error is what every list answers. */
+  lists: ObservedCatalog | Error;
+  /** Called before each list is given; `reading` counts from 1. */
+  onRead: (reading: number) => void;
+  /** An answer in the place of what happens otherwise, or null. */
+  answer: (action: 'POST' | 'DELETE', nameOrId: string) => CreateOutcome | DeleteOutcome | null;
+  /** The answers to who asks for the lock, the last one for ever. */
+  locks: LockAttempt[];
+  readonly sent: string[];
+  readonly deps: ApplyDeps;
+  apply(request: AccountRequest, options?: Partial<ReconcileOptions & LockOptions>): Promise<ReconcileResult>;
+  plan(request: AccountRequest): Promise<ReconcileResult>;
+}
+
+export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): BareRun {
+  const clock = new QuickClock();
+  const told: Told = {
+    log: [],
+    begun: [],
+    observations: [],
+    plans: [],
+    rows: [],
+    results: [],
+    settled: [],
+    adopted: [],
+    applied: [],
+    throttled: [],
+    ends: [],
+    asked: [],
+  };
+  let ids = 0;
+  const reader: ServiceReader & { readings: number } = readerOf(() => {
+    run.onRead(reader.readings);
+    return run.lists;
+  });
+  const change = (lists: Partial<ObservedCatalog>): void => {
+    if (!(run.lists instanceof Error)) run.lists = { ...run.lists, ...lists };
+  };
+  const writer: ServiceWriter = {
+    create: async (kind, name) => {
+      run.sent.push(`POST ${kind} ${name}`);
+      const answer = run.answer('POST', name);
+      if (answer !== null) return answer as CreateOutcome;
+      ids += 1;
+      const made = entry(name, `new-${String(ids)}`);
+      if (!(run.lists instanceof Error)) change({ [kind]: [...run.lists[kind], made] });
+      return { type: 'created', entry: made, httpStatus: 200, attempts: 1 };
+    },
+    delete: async (kind, id) => {
+      run.sent.push(`DELETE ${kind} ${id}`);
+      const answer = run.answer('DELETE', id);
+      if (answer !== null) return answer as DeleteOutcome;
+      if (!(run.lists instanceof Error)) change({ [kind]: run.lists[kind].filter((each) => each.id !== id) });
+      return { type: 'deleted', httpStatus: 200, attempts: 1 };
+    },
+  };
+  const run: BareRun = {
+    clock,
+    told,
+    lists: observed(start),
+    onRead: () => undefined,
+    answer: () => null,
+    locks: [{ lease: { account: 'acme', token: 't' } }],
+    sent: [],
+    deps: {
+      service: { reader: async () => reader, writer: async () => writer },
+      journal: journalOf(before, told),
+      locks: {
+        acquire: async () => {
+          const [next = { heldBy: 'nobody' }] = run.locks;
+          if (run.locks.length > 1) run.locks.shift();
+          return next;
+        },
+        renew: async () => true,
+        release: async () => void told.log.push('release'),
+      },
+      clock,
+      newRunId: () => 'run',
+      sha256: (text) => text,
+      compareCommits: async () => before.relation ?? 'unknown',
+      cronTicked: async () => false,
+    },
+    apply: (request, options = {}) =>
+      reconcile(request, run.deps, { mode: 'apply', accept: ACCEPT_NOTHING, lockTimeoutMs: 0, ...options }),
+    plan: (request) => dryRun(request, run.deps),
+  };
+  return run;
+}
+
+function journalOf(before: Before, told: Told): Journal {
+  return {
+    ...unasked<Journal>('journal'),
+    accountState: async () => ({
+      remoteAccountId: null,
+      paused: false,
+      throttledUntilMs: null,
+      lastAppliedCommit: before.lastApplied ?? null,
+      pending: null,
+      approval: null,
+      consecutiveFailures: 0,
+    }),
+    identify: async () => before.claimedBy ?? null,
+    lastGood: async () => before.lastGood ?? null,
+    memory: async () => ({
+      applied: true,
+      recent: [],
+      owned: new Set(),
+      changedNames: new Map(),
+      unusedSinceMs: new Map(),
+    }),
+    knownIds: async () => new Set(before.known ?? []),
+    outstandingCreates: async () => before.outstanding ?? [],
+    settleDeletes: async () => undefined,
+    settleOutstanding: async (create, found) => void told.settled.push({ create, found: found?.id ?? null }),
+    beginRun: async (begun) => {
+      told.log.push('begin');
+      told.begun.push(begun);
+    },
+    recordObservation: async (observation) => {
+      told.log.push(observation.phase);
+      told.observations.push(observation);
+    },
+    recordPlan: async (_, plan) => {
+      told.log.push('plan');
+      told.plans.push(plan);
+    },
+    addOperations: async (_, rows) => {
+      told.log.push('operations');
+      told.rows.push(...rows);
+    },
+    commitOperations: async (_runId, _lease, _sent, results) => {
+      told.results.push(...results);
+      return 'committed';
+    },
+    rememberApplied: async (_, { named, commit }) => {
+      told.log.push('remember');
+      told.adopted.push(...named);
+      if (commit !== null) told.applied.push(commit);
+      return before.lostLock === true ? 'lock_lost' : 'committed';
+    },
+    rememberThrottle: async (account, untilMs) => void told.throttled.push([account, untilMs]),
+    takeApproval: async (_account, digest, byHand) => {
+      told.asked.push({ digest, byHand });
+      return before.approval ?? { type: 'none' };
+    },
+    endRun: async (_, end) => {
+      told.log.push('end');
+      told.ends.push(end);
+      return before.endedByOther !== true;
+    },
+  };
+}
+
+/** The codes of the warnings with which a run ended. */
+export function endCodes({ told }: BareRun): string[] {
+  return told.ends.flatMap(({ warnings }) => warnings.map(({ code }: Warning) => code));
+}

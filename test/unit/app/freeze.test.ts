@@ -1,0 +1,64 @@
+// When a freeze window is open: between two instants or through whole days, or for a while after each tick.
+import { describe, expect, it } from 'vitest';
+import { openFreezeWindow } from '../../../src/app/freeze.ts';
+import type { FreezeWindow } from '../../../src/core/catalog.ts';
+
+/** What is open at this moment; `ticks` are the moments at which every cron line ticks. */
+async function openAt(now: string, windows: readonly FreezeWindow[], ticks: readonly string[] = []) {
+  return await openFreezeWindow(
+    windows,
+    'Europe/Berlin',
+    Date.parse(now),
+    (cron, timezone, afterMs, upToMs) => {
+      expect([cron, timezone]).toEqual(['0 18 * * 5', 'Europe/Berlin']);
+      return Promise.resolve(ticks.map((at) => Date.parse(at)).some((at) => at > afterMs && at <= upToMs));
+    },
+  );
+}
+
+describe('a freeze window between two moments', () => {
+  const days = { from: '2026-12-20', to: '2026-12-31' };
+  const times = { from: '2026-12-20T08:00:00', to: '2026-12-20T18:00:00' };
+
+  it.each([
+    ['2026-12-19T23:59:59.999Z', days, false],
+    ['2026-12-20T00:00:00.000Z', days, true],
+    ['2026-12-31T23:59:59.999Z', days, true],
+    ['2027-01-01T00:00:00.000Z', days, false],
+    ['2026-12-20T07:59:59.999Z', times, false],
+    ['2026-12-20T08:00:00.000Z', times, true],
+    ['2026-12-20T17:59:59.999Z', times, true],
+    ['2026-12-20T18:00:00.000Z', times, false],
+    ['2026-12-20T07:30:00.000Z', { ...times, from: '2026-12-20T08:00:00+01:00' }, true],
+    ['2026-12-20T06:30:00.000Z', { ...times, from: '2026-12-20T08:00:00+0100' }, false],
+    ['2026-12-20T07:30:00.000Z', { ...times, from: '2026-12-20T08:00:00Z' }, false],
+    ['2026-12-20T08:30:00.000Z', { ...times, from: '2026-12-20T08:00:00z' }, true],
+    ['2026-12-20T12:30:00.000Z', { ...times, from: '2026-12-20T08:00:00-05:00' }, false],
+    ['2026-12-20T13:30:00.000Z', { ...times, from: '2026-12-20T08:00:00-05:00' }, true],
+  ])('at %s, %j: %s', async (now, window, open) => {
+    expect(await openAt(now, [window])).toBe(open ? `${window.from} to ${window.to}` : null);
+  });
+});
+
+describe('a freeze window after each tick', () => {
+  const window = { cron: '0 18 * * 5', forMs: 3_600_000 };
+  const tick = '2026-12-18T17:00:00.000Z';
+
+  it.each([
+    ['2026-12-18T16:59:59.999Z', null],
+    ['2026-12-18T17:00:00.000Z', 'cron 0 18 * * 5'],
+    ['2026-12-18T17:59:59.999Z', 'cron 0 18 * * 5'],
+    ['2026-12-18T18:00:00.000Z', null],
+  ])('at %s: %s', async (now, open) => {
+    expect(await openAt(now, [window], [tick])).toBe(open);
+  });
+
+  it('that is closed does not hide the next one', async () => {
+    const days = { from: '2026-12-20', to: '2026-12-31' };
+    expect(await openAt('2026-12-24T00:00:00Z', [window, days])).toBe('2026-12-20 to 2026-12-31');
+  });
+});
+
+it('without windows nothing is frozen', async () => {
+  expect(await openAt('2026-12-24T00:00:00Z', [])).toBeNull();
+});

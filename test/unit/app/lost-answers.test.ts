@@ -1,0 +1,194 @@
+// Runs in which answers were lost: found out by a list, never sent twice blindly, also beyond the run (section 5).
+import { describe, expect, it } from 'vitest';
+import type { ApplyDeps } from '../../../src/app/request.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
+import { operations, stage } from './stage.ts';
+
+const SEED = { name: 'acme', id: '42', skills: ['Kept'], resources: [{ id: 'p1' }] };
+
+describe('a create whose answer was lost', () => {
+  it('after the effect is found in the list and not sent again', async () => {
+    const on = await stage({
+      seed: SEED,
+      faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
+    });
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
+    expect([on.writes(), on.skills()]).toEqual([['POST skill New'], ['Kept', 'New']]);
+    expect(on.rows("select 1 from entries where name = 'New' and created_by_run is not null")).toHaveLength(
+      1,
+    );
+  });
+
+  it('before the effect is sent again after settle, up to retries times', async () => {
+    const drop = { match: { method: 'POST' }, do: { type: 'drop-before-effect' } } as const;
+    const on = await stage({ seed: SEED, faults: [{ ...drop, times: 2 }], api: { retries: 2 } });
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
+    expect(on.writes()).toHaveLength(3);
+    expect(on.rows("select attempts from operations where name = 'New'")).toEqual([{ attempts: 3 }]);
+  });
+
+  it('again and again is given up as unknown, and nothing of its kind is deleted', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['Kept', 'Old'] },
+      faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'drop-before-effect' } }],
+      api: { retries: 1 },
+    });
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('partial');
+    expect([on.writes().length, on.skills()]).toEqual([2, ['Kept', 'Old']]);
+    expect(operations(on)).toMatchObject([
+      { name: 'New', status: 'unknown' },
+      { name: 'Old', status: 'held', rule: 'failed_creates' },
+    ]);
+  });
+
+  it('whose name the service changed is found by its near name and remembered', async () => {
+    const on = await stage({
+      seed: SEED,
+      settings: { trimNames: true, caseNames: 'lower' },
+      faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
+    });
+    expect((await on.apply({ skills: ['Kept', 'Type Script'] })).status).toBe('converged');
+    expect((await on.apply({ skills: ['Kept', 'Type Script'] })).status).toBe('converged');
+    expect([on.writes().length, on.skills()]).toEqual([1, ['Kept', 'type script']]);
+  });
+
+  it('in an earlier run is found out by the next one before it plans', async () => {
+    const on = await stage({
+      seed: SEED,
+      faults: [
+        { match: { method: 'POST' }, do: { type: 'drop-after-effect' } },
+        {
+          match: { method: 'GET', path: 'skill' },
+          skip: 1,
+          times: 'always',
+          do: { type: 'status', status: 400 },
+        },
+      ],
+    });
+    const first = await on.apply({ skills: ['Kept', 'New'] });
+    expect(first.status).toBe('partial');
+    on.sandbox.setFaults([]);
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
+    expect([on.writes(), on.skills()]).toEqual([['POST skill New'], ['Kept', 'New']]);
+    expect((await on.store.reader.run(first.runId))?.run.created).toBe(1);
+  });
+
+  it('and which only the last list of its run shows, under a changed name, is not created again', async () => {
+    const on = await stage({
+      seed: SEED,
+      settings: { caseNames: 'lower' },
+      faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
+    });
+    // While the create is settled the list of skills cannot be read; when the run is verified it can.
+    const blind = (deps: ApplyDeps): ApplyDeps => ({
+      ...deps,
+      service: {
+        writer: (account, signals) => deps.service.writer(account, signals),
+        reader: async (account, signals) => {
+          const reader = await deps.service.reader(account, signals);
+          let verifying = false;
+          return {
+            async listEntries(kind) {
+              verifying ||= kind === 'role' && on.writes().length > 0;
+              // Whoever settles asks for skills alone, whoever verifies asks for roles in the same breath.
+              await new Promise((resolve) => setImmediate(resolve));
+              const settling = kind === 'skill' && on.writes().length > 0 && !verifying;
+              if (settling) throw new ServiceError('unavailable', 'no answer');
+              return await reader.listEntries(kind);
+            },
+            listResources: () => reader.listResources(),
+            traffic: () => reader.traffic(),
+          };
+        },
+      },
+    });
+    expect(
+      (await on.apply({ skills: ['Kept', 'TypeScript'], deps: blind, policy: { delete: 'never' } })).status,
+    ).toBe('partial');
+    on.sandbox.clearRequests();
+    await on.apply({ skills: ['Kept', 'TypeScript'], policy: { delete: 'never' } });
+    expect(on.writes()).toEqual([]);
+    expect(on.skills().filter((name) => name === 'typescript')).toHaveLength(1);
+  });
+
+  it('of a 2xx answer without _id is found in the list', async () => {
+    const on = await stage({ seed: SEED, faults: [{ match: { method: 'POST' }, do: { type: 'no-id' } }] });
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
+    expect(on.writes()).toHaveLength(1);
+  });
+});
+
+describe('a delete', () => {
+  const seed = { ...SEED, skills: ['Kept', 'Old'] };
+
+  it('whose answer was lost is done when the list shows that the entry is gone', async () => {
+    const on = await stage({
+      seed,
+      faults: [{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }],
+    });
+    expect((await on.apply({ skills: ['Kept'] })).status).toBe('converged');
+    expect(on.writes()).toHaveLength(1);
+  });
+
+  it.each([200, 400, 404, 409, 410, 422, 500] as const)(
+    'of an entry that is gone is done, answered with %d',
+    async (unknownIdStatus) => {
+      const on = await stage({
+        seed,
+        settings: { unknownIdStatus },
+        faults: [{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }],
+        api: { retries: 1 },
+      });
+      expect((await on.apply({ skills: ['Kept'] })).status).toBe('converged');
+      expect(operations(on)).toMatchObject([{ name: 'Old', status: 'done' }]);
+    },
+  );
+
+  it('that is refused and whose entry stays has failed', async () => {
+    const on = await stage({
+      seed,
+      faults: [{ match: { method: 'DELETE' }, do: { type: 'status', status: 422 } }],
+    });
+    expect((await on.apply({ skills: ['Kept'] })).status).toBe('partial');
+    expect(operations(on)).toMatchObject([{ name: 'Old', status: 'failed' }]);
+  });
+});
+
+describe('lists that show a change late', () => {
+  it('make the run partial when settle is not enough, and the next run writes nothing again', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['Kept', 'Old'] },
+      settings: { listDelayMs: 3_000_000 },
+    });
+    const made = await on.apply({ skills: ['Kept', 'New'] });
+    expect(made.status).toBe('partial');
+    const detail = await on.store.reader.run(made.runId);
+    expect(detail?.warnings.filter(({ code }) => code === 'not_shown_yet')).toHaveLength(2);
+    on.sandbox.clearRequests();
+    const next = await on.apply({ skills: ['Kept', 'New'] });
+    expect(on.writes()).toEqual([]);
+    const late = next.plan?.warnings.filter(({ code }) => code === 'not_shown_yet');
+    expect(late?.map(({ name }) => name)).toEqual(['New', 'Old']);
+    expect(next.status).toBe('partial');
+  });
+});
+
+describe('a create that a near twin stands in the way of', () => {
+  it('is refused with a hint, and goes when the twin is approved to go first', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['typescript'] },
+      settings: { uniqueNames: 'caseless' },
+    });
+    await on.apply({ skills: ['TypeScript'] });
+    const [refused] = on.rows<{ status: string; reason: string }>(
+      "select status, reason from operations where action = 'create'",
+    );
+    expect(refused?.status).toBe('failed');
+    expect(refused?.reason).toContain('approvedDeletes');
+    const made = await on.apply({
+      skills: ['TypeScript'],
+      approvedDeletes: [{ kind: 'skill', name: 'typescript' }],
+    });
+    expect([made.status, on.skills()]).toEqual(['converged', ['TypeScript']]);
+  });
+});

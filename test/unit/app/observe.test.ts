@@ -1,0 +1,224 @@
+// The first steps of a run: lists that are read twice where something is missing, and whose they are, both times.
+import { describe, expect, it } from 'vitest';
+import { observe } from '../../../src/app/observe.ts';
+import type { PlanningDeps } from '../../../src/app/request.ts';
+import type { ObservedCatalog } from '../../../src/core/catalog.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { AccountState, IdentityClaim, Journal, LastGood } from '../../../src/core/ports.ts';
+import { entry, observed, person, wanted } from '../core/builders.ts';
+import { bareRequest, readerOf, unasked } from './bare-context.ts';
+import { QuickClock } from './quick-clock.ts';
+
+interface Setting {
+  readonly lastGood?: Partial<ObservedCatalog>;
+  readonly missing?: LastGood['missing'];
+  readonly deletedSince?: LastGood['deletedSince'];
+  readonly createdSince?: LastGood['createdSince'];
+  readonly remembered?: string | null;
+  readonly accountId?: string;
+  /** Who has claimed the remote account before. */
+  readonly claimedBy?: string;
+  /** Whether the store says that the lists are the same as the last good ones. */
+  readonly same?: boolean;
+}
+
+/** Observes what the n-th reading (from 1) shows. */
+async function observing(of: Setting, lists: (reading: number) => Partial<ObservedCatalog> | Error) {
+  const clock = new QuickClock();
+  const startMs = clock.nowMs();
+  const claims: IdentityClaim[] = [];
+  const journal: Journal = {
+    ...unasked<Journal>('journal'),
+    accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: of.remembered ?? null }),
+    identify: async (claim) => {
+      claims.push(claim);
+      return of.claimedBy ?? null;
+    },
+    lastGood: async (_account, _remoteAccountId, now) => {
+      if (of.lastGood === undefined && of.same !== true) return null;
+      return {
+        observed: of.same === true ? now : observed(of.lastGood),
+        missing: of.missing ?? [],
+        deletedSince: of.deletedSince ?? new Set(),
+        createdSince: of.createdSince ?? new Set(),
+      };
+    },
+  };
+  const reader = readerOf(() => lists(reader.readings));
+  const bare = bareRequest({ skill: wanted('Kept') });
+  const settings = {
+    ...bare.settings,
+    ...(of.accountId === undefined ? {} : { accountId: of.accountId }),
+  };
+  const deps: PlanningDeps = { ...unasked<PlanningDeps>('deps'), journal, clock };
+  const observation = await observe(reader, 'run', { ...bare, settings }, deps);
+  return { observation, claims, readings: reader.readings, passedMs: clock.nowMs() - startMs, startMs };
+}
+
+const skills = (...names: string[]) => ({ skill: names.map((name) => entry(name)) });
+
+function of(accountId: string, names: readonly string[]): Partial<ObservedCatalog> {
+  return { skill: names.map((name) => ({ ...entry(name), accountId })) };
+}
+
+describe('one reading', () => {
+  it.each<[string, Setting, Partial<ObservedCatalog>]>([
+    ['of an account that was never seen', {}, skills('A')],
+    ['that shows what the last good one did, and more', { lastGood: skills('A') }, skills('A', 'B')],
+    [
+      'that misses only what rolecall deleted',
+      { lastGood: skills('A', 'B'), deletedSince: new Set(['skill:B']) },
+      skills('A'),
+    ],
+    ['that the store finds the same', { same: true }, skills('A')],
+  ])('is enough: %s', async (_, setting, lists) => {
+    const { observation, readings, passedMs } = await observing(setting, () => lists);
+    expect([readings, passedMs, observation.shrink]).toEqual([1, 0, null]);
+    expect(observation.observed.skill).toEqual(lists.skill);
+  });
+
+  it('has the warnings of all three lists', async () => {
+    const warning = { code: 'c', message: 'm' };
+    const reader = {
+      listEntries: async (kind: 'skill' | 'role') => ({ items: [], warnings: [{ ...warning, name: kind }] }),
+      listResources: async () => ({ items: [], warnings: [{ ...warning, name: 'resource' }] }),
+      traffic: () => ({ requests: 0, retries: 0 }),
+    };
+    const journal: Journal = {
+      ...unasked<Journal>('journal'),
+      accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: null }),
+      identify: async () => null,
+      lastGood: async () => null,
+    };
+    const deps: PlanningDeps = { ...unasked<PlanningDeps>('deps'), journal, clock: new QuickClock() };
+    const { observed: lists } = await observe(reader, 'run', bareRequest(), deps);
+    expect(lists.warnings.map(({ name }) => name)).toEqual(['skill', 'role', 'resource']);
+  });
+});
+
+describe('what the last good lists showed and these do not', () => {
+  it('is looked for once more after recheck, and there again when the second reading has it', async () => {
+    const { observation, readings, passedMs } = await observing({ lastGood: skills('A', 'B') }, (reading) =>
+      reading === 1 ? skills('A') : skills('A', 'B'),
+    );
+    expect([readings, passedMs]).toEqual([2, 2000]);
+    expect(observation.observed.skill.map(({ id }) => id)).toEqual(['A', 'B']);
+  });
+
+  it.each<[string, Setting]>([
+    ['beside the same lists', { same: true }],
+    ['beside others', { lastGood: skills('A') }],
+  ])('is also what was created since, which is looked for once more: %s', async (_, setting) => {
+    const created = { ...setting, createdSince: new Set(['skill:New'] as const) };
+    const { observation, readings } = await observing(created, (reading) =>
+      reading === 1 ? skills('A') : skills('A', 'New'),
+    );
+    expect([readings, observation.observed.skill.map(({ id }) => id)]).toEqual([2, ['A', 'New']]);
+    expect((await observing(created, () => skills('A', 'New'))).readings).toBe(1);
+  });
+
+  it('is gone when both readings miss it', async () => {
+    const { observation, readings } = await observing({ lastGood: skills('A', 'B') }, () => skills('A'));
+    expect([readings, observation.observed.skill.map(({ id }) => id), observation.shrink]).toEqual([
+      2,
+      ['A'],
+      null,
+    ]);
+  });
+
+  it.each<[string, number]>([
+    ['twice', 2],
+    ['once', 1],
+  ])('is a suspicious shrink only when it is missing twice in a row: %s', async (_, times) => {
+    const lastGood = skills('A', 'B', 'C', 'D', 'E');
+    const { observation } = await observing({ lastGood }, (reading) => (reading <= times ? {} : lastGood));
+    expect(observation.shrink?.code).toBe(times === 2 ? 'suspicious_shrink' : undefined);
+  });
+
+  it('is no suspicious shrink when only the second reading shrank', async () => {
+    const lastGood = skills('A', 'B', 'C', 'D', 'E');
+    const { observation } = await observing({ lastGood }, (reading) =>
+      reading === 1 ? skills('A', 'B', 'C', 'D') : {},
+    );
+    expect([observation.shrink, observation.observed.skill.length]).toEqual([null, 4]);
+  });
+
+  it('is nobody’s business where the file leaves the kind out', async () => {
+    const lastGood = { role: ['A', 'B', 'C', 'D', 'E'].map((name) => entry(name)) };
+    const { observation } = await observing({ lastGood }, () => ({}));
+    expect(observation.shrink).toBeNull();
+  });
+});
+
+describe('people who are missing', () => {
+  const lastGood = { skill: [entry('A')], resources: [person('p', ['A'])] };
+
+  it('count as having what they had from when they were missed', async () => {
+    const { observation, startMs } = await observing({ lastGood }, () => skills('A'));
+    expect(observation.takenAtMs).toBe(startMs + 2000);
+    expect(observation.missing).toEqual([
+      { resourceId: 'p', kind: 'skill', remoteId: 'A', sinceMs: observation.takenAtMs },
+    ]);
+  });
+
+  it.each([
+    [86_399_000 - 2000, 1],
+    [86_400_000, 0],
+  ])('that are remembered go on counting for a day: after %d ms', async (ago, count) => {
+    const missing = [{ resourceId: 'q', kind: 'skill', remoteId: 'A', sinceMs: Date.now() - ago }] as const;
+    const { observation } = await observing({ lastGood: skills('A'), missing }, () => skills('A'));
+    expect(observation.missing).toHaveLength(count);
+  });
+
+  it('are none in an account that was never seen', async () => {
+    expect((await observing({}, () => skills('A'))).observation.missing).toEqual([]);
+  });
+});
+
+describe('whose account it is', () => {
+  it('is what the lists carry, claimed for this run', async () => {
+    const { observation, claims } = await observing({}, () => of('42', ['A']));
+    expect([observation.remoteAccountId, observation.identified]).toEqual(['42', true]);
+    expect(claims).toEqual([
+      {
+        runId: 'run',
+        account: 'acme',
+        baseUrl: 'http://127.0.0.1:1',
+        remoteAccountId: '42',
+        configured: new Set(['acme']),
+      },
+    ]);
+  });
+
+  it.each<[string, Setting, string | null]>([
+    ['the pin', { accountId: '42' }, '42'],
+    ['what is remembered', { remembered: '43' }, '43'],
+    ['unknown', {}, null],
+  ])('is, when nothing listed carries an id, %s', async (_, setting, id) => {
+    const { observation } = await observing(setting, () => skills('A'));
+    expect([observation.remoteAccountId, observation.identified]).toEqual([id, false]);
+  });
+
+  it.each<[string, Setting]>([
+    ['the pin', { accountId: '43' }],
+    ['what is remembered', { remembered: '43' }],
+  ])('must be %s', async (_, setting) => {
+    await expect(observing(setting, () => of('42', ['A']))).rejects.toMatchObject({
+      code: 'identity_mismatch',
+    });
+  });
+
+  it('is refused when another account has claimed it', async () => {
+    const refused = observing({ claimedBy: 'other' }, () => of('42', ['A']));
+    await expect(refused).rejects.toThrow(/42.*“other”/);
+    await expect(refused).rejects.toBeInstanceOf(ServiceError);
+  });
+
+  it('is asked of the second reading as well', async () => {
+    const lastGood = of('42', ['A', 'B']);
+    const changed = observing({ lastGood, remembered: '42' }, (reading) =>
+      reading === 1 ? of('42', ['A']) : of('43', ['A', 'B']),
+    );
+    await expect(changed).rejects.toMatchObject({ code: 'identity_mismatch' });
+  });
+});

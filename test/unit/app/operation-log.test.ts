@@ -1,0 +1,99 @@
+// The write-ahead journal of a run: no request leaves before its row is on disk, and what happens at once is one commit.
+import { describe, expect, it } from 'vitest';
+import { createOperationLog } from '../../../src/app/operation-log.ts';
+import { StoreError } from '../../../src/core/errors.ts';
+import type { SentCommit } from '../../../src/core/locks.ts';
+import type { Journal, OperationResult } from '../../../src/core/ports.ts';
+import { unasked } from './bare-context.ts';
+
+function result(seq: number): OperationResult {
+  return { seq, status: 'done', attempts: 1, httpStatus: 200, reason: null, rule: null, atMs: 0 };
+}
+
+/** A log over a journal that takes its time, whose n-th commit ends as told; `commits` are those that began. */
+function logOver(ends: readonly (SentCommit | Error)[] = []) {
+  const commits: { sent: number[]; results: number[]; ended: boolean }[] = [];
+  const journal: Journal = {
+    ...unasked<Journal>('journal'),
+    commitOperations: async (runId, lease, sent, results) => {
+      expect([runId, lease.token]).toEqual(['run', 't']);
+      expect(commits.filter(({ ended }) => !ended)).toEqual([]);
+      const commit = {
+        sent: sent.map(({ seq }) => seq),
+        results: results.map(({ seq }) => seq),
+        ended: false,
+      };
+      commits.push(commit);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      commit.ended = true;
+      const end = ends[commits.length - 1] ?? 'committed';
+      if (end instanceof Error) throw end;
+      return end;
+    },
+  };
+  return { log: createOperationLog(journal, 'run', { account: 'acme', token: 't' }), commits };
+}
+
+const FULL = new StoreError('store_full', 'the disk is full');
+
+describe('what is to be sent', () => {
+  it('may leave only when its commit has ended', async () => {
+    const { log, commits } = logOver();
+    expect(await log.sent(1, 0)).toBe('committed');
+    expect(commits).toEqual([{ sent: [1], results: [], ended: true }]);
+  });
+
+  it('at once is one commit, with the results that are known by then', async () => {
+    const { log, commits } = logOver();
+    log.result(result(9));
+    await Promise.all([log.sent(1, 0), log.sent(2, 0)]);
+    expect(commits).toMatchObject([{ sent: [1, 2], results: [9] }]);
+  });
+
+  it('later is another commit, after the one before', async () => {
+    const { log, commits } = logOver();
+    const first = log.sent(1, 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    log.result(result(1));
+    const second = log.sent(2, 0);
+    await Promise.all([first, second]);
+    expect(commits).toEqual([
+      { sent: [1], results: [], ended: true },
+      { sent: [2], results: [1], ended: true },
+    ]);
+  });
+
+  it('must not leave when the lock is lost', async () => {
+    const { log } = logOver(['committed', 'lock_lost']);
+    expect(await log.sent(1, 0)).toBe('committed');
+    expect(await log.sent(2, 0)).toBe('lock_lost');
+  });
+
+  it('hears that its commit failed, and so does all that comes after it', async () => {
+    const { log, commits } = logOver([FULL]);
+    await expect(log.sent(1, 0)).rejects.toBe(FULL);
+    await expect(log.sent(2, 0)).rejects.toBe(FULL);
+    expect(commits).toHaveLength(1);
+  });
+});
+
+describe('flush', () => {
+  it('ends when everything noted is on disk', async () => {
+    const { log, commits } = logOver();
+    log.result(result(1));
+    await log.flush();
+    expect(commits).toEqual([{ sent: [], results: [1], ended: true }]);
+  });
+
+  it('of nothing commits nothing', async () => {
+    const { log, commits } = logOver();
+    await log.flush();
+    expect(commits).toEqual([]);
+  });
+
+  it('tells of a commit that failed when nobody waited for it', async () => {
+    const { log } = logOver([FULL]);
+    log.result(result(1));
+    await expect(log.flush()).rejects.toBe(FULL);
+  });
+});

@@ -1,0 +1,43 @@
+// The lists of a run that knows whose account it works on: what is another's is refused.
+import { describe, expect, it } from 'vitest';
+import { ownLists } from '../../../src/app/own-lists.ts';
+import type { ObservedCatalog } from '../../../src/core/catalog.ts';
+import { entry, person } from '../core/builders.ts';
+import { readerOf } from './bare-context.ts';
+
+const of = <T>(accountId: string, item: T): T & { accountId: string } => ({ ...item, accountId });
+
+describe('the lists of a known account', () => {
+  it.each<[string, Partial<ObservedCatalog>]>([
+    ['a skill', { skill: [entry('A'), of('43', entry('B'))] }],
+    ['a role', { role: [of('43', entry('B'))] }],
+    ['a person', { resources: [of('42', person('p')), of('43', person('q'))] }],
+  ])('are refused for %s of another one', async (_, lists) => {
+    const reader = ownLists(
+      readerOf(() => lists),
+      () => '42',
+    );
+    const reading = Promise.all([
+      reader.listEntries('skill'),
+      reader.listEntries('role'),
+      reader.listResources(),
+    ]);
+    await expect(reading).rejects.toMatchObject({
+      code: 'identity_mismatch',
+      message: expect.stringMatching(/of account 43.* is 42/),
+    });
+  });
+
+  it.each<[string, string | null, Partial<ObservedCatalog>]>([
+    ['are its own', '42', { skill: [of('42', entry('A'))] }],
+    ['say nothing of whose they are', '42', { skill: [entry('A')] }],
+    ['are of whoever, while nobody knows whose account it is', null, { skill: [of('43', entry('A'))] }],
+  ])('are given as they are when they %s', async (_, expected, lists) => {
+    const reader = ownLists(
+      readerOf(() => lists),
+      () => expected,
+    );
+    expect((await reader.listEntries('skill')).items).toEqual(lists.skill);
+    expect(reader.traffic()).toEqual({ requests: 0, retries: 0 });
+  });
+});

@@ -1,0 +1,185 @@
+// How a run ends: what is counted, what is journaled of it, and what the caller hears of a failure.
+import { describe, expect, it } from 'vitest';
+import { describeFailure, endRun, failRun } from '../../../src/app/run-result.ts';
+import type { DryRunDeps } from '../../../src/app/request.ts';
+import { ConfigError, SecretError, ServiceError, StoreError } from '../../../src/core/errors.ts';
+import type { Journal, OperationResult, RunEnd } from '../../../src/core/ports.ts';
+import { entry, person, plan } from '../core/builders.ts';
+import { bareRequest, unasked } from './bare-context.ts';
+import { QuickClock } from './quick-clock.ts';
+
+const TRAFFIC = { requests: 7, retries: 2 };
+
+/** Dependencies whose journal keeps what it is told; it fails to end a run when asked to. */
+function keeping(failure?: Error, isOurs = true) {
+  const ends: RunEnd[] = [];
+  const throttles: [string, number][] = [];
+  const journal: Journal = {
+    ...unasked<Journal>('journal'),
+    endRun: async (_, end) => {
+      ends.push(end);
+      if (failure !== undefined) throw failure;
+      return isOurs;
+    },
+    rememberThrottle: async (account, untilMs) => void throttles.push([account, untilMs]),
+  };
+  const clock = new QuickClock();
+  const deps: DryRunDeps = { ...unasked<DryRunDeps>('deps'), journal, clock };
+  return { deps, ends, throttles, nowMs: clock.nowMs() };
+}
+
+type Result = OperationResult & { readonly action: 'create' | 'delete' };
+
+function result(action: Result['action'], more: Partial<OperationResult>): Result {
+  const whole = { seq: 1, attempts: 1, httpStatus: 200, reason: null, rule: null, atMs: 0, status: 'done' };
+  return { ...whole, action, ...more } as Result;
+}
+
+const made = plan({
+  skills: ['Kept', 'New'],
+  observed: { skill: [entry('Kept'), entry('Old')], resources: [person('p', ['Old'])] },
+});
+
+describe('the end of a run', () => {
+  it('counts what was done by this run, and what was held by plan or on the way', async () => {
+    const { deps, ends, nowMs } = keeping();
+    const results = [
+      result('create', {}),
+      result('create', {}),
+      result('create', { entry: { remoteId: '1', name: 'x', existed: true } }),
+      result('create', { entry: { remoteId: '2', name: 'y', existed: false } }),
+      result('create', { attempts: 0 }),
+      result('create', { status: 'failed' }),
+      result('create', { status: 'skipped', attempts: 0 }),
+      result('delete', {}),
+      result('delete', { attempts: 0 }),
+      result('delete', { status: 'unknown' }),
+      result('delete', { status: 'held', attempts: 0 }),
+    ];
+    const warnings = [{ code: 'vanished', message: 'm' }];
+    const ended = await endRun(
+      'run',
+      { status: 'partial', plan: made, traffic: TRAFFIC, results, warnings },
+      deps,
+    );
+    expect(ends).toEqual([
+      {
+        status: 'partial',
+        finishedAtMs: nowMs,
+        counts: { created: 3, deleted: 1, held: 2, kept: 1, failed: 2 },
+        traffic: TRAFFIC,
+        planDigest: made.digest,
+        errorCode: null,
+        error: null,
+        warnings: [...made.warnings, ...warnings],
+      },
+    ]);
+    expect(ended).toEqual({ runId: 'run', status: 'partial', plan: made, failure: null });
+  });
+
+  it('without a plan leaves the counting to the journal', async () => {
+    const { deps, ends } = keeping();
+    const error = { code: 'unavailable', message: 'm' };
+    const ended = await endRun('run', { status: 'failed', plan: null, traffic: TRAFFIC, error }, deps);
+    expect(ends).toMatchObject([
+      {
+        counts: null,
+        planDigest: null,
+        errorCode: 'unavailable',
+        error: 'm',
+        warnings: [],
+      },
+    ]);
+    expect(ended.failure).toEqual(error);
+  });
+
+  it.each([undefined, null, 'sha256:1'])(
+    'says which plan waits only when that changes: %s',
+    async (pending) => {
+      const { deps, ends } = keeping();
+      const ending = { status: 'planned', plan: null, traffic: TRAFFIC } as const;
+      await endRun('run', { ...ending, ...(pending === undefined ? {} : { pending }) }, deps);
+      expect(ends.map((end) => ['pending' in end, end.pending])).toEqual([[pending !== undefined, pending]]);
+    },
+  );
+});
+
+describe('a run that another process has ended', () => {
+  it('is interrupted, whatever it came to itself', async () => {
+    const { deps } = keeping(undefined, false);
+    const ended = await endRun('run', { status: 'converged', plan: made, traffic: TRAFFIC }, deps);
+    expect(ended).toMatchObject({
+      runId: 'run',
+      status: 'interrupted',
+      plan: made,
+      failure: { code: 'lock_lost' },
+    });
+  });
+});
+
+describe('a run that failed', () => {
+  it('is journaled with the error’s code and message', async () => {
+    const { deps, ends, throttles } = keeping();
+    const error = new ServiceError('unavailable', 'no answer', { retryAfterMs: 1000 });
+    const ended = await failRun('run', error, bareRequest(), deps, TRAFFIC);
+    expect(ended).toEqual({
+      runId: 'run',
+      status: 'failed',
+      plan: null,
+      failure: { code: 'unavailable', message: 'no answer' },
+    });
+    expect([ends.length, ends[0]?.traffic, throttles]).toEqual([1, TRAFFIC, []]);
+  });
+
+  it('remembers how long the service asked to be left alone', async () => {
+    const { deps, throttles, nowMs } = keeping();
+    const error = new ServiceError('throttled', 'later', { retryAfterMs: 600_000 });
+    await failRun('run', error, bareRequest(), deps, TRAFFIC);
+    expect(throttles).toEqual([['acme', nowMs + 600_000]]);
+  });
+
+  it('has nothing to remember when the service did not say how long', async () => {
+    const { deps, throttles, ends } = keeping();
+    await failRun('run', new ServiceError('throttled', 'later'), bareRequest(), deps, TRAFFIC);
+    expect([throttles, ends.length]).toEqual([[], 1]);
+  });
+
+  it('was interrupted when it was stopped', async () => {
+    const { deps } = keeping();
+    const request = bareRequest();
+    request.stop();
+    const ended = await failRun('run', new ServiceError('unavailable', 'cut'), request, deps, TRAFFIC);
+    expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'unavailable' } });
+  });
+
+  it.each([undefined, new Error('full as well')])(
+    'by its store is closed if that is possible, and told to the caller: %s',
+    async (second) => {
+      const { deps, ends } = keeping(second);
+      const error = new StoreError('store_full', 'the disk is full');
+      await expect(failRun('run', error, bareRequest(), deps, TRAFFIC)).rejects.toBe(error);
+      expect(ends).toMatchObject([{ status: 'failed', errorCode: 'store_full' }]);
+    },
+  );
+});
+
+describe('a failure in words', () => {
+  it.each<[Error, string]>([
+    [new ServiceError('auth', 'm'), 'unauthorized'],
+    [new SecretError('m'), 'secret_missing'],
+    [new StoreError('store_newer', 'm'), 'store_newer'],
+    [new ConfigError([]), 'config_invalid'],
+  ])('has the code and the message of an error of ours: %s', (error, code) => {
+    expect(describeFailure(error)).toEqual({ code, message: error.message });
+  });
+
+  it.each([new TypeError('x is no function'), 'x is no function'])(
+    'says of anything else that it is a bug',
+    (error) => {
+      expect(describeFailure(error)).toMatchObject({
+        code: 'internal',
+        message: expect.stringContaining('bug in rolecall: x is no function'),
+      });
+    },
+  );
+});

@@ -1,0 +1,330 @@
+// The steps of a run around what it writes: the lock, what earlier runs left, the word of a person, what is remembered.
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { AccountRequest } from '../../../src/app/request.ts';
+import type { Trigger } from '../../../src/core/journal.ts';
+import type { ConfigCommit } from '../../../src/core/settings.ts';
+import { entry, observed, person, wanted } from '../core/builders.ts';
+import { bareRequest } from './bare-context.ts';
+import { bareRun, endCodes } from './bare-run.ts';
+
+const skills = (...names: string[]) => names.map((name) => entry(name));
+const COMMIT: ConfigCommit = {
+  sha: 'a',
+  dirty: false,
+  committedAt: '2026-03-10T12:00:00Z',
+  authoredAt: '',
+  subject: '',
+};
+const wishing = (...names: string[]) => bareRequest({ skill: wanted(...names) }, { allowEmpty: true });
+const LEASE = { lease: { account: 'acme', token: 't' } };
+
+describe('a dry run', () => {
+  it('journals the plan and the lists, and writes nothing', async () => {
+    const run = bareRun({ skill: skills('Old') });
+    const result = await run.plan({ ...wishing('New'), commit: COMMIT });
+    expect(result).toMatchObject({
+      runId: 'run',
+      status: 'planned',
+      plan: { summary: { create: 1, delete: 1 } },
+    });
+    expect([run.sent, run.told.log]).toEqual([[], ['begin', 'before', 'plan', 'end']]);
+    expect(run.told.begun).toMatchObject([
+      {
+        id: 'run',
+        account: 'acme',
+        trigger: 'cli',
+        mode: 'plan',
+        startedAtMs: run.clock.nowMs(),
+        configCommit: COMMIT,
+      },
+    ]);
+    expect(run.told.applied).toEqual([]);
+  });
+
+  it.each<[Trigger, boolean]>([
+    ['cli', false],
+    ['schedule', true],
+    ['manual', true],
+  ])('started by %s says that nothing waits for approval any more: %s', async (trigger, says) => {
+    const run = bareRun({});
+    await run.plan({ ...wishing('New'), trigger });
+    expect(run.told.ends.map((end) => [end.pending, 'pending' in end])).toEqual([
+      [says ? null : undefined, says],
+    ]);
+  });
+
+  it('that cannot observe has failed', async () => {
+    const run = bareRun({});
+    run.lists = new ServiceError('unavailable', 'no answer');
+    expect(await run.plan(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unavailable' } });
+    expect(run.told.ends).toMatchObject([{ status: 'failed', traffic: { requests: 0, retries: 0 } }]);
+  });
+
+  it('that cannot even begin to read has failed', async () => {
+    const run = bareRun({});
+    const service = { ...run.deps.service, reader: () => Promise.reject(new ServiceError('auth', 'no')) };
+    Object.assign(run.deps, { service });
+    expect(await run.plan(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unauthorized' } });
+    expect(await run.apply(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unauthorized' } });
+    expect(run.told.ends.map(({ traffic }) => traffic)).toEqual([
+      { requests: 0, retries: 0 },
+      { requests: 0, retries: 0 },
+    ]);
+  });
+
+  it('shows what a guard blocks', async () => {
+    const lastGood = {
+      observed: observed({ skill: skills('A', 'B', 'C', 'D', 'E') }),
+      missing: [],
+      deletedSince: new Set<never>(),
+      createdSince: new Set<never>(),
+    };
+    const run = bareRun({}, { lastGood });
+    expect(await run.plan(wishing('A'))).toMatchObject({ status: 'blocked' });
+    expect(run.told.observations).toMatchObject([{ phase: 'before', good: false }]);
+  });
+});
+
+describe('the lock', () => {
+  it('that somebody else has makes no run', async () => {
+    const run = bareRun({});
+    run.locks = [{ heldBy: 'pid 7' }];
+    expect(await run.apply(wishing('New'))).toEqual({ heldBy: 'pid 7' });
+    expect(run.told.log).toEqual([]);
+  });
+
+  it('is given back also by a run that failed', async () => {
+    const run = bareRun({});
+    run.lists = new ServiceError('unavailable', 'no answer');
+    expect(await run.apply(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unavailable' } });
+    expect(run.told.log).toEqual(['begin', 'end', 'release']);
+  });
+
+  it('makes no run when another process has made it meanwhile', async () => {
+    const run = bareRun({});
+    expect(await run.apply(wishing('New'), { isMade: async () => true })).toEqual({ heldBy: null });
+    expect([run.told.log, run.sent]).toEqual([['release'], []]);
+    expect(await run.apply(wishing('New'), { isMade: async () => false })).toMatchObject({
+      status: 'converged',
+    });
+  });
+
+  it('that was waited for reads the files again, and the run does what they say then', async () => {
+    const run = bareRun({});
+    run.locks = [{ heldBy: 'pid 7' }, LEASE];
+    const waited: string[] = [];
+    await run.apply(wishing('Old'), {
+      lockTimeoutMs: 1000,
+      onWait: (heldBy) => void waited.push(heldBy),
+      reread: async () => wishing('New'),
+    });
+    expect([run.sent, waited]).toEqual([['POST skill New'], ['pid 7']]);
+  });
+
+  it('that was not waited for reads nothing again, nor does a run that cannot', async () => {
+    const run = bareRun({});
+    await run.apply(wishing('New'), { reread: async () => wishing('Other') });
+    run.locks = [{ heldBy: 'pid 7' }, LEASE];
+    await run.apply(wishing('New', 'More'), { lockTimeoutMs: 1000 });
+    expect(run.sent).toEqual(['POST skill New', 'POST skill More']);
+  });
+});
+
+describe('creates that earlier runs left open', () => {
+  const create = { runId: 'earlier', seq: 3, kind: 'skill', name: 'New', sinceMs: 0 } as const;
+
+  it('are found in the list, and then not created again', async () => {
+    const run = bareRun({}, { outstanding: [create] });
+    let shown = false;
+    run.onRead = (reading) => {
+      if (reading > 1 && !shown) run.lists = observed({ skill: [entry('New', '7')] });
+      shown = reading > 1;
+    };
+    expect(await run.apply(wishing('New'))).toMatchObject({ status: 'converged' });
+    expect([run.sent, run.told.settled]).toEqual([
+      [],
+      [{ create: expect.objectContaining(create), found: '7' }],
+    ]);
+  });
+
+  it('are absent when no list shows them, and created', async () => {
+    const run = bareRun({}, { outstanding: [create] });
+    await run.apply(wishing('New'));
+    expect([run.sent, run.told.settled]).toMatchObject([['POST skill New'], [{ found: null }]]);
+  });
+
+  it.each<[string, readonly string[], string | null]>([
+    ['an entry of a near name that nobody asks for', ['New'], '7'],
+    ['not an entry of a near name that the file asks for', ['New', 'new'], null],
+  ])('are %s', async (_, names, found) => {
+    const run = bareRun({ skill: [entry('new', '7')] }, { outstanding: [create] });
+    await run.apply(wishing(...names));
+    expect(run.told.settled.map((each) => each.found)).toEqual([found]);
+  });
+
+  it('are not an entry that was known before them', async () => {
+    const run = bareRun({ skill: [entry('New', '7')] }, { outstanding: [create], known: ['skill:7'] });
+    await run.apply(wishing('New'));
+    expect(run.told.settled.map((each) => each.found)).toEqual([null]);
+  });
+
+  it('stay open when it could not be found out', async () => {
+    const run = bareRun({}, { outstanding: [create] });
+    const request = wishing('New');
+    run.onRead = (reading) => {
+      run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : observed();
+    };
+    await run.apply(request);
+    expect(run.told.settled).toEqual([]);
+  });
+});
+
+describe('a plan that is expected', () => {
+  it('is carried out when it is the one, and refused when it is not', async () => {
+    const run = bareRun({});
+    const { plan } = { plan: null, ...(await run.plan(wishing('New'))) };
+    const stale = await run.apply(wishing('Other'), { expectedDigest: plan?.digest });
+    expect(stale).toMatchObject({ status: 'failed', failure: { code: 'plan_stale' } });
+    expect([run.sent, run.told.adopted, run.told.log.includes('operations')]).toEqual([[], [], false]);
+    const shown: (string | undefined)[] = [];
+    const done = await run.apply(wishing('New'), {
+      expectedDigest: plan?.digest,
+      onPlan: ({ digest }, runId) => void shown.push(digest, runId),
+    });
+    expect([done, shown]).toMatchObject([{ status: 'converged' }, [plan?.digest, 'run']]);
+  });
+});
+
+describe('a plan that needs a person’s word', () => {
+  const approving = { mode: 'approve', approvals: true } as const;
+
+  it('waits with its digest, and nothing is written or remembered', async () => {
+    const run = bareRun({});
+    const result = await run.apply({ ...wishing('New'), commit: COMMIT }, approving);
+    expect(result).toMatchObject({ status: 'planned' });
+    const digest = 'plan' in result ? result.plan?.digest : null;
+    expect(run.told.ends).toMatchObject([{ status: 'planned', pending: digest }]);
+    expect([run.sent, run.told.applied, run.told.asked]).toEqual([[], [], [{ digest, byHand: false }]]);
+    expect(run.told.begun).toMatchObject([{ mode: 'approve' }]);
+  });
+
+  it('is carried out when the word was given', async () => {
+    const run = bareRun({}, { approval: { type: 'taken' } });
+    expect(await run.apply({ ...wishing('New'), trigger: 'manual' }, approving)).toMatchObject({
+      status: 'converged',
+    });
+    expect(run.told.asked).toMatchObject([{ byHand: true }]);
+  });
+
+  it.each(['changed', 'expired'] as const)(
+    'waits when the word has lapsed, and says so: %s',
+    async (reason) => {
+      const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason } });
+      expect(await run.apply(wishing('New'), approving)).toMatchObject({ status: 'planned' });
+      expect([run.sent, endCodes(run)]).toEqual([[], ['approval_lapsed']]);
+      const message = run.told.ends[0]?.warnings[0]?.message;
+      expect(message).toContain(reason === 'changed' ? 'changed since' : '24 hours');
+    },
+  );
+
+  it('is none when there is nothing to do, and a word that has lapsed is told', async () => {
+    const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason: 'changed' } });
+    expect(await run.apply(wishing(), approving)).toMatchObject({ status: 'converged' });
+    expect(endCodes(run)).toEqual(['approval_lapsed']);
+  });
+
+  it('is none in apply mode', async () => {
+    const run = bareRun({});
+    expect(await run.apply(wishing('New'), { approvals: true })).toMatchObject({ status: 'converged' });
+    expect(endCodes(run)).toEqual([]);
+  });
+
+  it('is none on the command line, where nobody asks for it', async () => {
+    const run = bareRun({});
+    expect(await run.apply(wishing('New'), { mode: 'approve' })).toMatchObject({ status: 'converged' });
+    expect(run.told.asked).toEqual([]);
+  });
+});
+
+describe('a plan that a guard blocked', () => {
+  const lastGood = {
+    observed: observed({ skill: skills('A', 'B', 'C', 'D', 'E') }),
+    missing: [],
+    deletedSince: new Set<never>(),
+    createdSince: new Set<never>(),
+  };
+
+  it('is not carried out, in any mode, and its lists are no good ones', async () => {
+    const run = bareRun({}, { lastGood });
+    expect(await run.apply(wishing('A'))).toMatchObject({ status: 'blocked' });
+    expect([run.sent, run.told.adopted]).toEqual([[], []]);
+    expect(run.told.observations).toMatchObject([{ good: false }]);
+    expect(run.told.ends.map((end) => 'pending' in end)).toEqual([false]);
+  });
+
+  it('waits for a word where words are given', async () => {
+    const run = bareRun({}, { lastGood });
+    const result = await run.apply(wishing('A'), { approvals: true });
+    expect(run.told.ends).toMatchObject([
+      { status: 'blocked', pending: 'plan' in result && result.plan?.digest },
+    ]);
+  });
+
+  it('is carried out with a word, and its lists are the good ones then', async () => {
+    const run = bareRun({}, { lastGood, approval: { type: 'taken' } });
+    expect(await run.apply(wishing('A'), { approvals: true })).toMatchObject({ status: 'converged' });
+    expect([run.sent, run.told.observations[0]?.good]).toEqual([['POST skill A'], true]);
+  });
+
+  it('is carried out when that is accepted', async () => {
+    const run = bareRun({}, { lastGood });
+    await run.apply(wishing('A'), { accept: { shrink: true, olderSource: false } });
+    expect(run.sent).toEqual(['POST skill A']);
+  });
+});
+
+describe('a run that another process took over', () => {
+  it.each<[string, readonly string[]]>([
+    ['with something to do', ['New']],
+    ['with nothing to do', []],
+  ])('writes nothing more and is interrupted: %s', async (_, names) => {
+    const run = bareRun({}, { lostLock: true });
+    expect(await run.apply(wishing(...names))).toMatchObject({
+      status: 'interrupted',
+      failure: { code: 'lock_lost' },
+    });
+    expect([run.sent, run.told.log.includes('operations')]).toEqual([[], false]);
+    expect(run.told.ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
+  });
+});
+
+describe('what an applied run remembers', () => {
+  const request = (more: Partial<AccountRequest> = {}) => ({ ...wishing('Kept', 'New'), ...more });
+
+  it('is what the file names, before anything is sent', async () => {
+    const run = bareRun({ skill: skills('Kept', 'Old'), resources: [person('p', ['Old'])] });
+    run.answer = () => {
+      expect(run.told.adopted).toEqual(['skill:Kept']);
+      return null;
+    };
+    await run.apply(request());
+    expect([run.sent, run.told.applied]).toEqual([['POST skill New'], []]);
+  });
+
+  it('is the commit that it was applied from', async () => {
+    const run = bareRun({});
+    await run.apply(request({ commit: COMMIT }));
+    expect(run.told.applied).toEqual([{ sha: 'a', committedAt: COMMIT.committedAt }]);
+  });
+
+  it.each<[boolean, number]>([
+    [false, 0],
+    [true, 1],
+  ])('is not an older commit, unless it was accepted: %s', async (olderSource, count) => {
+    const lastApplied = { sha: 'b', committedAt: '2026-03-11T12:00:00Z' };
+    const run = bareRun({}, { lastApplied, relation: 'ancestor' });
+    await run.apply(request({ commit: COMMIT }), { accept: { shrink: false, olderSource } });
+    expect(run.told.applied).toHaveLength(count);
+  });
+});

@@ -1,0 +1,61 @@
+// The error family: a name and a stable code for each, and what a caller needs to act.
+import { describe, expect, it } from 'vitest';
+import type { ServiceErrorKind } from '../../../src/core/errors.ts';
+import {
+  ConfigError,
+  formatConfigIssue,
+  SecretError,
+  ServiceError,
+  StoreError,
+  UsageError,
+} from '../../../src/core/errors.ts';
+
+const issue = { file: 'a.yaml', line: 3, column: 7, message: 'unknown key', severity: 'error' } as const;
+
+describe('an error', () => {
+  it.each<[string, string, () => Error & { code: string }]>([
+    ['ConfigError', 'config_invalid', () => new ConfigError([issue])],
+    ['SecretError', 'secret_missing', () => new SecretError('m')],
+    ['ServiceError', 'unauthorized', () => new ServiceError('auth', 'm')],
+    ['StoreError', 'store_full', () => new StoreError('store_full', 'm')],
+    ['UsageError', 'usage', () => new UsageError('m')],
+  ])('%s has its name, and the code %s', (name, code, make) => {
+    const error = make();
+    expect([error.name, error.code]).toEqual([name, code]);
+  });
+
+  it.each<[ServiceErrorKind, string]>([
+    ['auth', 'unauthorized'],
+    ['throttled', 'throttled'],
+    ['unavailable', 'unavailable'],
+    ['rejected', 'rejected'],
+    ['malformed', 'malformed_response'],
+    ['identity', 'identity_mismatch'],
+  ])('of the service of kind %s has the code %s', (kind, code) => {
+    expect(new ServiceError(kind, 'm')).toMatchObject({ kind, code, message: 'm' });
+  });
+
+  it('of the service keeps the status and how long to wait', () => {
+    const error = new ServiceError('throttled', 'm', { httpStatus: 429, retryAfterMs: 1000 });
+    expect([error.httpStatus, error.retryAfterMs]).toEqual([429, 1000]);
+    const bare = new ServiceError('throttled', 'm');
+    expect([bare.httpStatus, bare.retryAfterMs]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['ServiceError', (options?: { cause: unknown }) => new ServiceError('auth', 'm', options)],
+    ['StoreError', (options?: { cause: unknown }) => new StoreError('c', 'm', options)],
+  ])('keeps its cause where it has one: %s', (_, make) => {
+    expect(make({ cause: 'why' }).cause).toBe('why');
+    expect('cause' in make()).toBe(false);
+  });
+});
+
+describe('issues of the configuration', () => {
+  it('are a line each, with their place', () => {
+    const second = { ...issue, line: 4, message: 'another' };
+    expect(formatConfigIssue(issue)).toBe('a.yaml:3:7: unknown key');
+    expect(new ConfigError([issue, second]).message).toBe('a.yaml:3:7: unknown key\na.yaml:4:7: another');
+    expect(new ConfigError([issue]).issues).toEqual([issue]);
+  });
+});

@@ -1,0 +1,55 @@
+// Who has what: assignments of people, counted once each, and those that refer to nothing that is listed.
+import { describe, expect, it } from 'vitest';
+import { accountUsage, holdingsOf, usageOf } from '../../../src/core/usage.ts';
+import { entry, observed, person } from './builders.ts';
+
+const skill = (resourceId: string, remoteId: string) => ({ resourceId, kind: 'skill' as const, remoteId });
+const role = (resourceId: string, remoteId: string) => ({ resourceId, kind: 'role' as const, remoteId });
+
+describe('the assignments of a person', () => {
+  it.each([
+    ['skills and a role', person('p', ['a', 'b'], 'r'), [skill('p', 'a'), skill('p', 'b'), role('p', 'r')]],
+    ['a skill that is named twice', person('p', ['a', 'a']), [skill('p', 'a')]],
+    ['nothing', person('p'), []],
+    ['an empty list and no role', person('p', [], null), []],
+    ['a role without an id', person('p', [], ''), []],
+    ['several roles', { ...person('p', [], 'r'), otherRoleIds: ['s', ''] }, [role('p', 'r'), role('p', 's')]],
+  ])('are %s', (_, resource, holdings) => {
+    expect(holdingsOf(resource)).toEqual(holdings);
+  });
+});
+
+describe('the people of an entry', () => {
+  it('stand once each, by code points, apart by kind', () => {
+    const usage = usageOf([
+      skill('\uffee', '1'),
+      skill('b', '1'),
+      skill('\u{1f600}', '1'),
+      skill('b', '1'),
+      role('c', '1'),
+    ]);
+    expect([...usage]).toEqual([
+      ['skill:1', ['b', '\uffee', '\u{1f600}']],
+      ['role:1', ['c']],
+    ]);
+  });
+});
+
+describe('the usage of an account', () => {
+  it('is every entry with its people, also those that nobody has, and references to unknown ids', () => {
+    const lists = observed({
+      skill: [entry('TypeScript', '1'), entry('Perl', '2')],
+      role: [entry('Clerk', '1')],
+      resources: [person('q', ['1', '9'], '1'), person('p', ['1'], '2')],
+    });
+    expect(accountUsage('acme', lists)).toEqual({
+      account: 'acme',
+      entries: [
+        { kind: 'skill', name: 'TypeScript', remoteId: '1', usedBy: ['p', 'q'] },
+        { kind: 'skill', name: 'Perl', remoteId: '2', usedBy: [] },
+        { kind: 'role', name: 'Clerk', remoteId: '1', usedBy: ['q'] },
+      ],
+      unknownReferences: [skill('q', '9'), role('p', '2')],
+    });
+  });
+});
