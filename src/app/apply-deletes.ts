@@ -49,9 +49,9 @@ export async function applyDeletes(
     if (doubt !== null) unsure.push(doubt);
   });
   await resolve(context, unsure);
-  for (const { operation, status, attempts, httpStatus, reason } of unsure) {
+  for (const { operation, attempts, httpStatus, reason } of unsure) {
     if (context.statuses.has(operation.seq)) continue;
-    conclude(context, operation.seq, status, { attempts, httpStatus, reason });
+    conclude(context, operation.seq, 'failed', { attempts, httpStatus, reason });
   }
   skip(context, deletes, context.halt?.message ?? readings.problem());
 }

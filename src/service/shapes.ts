@@ -180,7 +180,7 @@ function identified(what: string, index: number, item: unknown): { object: Json;
 function refuseToken(what: string, index: number, values: readonly unknown[], token: TokenGuard): void {
   if (holdsToken(values, token))
     throw malformed(
-      `${what}: the object at ${index} has the token itself for a name or an id; mend it there`,
+      `${what}: object number ${index + 1} has the token itself for a name or an id; mend it there`,
     );
 }
 
