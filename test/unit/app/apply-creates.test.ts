@@ -329,13 +329,13 @@ describe('a create whose answer was lost', () => {
 });
 
 describe('a create that is refused as one that is there', () => {
-  const twin = { nearTwin: ({ name }: NumberedOperation) => name.toLowerCase() };
+  const twin = { nearTwin: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way` };
 
   it('names the twin that stands in its way', async () => {
     const on = scenery(twin);
     on.answer = () => refused(409);
     expect(await on.apply('A')).toEqual(['A failed']);
-    expect(on.context.statuses.get(1)?.reason).toMatch(/^refused; "a" is there/);
+    expect(on.context.statuses.get(1)?.reason).toBe("refused; a stands in its way");
     expect(on.reader.readings).toBe(0);
   });
 
