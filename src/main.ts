@@ -15,23 +15,24 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/** Errors with a person who can act get a sentence; anything else is a bug, and says so without a stack. */
-function explain(error: unknown): { readonly text: string; readonly exit: number } {
+/** Errors with a person who can act get a sentence; anything else is a bug, and says so without a stack. All of it is visible. */
+async function explain(error: unknown): Promise<{ readonly text: string; readonly exit: number }> {
+  const { visible, visibleLines } = await import('./report/visible.ts');
   if (error instanceof ConfigError) {
-    const lines = error.issues.map((issue) => `error: ${formatConfigIssue(issue)}`);
+    const lines = error.issues.map((issue) => `error: ${visible(formatConfigIssue(issue))}`);
     return { text: lines.join('\n'), exit: 4 };
   }
-  if (error instanceof UsageError) return { text: `error: ${error.message}`, exit: 64 };
+  if (error instanceof UsageError) return { text: `error: ${visible(error.message)}`, exit: 64 };
   if (error instanceof StoreError || error instanceof ServiceError || error instanceof SecretError) {
-    return { text: `error: ${error.message}`, exit: 1 };
+    return { text: `error: ${visible(error.message)}`, exit: 1 };
   }
   // Another room's error that is meant for people carries a name of its own and a whole sentence.
   if (error instanceof Error && error.name === 'SandboxError')
-    return { text: `error: ${error.message}`, exit: 1 };
+    return { text: `error: ${visible(error.message)}`, exit: 1 };
   const message = error instanceof Error ? error.message : String(error);
   const hint = process.env['ROLECALL_DEBUG'] === undefined ? '\nSet ROLECALL_DEBUG=1 to see where.' : '';
-  const stack = hint === '' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
-  return { text: `error: a bug in rolecall: ${message}${hint}${stack}`, exit: 1 };
+  const stack = hint === '' && error instanceof Error ? `\n${visibleLines(error.stack ?? '')}` : '';
+  return { text: `error: a bug in rolecall: ${visible(message)}${hint}${stack}`, exit: 1 };
 }
 
 // A reader that goes away, as `head` does, is no failure of ours.
@@ -44,7 +45,7 @@ try {
   const environment = async () => (await import('./wire.ts')).createEnvironment(version);
   process.exitCode = await runCommand(process.argv.slice(2), environment, version);
 } catch (error) {
-  const { text, exit } = explain(error);
+  const { text, exit } = await explain(error);
   process.stderr.write(`${text}\n`);
   process.exitCode = exit;
 }

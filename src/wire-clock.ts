@@ -3,6 +3,7 @@ import type { Clock } from './core/ports.ts';
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
+  steadyMs: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true) return resolve();

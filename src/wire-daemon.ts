@@ -1,4 +1,5 @@
 // The composition root of the daemon: joins its rooms, starts them in order and unwinds them in the reverse order.
+import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
@@ -13,6 +14,7 @@ import { startHttp } from './daemon/http/server.ts';
 import type { Log } from './daemon/log.ts';
 import { createMetrics } from './daemon/metrics.ts';
 import { createSystemd } from './daemon/systemd.ts';
+import { inVisibleJson, visibleData } from './report/visible.ts';
 import type { Releasers } from './wire-open-daemon.ts';
 import { openDaemon } from './wire-open-daemon.ts';
 import { openSource, readBootstrap } from './wire-source.ts';
@@ -152,6 +154,8 @@ interface DaemonSignals extends RunSignals {
 function createSignals(): DaemonSignals {
   const stop = new AbortController();
   const kill = new AbortController();
+  // As many wait at once as the service keeps waiting; each lets go of the signal when its wait ends.
+  setMaxListeners(0, stop.signal, kill.signal);
   let hangup = async (): Promise<void> => undefined;
   process.on('SIGHUP', () => {
     if (!stop.signal.aborted) void hangup();
@@ -180,7 +184,10 @@ function createSignals(): DaemonSignals {
 function createLog({ log }: ServiceSettings): Logger {
   const pretty = log.format === 'pretty' || (log.format === 'auto' && process.stderr.isTTY);
   const options = { level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  return pretty
-    ? pino({ ...options, transport: { target: 'pino-pretty', options: { destination: 2 } } })
-    : pino(options, pino.destination({ dest: 2, sync: true }));
+  if (pretty) {
+    const transport = { target: 'pino-pretty', options: { destination: 2 } };
+    return pino({ ...options, formatters: { log: visibleData }, transport });
+  }
+  const stderr = pino.destination({ dest: 2, sync: true });
+  return pino(options, { write: (line: string) => void stderr.write(inVisibleJson(line)) });
 }

@@ -1,4 +1,5 @@
-// What takes minutes: two daemons on one store. One file at a time.
+// What takes minutes: two daemons on one store; processes that are killed, paused and run out of room at every point of
+// their way; the soak; many spoilt files. One file at a time.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -87,11 +87,14 @@ export function lockLost(): Halt {
   };
 }
 
-/** 401, 403 and a long Retry-After end the whole account at once; other failures end one operation. */
+/** 401, 403, a list of another account and a long Retry-After end the whole account at once; other failures end one operation. */
 export function noteFailure(context: ApplyContext, error: ServiceError): void {
   if (context.halt !== null) return;
   if (error.kind === 'auth') {
     context.halt = { code: 'unauthorized', message: 'the service refused the token', error };
+  }
+  if (error.kind === 'identity') {
+    context.halt = { code: 'identity_mismatch', message: 'a list was of another account', error };
   }
   if (error.kind === 'throttled' && (error.retryAfterMs ?? 0) > LONGEST_WAIT_MS) {
     context.halt = { code: 'throttled', message: 'the service asked to be left alone', error };

@@ -132,7 +132,7 @@ function doubtOf(
     operation,
     kind: operation.kind,
     name: operation.name,
-    sinceMs: context.deps.clock.nowMs(),
+    sinceMs: context.deps.clock.steadyMs(),
     isKnown: (key) => seen.has(key),
     attempts: outcome.attempts,
     httpStatus: outcome.httpStatus,

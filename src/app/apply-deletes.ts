@@ -7,7 +7,7 @@ import type { HoldRule } from '../core/plan.ts';
 import type { UsageIndex } from '../core/usage.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { DeleteOutcome } from '../core/ports.ts';
+import type { Clock, DeleteOutcome } from '../core/ports.ts';
 import { baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, forEachOperation, halted, lockLost, noteFailure, skip } from './apply-context.ts';
@@ -19,8 +19,8 @@ const READ_AGAIN_MS = 60_000;
 interface Reading {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly usage: UsageIndex;
-  /** When it began. */
-  readonly atMs: number;
+  /** Whether a minute has passed since it began. */
+  readonly isOld: () => boolean;
 }
 
 /** A delete that was answered, or not, in a way that does not say whether the entry is gone. */
@@ -30,6 +30,7 @@ interface UnsureDelete {
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly reason: string;
+  /** On the steady clock. */
   readonly sinceMs: number;
 }
 
@@ -50,6 +51,10 @@ export async function applyDeletes(
     if (doubt !== null) unsure.push(doubt);
   });
   await resolve(context, unsure);
+  for (const { operation, status, attempts, httpStatus, reason } of unsure) {
+    if (context.statuses.has(operation.seq)) continue;
+    conclude(context, operation.seq, status, { attempts, httpStatus, reason });
+  }
   skip(context, deletes, context.halt?.message ?? readings.problem());
 }
 
@@ -64,13 +69,12 @@ interface Readings {
 
 function createReadings(context: ApplyContext): Readings {
   let latest: Promise<Reading | null> | null = null;
-  let atMs = 0;
+  let isOld = (): boolean => true;
   let problem = 'it was not tried';
   return {
     current() {
-      const nowMs = context.deps.clock.nowMs();
-      if (latest === null || nowMs - atMs >= READ_AGAIN_MS) {
-        atMs = nowMs;
+      if (latest === null || isOld()) {
+        isOld = growOld(context.deps.clock);
         latest = read(context, (why) => {
           problem = why;
         });
@@ -81,11 +85,17 @@ function createReadings(context: ApplyContext): Readings {
   };
 }
 
+/** Whether a minute has passed since now, by either clock: one may have been set back, the other slept. */
+function growOld(clock: Clock): () => boolean {
+  const [nowMs, steadyMs] = [clock.nowMs(), clock.steadyMs()];
+  return () => Math.max(clock.nowMs() - nowMs, clock.steadyMs() - steadyMs) >= READ_AGAIN_MS;
+}
+
 async function read(context: ApplyContext, onProblem: (why: string) => void): Promise<Reading | null> {
-  const atMs = context.deps.clock.nowMs();
+  const isOld = growOld(context.deps.clock);
   try {
     const observed = await readTwiceIfNeeded(context);
-    if (observed !== null) return { ...index(observed), atMs };
+    if (observed !== null) return { ...index(observed), isOld };
     onProblem('the lists lost more than half since the run began, twice in a row, so nothing is deleted');
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -145,11 +155,7 @@ async function deleteOne(
       context.halt ??= lockLost();
       break;
     }
-    const outcome = await context.writer.delete(
-      kind,
-      remoteId,
-      () => clock.nowMs() - reading.atMs < READ_AGAIN_MS,
-    );
+    const outcome = await context.writer.delete(kind, remoteId, () => !reading.isOld());
     attempts += outcome.attempts;
     if (outcome.type !== 'outdated') return concludeDelete(context, operation, { ...outcome, attempts });
   }
@@ -174,17 +180,18 @@ function concludeDelete(
     case 'doubtful': {
       const { httpStatus, reason } = outcome;
       conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
-      const sinceMs = context.deps.clock.nowMs();
+      const sinceMs = context.deps.clock.steadyMs();
       return { operation, status: 'unknown', attempts, httpStatus, reason, sinceMs };
     }
     case 'failed': {
       const { message: reason, httpStatus = null } = outcome.error;
       noteFailure(context, outcome.error);
-      conclude(context, seq, attempts === 0 ? 'skipped' : 'failed', { attempts, httpStatus, reason });
+      // What was sent is told as failed only when the lists were asked: a run that ends before has not found it out.
+      if (attempts === 0) conclude(context, seq, 'skipped', { attempts, httpStatus, reason });
       // A list tells whether it is gone. Where the service says so itself a stale list gets its time to agree; any
       // other refusal is looked up once.
       const saysGone = httpStatus === 404 || httpStatus === 410;
-      const sinceMs = saysGone ? context.deps.clock.nowMs() : 0;
+      const sinceMs = saysGone ? context.deps.clock.steadyMs() : -Infinity;
       return { operation, status: 'failed', attempts, httpStatus, reason, sinceMs };
     }
     default:
@@ -233,7 +240,7 @@ async function resolve(context: ApplyContext, unsure: readonly UnsureDelete[]): 
   let open = [...unsure];
   for (const waitMs of waits()) {
     if (open.length === 0 || context.halt?.code === 'unauthorized') return;
-    const readAtMs = clock.nowMs();
+    const readAtMs = clock.steadyMs();
     const reading = await read(context, () => undefined);
     if (reading !== null) {
       for (const { operation, attempts, httpStatus } of open) {

@@ -14,6 +14,7 @@ import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
+import { ownLists } from './own-lists.ts';
 import type { Planned } from './plan-account.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from './request.ts';
 import type { RunResult } from './run-result.ts';
@@ -59,7 +60,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
   const context: ApplyContext = {
     request,
     deps,
-    reader,
+    reader: ownLists(reader, () => context.remoteAccountId),
     writer: await deps.service.writer(settings, signals),
     log,
     planned: observation.observed,

@@ -12,6 +12,8 @@ import {
   missingHoldings,
   suspiciousShrink,
 } from '../core/shrink.ts';
+import type { EntryKey } from '../core/usage.ts';
+import { entryKey } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps } from './request.ts';
 
 /** What a run knows of the account before it plans. */
@@ -95,14 +97,24 @@ async function lookTwice(
   lastGood: LastGood | null,
   baseline: Baseline | null,
 ): Promise<{ observed: ObservedCatalog; shrink: Warning | null }> {
-  if (baseline === null || lastGood?.observed === first) return { observed: first, shrink: null };
+  if (baseline === null || lastGood === null) return { observed: first, shrink: null };
+  // Also what was created since then is created again only when it is missing twice.
+  const lacksCreated = lacksAny(first, lastGood.createdSince);
+  if (lastGood.observed === first && !lacksCreated) return { observed: first, shrink: null };
   const managed = KINDS.filter((kind) => settings.desired[kind] !== undefined);
   const suspicion = suspiciousShrink(baseline, first, managed);
-  if (suspicion === null && !anythingMissing(baseline, first)) return { observed: first, shrink: null };
+  if (suspicion === null && !lacksCreated && !anythingMissing(baseline, first)) {
+    return { observed: first, shrink: null };
+  }
   await clock.sleep(api.recheckMs, signals.stop);
   const second = await readLists(reader);
   return {
     observed: mergeReadings(first, second),
     shrink: suspicion === null ? null : suspiciousShrink(baseline, second, managed),
   };
+}
+
+function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {
+  const listed = new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
+  return [...keys].some((key) => !listed.has(key));
 }

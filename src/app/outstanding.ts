@@ -4,6 +4,7 @@ import { nameKey } from '../core/names.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
 import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
+import { ownLists } from './own-lists.ts';
 import type { AccountRequest, DryRunDeps } from './request.ts';
 import type { Doubt } from './settle.ts';
 import { settle } from './settle.ts';
@@ -27,16 +28,21 @@ export async function settleOutstanding(
   const doubts = await Promise.all(
     creates.map(async (create): Promise<OutstandingDoubt> => {
       const known = await journal.knownIds(settings.name, remoteAccountId, create.runId);
-      return { ...create, create, isKnown: (key) => known.has(key) };
+      const sinceMs = clock.steadyMs() - Math.max(0, clock.nowMs() - create.sinceMs);
+      return { ...create, sinceMs, create, isKnown: (key) => known.has(key) };
     }),
   );
-  const settlements = await settle(doubts, reader, {
-    settleMs: api.settleMs,
-    isDesired: (kind, name) =>
-      settings.desired[kind]?.some((entry) => nameKey(entry.name) === nameKey(name)) === true,
-    clock,
-    stop: signals.stop,
-  });
+  const settlements = await settle(
+    doubts,
+    ownLists(reader, () => remoteAccountId),
+    {
+      settleMs: api.settleMs,
+      isDesired: (kind, name) =>
+        settings.desired[kind]?.some((entry) => nameKey(entry.name) === nameKey(name)) === true,
+      clock,
+      stop: signals.stop,
+    },
+  );
   for (const { doubt, ...settlement } of settlements) {
     if (settlement.type === 'open') continue;
     const entry = settlement.type === 'found' ? settlement.entry : null;

@@ -1,7 +1,7 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal (contract, section 5).
 // A list of steps; each step is a file of its own.
 import type { Plan } from '../core/plan.ts';
-import type { Lease } from '../core/locks.ts';
+import type { Lease, SentCommit } from '../core/locks.ts';
 import type { ServiceReader, Traffic } from '../core/ports.ts';
 import type { Word } from './approval.ts';
 import { askForWord } from './approval.ts';
@@ -15,7 +15,7 @@ import { planAccount } from './plan-account.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps, ReconcileOptions } from './request.ts';
 import { ACCEPT_NOTHING } from './request.ts';
 import type { RunResult } from './run-result.ts';
-import { endRun, failRun } from './run-result.ts';
+import { endRun, failRun, LOCK_LOST } from './run-result.ts';
 
 const FREE: Word = { verdict: 'free', warnings: [] };
 const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
@@ -117,7 +117,10 @@ async function runLocked(
       };
       return await endRun(runId, { status: 'failed', plan, traffic: reader.traffic(), error }, deps);
     }
-    await remember(runId, observation, planned, request, deps);
+    if ((await remember(runId, lease, observation, planned, request, deps)) === 'lock_lost') {
+      const ending = { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST } as const;
+      return await endRun(runId, ending, deps);
+    }
     return await carryOut({
       runId,
       lease,
@@ -175,13 +178,17 @@ async function recordPlan(
 /** What the file names is rolecall's from now on, and its commit is what the account stands at. */
 async function remember(
   runId: string,
+  lease: Lease,
   { observed, remoteAccountId }: Observation,
   { sourceAccepted, named }: Planned,
-  { settings, commit }: AccountRequest,
+  { commit }: AccountRequest,
   { journal }: ApplyDeps,
-): Promise<void> {
-  await journal.adopt(settings.name, remoteAccountId, runId, named(observed));
-  if (commit !== null && sourceAccepted) {
-    await journal.rememberApplied(settings.name, { sha: commit.sha, committedAt: commit.committedAt });
-  }
+): Promise<SentCommit> {
+  const accepted = commit !== null && sourceAccepted;
+  return await journal.rememberApplied(lease, {
+    runId,
+    remoteAccountId,
+    named: named(observed),
+    commit: accepted ? { sha: commit.sha, committedAt: commit.committedAt } : null,
+  });
 }

@@ -3,13 +3,19 @@ import type { Warning } from '../core/catalog.ts';
 import { ConfigError, SecretError, ServiceError, StoreError } from '../core/errors.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
-import type { OperationResult, Traffic } from '../core/ports.ts';
+import type { OperationResult, RunEnd, Traffic } from '../core/ports.ts';
 import type { AccountRequest, DryRunDeps } from './request.ts';
 
 export interface RunFailure {
   readonly code: string;
   readonly message: string;
 }
+
+/** Another process took the account over while this one was paused, and has said of the run what there is to say. */
+export const LOCK_LOST: RunFailure = {
+  code: 'lock_lost',
+  message: 'another process took the account over',
+};
 
 /** What the caller gets; the journal holds the rest under `runId`. */
 export interface RunResult {
@@ -30,24 +36,16 @@ interface Ending {
   readonly results?: readonly (OperationResult & { readonly action: 'create' | 'delete' })[];
 }
 
-/** Journals the end of a run. */
+/** Journals the end of a run; one that another process has ended meanwhile is told as interrupted. */
 export async function endRun(
   runId: string,
-  { status, plan, traffic, error, warnings = [], results = [], pending }: Ending,
+  { status, plan, traffic, error, warnings = [], results, pending }: Ending,
   { journal, clock }: DryRunDeps,
 ): Promise<RunResult> {
-  const done = results.filter((result) => result.status === 'done' && result.attempts > 0);
-  const heldMeanwhile = results.filter((result) => result.status === 'held').length;
-  await journal.endRun(runId, {
+  const isOurs = await journal.endRun(runId, {
     status,
     finishedAtMs: clock.nowMs(),
-    counts: {
-      created: done.filter((result) => result.action === 'create' && result.entry?.existed !== true).length,
-      deleted: done.filter((result) => result.action === 'delete').length,
-      held: (plan?.summary.hold ?? 0) + heldMeanwhile,
-      kept: plan?.summary.keep ?? 0,
-      failed: results.filter((result) => result.status === 'failed' || result.status === 'unknown').length,
-    },
+    counts: plan === null ? null : countsOf(plan, results),
     traffic,
     planDigest: plan?.digest ?? null,
     errorCode: error?.code ?? null,
@@ -55,7 +53,21 @@ export async function endRun(
     warnings: [...(plan?.warnings ?? []), ...warnings],
     ...(pending === undefined ? {} : { pending }),
   });
-  return { runId, status, plan, failure: error ?? null };
+  return isOurs
+    ? { runId, status, plan, failure: error ?? null }
+    : { runId, status: 'interrupted', plan, failure: LOCK_LOST };
+}
+
+function countsOf(plan: Plan, results: Ending['results'] = []): RunEnd['counts'] {
+  const done = results.filter((result) => result.status === 'done' && result.attempts > 0);
+  const heldMeanwhile = results.filter((result) => result.status === 'held').length;
+  return {
+    created: done.filter((result) => result.action === 'create' && result.entry?.existed !== true).length,
+    deleted: done.filter((result) => result.action === 'delete').length,
+    held: plan.summary.hold + heldMeanwhile,
+    kept: plan.summary.keep,
+    failed: results.filter((result) => result.status === 'failed' || result.status === 'unknown').length,
+  };
 }
 
 /** Ends a run that could not observe or plan. A full store is told to the caller; any other failure is journaled. */

@@ -10,7 +10,7 @@ import { entryKey } from '../core/usage.ts';
 export interface Doubt {
   readonly kind: Kind;
   readonly name: string;
-  /** When its answer came or was given up. */
+  /** When its answer came or was given up, on the steady clock: one that is set forward lets no `settle` pass. */
   readonly sinceMs: number;
   /** Whether an id was there before the create was sent, or belongs to another create. */
   readonly isKnown: (key: EntryKey) => boolean;
@@ -43,7 +43,7 @@ export async function settle<D extends Doubt>(
   const taken = new Set<EntryKey>();
   let open = [...doubts];
   for (const waitMs of waits()) {
-    const readAtMs = clock.nowMs();
+    const readAtMs = clock.steadyMs();
     const lists = await readKinds(reader, open);
     const remaining: D[] = [];
     for (const doubt of open) {
@@ -58,7 +58,7 @@ export async function settle<D extends Doubt>(
     }
     open = remaining;
     if (open.length === 0 || stop.aborted) break;
-    const dueInMs = Math.min(...open.map((doubt) => doubt.sinceMs + options.settleMs - clock.nowMs()));
+    const dueInMs = Math.min(...open.map((doubt) => doubt.sinceMs + options.settleMs - clock.steadyMs()));
     await clock.sleep(Math.max(1, Math.min(waitMs, dueInMs)), stop);
   }
   return [...settled, ...open.map((doubt) => ({ doubt, type: 'open' as const }))];

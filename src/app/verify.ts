@@ -6,10 +6,11 @@ import { globMatcher, nameKey } from '../core/names.ts';
 import { missingDesiredNames } from '../core/make-plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { History } from '../core/history.ts';
-import { kindNameKey } from '../core/history.ts';
+import { isStillRequested, kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { noteFailure } from './apply-context.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
@@ -42,24 +43,31 @@ export async function verify(
     return result?.status === 'done' ? [{ operation, result }] : [];
   });
   const lastMs = Math.max(0, ...done.map(({ result }) => result.atMs));
-  const startedAtMs = clock.nowMs();
+  // A clock that is set meanwhile neither ends the wait nor prolongs it.
+  const startedAtMs = clock.steadyMs();
+  const lastDoneMs = startedAtMs - Math.max(0, clock.nowMs() - lastMs);
   let observed: ObservedCatalog | null = null;
   let failure: ServiceError | null = null;
   for (const waitMs of waits()) {
-    const readAtMs = clock.nowMs();
+    const readAtMs = clock.steadyMs();
     try {
       observed = await readLists(context.reader);
       failure = null;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       failure = error;
+      if (error.kind === 'identity') noteFailure(context, error);
     }
     const open = observed === null ? done : done.filter((each) => !isShown(each, observed));
     const vanished = observed === null ? [] : vanishedNames(expectation, done, observed);
     // What was done is waited for as long as `settle`; what others did is only looked for once more.
-    const settled = readAtMs - lastMs >= (open.length > 0 || failure !== null ? api.settleMs : 0);
+    const settled = readAtMs - lastDoneMs >= (open.length > 0 || failure !== null ? api.settleMs : 0);
     const lookedTwice = vanished.length === 0 || readAtMs - startedAtMs >= api.recheckMs;
-    const hopeless = failure?.kind === 'auth' || failure?.kind === 'malformed' || signals.stop.aborted;
+    const hopeless =
+      failure?.kind === 'auth' ||
+      failure?.kind === 'malformed' ||
+      context.halt !== null ||
+      signals.stop.aborted;
     if ((settled && lookedTwice) || hopeless) {
       if (failure !== null || observed === null) return { observed: null, warnings: [unverified(failure)] };
       const appeared = appearedEntries(context, expectation, done, observed);
@@ -110,16 +118,23 @@ function vanishedNames(
 ): Warning[] {
   // What the service named differently is found by its id, as in the next plan.
   const renamed = new Map(history.requestedNames);
+  const taken = new Set<string>();
   for (const { operation, result } of done) {
-    if (result.entry !== undefined) {
-      renamed.set(entryKey(operation.kind, result.entry.remoteId), operation.name);
-    }
+    const { kind, name: requested } = operation;
+    const now = observed[kind].find(({ id }) => id === result.entry?.remoteId)?.name;
+    if (result.entry === undefined || now === undefined) continue;
+    if (isStillRequested({ requested, name: result.entry.name, listed: false }, now)) {
+      renamed.set(entryKey(kind, result.entry.remoteId), requested);
+    } else taken.add(kindNameKey(kind, requested));
   }
   return missingDesiredNames(desired, observed, { ...history, requestedNames: renamed })
-    .filter(({ kind, name }) => !handled.has(kindNameKey(kind, name)))
+    .filter(({ kind, name }) => {
+      const key = kindNameKey(kind, name);
+      return taken.has(key) || !handled.has(key);
+    })
     .map(({ kind, name }) => ({
       code: 'vanished',
-      message: `the ${kind} “${name}” was there when the run began and is not there at its end; the next run judges it`,
+      message: `the ${kind} “${name}” was there in the course of the run and is not there at its end; the next run judges it`,
       kind,
       name,
     }));

@@ -2,7 +2,7 @@
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError, formatConfigIssue, UsageError } from '../core/errors.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import { say } from './console.ts';
+import { sayWarnings } from './console.ts';
 import type { Configuration, ConfiguredAccount, Environment } from './environment.ts';
 
 export interface Loaded {
@@ -26,7 +26,7 @@ export async function loadAccounts(
 
 /** Says the warnings among the problems of a configuration. */
 export function warnOf(issues: readonly ConfigIssue[]): void {
-  for (const issue of issues) if (issue.severity === 'warning') say(`warning: ${formatConfigIssue(issue)}`);
+  sayWarnings(issues.filter(({ severity }) => severity === 'warning').map(formatConfigIssue));
 }
 
 export function errorsOf(issues: readonly ConfigIssue[]): ConfigIssue[] {

@@ -10,7 +10,7 @@ import { renderPlans } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { Output, OutputOptions } from './console.ts';
-import { canAsk, confirm, openOutput, progressLine, say } from './console.ts';
+import { canAsk, confirm, openOutput, progressLine, say, sayFailure } from './console.ts';
 import type { ConfiguredAccount, Environment, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
@@ -214,7 +214,7 @@ async function reconcileOrExplain(
     return await reconcile(...args);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    say(`error: ${account}: ${error.message}`);
+    sayFailure(`error: ${account}`, error);
     say(
       `${account}: the run ended there: nothing more was sent. What it had sent before stands in the journal or is in doubt; the next apply finds that out before it plans, so run it again once the store is well.`,
     );

@@ -1,6 +1,7 @@
 // rolecall backup: a consistent copy of the store, also while the daemon runs.
 import { ConfigError } from '../core/errors.ts';
 import { errorsOf } from './accounts.ts';
+import { answer } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
@@ -13,6 +14,6 @@ export async function backup(
   const { service, issues } = await environment.loadConfiguration(configFile);
   if (service === undefined) throw new ConfigError(errorsOf(issues));
   const { bytes, runs } = await environment.backupStore(service, file);
-  process.stdout.write(`wrote ${file}: ${runs} runs, ${bytes} bytes\n`);
+  answer(`wrote ${file}: ${runs} runs, ${bytes} bytes`);
   return EXIT.done;
 }

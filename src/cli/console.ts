@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { StoreError, UsageError } from '../core/errors.ts';
+import { visible, visibleLines } from '../report/visible.ts';
 
 export type Format = 'text' | 'json' | 'markdown';
 export const FORMATS: readonly Format[] = ['text', 'json', 'markdown'];
@@ -12,8 +13,25 @@ export interface OutputOptions {
   readonly output?: string | undefined;
 }
 
+/** Says it on stderr; whatever it quotes commands neither a terminal nor a runner of CI. */
 export function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${visibleLines(text)}\n`);
+}
+
+/** Says each warning on a line of its own. */
+export function sayWarnings(messages: readonly string[]): void {
+  for (const message of messages) process.stderr.write(`warning: ${visible(message)}\n`);
+}
+
+/** Says why an account's work failed: a line, or one for each problem of its configuration. */
+export function sayFailure(account: string, { code, message }: { code: string; message: string }): void {
+  const shown = code === 'config_invalid' ? visibleLines(message) : visible(message);
+  process.stderr.write(`${visible(account)}: ${shown}\n`);
+}
+
+/** Says a line on stdout, in the same way. */
+export function answer(text: string): void {
+  process.stdout.write(`${visible(text)}\n`);
 }
 
 /** A sink for reports: stdout, or the file of `--output`, written when closed. */
@@ -102,7 +120,7 @@ export function progressLine(): { show(text: string): void; clear(): void } {
       const nowMs = Date.now();
       if (!isTerminal || nowMs - shown < 50) return;
       shown = nowMs;
-      process.stderr.write(`\r\u001B[2K${text.slice(0, process.stderr.columns - 1)}`);
+      process.stderr.write(`\r\u001B[2K${visible(text).slice(0, process.stderr.columns - 1)}`);
     },
     clear() {
       if (isTerminal && shown > 0) process.stderr.write('\r\u001B[2K');

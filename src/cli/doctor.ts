@@ -4,7 +4,7 @@ import { describeFailure } from '../app/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
-import { visible } from '../report/visible.ts';
+import { visible, visibleJson } from '../report/visible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { openOutput } from './console.ts';
 import type { ConfiguredAccount, Environment, Session } from './environment.ts';
@@ -44,9 +44,7 @@ export async function doctor(
     }
     const output = openOutput({ format: options.format, output: options.output });
     await output.print(
-      options.format === 'json'
-        ? `${JSON.stringify(diagnoses, null, 2)}\n`
-        : diagnoses.map(toText).join('\n'),
+      options.format === 'json' ? `${visibleJson(diagnoses, 2)}\n` : diagnoses.map(toText).join('\n'),
     );
     await output.close();
     if (signals.stop.aborted) return EXIT.interrupted;

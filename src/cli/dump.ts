@@ -3,7 +3,7 @@ import { readLists } from '../app/observe.ts';
 import { describeFailure } from '../app/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
 import { loadAccounts, settingsOf } from './accounts.ts';
-import { openOutput, say } from './console.ts';
+import { openOutput, sayFailure, sayWarnings } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT, failureExit } from './exit-status.ts';
@@ -23,7 +23,7 @@ export async function dump(
   const readable = await environment.openReadable(service);
   try {
     const observed = await readLists(await readable.service.reader(settings, signals));
-    for (const warning of observed.warnings) say(`warning: ${warning.message}`);
+    sayWarnings(observed.warnings.map(({ message }) => message));
     const text = await environment.accountFileText({
       account: settings,
       accountId: listedAccountId(observed) ?? settings.accountId ?? null,
@@ -36,7 +36,7 @@ export async function dump(
     return EXIT.done;
   } catch (error) {
     const failure = describeFailure(error);
-    say(`${name}: ${failure.message}`);
+    sayFailure(name, failure);
     return signals.stop.aborted ? EXIT.interrupted : failureExit(failure.code);
   } finally {
     await readable.close();

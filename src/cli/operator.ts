@@ -4,7 +4,7 @@ import type { OperatorDesk } from '../core/operator.ts';
 import { PLAN_DIGEST } from '../core/operator.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
 import { errorsOf } from './accounts.ts';
-import { say } from './console.ts';
+import { answer, say } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
@@ -28,7 +28,7 @@ export async function approve(
         const until = new Date(outcome.expiresAtMs).toISOString();
         const wait =
           record?.state.paused === true ? `; ${account} is paused, so that it waits for \`resume\`` : '';
-        process.stdout.write(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}\n`);
+        answer(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}`);
         return EXIT.done;
       }
       case 'nothing_pending': {
@@ -66,7 +66,7 @@ export async function setPaused(
     const what = paused
       ? 'no scheduled run of it starts until `rolecall resume`'
       : 'it runs on its schedule again';
-    process.stdout.write(`${paused ? 'paused' : 'resumed'} ${account}: ${what}\n`);
+    answer(`${paused ? 'paused' : 'resumed'} ${account}: ${what}`);
     return EXIT.done;
   });
 }

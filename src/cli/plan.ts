@@ -7,6 +7,7 @@ import { UsageError } from '../core/errors.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
+import { visibleJson } from '../report/visible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput, progressLine } from './console.ts';
@@ -97,7 +98,7 @@ export async function planOne(
 
 async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
   try {
-    await writeFile(file, `${JSON.stringify(plans, null, 2)}\n`, { mode: 0o600 });
+    await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: 0o600 });
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new UsageError(`cannot write ${file} (${reason}); check the path of --out`);

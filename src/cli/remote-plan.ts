@@ -1,6 +1,7 @@
 // rolecall plan --server: the working tree's files go to a daemon, which answers with the plan that it would make of
 // them with its history and its tokens.
 import { ConfigError, ServiceError, UsageError } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
 import { errorsOf, pick, warnOf } from './accounts.ts';
@@ -9,6 +10,8 @@ import type { Environment } from './environment.ts';
 
 /** A daemon reads the lists of each account, which takes its time. */
 const TIMEOUT_MS = 600_000;
+/** What is shown of a refusal; what answers in a daemon's place may say anything. */
+const LONGEST_MESSAGE = 2000;
 const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
 
 /** Asks the daemon at `server`. Throws UsageError, ConfigError, or ServiceError when it gives no plan. */
@@ -56,7 +59,7 @@ function endpointOf(server: string): URL {
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
     throw new UsageError('--server is the address of a daemon, such as https://rolecall.example.com');
   }
-  if (url.protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     say(`warning: the token travels to ${url.host} in the clear; use https:// outside of a private network`);
   }
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);
@@ -72,10 +75,11 @@ async function ask(
   const { status, text } = await environment
     .postJson(endpoint, token, body, TIMEOUT_MS)
     .catch((error: unknown) => {
+      if (error instanceof ServiceError) throw error;
       throw new ServiceError('unavailable', `${at} gave no answer (${reasonOf(error)}); is it running?`);
     });
   const answer = parse(text);
-  if (status !== 200) throw refusal(at, status, answer);
+  if (status !== 200) throw refusal(at, status, answer, token);
   if (!isPlans(answer)) {
     throw new ServiceError(
       'malformed',
@@ -99,10 +103,13 @@ function parse(text: string): unknown {
   }
 }
 
-function refusal(at: string, status: number, answer: unknown): ServiceError {
+function refusal(at: string, status: number, answer: unknown, token: Secret): ServiceError {
   if (status === 401) return new ServiceError('auth', `${at} refused the token in ${TOKEN_VARIABLE}`);
   const said = messageOf(answer);
-  return new ServiceError('rejected', `${at} answered ${status}${said === null ? '' : `: ${said}`}`);
+  return new ServiceError(
+    'rejected',
+    `${at} answered ${status}${said === null ? '' : `: ${token.scrub(said).slice(0, LONGEST_MESSAGE)}`}`,
+  );
 }
 
 function messageOf(answer: unknown): string | null {

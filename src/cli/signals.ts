@@ -1,4 +1,5 @@
 // SIGINT and SIGTERM while a command runs: first nothing new is started, then what is in flight is given up.
+import { setMaxListeners } from 'node:events';
 import type { RunSignals } from '../core/ports.ts';
 import { say } from './console.ts';
 
@@ -6,6 +7,8 @@ import { say } from './console.ts';
 export function listenForSignals(graceMs: number): RunSignals & { release(): void } {
   const stop = new AbortController();
   const kill = new AbortController();
+  // As many wait at once as the service keeps waiting; each lets go of the signal when its wait ends.
+  setMaxListeners(0, stop.signal, kill.signal);
   let timer: NodeJS.Timeout | undefined;
   function onSignal(): void {
     if (stop.signal.aborted) return kill.abort();

@@ -6,7 +6,7 @@ import { accountUsage } from '../core/usage.ts';
 import { renderUsage } from '../report/usage-report.ts';
 import { loadAccounts, mapAccounts, settingsOf } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
-import { openOutput, say } from './console.ts';
+import { openOutput, sayFailure } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
@@ -29,7 +29,7 @@ export async function usage(
         return [accountUsage(account.name, await readLists(reader))];
       } catch (error) {
         const failure = describeFailure(error);
-        say(`${account.name}: ${failure.message}`);
+        sayFailure(account.name, failure);
         exits.push(failureExit(failure.code));
         return [] satisfies AccountUsage[];
       }

@@ -11,6 +11,8 @@ export interface AddressBook {
   readonly regions: Readonly<Record<string, string>> | undefined;
 }
 
+const MAX_SHOWN_REGIONS = 20;
+
 /** The base address, when it is sound, and what is wrong with it beyond its own spelling. */
 export function accountAddress(
   file: YamlFile,
@@ -54,8 +56,14 @@ function regionAddress(
   const mend =
     known.length === 0
       ? '`regions` of rolecall.yaml names none: add it there, or use `baseUrl`'
-      : `the known ones are ${known.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`;
+      : `the known ones are ${someOf(known)}${near === undefined ? '' : `; did you mean ${near}?`}`;
   return { issue: file.issue(spotOf(locate(file, ['region'])), `unknown region ${quoted(region)}; ${mend}`) };
+}
+
+function someOf(regions: readonly string[]): string {
+  const some = regions.slice(0, MAX_SHOWN_REGIONS).join(', ');
+  const rest = regions.length - MAX_SHOWN_REGIONS;
+  return rest > 0 ? `${some} and ${rest} more` : some;
 }
 
 function ownAddress(written: unknown): string | undefined {

@@ -1,6 +1,7 @@
 // An account file made from what an account holds, for `dump` and `init` (contract, section 3).
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
+import { RUNNER_COMMAND, STRAY_MARK, UNSEEN } from '../core/unseen.ts';
 import { isPlainHttp } from './addresses.ts';
 import { nameProblem, normalName } from './name-text.ts';
 
@@ -39,19 +40,19 @@ export function accountFileText({ account, accountId, skills, roles }: AccountFi
   if (unwritable.length > 0) {
     lines.push(
       'policy:',
-      '  # A file may not hold these names: they are empty, or have control characters or white space at an end.',
+      '  # A file may not hold these names: they are empty, or have control characters, heaps of combining marks, or',
+      '  # white space at an end.',
       '  # They are kept as they are until somebody mends them in the service.',
       '  protect:',
       ...unwritable.map((name) => `    - ${quote(escapeGlob(name))}`),
     );
   }
-  lines.push(...nameList('skills', skills), ...nameList('roles', roles));
-  return `${lines.join('\n')}\n`;
+  return `${[...lines, ...nameList('skills', skills), ...nameList('roles', roles)].join('\n')}\n`;
 }
 
-/** The glob that matches exactly `name`. */
+/** The glob that matches `name`, and nothing else where a glob may hold all of it. */
 export function escapeGlob(name: string): string {
-  return name.replace(/[\\*?]/gu, '\\$&');
+  return name.replace(/[\\*?]/gu, '\\$&').replace(/\p{M}{31,}/gu, '*');
 }
 
 /** A name or another text as one line of YAML: plain where no reader of YAML could take it for anything else. */
@@ -59,7 +60,7 @@ export function scalar(text: string): string {
   const plain =
     /^[\p{L}\p{Nl}][\p{L}\p{M}\p{N}+./&()_-]*(?: [\p{L}\p{M}\p{N}+./&()_-]+)*$/u.test(text) &&
     !/^(?:true|false|null|yes|no|on|off|y|n)$/iu.test(text) &&
-    !/[\p{Default_Ignorable_Code_Point}]/u.test(text);
+    text.search(QUOTED) === -1;
   return plain ? text : quote(text);
 }
 
@@ -74,11 +75,15 @@ function sortedOnce(names: readonly string[]): readonly string[] {
   return [...new Set(names)].toSorted(compareCodePoints);
 }
 
-/** In double quotes, with whatever would not show, or would break the line, escaped. */
+const QUOTED = new RegExp(`${UNSEEN}|${STRAY_MARK}|${RUNNER_COMMAND}`, 'gu');
+
+/** In double quotes, with whatever would not show, would break the line or would command a runner of CI, escaped. */
 function quote(text: string): string {
-  return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFEFF\uFFFE\uFFFF]/gu, (c) =>
-    [...c.matchAll(/[^]/g)]
-      .map(([unit]) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join(''),
-  );
+  const inner = JSON.stringify(text).slice(1, -1);
+  return `"${inner.replace(QUOTED, escapePoint)}"`;
+}
+
+function escapePoint(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16);
+  return hex.length > 4 ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
 }

@@ -11,8 +11,9 @@ import { approvalIssues } from './approved-deletes.ts';
 import type { CatalogRead } from './catalog-file.ts';
 import { configDigest } from './config-digest.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
+import { fewIssues } from './few-issues.ts';
 import { mergeLists } from './merge-lists.ts';
-import { LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
+import { LIST_KEYS, MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
 import { locate, plainRoot, spotOf } from './node-lookup.ts';
 import { mergePolicies } from './policy-schema.ts';
 import { judge } from './schema-issues.ts';
@@ -67,24 +68,20 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
   issues.push(...parsed.issues);
   const { file } = parsed;
   if (file === undefined) return { ...base, issues };
-  const raw = plainRoot(file, Object.values(LIST_KEYS));
-  if (raw === undefined) {
-    return {
-      ...base,
-      issues: [...issues, file.issue(0, 'aliases (*name) make this file endless or huge; write it out')],
-    };
-  }
-  const { settings, issues: schemaIssues } = judge(file, accountSettingsSchema, raw);
+  const plain = plainRoot(file, Object.values(LIST_KEYS));
+  if ('issue' in plain) return { ...base, issues: [...issues, plain.issue] };
+  const { value: raw } = plain;
+  const { settings, issues: schemaIssues, uncounted } = judge(file, accountSettingsSchema, raw);
   const address = accountAddress(file, raw, context);
   const lists = readLists(file, raw, context);
   const approvals = approvalIssues(file, raw, lists.desired, context.today);
-  issues.push(...schemaIssues, ...address.issues, ...lists.issues, ...approvals);
+  const found = [...issues, ...schemaIssues, ...address.issues, ...lists.issues, ...approvals];
 
   const identity = identityOf(file, raw, address.baseUrl);
-  const sound = !issues.some(({ severity }) => severity === 'error');
+  const sound = !found.some(({ severity }) => severity === 'error');
   return {
     ...base,
-    issues,
+    issues: fewIssues(found, uncounted),
     isDated: Array.isArray(raw['approvedDeletes']),
     ...(identity === undefined ? {} : { identity }),
     ...(sound && settings !== undefined && address.baseUrl !== undefined
@@ -99,24 +96,37 @@ function readLists(
   context: AccountContext,
 ): { desired: DesiredCatalog; issues: readonly ConfigIssue[] } {
   const own = readNameLists(file);
-  const issues: ConfigIssue[] = [...own.issues];
+  // Batches, since a hundred thousand issues are too many for the arguments of one call.
+  const batches: (readonly ConfigIssue[])[] = [own.issues];
   const sources: WrittenLists[] = [];
   const listed = accountSettingsSchema.shape.extends.safeParse(raw['extends']).data ?? [];
   const seen = new Set<string>();
+  let names = 0;
   for (const [index, written] of listed.entries()) {
     const catalog = path.resolve(path.dirname(file.path), written);
     const spot = spotOf(locate(file, ['extends', index]));
     if (seen.has(catalog)) {
-      issues.push(file.issue(spot, 'this file is listed twice in `extends`; keep one of them', 'warning'));
+      batches.push([file.issue(spot, 'this file is listed twice in `extends`; keep one of them', 'warning')]);
       continue;
     }
     seen.add(catalog);
+    if (catalog === file.path) {
+      batches.push([file.issue(spot, 'this is the file itself; `extends` names catalogs: take it out')]);
+      continue;
+    }
     const read = context.readCatalog(catalog);
     if (read.missing) {
       const shown = context.files.shown(catalog) ?? written;
-      issues.push(file.issue(spot, `there is no file ${quoted(shown)}; mend the path`));
-    } else issues.push(...read.issues);
+      batches.push([file.issue(spot, `there is no file ${quoted(shown)}; mend the path`)]);
+    } else batches.push(read.issues);
     sources.push(read.lists);
+    names += KINDS.reduce((sum, kind) => sum + (read.lists[kind]?.length ?? 0), 0);
+    if (names > MAX_NAMES) {
+      batches.push([
+        file.issue(spot, `with this file there are more than ${MAX_NAMES} names; take some out`),
+      ]);
+      break;
+    }
   }
   sources.push(own.lists);
   const desired: { -readonly [K in keyof DesiredCatalog]: DesiredCatalog[K] } = {
@@ -127,9 +137,9 @@ function readLists(
     if (lists.length === 0) continue;
     const merged = mergeLists(kind, lists);
     desired[kind] = merged.entries;
-    issues.push(...merged.issues);
+    batches.push(merged.issues);
   }
-  return { desired, issues };
+  return { desired, issues: batches.flat() };
 }
 
 function readApprovals(raw: Readonly<Record<string, unknown>>): readonly ApprovedDelete[] {

@@ -46,6 +46,7 @@ const settingsShape = {
   ...inheritedShape,
   extends: z
     .array(pathText())
+    .max(1000)
     .optional()
     .describe('Shared lists of skills and roles, relative to this file, merged in order.'),
 };

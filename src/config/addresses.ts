@@ -1,17 +1,12 @@
 // Addresses as files write them. No message repeats one: an address may carry a password.
 import { isIP, isIPv4 } from 'node:net';
+import { isLoopback } from '../core/loopback.ts';
 import type { Checked } from './field-formats.ts';
-
-/** Whether a host, as a URL or a listening address spells it, is this machine and nothing else. */
-export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/gu, '').toLowerCase();
-  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
-}
 
 /** A base address without its trailing slash (contract, section 2); http is judged apart, by `isPlainHttp`. */
 export function parseBaseUrl(text: string): Checked<string> {
   if (!/^https?:\/\/[^\s\\]+$/iu.test(text))
-    return { problem: 'an address starts with https:// and has no white space' };
+    return { problem: 'an address starts with https:// and has no white space; write it as https://host' };
   const url = parseUrl(text);
   if (url === undefined) return { problem: 'this is not an address; write it as https://host' };
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/]*@/iu.test(text)) {
@@ -92,7 +87,7 @@ export function parseListen(text: string): Checked<{ host: string; port: number 
     bracketed === undefined ? !/^[\d.]+$/u.test(plain ?? '') || isIPv4(plain ?? '') : isIP(bracketed) === 6;
   if (host === undefined || !sound || port > 65_535) {
     return {
-      problem: 'a listening address is host:port, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080',
+      problem: 'a listening address is host:port; write it as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080',
     };
   }
   return { value: { host, port } };

@@ -36,7 +36,7 @@ export function approvalIssues(
     if (desired[kind] === undefined) {
       report(
         'kind',
-        `${label} is approved, but ${kind}s are left out of this account and never touched`,
+        `${label} is approved, but ${kind}s are left out of this account and never touched; take the approval out`,
         'warning',
       );
     }

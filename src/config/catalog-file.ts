@@ -2,6 +2,7 @@
 import type { ConfigIssue } from '../core/errors.ts';
 import { catalogSchema } from './account-schema.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
+import { fewIssues } from './few-issues.ts';
 import { LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
 import { nearestWord } from './near-word.ts';
 import { keyText } from './node-lookup.ts';
@@ -52,10 +53,10 @@ function readCatalog(read: SourceRead): CatalogRead {
       const near = nearestWord(keyText(key), known);
       const mend =
         near === undefined
-          ? `a file that \`extends\` names holds ${Object.values(LIST_KEYS).join(' and ')} only`
+          ? `a file that \`extends\` names holds ${Object.values(LIST_KEYS).join(' and ')} only; take it out`
           : `did you mean ${quoted(near)}?`;
       return file.issue(key as Node, `unknown key ${quoted(keyText(key))}; ${mend}`);
     });
   const names = readNameLists(file);
-  return { lists: names.lists, issues: [...issues, ...unknown, ...names.issues], missing: false };
+  return { lists: names.lists, issues: fewIssues([...issues, ...unknown, ...names.issues]), missing: false };
 }

@@ -24,7 +24,7 @@ const LONGEST_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 export function cronProblem(line: string): string | undefined {
   const parts = line.trim().split(/[ \t]+/u);
   if (parts.length !== 5 && parts.length !== 6) {
-    return 'a schedule has five fields (minute hour day month weekday), or six with seconds first';
+    return 'a schedule has five fields (minute hour day month weekday), or six with seconds first; write it as "*/15 * * * *"';
   }
   const fields = FIELDS.slice(FIELDS.length - parts.length);
   const values: (readonly number[])[] = [];

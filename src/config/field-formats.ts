@@ -5,7 +5,7 @@ import { parseBaseUrl, parseGitUrl, parseListen, parseWebhookUrl } from './addre
 import { isCalendarDate, isInstant, isTimezone } from './calendar.ts';
 import { cronProblem } from './cron-line.ts';
 import { formatDuration, parseDuration, parseSize } from './measures.ts';
-import { nameProblem, normalName } from './name-text.ts';
+import { hasMarkHeap, nameProblem, normalName } from './name-text.ts';
 import { nearestWord } from './near-word.ts';
 
 /** A parsed value, or what is wrong with its text. */
@@ -147,13 +147,30 @@ export function nameText() {
     });
 }
 
+/** What no path of a file can be longer than. */
+const LONGEST_PATH = 4096;
+
 /** A path or a glob of paths; only its presence is judged here. */
 export function pathText() {
   return format<string>({
     expected: 'a path',
+    parse: (text) => {
+      if (text === '' || /\p{Cc}/u.test(text))
+        return { problem: 'a path is empty or has a control character; write the path of a file' };
+      if (text.length > LONGEST_PATH || hasMarkHeap(text))
+        return { problem: 'this is longer than a path can be; is a quote or a line break missing?' };
+      return { value: text };
+    },
+  });
+}
+
+/** A glob over names. */
+export function nameGlob() {
+  return format<string>({
+    expected: 'a glob such as Admin*',
     parse: (text) =>
-      text === '' || /\p{Cc}/u.test(text)
-        ? { problem: 'a path is empty or has a control character' }
+      hasMarkHeap(text)
+        ? { problem: 'a glob has more than 30 combining marks in a row; take them out' }
         : { value: text },
   });
 }

@@ -1,7 +1,8 @@
 // How a repository is reached: the protocol that may be spoken, and the credentials for it.
+import { isLoopback } from '../core/loopback.ts';
 import { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';
-import { isLoopback, remoteKind } from './addresses.ts';
+import { remoteKind } from './addresses.ts';
 import { resolveSecret } from './secrets.ts';
 
 /** What one fetch is given beside its arguments. */
@@ -26,7 +27,11 @@ export async function remoteAccess(
   const { protocol, origin, hostname } = new URL(url);
   const isPlain = protocol === 'http:';
   // What is fetched decides what is deleted, so it comes over an encrypted line, or from this machine.
-  const allow = isPlain && isLoopback(hostname) ? { GIT_ALLOW_PROTOCOL: 'http' } : {};
+  const allow = {
+    ...(isPlain && isLoopback(hostname) ? { GIT_ALLOW_PROTOCOL: 'http' } : {}),
+    // What stands on this machine is not asked through a proxy.
+    ...(isLoopback(hostname) ? { NO_PROXY: '*', no_proxy: '*' } : {}),
+  };
   const secret = await resolve();
   if (secret === undefined) return { env: allow, scrub: withoutUsers };
   const value = secret.reveal();
@@ -34,7 +39,8 @@ export async function remoteAccess(
   const user = value.includes(':') ? value : `x-access-token:${value}`;
   const basic = new Secret(Buffer.from(user).toString('base64'));
   const password = user.slice(user.indexOf(':') + 1);
-  const hidden = [secret, basic, ...[password, encodeURIComponent(password)].map((text) => new Secret(text))];
+  // The longest first: what is left of a spelling whose part was taken out is not found any more.
+  const hidden = [basic, secret, ...[password, encodeURIComponent(password)].map((text) => new Secret(text))];
   return {
     env: {
       ...allow,

@@ -4,6 +4,7 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import type { AccountRead } from './account-file.ts';
+import { comparePlaces } from './few-issues.ts';
 import { refKey } from './secret-refs.ts';
 
 /** One account's file, sound or not. */
@@ -52,14 +53,9 @@ export function joinAccounts(
 
 /** Sorted by place, each problem once: a shared catalog is read for many accounts. */
 export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
-  const unique = new Map(issues.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
-  return [...unique.values()].toSorted(
-    (a, b) =>
-      compareCodePoints(a.file, b.file) ||
-      a.line - b.line ||
-      a.column - b.column ||
-      compareCodePoints(a.message, b.message),
-  );
+  const objects = [...new Set(issues)];
+  const unique = new Map(objects.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
+  return [...unique.values()].toSorted(comparePlaces);
 }
 
 function grouped(

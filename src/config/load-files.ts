@@ -136,11 +136,11 @@ function keepAccount(
 }
 
 /**
- * A copy without windows into the file's text (see `detached` in name-list.ts). The entries are shared as they are: a
- * catalog's belong to all accounts that extend it.
+ * A copy without windows into the file's text (see `detached` in name-text.ts). Entries and issues, which have none, are
+ * shared as they are: a catalog's belong to all accounts that extend it.
  */
-function standingAlone({ settings, ...rest }: AccountRead): AccountRead {
-  const alone = structuredClone(rest);
+function standingAlone({ settings, issues, ...rest }: AccountRead): AccountRead {
+  const alone = { ...structuredClone(rest), issues };
   if (settings === undefined) return alone;
   const { desired, ...others } = settings;
   const { approvedDeletes, ...entries } = desired;

@@ -2,13 +2,13 @@
 import type { DesiredEntry, Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
-import type { WrittenEntry, WrittenName } from './name-list.ts';
+import type { WrittenEntry } from './name-list.ts';
 import { type YamlFile, quoted } from './yaml-file.ts';
 
 interface Merged {
   readonly first: WrittenEntry;
   /** Most entries have none. */
-  formerly?: Map<string, { readonly written: WrittenName; readonly file: YamlFile }>;
+  formerly?: Map<string, { readonly at: number; readonly issue: YamlFile['issue'] }>;
 }
 
 /**
@@ -31,11 +31,11 @@ export function mergeLists(
   };
 }
 
-function addFormers(known: Merged, { formerly, file }: WrittenEntry): void {
+function addFormers(known: Merged, { formerly, issue }: WrittenEntry): void {
   if (formerly.length === 0) return;
   known.formerly ??= new Map();
-  for (const written of formerly) {
-    if (!known.formerly.has(written.name)) known.formerly.set(written.name, { written, file });
+  for (const { name, at } of formerly) {
+    if (!known.formerly.has(name)) known.formerly.set(name, { at, issue });
   }
 }
 
@@ -48,14 +48,14 @@ function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIs
   const issues: ConfigIssue[] = [];
   const owners = new Map<string, string>();
   for (const [name, { formerly }] of merged) {
-    for (const [former, { written, file }] of formerly ?? []) {
+    for (const [former, { at, issue }] of formerly ?? []) {
       const owner = owners.get(former);
       if (merged.has(former)) {
         const message = `the ${kind} ${quoted(former)} is both desired and in \`formerly\` of ${quoted(name)}; keep one of them`;
-        issues.push(file.issue(written.spot, message));
+        issues.push(issue(at, message));
       } else if (owner !== undefined) {
         const message = `the ${kind} ${quoted(former)} is in \`formerly\` of ${quoted(owner)} too; it can become one entry only`;
-        issues.push(file.issue(written.spot, message));
+        issues.push(issue(at, message));
       } else owners.set(former, name);
     }
   }
@@ -70,11 +70,11 @@ function nearIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssu
     const other = seen.get(key);
     if (other === undefined) seen.set(key, first);
     else {
-      const place = other.file.issue(other.spot, '');
+      const place = other.issue(other.at, '');
       const message =
         `the ${kind} ${quoted(first.name)} is nearly ${quoted(other.name)} (${place.file}:${place.line}); ` +
         'they differ only in case, white space, accents or look-alike forms: is one of them left over?';
-      issues.push(first.file.issue(first.spot, message, 'warning'));
+      issues.push(first.issue(first.at, message, 'warning'));
     }
   }
   return issues;

@@ -3,26 +3,28 @@
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
 import { type DesiredEntry, KINDS, type Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { nameProblem, normalName, oddCharacter } from './name-text.ts';
+import { detached, nameProblem, normalName, oddCharacters } from './name-text.ts';
 import { nearestWord } from './near-word.ts';
 import { isMistyped, keyText, locate } from './node-lookup.ts';
-import { type YamlFile, quoted } from './yaml-file.ts';
+import { type Spot, type YamlFile, quoted } from './yaml-file.ts';
 
 /** The key of a file that lists a kind's names. */
 export const LIST_KEYS = { skill: 'skills', role: 'roles' } as const satisfies Record<Kind, string>;
 
-/** A name as written, with where. */
+/** A name as written, with where. It keeps no node: an account's catalogs would keep all of theirs until they are merged. */
 export interface WrittenName {
   /** NFC. */
   readonly name: string;
-  readonly spot: Node;
+  /** The offset in its file. */
+  readonly at: number;
 }
 
 export interface WrittenEntry extends WrittenName {
   readonly formerly: readonly WrittenName[];
   /** What this asks for by itself: one object for all the accounts that a catalog's entry becomes part of. */
   readonly desired: DesiredEntry;
-  readonly file: YamlFile;
+  /** Of the file that the entry stands in. */
+  readonly issue: YamlFile['issue'];
 }
 
 /** A file's lists; a kind that the file leaves out is undefined. */
@@ -30,8 +32,8 @@ export type WrittenLists = { readonly [K in Kind]?: readonly WrittenEntry[] };
 
 /** One for all entries, most of which never had another name. */
 const NO_NAMES: readonly string[] = [];
-const MAX_NAMES = 100_000;
-const MAX_ISSUES = 200;
+/** Of one file, and of one account with all that it extends. */
+export const MAX_NAMES = 100_000;
 
 /** Both lists of `file`. A kind whose list is broken is listed with what could be read. */
 export function readNameLists(file: YamlFile): {
@@ -51,7 +53,6 @@ export function readNameLists(file: YamlFile): {
 class NameListReader {
   readonly issues: ConfigIssue[] = [];
   readonly #file: YamlFile;
-  readonly #reported = { error: 0, warning: 0 };
   #names = 0;
 
   constructor(file: YamlFile) {
@@ -74,13 +75,13 @@ class NameListReader {
       return [];
     }
     const entries: WrittenEntry[] = [];
-    const first = new Map<string, Node>();
+    const first = new Map<string, number>();
     for (const item of list.items) {
       const entry = this.#readEntry(item as Node);
       if (entry === undefined) continue;
       const earlier = first.get(entry.name);
-      if (earlier === undefined) first.set(entry.name, entry.spot);
-      else this.#report(entry.spot, this.#duplicateMessage(kind, entry.name, earlier));
+      if (earlier === undefined) first.set(entry.name, entry.at);
+      else this.#report(entry.at, this.#duplicateMessage(kind, entry.name, earlier));
       entries.push(entry);
     }
     return entries;
@@ -108,9 +109,9 @@ class NameListReader {
     return name === undefined ? undefined : this.#entry(name, formerly);
   }
 
-  #entry({ name, spot }: WrittenName, formerly: readonly WrittenName[]): WrittenEntry {
+  #entry({ name, at }: WrittenName, formerly: readonly WrittenName[]): WrittenEntry {
     const desired = { name, formerly: formerly.length === 0 ? NO_NAMES : formerly.map((old) => old.name) };
-    return { name, spot, formerly, desired, file: this.#file };
+    return { name, at, formerly, desired, issue: this.#file.issue };
   }
 
   #readFormerly(written: Node, name: WrittenName | undefined): WrittenName[] {
@@ -119,20 +120,20 @@ class NameListReader {
       this.#report(written, '`formerly` must be a list of names: [Old name]');
       return [];
     }
-    const names: WrittenName[] = [];
+    const names = new Map<string, WrittenName>();
     for (const item of list.items) {
       const former = this.#readName(item as Node, 'an item of `formerly`');
       if (former === undefined) continue;
       if (former.name === name?.name) {
         this.#report(
-          former.spot,
+          former.at,
           `${quoted(former.name)} is the entry's own name; take it out of \`formerly\``,
         );
-      } else if (names.some((other) => other.name === former.name)) {
-        this.#report(former.spot, `duplicate name ${quoted(former.name)} in \`formerly\`; keep one of them`);
-      } else names.push(former);
+      } else if (names.has(former.name)) {
+        this.#report(former.at, `duplicate name ${quoted(former.name)} in \`formerly\`; keep one of them`);
+      } else names.set(former.name, former);
     }
-    return names;
+    return [...names.values()];
   }
 
   #readName(spot: Node, what: string): WrittenName | undefined {
@@ -152,35 +153,22 @@ class NameListReader {
       this.#report(spot, problem);
       return undefined;
     }
-    const odd = oddCharacter(node.value);
+    const odd = oddCharacters(node.value);
     if (odd !== undefined) {
-      const message = `the name ${quoted(node.value)} has an invisible or unusual character (${odd}); is it meant?`;
+      const message = `the name ${quoted(node.value)} has invisible or unusual characters (${odd}); is that meant?`;
       this.#report(spot, message, 'warning');
     }
-    return { name: detached(normalName(node.value)), spot };
+    return { name: detached(normalName(node.value)), at: spot.range?.[0] ?? 0 };
   }
 
-  #duplicateMessage(kind: Kind, name: string, earlier: Node): string {
+  #duplicateMessage(kind: Kind, name: string, earlier: number): string {
     const { line } = this.#file.issue(earlier, '');
     return `duplicate ${kind} ${quoted(name)}: line ${line} names it too (names are compared after Unicode NFC); keep one`;
   }
 
-  #report(spot: Node, message: string, severity: ConfigIssue['severity'] = 'error'): void {
-    // Counted apart, so that a flood of warnings hides no error.
-    this.#reported[severity] += 1;
-    if (this.#reported[severity] > MAX_ISSUES) return;
-    const rest =
-      this.#reported[severity] === MAX_ISSUES ? ' (further problems of these lists are not shown)' : '';
-    this.issues.push(this.#file.issue(spot, `${message}${rest}`, severity));
+  #report(spot: Spot, message: string, severity: ConfigIssue['severity'] = 'error'): void {
+    this.issues.push(this.#file.issue(spot, message, severity));
   }
-}
-
-/**
- * A copy that stands alone. What the parser gives is a window into the file's text, which would keep all of the text in
- * memory for as long as the name; texts of less than 13 characters are never windows.
- */
-function detached(text: string): string {
-  return text.length < 13 ? text : Buffer.from(text).toString();
 }
 
 function wrongType(node: Node | undefined, what: string): string {

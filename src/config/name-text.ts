@@ -1,14 +1,22 @@
 // What a file may hold as the name of a skill or a role, and what looks odd in one (contract, section 2).
 import { nameKey } from '../core/names.ts';
+import { EMOJI_JOINT, STRAY_MARK, UNSEEN } from '../core/unseen.ts';
 
 /** What most names are; the other tests are slower, and a catalog has thousands. */
 const SIMPLE = /^[!-~](?:[ -~]*[!-~])?$/u;
 const EDGE_SPACE = /^[\s\p{White_Space}\uFEFF]|[\s\p{White_Space}\uFEFF]$/u;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const LONE_SURROGATE = /\p{Cs}/u;
-// An emoji is joined and coloured by invisible characters that are no accident there.
-const EMOJI_JOINTS = /\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\uFE0F|\u200D|[\u{E0020}-\u{E007F}])*/gu;
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?! )[\p{Zs}]/u;
+// Thirty are what Unicode allows a text that is normalised piece by piece (UAX #15); of many more in a row the
+// normalisation takes minutes.
+const MARK_HEAP = /\p{M}{31}/u;
+const ODD = new RegExp(`(${EMOJI_JOINT})|${UNSEEN}|${STRAY_MARK}`, 'gu');
+/** A flag may be made of a black flag and invisible letters. */
+const FLAG = /\u{1F3F4}[\u{E0020}-\u{E007F}]+/gu;
+const WORD = /[\p{L}\p{M}]+/gu;
+/** Cyrillic and Greek letters that look like Latin ones. */
+const LOOKALIKE = /[аеорсухіјѕһԁԛԝАВЕЗІЈКМНОРСТУХЅԌԚԜοκνρυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]/gu;
+const MOST_SPOTS = 5;
 
 /** Why a file may not hold the name, ending in the mend; undefined when it may. */
 export function nameProblem(name: string): string | undefined {
@@ -17,20 +25,60 @@ export function nameProblem(name: string): string | undefined {
   if (CONTROL.test(name)) return 'a name has a control character or a line break in it; take it out';
   if (LONE_SURROGATE.test(name))
     return 'a name has half of a character in it (a lone surrogate); write the whole character';
+  if (hasMarkHeap(name)) return 'a name has more than 30 combining marks in a row; take them out';
   if (EDGE_SPACE.test(name)) return 'a name has leading or trailing white space; take it away';
   return undefined;
 }
 
-/** The first invisible or misleading character of a name, as `U+200B`; undefined when all is visible. */
-export function oddCharacter(name: string): string | undefined {
+/** Whether normalising the text could take minutes. */
+export function hasMarkHeap(text: string): boolean {
+  return MARK_HEAP.test(text);
+}
+
+/**
+ * The characters of a name that do not show or that are taken for others, as `U+200B at 3` (characters count from 1);
+ * undefined when there are none.
+ */
+export function oddCharacters(name: string): string | undefined {
   if (SIMPLE.test(name)) return undefined;
-  const [found] = INVISIBLE.exec(name.replace(EMOJI_JOINTS, '')) ?? [];
-  return found === undefined
-    ? undefined
-    : `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const spots = [...unseenAt(name), ...lookalikesAt(name)].sort((a, b) => a - b);
+  if (spots.length === 0) return undefined;
+  const shown = spots.slice(0, MOST_SPOTS).map((at) => `${codePoint(name, at)} at ${placeOf(name, at)}`);
+  const rest = spots.length - shown.length;
+  return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
+
+function unseenAt(name: string): number[] {
+  const withoutFlags = name.replace(FLAG, (flag) => 'x'.repeat(flag.length));
+  return [...withoutFlags.matchAll(ODD)].flatMap(({ index, 1: joint }) =>
+    joint === undefined ? [index] : [],
+  );
+}
+
+/** In words that are Latin otherwise: a word of one script is somebody's language. */
+function lookalikesAt(name: string): number[] {
+  return [...name.matchAll(WORD)].flatMap(({ index, 0: word }) =>
+    /\p{Script=Latin}/u.test(word) ? [...word.matchAll(LOOKALIKE)].map((letter) => index + letter.index) : [],
+  );
+}
+
+function codePoint(name: string, at: number): string {
+  return `U+${(name.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+function placeOf(name: string, at: number): number {
+  return Array.from(name.slice(0, at)).length + 1;
 }
 
 /** The name as it is compared and sent: NFC. */
 export function normalName(name: string): string {
   return nameKey(name);
+}
+
+/**
+ * A copy that stands alone. What the parser gives is a window into the file's text, which would keep all of the text in
+ * memory for as long as the name; texts of less than 13 characters are never windows.
+ */
+export function detached(text: string): string {
+  return text.length < 13 ? text : Buffer.from(text).toString();
 }

@@ -1,6 +1,7 @@
 // From a path such as ['api', 'timeout'] to its node, and from nodes to plain values. Looked up only when needed:
 // most files have no issue, and large ones have ten thousand nodes.
-import { type Node, type Scalar, isMap, isScalar, isSeq } from 'yaml';
+import { type Node, type Pair, type Scalar, isMap, isScalar, isSeq } from 'yaml';
+import type { ConfigIssue } from '../core/errors.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 export type NodePath = readonly PropertyKey[];
@@ -51,37 +52,29 @@ export function isMistyped(node: Node | undefined): node is Scalar & { source: s
   return isScalar(node) && typeof node.value !== 'string' && node.source !== undefined && node.source !== '';
 }
 
-/** Thrown inside this file only, when aliases multiply a small file into a huge value. */
-class TooLargeError extends Error {
-  override readonly name = 'TooLargeError';
-}
+/** Beside its lists of names no file has so many; the schemas would take seconds for each hundred thousand. */
+const MAX_VALUES = 25_000;
 
-const MAX_VALUES = 100_000;
-const MAX_DEPTH = 40;
-
-/**
- * The value of the root mapping without the keys in `omit`, as the schemas judge it; undefined when aliases make it
- * endless or huge.
- */
-export function plainRoot(file: YamlFile, omit: readonly string[]): Record<string, unknown> | undefined {
+/** The value of the root mapping without the keys in `omit`, as the schemas judge it; or the node that is one too many. */
+export function plainRoot(
+  file: YamlFile,
+  omit: readonly string[],
+): { readonly value: Record<string, unknown> } | { readonly issue: ConfigIssue } {
   let values = 0;
-  const convert = (written: unknown, depth: number): unknown => {
-    values += 1;
-    if (values > MAX_VALUES || depth > MAX_DEPTH) throw new TooLargeError();
+  let excess: Node | undefined;
+  const convert = (written: unknown): unknown => {
     const node = file.resolve(written);
-    if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1));
-    if (isMap(node)) {
-      return Object.fromEntries(
-        node.items.map(({ key, value }) => [keyText(key), convert(value, depth + 1)]),
-      );
-    }
+    values += 1;
+    if (values > MAX_VALUES) excess ??= node;
+    if (excess !== undefined) return null;
+    if (isSeq(node)) return node.items.map(convert);
+    if (isMap(node)) return mapping(node.items);
     return isScalar(node) ? node.value : null;
   };
-  const kept = file.root.items.filter(({ key }) => !omit.includes(keyText(key)));
-  try {
-    return Object.fromEntries(kept.map(({ key, value }) => [keyText(key), convert(value, 1)]));
-  } catch (error) {
-    if (error instanceof TooLargeError) return undefined;
-    throw error;
-  }
+  const mapping = (pairs: readonly Pair[]): Record<string, unknown> =>
+    Object.fromEntries(pairs.map(({ key, value }) => [keyText(key), convert(value)]));
+  const value = mapping(file.root.items.filter(({ key }) => !omit.includes(keyText(key))));
+  if (excess === undefined) return { value };
+  const message = `the file holds more than ${MAX_VALUES} values beside its lists of names; take some out`;
+  return { issue: file.issue(excess, message) };
 }

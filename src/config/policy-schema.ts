@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { FreezeWindow, Policy } from '../core/catalog.ts';
 import { windowEdge } from './calendar.ts';
-import { cronLine, duration, expectations, moment, timezone } from './field-formats.ts';
+import { cronLine, duration, expectations, moment, nameGlob, timezone } from './field-formats.ts';
 
 /** What holds when neither the service's file nor the account's says otherwise (contract, section 4). */
 export const POLICY_DEFAULTS: Policy = {
@@ -73,7 +73,7 @@ export const policySchema = z
       .optional()
       .meta({ description: 'Whether an empty list may delete everything.', default: false }),
     protect: z
-      .array(z.string())
+      .array(nameGlob())
       .optional()
       .describe(
         'Globs over whole names that are never deleted: * any run, ? one character, \\ escapes. Adds up with the defaults.',

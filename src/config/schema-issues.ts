@@ -3,6 +3,7 @@ import { isScalar } from 'yaml';
 import { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import { expectations, unspeakable } from './field-formats.ts';
+import { MAX_FILE_ISSUES, type Uncounted } from './few-issues.ts';
 import { nearestWord } from './near-word.ts';
 import { type Located, type NodePath, isMistyped, locate, spotOf } from './node-lookup.ts';
 import { alongPath, knownKeys } from './schema-lookup.ts';
@@ -20,15 +21,43 @@ const THINGS: Readonly<Record<string, string>> = {
   array: 'a list: [a, b], or lines that start with -',
 };
 
-/** `value` judged by `schema`: the converted settings, or every problem at its place in `file`. */
+/**
+ * `value` judged by `schema`: the converted settings, or the problems at their places in `file`. Of a flood of problems
+ * the first are told, and the others counted.
+ */
 export function judge<S extends z.ZodType>(
   file: YamlFile,
   schema: S,
   value: unknown,
-): { readonly settings?: z.output<S>; readonly issues: readonly ConfigIssue[] } {
+): {
+  readonly settings?: z.output<S>;
+  readonly issues: readonly ConfigIssue[];
+  readonly uncounted?: Uncounted;
+} {
   const result = schema.safeParse(value);
   if (result.success) return { settings: result.data, issues: [] };
-  return { issues: result.error.issues.flatMap((issue) => toIssues(file, schema, issue, [])) };
+  const { told, further } = firstOf(result.error.issues);
+  const issues = told.flatMap((issue) => toIssues(file, schema, issue, []));
+  const [first] = issues;
+  return further === 0 || first === undefined
+    ? { issues }
+    : { issues, uncounted: { file: first.file, errors: further } };
+}
+
+/** As many as a report of one file shows; the keys of a mapping count one by one. */
+function firstOf(issues: readonly ZodIssue[]): { told: readonly ZodIssue[]; further: number } {
+  const told: ZodIssue[] = [];
+  let room = MAX_FILE_ISSUES;
+  let further = 0;
+  for (const issue of issues) {
+    const problems = issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
+    if (room > 0) {
+      told.push(issue.code === 'unrecognized_keys' ? { ...issue, keys: issue.keys.slice(0, room) } : issue);
+    }
+    further += Math.max(problems - room, 0);
+    room = Math.max(room - problems, 0);
+  }
+  return { told, further };
 }
 
 function toIssues(file: YamlFile, schema: z.ZodType, issue: ZodIssue, above: NodePath): ConfigIssue[] {
@@ -85,7 +114,10 @@ function describe(issue: ZodIssue, located: Located, schemas: readonly z.ZodType
     if (issue.origin === 'string') return 'must not be empty';
     return issue.origin === 'array' ? 'must not be an empty list' : `must be at least ${issue.minimum}`;
   }
-  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
+  if (issue.code === 'too_big')
+    return issue.origin === 'array'
+      ? `has more than ${issue.maximum} entries; take some out`
+      : `must be at most ${issue.maximum}`;
   if (issue.code === 'invalid_key') return 'a key here may hold letters, digits, ".", "_" and "-" only';
   return expected === undefined ? 'this value is not allowed here' : `must be ${expected}`;
 }
@@ -115,6 +147,13 @@ function listed(values: readonly string[]): string {
 
 function dotted(path: NodePath): string {
   if (path.length === 0) return '';
-  const text = path.map((step) => (typeof step === 'number' ? `[${step + 1}]` : `.${String(step)}`)).join('');
+  const text = path
+    .map((step) => (typeof step === 'number' ? `[${step + 1}]` : `.${shownKey(String(step))}`))
+    .join('');
   return `${text.replace(/^\./u, '')}: `;
+}
+
+/** A key as it stands in a path: a region's name may be anything until it has been judged. */
+function shownKey(key: string): string {
+  return /^\P{C}{1,80}$/u.test(key) ? key : quoted(key);
 }

@@ -1,12 +1,16 @@
 // Secrets are looked up here and nowhere else. No message of this file repeats a value.
 import { readFileSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { ConfigIssue } from '../core/errors.ts';
 import { SecretError } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import type { SecretRef } from '../core/settings.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
 import { errorCode, shownPath } from './source-text.ts';
+
+/** No token and no key is longer. */
+const MAX_SECRET_BYTES = 64 * 1024;
+const TOO_LARGE = `has more than ${MAX_SECRET_BYTES / 1024} KiB, which no secret has`;
 
 /**
  * A warning for each secret of the configuration that is not there or cannot be sent, at the place that refers to it
@@ -32,10 +36,11 @@ export async function resolveSecret(ref: SecretRef, what: string): Promise<Secre
   const refuse = (problem: string): SecretError => new SecretError(`${what}: ${sourceOf(ref)} ${problem}`);
   let value: string | undefined;
   try {
-    value = 'env' in ref ? process.env[ref.env] : stripped(await readFile(ref.file, 'utf8'));
+    value = 'env' in ref ? process.env[ref.env] : stripped(await readSecret(ref.file));
   } catch (error) {
     throw refuse(readProblem(error));
   }
+  if (value !== undefined && value.length > MAX_SECRET_BYTES) throw refuse(TOO_LARGE);
   const problem = valueProblem(value);
   if (value === undefined || problem !== undefined) throw refuse(problem ?? 'is not set');
   return new Secret(value);
@@ -63,9 +68,28 @@ function valueProblem(value: string | undefined): string | undefined {
 function fileProblem(file: string, judge: Judge): string | undefined {
   try {
     // What is no regular file, such as a pipe, may be readable once only.
-    return statSync(file).isFile() ? judge(stripped(readFileSync(file, 'utf8'))) : undefined;
+    const found = statSync(file);
+    if (!found.isFile()) return undefined;
+    return found.size > MAX_SECRET_BYTES ? TOO_LARGE : judge(stripped(readFileSync(file, 'utf8')));
   } catch (error) {
     return readProblem(error);
+  }
+}
+
+/** At most a little more than a secret may have: a device such as /dev/zero has no end. It may be a pipe. */
+async function readSecret(file: string): Promise<string> {
+  const handle = await open(file);
+  try {
+    const bytes = Buffer.alloc(MAX_SECRET_BYTES + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -1,8 +1,10 @@
 // rolecall.yaml becomes the settings of the service, complete and with absolute paths (contract, section 2).
 import path from 'node:path';
+import { isLoopback } from '../core/loopback.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings, SecretRef, ServiceSettings } from '../core/settings.ts';
-import { isLoopback, remoteKind } from './addresses.ts';
+import { remoteKind } from './addresses.ts';
+import { fewIssues } from './few-issues.ts';
 import { type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
 import { judge } from './schema-issues.ts';
 import { type SecretUse, absoluteRef } from './secret-refs.ts';
@@ -29,21 +31,18 @@ export function readService(filePath: string, read: SourceRead): ServiceRead {
   }
   const { file, issues: syntaxIssues } = parseYaml(read.source);
   if (file === undefined) return { ...nothing, issues: syntaxIssues };
-  const raw = plainRoot(file, []);
-  if (raw === undefined) {
-    return {
-      ...nothing,
-      issues: [file.issue(0, 'aliases (*name) make this file endless or huge; write it out')],
-    };
-  }
+  const plain = plainRoot(file, []);
+  if ('issue' in plain) return { ...nothing, issues: [...syntaxIssues, plain.issue] };
+  const { value: raw } = plain;
   const judged = judge(file, serviceSchema, raw);
-  const issues = [
+  const found = [
     ...syntaxIssues,
     ...judged.issues,
     ...apiIssues(file, raw),
     ...listenIssues(file, raw),
     ...sourceIssues(file, raw),
   ];
+  const issues = fewIssues(found, judged.uncounted);
   const { shape } = serviceSchema;
   const pattern = shape.accounts.safeParse(raw['accounts']).data;
   const regions = shape.regions.safeParse(raw['regions']).data;

@@ -70,7 +70,7 @@ export function diffKind(
   const changedNames: { entry: Entry; requested: string }[] = [];
   const keptIds = new Set<string>();
   for (const { name } of desired) {
-    const [kept, ...others] = preferred(kind, byKey.get(nameKey(name)) ?? [], usage);
+    const [kept, ...others] = preferred(kind, nameKey(name), byKey.get(nameKey(name)) ?? [], usage);
     if (kept === undefined) {
       if (!awaited.has(nameKey(name))) missing.push(name);
       continue;
@@ -108,13 +108,18 @@ export function diffKind(
   };
 }
 
-/** Of entries with one name: the one that most people have first, then the oldest, then the smallest id. */
-function preferred(kind: Kind, entries: readonly Entry[], usage: UsageIndex): Entry[] {
+/**
+ * Of entries with one name: the one that most people have first, then the oldest, then the smallest id. One whose name
+ * the service changed comes after those that have the very name.
+ */
+function preferred(kind: Kind, key: string, entries: readonly Entry[], usage: UsageIndex): Entry[] {
   if (entries.length < 2) return [...entries];
   const people = (entry: Entry): number => usage.get(entryKey(kind, entry.id))?.length ?? 0;
+  const changed = (entry: Entry): number => (nameKey(entry.name) === key ? 0 : 1);
   const age = (entry: Entry): number => timestampSeconds(entry.createDate) ?? Number.MAX_SAFE_INTEGER;
   return [...entries].sort(
-    (a, b) => people(b) - people(a) || age(a) - age(b) || compareCodePoints(a.id, b.id),
+    (a, b) =>
+      changed(a) - changed(b) || people(b) - people(a) || age(a) - age(b) || compareCodePoints(a.id, b.id),
   );
 }
 

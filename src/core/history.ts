@@ -2,7 +2,7 @@
 import type { Kind, ObservedCatalog } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import type { OperationStatus } from './journal.ts';
-import { nameKey } from './names.ts';
+import { nameKey, nearKey } from './names.ts';
 import type { EntryKey, Holding } from './usage.ts';
 import { entryKey } from './usage.ts';
 
@@ -25,9 +25,20 @@ export interface RecentOperation {
   readonly listed: boolean;
 }
 
+/** What the service made of a name that rolecall asked for. */
 export interface ChangedName {
   readonly requested: string;
-  readonly shown: string | null;
+  /** As a list last showed it, or, when none did yet, as the create was answered. */
+  readonly name: string;
+  readonly listed: boolean;
+}
+
+/**
+ * Whether an entry that is called `now` is still what was asked for. A service may trim or re-case a name until a list
+ * shows it for the first time; any other name means that somebody renamed the entry (contract, section 5).
+ */
+export function isStillRequested({ requested, name, listed }: ChangedName, now: string): boolean {
+  return now === name || (!listed && nearKey(now) === nearKey(requested));
 }
 
 /** The journal's memory of an account, as read from the store. */
@@ -37,7 +48,7 @@ export interface Memory {
   readonly recent: readonly RecentOperation[];
   /** Entries that rolecall created or adopted. */
   readonly owned: ReadonlySet<EntryKey>;
-  /** Of entries whose name the service changed: what was asked for, and as what a list last showed it, if any did. */
+  /** Of entries whose name the service changed. */
   readonly changedNames: ReadonlyMap<EntryKey, ChangedName>;
   /** Since when, in epoch milliseconds, each entry has been seen without people. */
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
@@ -126,18 +137,18 @@ export function judgeHistory(
   };
 }
 
-/** Another name than the last list showed means that somebody renamed the entry: it is no longer what was asked for. */
+/** The names that were asked for, of those entries that nobody has renamed since. */
 function requestedNames(
-  changed: ReadonlyMap<EntryKey, ChangedName>,
+  changedNames: ReadonlyMap<EntryKey, ChangedName>,
   observed: ObservedCatalog,
 ): Map<EntryKey, string> {
   const names = new Map(
     KINDS.flatMap((kind) => observed[kind].map(({ id, name }) => [entryKey(kind, id), name] as const)),
   );
   return new Map(
-    [...changed].flatMap(([key, { requested, shown }]) =>
-      shown === null || shown === (names.get(key) ?? shown) ? [[key, requested] as const] : [],
-    ),
+    [...changedNames]
+      .filter(([key, changed]) => isStillRequested(changed, names.get(key) ?? changed.name))
+      .map(([key, { requested }]) => [key, requested]),
   );
 }
 

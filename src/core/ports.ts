@@ -20,6 +20,8 @@ declare global {
 /** Time and chance, as arguments, so that a test can be master of both. */
 export interface Clock {
   nowMs(): number;
+  /** Counts how long things take: nobody sets it back or forward, and it stands still while the machine sleeps. */
+  steadyMs(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -166,18 +168,21 @@ export interface LastGood {
   readonly missing: readonly MissingHolding[];
   /** What rolecall deleted since, by any run. */
   readonly deletedSince: ReadonlySet<EntryKey>;
+  /** What rolecall certainly created since, by any run, and did not delete. */
+  readonly createdSince: ReadonlySet<EntryKey>;
 }
 
 export interface RunEnd {
   readonly status: RunStatus;
   readonly finishedAtMs: number;
+  /** null: those of the operations that were journaled, since the run did not come to count them. */
   readonly counts: {
     readonly created: number;
     readonly deleted: number;
     readonly held: number;
     readonly kept: number;
     readonly failed: number;
-  };
+  } | null;
   readonly traffic: Traffic;
   readonly planDigest: string | null;
   readonly errorCode: string | null;
@@ -233,23 +238,30 @@ export interface Journal {
     sent: readonly { readonly seq: number; readonly atMs: number }[],
     results: readonly OperationResult[],
   ): Promise<SentCommit>;
-  /** Entries that the file names in an applied run are rolecall's from then on. */
-  adopt(
-    account: string,
-    remoteAccountId: string | null,
-    runId: string,
-    entries: readonly EntryKey[],
-  ): Promise<void>;
-  rememberApplied(account: string, commit: { sha: string; committedAt: string } | null): Promise<void>;
+  /** What an applied run leaves behind, in one transaction that checks the lease; with `lock_lost` nothing. */
+  rememberApplied(lease: Lease, applied: AppliedRun): Promise<SentCommit>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
-  /** Whether a daemon's schedule has begun a run of the account between two moments, both inclusive. */
+  /**
+   * Whether the latest run of the account that a daemon's schedule has begun began between two moments, both
+   * inclusive. Earlier ones tell nothing: when the clock was set back they were made for ticks that come again.
+   */
   hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
   /**
    * Uses up the approval of the plan with this digest. An approval of another plan, or an old one, lapses. In a pause
    * only a run that somebody asked for by hand takes any.
    */
   takeApproval(account: string, digest: string, byHand: boolean, nowMs: number): Promise<ApprovalTaking>;
-  endRun(runId: string, end: RunEnd): Promise<void>;
+  /** False when another process had ended the run before: what it said of it stands. */
+  endRun(runId: string, end: RunEnd): Promise<boolean>;
+}
+
+export interface AppliedRun {
+  readonly runId: string;
+  readonly remoteAccountId: string | null;
+  /** Entries that the file names: they are rolecall's from then on. */
+  readonly named: readonly EntryKey[];
+  /** What the account stands at from then on; null leaves that as it is. */
+  readonly commit: { readonly sha: string; readonly committedAt: string } | null;
 }
 
 export interface RecordedObservation {

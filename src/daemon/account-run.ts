@@ -46,11 +46,18 @@ export function createAccountRun(
   /** How often in a row the runs of an account could not even be journaled. */
   const troubles = new Map<string, number>();
 
+  /** What is known of accounts that are configured no more says nothing any more. */
+  function forgetOthers(known: Map<string, unknown>, configured: ReadonlySet<string>): void {
+    for (const name of known.keys()) if (!configured.has(name)) known.delete(name);
+  }
+
   async function run(name: string, trigger: Trigger): Promise<void> {
     const startedAt = performance.now();
     try {
       const reading = await options.configuration.readFor(name);
       if (book.take(reading)) options.onNewReading();
+      forgetOthers(troubles, book.names());
+      forgetOthers(logged, book.names());
       const runId = await runBooked(name, trigger, reading);
       troubles.delete(name);
       if (troubles.size === 0) options.onTrouble(null);

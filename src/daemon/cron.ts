@@ -7,6 +7,9 @@ import { offsetMs, wallTimeMs } from './time-zone.ts';
 /** A leap day that must be a certain weekday comes again after 40 years at the latest. */
 const FARTHEST_DAYS = 366 * 41;
 
+/** No spring day skips more. */
+const LONGEST_SKIP_MS = 3 * 3_600_000;
+
 interface CronLine {
   readonly seconds: readonly number[];
   readonly minutes: readonly number[];
@@ -26,15 +29,12 @@ const MOST_LINES = 5000;
  */
 export function nextTickMs(cron: string, timezone: string, afterMs: number): number | null {
   const line = readLine(cron);
-  const wallMs = wallTimeMs(afterMs, timezone);
-  if (!line.repeats) return nextOnceMs(line, timezone, wallMs, afterMs);
-  const candidate = toInstants(nextWallMs(line, wallMs), timezone).find((ms) => ms > afterMs) ?? null;
-  const repeatedFrom = backwardChange(timezone, afterMs, candidate ?? afterMs + DAY_MS);
-  if (repeatedFrom === null) return candidate;
-  const wall = nextWallMs(line, wallTimeMs(repeatedFrom, timezone) - 1000);
-  const repeated = wall === null ? null : wall - offsetMs(repeatedFrom, timezone);
-  if (repeated === null || repeated <= afterMs) return candidate;
-  return candidate === null ? repeated : Math.min(candidate, repeated);
+  const inWallOrder = line.repeats
+    ? nextRepeatedMs(line, timezone, afterMs)
+    : nextOnceMs(line, timezone, wallTimeMs(afterMs, timezone), afterMs);
+  const atSkips = [afterMs, inWallOrder ?? afterMs].flatMap((ms) => ticksAtSkip(line, timezone, afterMs, ms));
+  const ticks = inWallOrder === null ? atSkips : [...atSkips, inWallOrder];
+  return ticks.length === 0 ? null : Math.min(...ticks);
 }
 
 /** The next ticks from a moment on. */
@@ -117,6 +117,33 @@ function firstInDay({ hours, minutes, seconds }: CronLine, afterMs: number): num
   return null;
 }
 
+/** The next tick of a line that ticks in both of two hours that the zone's clocks show alike. */
+function nextRepeatedMs(line: CronLine, timezone: string, afterMs: number): number | null {
+  const wallMs = nextWallMs(line, wallTimeMs(afterMs, timezone));
+  const candidate = toInstants(wallMs, timezone).find((ms) => ms > afterMs) ?? null;
+  const change = offsetChange(timezone, afterMs, candidate ?? afterMs + DAY_MS);
+  if (change === null || change.after > change.before) return candidate;
+  const wall = nextWallMs(line, change.atMs + change.after - 1000);
+  const repeated = wall === null ? null : wall - change.after;
+  if (repeated === null || repeated <= afterMs) return candidate;
+  return candidate === null ? repeated : Math.min(candidate, repeated);
+}
+
+/**
+ * What ticks after a moment, and while the times pass that the zone's clocks skipped shortly before `byMs`: a skipped
+ * time ticks as much later, between times that its clocks do show, so that ticks are out of the order of wall times.
+ */
+function ticksAtSkip(line: CronLine, timezone: string, afterMs: number, byMs: number): number[] {
+  const change = offsetChange(timezone, byMs - LONGEST_SKIP_MS, byMs);
+  if (change === null) return [];
+  const { atMs, before, after } = change;
+  const fromMs = Math.max(afterMs, atMs - 1);
+  return [before, after].flatMap((offset) => {
+    const wallMs = nextWallMs(line, fromMs + offset);
+    return wallMs !== null && wallMs - offset < atMs + after - before ? [wallMs - offset] : [];
+  });
+}
+
 /** The next tick of a line that ticks once although the zone's clocks show its time twice: the first time counts. */
 function nextOnceMs(line: CronLine, timezone: string, fromWallMs: number, afterMs: number): number | null {
   let wallMs = nextWallMs(line, fromWallMs);
@@ -137,15 +164,23 @@ function toInstants(wallMs: number | null, timezone: string): readonly number[] 
   return moments.length === 0 ? [Math.max(before, after)] : moments.toSorted(ascending);
 }
 
-/** The moment within (afterMs, upToMs] from which on the zone's clocks show an hour again; null when there is none. */
-function backwardChange(timezone: string, afterMs: number, upToMs: number): number | null {
-  const offset = offsetMs(afterMs, timezone);
-  if (offsetMs(upToMs, timezone) >= offset) return null;
-  let [low, high] = [afterMs, upToMs];
+interface OffsetChange {
+  /** The first moment with the new offset. */
+  readonly atMs: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** The change of a zone's offset within (fromMs, toMs]; null when both have the same. */
+function offsetChange(timezone: string, fromMs: number, toMs: number): OffsetChange | null {
+  const before = offsetMs(fromMs, timezone);
+  const after = offsetMs(toMs, timezone);
+  if (after === before) return null;
+  let [low, high] = [fromMs, toMs];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (offsetMs(middle, timezone) === offset) low = middle;
+    if (offsetMs(middle, timezone) === before) low = middle;
     else high = middle;
   }
-  return high;
+  return { atMs: high, before, after };
 }

@@ -2,12 +2,13 @@
 import type { Report, ReportOptions } from './document.ts';
 import { reportToMarkdown } from './markdown.ts';
 import { reportToText } from './text.ts';
+import { visibleJson } from './visible.ts';
 
 /** The report as asked for, with a line break at its end. `model` is not made for json, which prints `value` whole. */
 export function renderReport(value: unknown, model: () => Report, options: ReportOptions): string {
   switch (options.format) {
     case 'json':
-      return `${JSON.stringify(value, null, 2)}\n`;
+      return `${visibleJson(value, 2)}\n`;
     case 'markdown':
       return reportToMarkdown(model());
     case 'text':

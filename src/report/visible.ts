@@ -1,22 +1,13 @@
 // Between hostile text and whoever reads it: names come from people and from the service, and may hold anything.
 // Every text of every report passes through here; nothing reaches a terminal or a page without it.
+import { EMOJI_JOINT, RUNNER_COMMAND, STRAY_MARK, UNSEEN } from '../core/unseen.ts';
 
-/** Emoji sequences are joined by characters that are invisible anywhere else; there they may stay. */
-const EMOJI_JOINER = String.raw`(?<=\p{Extended_Pictographic}[\u{1f3fb}-\u{1f3ff}\ufe0f]?)\u200d(?=\p{Extended_Pictographic})`;
-const EMOJI_STYLE = String.raw`(?<=[\p{Extended_Pictographic}0-9#*])\ufe0f`;
-const KEPT = `${EMOJI_JOINER}|${EMOJI_STYLE}`;
+const HIDDEN = [UNSEEN, STRAY_MARK, RUNNER_COMMAND].join('|');
 
-const HIDDEN = [
-  // Controls, format characters (bidi, zero-width), lone surrogates, private use, line and paragraph separators.
-  String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]`,
-  // Every white space that looks like the usual one and is not.
-  String.raw`(?! )\p{Zs}`,
-  // A mark with nothing to stand on would change the text before it; piles of them paint over other lines.
-  String.raw`(?<![\p{L}\p{N}\p{P}\p{S}\p{M}])\p{M}`,
-  String.raw`(?<=\p{M}{8})\p{M}`,
-].join('|');
-
-const ESCAPED = new RegExp(String.raw`(${KEPT})|(\\+)(?=u|(?!${KEPT})(?:${HIDDEN}))|${HIDDEN}`, 'gu');
+const ESCAPED = new RegExp(
+  String.raw`(${EMOJI_JOINT})|(\\+)(?=u|(?!${EMOJI_JOINT})(?:${HIDDEN}))|${HIDDEN}`,
+  'gu',
+);
 const EDGE_SPACE = /^ | $|(?<= ) /g;
 
 /**
@@ -29,6 +20,43 @@ export function visible(text: string): string {
     if (backslashes !== undefined) return backslashes.repeat(2);
     return escapePoint(match);
   });
+}
+
+/** Text of several lines, each of them made visible. */
+export function visibleLines(text: string): string {
+  return text.split('\n').map(visible).join('\n');
+}
+
+const UNSEEN_IN_JSON = new RegExp(String.raw`(?!\n)(?:${UNSEEN})|#(?=#)`, 'gu');
+
+/**
+ * The value as JSON that can be shown anywhere: what cannot be seen, or would command a terminal or a runner of CI, is
+ * written as JSON's own escapes, so that who parses it gets the exact value.
+ */
+export function visibleJson(value: unknown, indent?: number): string {
+  return inVisibleJson(JSON.stringify(value, null, indent));
+}
+
+/** The same for text that is JSON already, also of several lines. */
+export function inVisibleJson(json: string): string {
+  return json.replace(UNSEEN_IN_JSON, (character) =>
+    Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
+  );
+}
+
+function escapeUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
+}
+
+/** The data of a log line with every text in it made visible, however deep. */
+export function visibleData(data: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [visible(key), visibleValue(value)]));
+}
+
+function visibleValue(value: unknown): unknown {
+  if (typeof value === 'string') return visible(value);
+  if (Array.isArray(value)) return value.map(visibleValue);
+  return typeof value === 'object' && value !== null ? visibleData(value) : value;
 }
 
 /** A name, an id or a command: as `visible`, and spaces at its ends or in a row, which alignment would swallow, show as well. */

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import type PQueue from 'p-queue';
-import type { Dispatcher } from 'undici';
 import { ConfigError, ServiceError } from '../core/errors.ts';
 import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
@@ -14,8 +13,9 @@ import { createHostQueue, createPace } from './pacing.ts';
 import { createReader } from './reader.ts';
 import type { RequestObserver, Requests } from './requests.ts';
 import { createRequests } from './requests.ts';
+import type { Routes } from './routes.ts';
+import { openRoutes } from './routes.ts';
 import { createTransport } from './transport.ts';
-import { Agent, EnvHttpProxyAgent } from './undici.ts';
 import { createWriter } from './writer.ts';
 
 export interface ConnectionOptions {
@@ -39,7 +39,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   const hosts = new Map<string, PQueue>();
   const paces = new Map<string, Pace>();
   const tokens = new Map<string, string>();
-  let dispatcher: Promise<Dispatcher> | undefined;
+  let routes: Promise<Routes> | undefined;
 
   function paceOf(account: AccountSettings): Pace {
     const host = hosts.get(account.baseUrl) ?? createHostQueue(api);
@@ -74,7 +74,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   }
 
   async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
-    dispatcher ??= createDispatcher(api);
+    routes ??= routesFor(api);
     const token = await options.token(account);
     claimToken(account, token);
     const transport = createTransport({
@@ -83,7 +83,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       userAgent: `rolecall/${options.version}`,
       timeoutMs: api.timeoutMs,
       maxResponseBytes: api.maxResponseBytes,
-      dispatcher: await dispatcher,
+      dispatcher: (await routes).to(account.baseUrl),
       kill: signals.kill,
     });
     const requests = createRequests(transport, paceOf(account), {
@@ -99,12 +99,15 @@ export function createConnections(options: ConnectionOptions): Connections {
   return {
     async reader(account, signals) {
       const { requests, token } = await accountOf(account, signals);
-      return createReader(requests, (text) => token.scrub(text));
+      return createReader(requests, token);
     },
-    writer: async (account, signals) => createWriter((await accountOf(account, signals)).requests),
+    async writer(account, signals) {
+      const { requests, token } = await accountOf(account, signals);
+      return createWriter(requests, token);
+    },
     async close() {
       // One that could not be made was told to whoever asked for it.
-      await dispatcher?.then((made) => made.destroy()).catch(() => undefined);
+      await routes?.then((opened) => opened.close()).catch(() => undefined);
     },
   };
 }
@@ -114,9 +117,9 @@ interface OpenAccount {
   readonly token: Secret;
 }
 
-async function createDispatcher(api: ApiSettings): Promise<Dispatcher> {
+async function routesFor(api: ApiSettings): Promise<Routes> {
   const ca = api.caFile === undefined ? undefined : [...rootCertificates, await readAuthorities(api.caFile)];
-  const agent = {
+  const options = {
     connections: api.hostConcurrency,
     pipelining: 1,
     connect: { timeout: Math.min(10_000, api.timeoutMs), ...(ca === undefined ? {} : { ca }) },
@@ -126,14 +129,7 @@ async function createDispatcher(api: ApiSettings): Promise<Dispatcher> {
     keepAliveTimeout: 4000,
     keepAliveMaxTimeout: 30_000,
   };
-  const proxied = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
-    (name) => (process.env[name] ?? '') !== '',
-  );
-  if (!proxied) return new Agent(agent);
-  return new EnvHttpProxyAgent({
-    ...agent,
-    ...(ca === undefined ? {} : { requestTls: { ca }, proxyTls: { ca } }),
-  });
+  return openRoutes(options, ca);
 }
 
 async function readAuthorities(file: string): Promise<string> {

@@ -4,10 +4,10 @@ import type { ServiceReader } from '../core/ports.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { serviceErrorOf } from './requests.ts';
-import type { Scrub } from './shapes.ts';
+import type { TokenGuard } from './shapes.ts';
 import { parseEntries, parseResources } from './shapes.ts';
 
-export function createReader(requests: Requests, scrub: Scrub): ServiceReader {
+export function createReader(requests: Requests, token: TokenGuard): ServiceReader {
   async function list(path: string): Promise<string | null> {
     try {
       return (await requests.send('GET', path, undefined, () => true)).answer.text;
@@ -16,8 +16,8 @@ export function createReader(requests: Requests, scrub: Scrub): ServiceReader {
     }
   }
   return {
-    listEntries: async (kind: Kind) => parseEntries(kind, await list(PATHS[kind]), scrub),
-    listResources: async () => parseResources(await list(PATHS.resource)),
+    listEntries: async (kind: Kind) => parseEntries(kind, await list(PATHS[kind]), token),
+    listResources: async () => parseResources(await list(PATHS.resource), token),
     traffic: () => requests.traffic(),
   };
 }

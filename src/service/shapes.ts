@@ -4,6 +4,7 @@ import type { Entry, Kind, Resource, Warning } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { Listing } from '../core/ports.ts';
+import type { Secret } from '../core/secret.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -19,21 +20,32 @@ const RESOURCE_FIELDS = [
   'calendarsIds',
 ];
 
+/** Those of them that are kept as they are: everything is told apart by them. */
+const RESOURCE_IDS = ['_id', 'accountId', 'roleId', 'skillsIds'];
+
 /** Takes the token out of a text. */
 export type Scrub = (text: string) => string;
 
-/** A list of skills or roles; what it says besides the documented fields is scrubbed. Throws ServiceError `malformed` when it is anything else. */
-export function parseEntries(kind: Kind, text: string | null, scrub: Scrub): Listing<Entry> {
+/** What is asked of the token while answers are read. */
+export type TokenGuard = Pick<Secret, 'scrub' | 'isIn'>;
+
+/**
+ * A list of skills or roles; what it says besides the documented fields is scrubbed. Throws ServiceError `malformed`
+ * when it is anything else, or when a name or an id of it holds the token, since those are kept and shown as they are.
+ */
+export function parseEntries(kind: Kind, text: string | null, token: TokenGuard): Listing<Entry> {
   const what = `the list of ${kind}s`;
-  const entries = parseArray(what, text).map((item, index) => toEntry(what, index, item, scrub));
+  const entries = parseArray(what, text).map((item, index) => toEntry(what, index, item, token));
   return unique(what, entries, smallestName);
 }
 
-/** The list of resources. Unknown fields are dropped and named once. */
-export function parseResources(text: string | null): Listing<Resource> {
+/** The list of resources, under the same conditions. Unknown fields are dropped and named once. */
+export function parseResources(text: string | null, token: TokenGuard): Listing<Resource> {
   const what = 'the list of resources';
   const unknown = new Set<string>();
-  const resources = parseArray(what, text).map((item, index) => toResource(what, index, item, unknown));
+  const resources = parseArray(what, text).map((item, index) =>
+    toResource(what, index, item, unknown, token),
+  );
   const listing = unique(what, resources, mergeResources);
   if (unknown.size === 0) return listing;
   const warning: Warning = {
@@ -43,12 +55,22 @@ export function parseResources(text: string | null): Listing<Resource> {
   return { items: listing.items, warnings: [...listing.warnings, warning] };
 }
 
-/** The entry that a create answers with, or undefined when the answer is not one (it is doubtful then). */
-export function parseCreated(text: string | null): Entry | undefined {
+/**
+ * The entry that a create answers with, or undefined when the answer is not one (it is doubtful then), or is one that
+ * the token stands in and that therefore cannot be kept.
+ */
+export function parseCreated(text: string | null, token: TokenGuard): Entry | undefined {
   const value = text === null ? undefined : parseJson(text);
   if (!isObject(value) || typeof value['_id'] !== 'string' || value['_id'] === '') return undefined;
   if (typeof value['name'] !== 'string') return undefined;
-  return toEntry('the answer', 0, value, (field) => field);
+  if (
+    holdsToken(
+      ENTRY_FIELDS.map((field) => value[field]),
+      token,
+    )
+  )
+    return undefined;
+  return toEntry('the answer', 0, value, token);
 }
 
 /**
@@ -60,7 +82,12 @@ export function errorMessage(text: string, scrub: Scrub): string | undefined {
   if (!isObject(value) || !Array.isArray(value['detail'])) return undefined;
   const messages = value['detail'].flatMap((item) => (isObject(item) ? describe(item) : []));
   // Scrubbed after parsing: JSON has several spellings of one text.
-  return messages.length === 0 ? undefined : scrub(messages.join('; ')).slice(0, 300);
+  return messages.length === 0 ? undefined : onOneLine(scrub(messages.join('; '))).slice(0, 300);
+}
+
+/** Messages stand in lines of their own, which a line break of a stranger's would forge. */
+function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
 /** `loc: msg`, or the `type` where the message quotes what it should not. */
@@ -95,20 +122,27 @@ function parseJson(text: string): unknown {
   }
 }
 
-function toEntry(what: string, index: number, item: unknown, scrub: Scrub): Entry {
+function toEntry(what: string, index: number, item: unknown, token: TokenGuard): Entry {
   const { object, id } = identified(what, index, item);
   const { name, accountId, createDate } = object;
+  refuseToken(what, index, [id, name, accountId, createDate], token);
   if (typeof name !== 'string') throw malformed(`${what}: object number ${index + 1} has no name`);
   return {
     id,
     name,
     ...(isId(accountId) ? { accountId: String(accountId) } : {}),
     ...(typeof createDate === 'string' ? { createDate } : {}),
-    raw: rawEntry(object, scrub),
+    raw: rawEntry(object, token),
   };
 }
 
-function toResource(what: string, index: number, item: unknown, unknown: Set<string>): Resource {
+function toResource(
+  what: string,
+  index: number,
+  item: unknown,
+  unknown: Set<string>,
+  token: TokenGuard,
+): Resource {
   const { object, id } = identified(what, index, item);
   const { accountId, skillsIds, roleId } = object;
   if (skillsIds !== undefined && skillsIds !== null && !isStrings(skillsIds)) {
@@ -117,10 +151,14 @@ function toResource(what: string, index: number, item: unknown, unknown: Set<str
   if (roleId !== undefined && roleId !== null && typeof roleId !== 'string') {
     throw malformed(`${what}: object number ${index + 1} has a roleId that is not a string`);
   }
+  refuseToken(what, index, [id, accountId, roleId, ...(skillsIds ?? [])], token);
   const raw: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(object)) {
-    if (RESOURCE_FIELDS.includes(field)) raw[field] = withoutSalaryDeep(value);
-    else if (!isSalary(field)) unknown.add(field.slice(0, 60));
+    if (RESOURCE_IDS.includes(field) && (typeof value !== 'object' || field === 'skillsIds'))
+      raw[field] = value;
+    else if (RESOURCE_FIELDS.includes(field))
+      raw[field] = scrubbedValue(withoutSalaryDeep(value), (text) => token.scrub(text));
+    else if (!isSalary(field)) unknown.add(token.scrub(field).slice(0, 60));
   }
   return {
     id,
@@ -136,6 +174,18 @@ function identified(what: string, index: number, item: unknown): { object: Json;
   const id = item['_id'];
   if (typeof id !== 'string' || id === '') throw malformed(`${what}: object number ${index + 1} has no _id`);
   return { object: item, id };
+}
+
+/** Names and ids are kept and shown as they are, so that one with the token in it would tell it to everybody. */
+function refuseToken(what: string, index: number, values: readonly unknown[], token: TokenGuard): void {
+  if (holdsToken(values, token))
+    throw malformed(
+      `${what}: object number ${index + 1} has the token itself for a name or an id; mend it there`,
+    );
+}
+
+function holdsToken(values: readonly unknown[], token: TokenGuard): boolean {
+  return values.some((value) => typeof value === 'string' && token.isIn(value));
 }
 
 /** An `_id` listed twice is one entry, with a warning (contract, section 4). */
@@ -186,11 +236,13 @@ function mergeResources(first: Resource, second: Resource): Resource {
 
 const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
 
-/** An entry for the snapshot: the documented fields as they are, unknown ones without token and salary. */
-function rawEntry(object: Json, scrub: Scrub): Json {
-  const known = Object.fromEntries(Object.entries(object).filter(([field]) => ENTRY_FIELDS.includes(field)));
-  if (Object.keys(known).length === Object.keys(object).length) return object;
-  return { ...scrubbed(withoutSalary(object), scrub), ...known };
+/** An entry for the snapshot: the documented fields as they are, everything else without token and salary. */
+function rawEntry(object: Json, token: TokenGuard): Json {
+  const known = Object.entries(object).filter(
+    ([field, value]) => ENTRY_FIELDS.includes(field) && (typeof value !== 'object' || value === null),
+  );
+  if (known.length === Object.keys(object).length) return object;
+  return { ...scrubbed(withoutSalary(object), (text) => token.scrub(text)), ...Object.fromEntries(known) };
 }
 
 function scrubbed(object: Json, scrub: Scrub): Json {

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { Secret } from '../core/secret.ts';
+import { startDeadline } from './deadline.ts';
 import { request } from './undici.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -44,14 +45,13 @@ export type Transport = (method: Method, path: string, body?: object) => Promise
 /** A caller of one account's origin. Redirects are not followed; the token goes nowhere else (contract, section 5). */
 export function createTransport(options: TransportOptions): Transport {
   return async (method, path, body) => {
-    const timeout = AbortSignal.timeout(options.timeoutMs);
-    const signal = AbortSignal.any([timeout, options.kill]);
+    const deadline = startDeadline(options.timeoutMs, options.kill);
     let head: Omit<Answer, 'text'> | undefined;
     try {
       const response = await request(options.baseUrl + path, {
         method,
         dispatcher: options.dispatcher,
-        signal,
+        signal: deadline.signal,
         headers: {
           authorization: `Bearer ${options.token.reveal()}`,
           accept: 'application/json',
@@ -69,7 +69,9 @@ export function createTransport(options: TransportOptions): Transport {
       // The body of a refusal or of a successful delete decides nothing.
       if (head !== undefined && (method === 'DELETE' || !isSuccess(head.status)))
         return { ...head, text: null };
-      throw explain(error, options, timeout.aborted, head?.status);
+      throw explain(error, options, deadline.isOver(), head?.status);
+    } finally {
+      deadline.release();
     }
   };
 }

@@ -5,9 +5,10 @@ import type { CreateOutcome, DeleteOutcome, ServiceWriter } from '../core/ports.
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { FailedAttempt } from './requests.ts';
+import type { TokenGuard } from './shapes.ts';
 import { parseCreated } from './shapes.ts';
 
-export function createWriter(requests: Requests): ServiceWriter {
+export function createWriter(requests: Requests, token: TokenGuard): ServiceWriter {
   return {
     async create(kind: Kind, name: string): Promise<CreateOutcome> {
       try {
@@ -18,7 +19,7 @@ export function createWriter(requests: Requests): ServiceWriter {
           { name },
           (failure) => !failure.reached,
         );
-        const entry = parseCreated(answer.text);
+        const entry = parseCreated(answer.text, token);
         if (entry !== undefined) return { type: 'created', entry, httpStatus: answer.status, attempts };
         const reason = `the create was answered with status ${answer.status} but without the entry`;
         return { type: 'doubtful', reason, httpStatus: answer.status, attempts };

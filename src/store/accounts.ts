@@ -11,7 +11,7 @@ import { toIso, toMs } from './times.ts';
 
 export function accountsJournal(
   db: Database,
-): Pick<Journal, 'accountState' | 'identify' | 'rememberApplied' | 'rememberThrottle' | 'takeApproval'> {
+): Pick<Journal, 'accountState' | 'identify' | 'rememberThrottle' | 'takeApproval'> {
   return {
     async accountState(account) {
       const row = await db.selectFrom('accounts').selectAll().where('name', '=', account).executeTakeFirst();
@@ -31,17 +31,6 @@ export function accountsJournal(
         await claim(connection, account, baseUrl, remoteAccountId);
         return null;
       });
-    },
-
-    async rememberApplied(account, commit) {
-      await db
-        .updateTable('accounts')
-        .set({
-          last_applied_commit: commit?.sha ?? null,
-          last_applied_committed_at: commit?.committedAt ?? null,
-        })
-        .where('name', '=', account)
-        .execute();
     },
 
     async rememberThrottle(account, untilMs) {

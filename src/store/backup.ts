@@ -1,4 +1,5 @@
 // A consistent copy of the store in one file, made while others write to it (contract, section 3).
+import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -15,7 +16,8 @@ export async function backupStore(file: string, target: string): Promise<{ bytes
   }
   const place = resolve(target);
   refuseOthers(file, place);
-  const partial = join(dirname(place), `.${process.pid}.rolecall-backup`);
+  // Not by the process alone: in a container every command has the same id, and one that was killed leaves its part.
+  const partial = join(dirname(place), `.${process.pid}-${randomUUID()}.rolecall-backup`);
   try {
     // Made before SQLite opens it, so that it is never readable by others.
     closeSync(openSync(partial, 'wx', 0o600));

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Kysely, sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError } from '../core/errors.ts';
+import { nearKey } from '../core/names.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,6 +30,7 @@ export function openDatabase(file: string, options: { mustExist?: boolean } = {}
       driver.pragma('synchronous = NORMAL');
       driver.pragma('foreign_keys = ON');
       migrate(driver, file);
+      driver.function('near_key', { deterministic: true }, (name) => nearKey(String(name)));
       // From now on store.ts waits, and lets others go on meanwhile.
       driver.pragma('busy_timeout = 0');
     } catch (error) {
@@ -114,7 +116,12 @@ async function transact<T>(connection: Database, work: (connection: Database) =>
 }
 
 const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
-  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'store_full', 'the disk of the store is full; make room'],
+  // The shared memory beside the WAL is a file too, and cannot grow.
+  [
+    /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/,
+    'store_full',
+    'the disk of the store is full; make room',
+  ],
   [/^SQLITE_(NOTADB|CORRUPT)/, 'store_corrupt', 'the file is not a sound SQLite database; restore a backup'],
   [
     /^(SQLITE_READONLY|EROFS|EACCES|EPERM)/,

@@ -1,13 +1,15 @@
 // What the journal knows that a list cannot show: recent operations, ownership, names that the service changed.
 import { DAY_MS } from '../core/history.ts';
 import type { RecentOperation } from '../core/history.ts';
+import type { SentCommit } from '../core/locks.ts';
 import type { Journal } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
+import { holds } from './lease.ts';
 import { toIso, toMs } from './times.ts';
 
-export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds' | 'adopt'> {
+export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds' | 'rememberApplied'> {
   return {
     async memory(account, remoteAccountId, nowMs) {
       const rows = await db
@@ -25,8 +27,8 @@ export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds'
         changedNames: new Map(
           rows.flatMap(({ kind, remote_id, name, requested_name, last_seen_run }) => {
             if (requested_name === null) return [];
-            const shown = last_seen_run === null ? null : name;
-            return [[entryKey(kind, remote_id), { requested: requested_name, shown }] as const];
+            const changed = { requested: requested_name, name, listed: last_seen_run !== null };
+            return [[entryKey(kind, remote_id), changed] as const];
           }),
         ),
         unusedSinceMs: new Map(
@@ -57,32 +59,49 @@ export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds'
       return new Set(rows.map((row) => entryKey(row.kind, row.remote_id)));
     },
 
-    async adopt(account, remoteAccountId, runId, entries) {
-      const ids = new Set<string>(entries);
-      const rows = await db
-        .selectFrom('entries')
-        .select(['kind', 'remote_id'])
-        .where('account', '=', account)
-        .where('remote_account_id', '=', remoteAccountId ?? '')
-        .where('adopted_by_run', 'is', null)
-        .where('created_by_run', 'is', null)
-        .execute();
-      const fresh = rows.filter((row) => ids.has(entryKey(row.kind, row.remote_id)));
-      if (fresh.length === 0) return;
-      await immediately(db, async (connection) => {
-        for (const { kind, remote_id } of fresh) {
-          await connection
-            .updateTable('entries')
-            .set({ adopted_by_run: runId })
-            .where('account', '=', account)
-            .where('remote_account_id', '=', remoteAccountId ?? '')
-            .where('kind', '=', kind)
-            .where('remote_id', '=', remote_id)
-            .execute();
-        }
+    rememberApplied(lease, { runId, remoteAccountId, named, commit }) {
+      return immediately(db, async (connection): Promise<SentCommit> => {
+        // A process that was paused must not turn back what another one has applied meanwhile.
+        if (!(await holds(connection, lease))) return 'lock_lost';
+        await adopt(connection, lease.account, remoteAccountId, runId, new Set<string>(named));
+        if (commit === null) return 'committed';
+        await connection
+          .updateTable('accounts')
+          .set({ last_applied_commit: commit.sha, last_applied_committed_at: commit.committedAt })
+          .where('name', '=', lease.account)
+          .execute();
+        return 'committed';
       });
     },
   };
+}
+
+async function adopt(
+  connection: Database,
+  account: string,
+  remoteAccountId: string | null,
+  runId: string,
+  named: ReadonlySet<string>,
+): Promise<void> {
+  const rows = await connection
+    .selectFrom('entries')
+    .select(['kind', 'remote_id'])
+    .where('account', '=', account)
+    .where('remote_account_id', '=', remoteAccountId ?? '')
+    .where('adopted_by_run', 'is', null)
+    .where('created_by_run', 'is', null)
+    .execute();
+  for (const { kind, remote_id } of rows) {
+    if (!named.has(entryKey(kind, remote_id))) continue;
+    await connection
+      .updateTable('entries')
+      .set({ adopted_by_run: runId })
+      .where('account', '=', account)
+      .where('remote_account_id', '=', remoteAccountId ?? '')
+      .where('kind', '=', kind)
+      .where('remote_id', '=', remote_id)
+      .execute();
+  }
 }
 
 async function everApplied(db: Database, account: string, remoteAccountId: string | null): Promise<boolean> {

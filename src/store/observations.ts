@@ -41,10 +41,13 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       const same = snapshots.every(({ kind, digest }) => lists[kind].digest === digest);
       const takenAt = snapshots[0]?.taken_at;
       if (takenAt === undefined) return null;
+      const gone = await deletedSince(db, account, remoteAccountId, takenAt);
+      const created = await createdSince(db, account, remoteAccountId, takenAt);
       return {
         observed: same ? observed : await readLists(db, snapshots),
         missing: await readMissing(db, account),
-        deletedSince: await deletedSince(db, account, remoteAccountId, takenAt),
+        deletedSince: gone,
+        createdSince: new Set([...created].filter((key) => !gone.has(key))),
       };
     },
 
@@ -105,16 +108,41 @@ async function deletedSince(
   remoteAccountId: string | null,
   since: string,
 ): Promise<Set<EntryKey>> {
-  const rows = await db
+  const rows = await operationsOf(db, account, remoteAccountId, toIso(toMs(since) - DAY_MS))
+    .where('operations.action', '=', 'delete')
+    .where('operations.status', 'in', ['done', 'unknown', 'sent'])
+    .execute();
+  return keysOf(rows);
+}
+
+/** What rolecall created for certain since a snapshot was taken. */
+async function createdSince(
+  db: Database,
+  account: string,
+  remoteAccountId: string | null,
+  since: string,
+): Promise<Set<EntryKey>> {
+  const rows = await operationsOf(db, account, remoteAccountId, since)
+    // No run lasts a day; of the older ones none has to be looked at.
+    .where('runs.started_at', '>=', toIso(toMs(since) - DAY_MS))
+    .where('operations.action', '=', 'create')
+    .where('operations.status', '=', 'done')
+    .execute();
+  return keysOf(rows);
+}
+
+/** The operations of an account's runs that were sent since a moment. */
+function operationsOf(db: Database, account: string, remoteAccountId: string | null, since: string) {
+  return db
     .selectFrom('operations')
     .innerJoin('runs', 'runs.id', 'operations.run_id')
     .select(['operations.kind', 'operations.remote_id'])
     .where('runs.account', '=', account)
     .where('runs.remote_account_id', 'is', remoteAccountId)
-    .where('operations.action', '=', 'delete')
-    .where('operations.status', 'in', ['done', 'unknown', 'sent'])
-    .where('operations.started_at', '>=', toIso(toMs(since) - DAY_MS))
-    .execute();
+    .where('operations.started_at', '>=', since);
+}
+
+function keysOf(rows: readonly { readonly kind: Kind; readonly remote_id: string | null }[]): Set<EntryKey> {
   return new Set(rows.flatMap((row) => (row.remote_id === null ? [] : [entryKey(row.kind, row.remote_id)])));
 }
 
@@ -167,11 +195,13 @@ async function writeEntries(
     from json_each(${rows}) where true
     on conflict do update set
       requested_name = case
-        -- The first time that a list shows what rolecall created settles which name the service made of it.
+        when entries.name = excluded.name then entries.requested_name
+        -- The first time that a list shows what rolecall created settles which near name the service made of it.
         when entries.last_seen_run is null and entries.created_by_run is not null
+          and near_key(coalesce(entries.requested_name, entries.name)) = near_key(excluded.name)
           then nullif(coalesce(entries.requested_name, entries.name), excluded.name)
-        -- Later another name means that somebody renamed the entry.
-        when entries.name = excluded.name then entries.requested_name end,
+        -- Any other name means that somebody renamed the entry.
+        end,
       name = excluded.name,
       first_seen_after = case when entries.first_seen_run is null then excluded.first_seen_after
         else entries.first_seen_after end,

@@ -1,11 +1,12 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request leaves (contract, section 6).
 import { sql } from 'kysely';
 import type { Entry } from '../core/catalog.ts';
-import type { Lease, SentCommit } from '../core/locks.ts';
+import type { SentCommit } from '../core/locks.ts';
 import type { Journal, NewOperation, OperationResult, OutstandingCreate } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
+import { holds } from './lease.ts';
 import { toIso, toMs } from './times.ts';
 
 export function operationsJournal(
@@ -148,15 +149,6 @@ export async function recountRun(connection: Database, runId: string): Promise<v
       failed = (select count(*) from operations where run_id = runs.id and status in ('failed', 'unknown')),
       requests = max(requests, (select coalesce(sum(attempts), 0) from operations where run_id = runs.id))
     where id = ${runId}`.execute(connection);
-}
-
-async function holds(connection: Database, lease: Lease): Promise<boolean> {
-  const row = await connection
-    .selectFrom('locks')
-    .select('token')
-    .where('account', '=', lease.account)
-    .executeTakeFirst();
-  return row?.token === lease.token;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
 import { HOST } from './holder.ts';
 import { interruptBrokenRuns } from './locks.ts';
+import { recountRun } from './operations.ts';
 import { toIso } from './times.ts';
 
 export function runsJournal(
@@ -43,15 +44,17 @@ export function runsJournal(
     },
 
     async hasScheduledRun(account, fromMs, toMs) {
-      const row = await db
-        .selectFrom('runs')
-        .select('id')
-        .where('account', '=', account)
-        .where('started_at', '>=', toIso(fromMs))
-        .where('started_at', '<=', toIso(toMs))
-        .where('trigger', 'in', ['schedule', 'catch_up'])
-        .executeTakeFirst();
-      return row !== undefined;
+      // By the order in which runs were begun, which a clock that is set back leaves as it was.
+      const { rows } = await sql`
+        select 1 from runs as made
+        where account = ${account} and started_at >= ${toIso(fromMs)} and started_at <= ${toIso(toMs)}
+          and trigger in ('schedule', 'catch_up')
+          and not exists (
+            select 1 from runs as later
+            where later.rowid > made.rowid and +later.account = made.account
+              and later.trigger in ('schedule', 'catch_up'))
+        limit 1`.execute(db);
+      return rows.length > 0;
     },
 
     async recordPlan(runId: string, plan: Plan) {
@@ -79,17 +82,19 @@ export function runsJournal(
     },
 
     endRun(runId: string, end: RunEnd) {
-      const { created, deleted, failed } = end.counts;
-      const commit = created + deleted + failed > 0 ? durably : immediately;
+      const { counts } = end;
+      const isQuiet = counts !== null && counts.created + counts.deleted + counts.failed === 0;
+      const commit = isQuiet ? immediately : durably;
       return commit(db, async (connection) => {
-        await connection
+        const { numUpdatedRows } = await connection
           .updateTable('runs')
           .set({
             status: end.status,
             finished_at: toIso(end.finishedAtMs),
-            ...end.counts,
+            ...counts,
             ...end.traffic,
-            plan_digest: end.planDigest,
+            // A run that failed after its plan was made keeps it.
+            ...(end.planDigest === null ? {} : { plan_digest: end.planDigest }),
             error_code: end.errorCode,
             error: end.error,
             warnings: end.warnings.length === 0 ? null : JSON.stringify(end.warnings),
@@ -97,8 +102,10 @@ export function runsJournal(
           .where('id', '=', runId)
           // A run that another process declared interrupted stays so.
           .where('status', '=', 'running')
-          .execute();
+          .executeTakeFirst();
         await endOperations(connection, runId, end.finishedAtMs);
+        if (numUpdatedRows === 0n) return false;
+        if (counts === null) await recountRun(connection, runId);
         if (end.pending !== undefined) await rememberPending(connection, runId, end);
         await connection
           .updateTable('accounts')
@@ -113,6 +120,7 @@ export function runsJournal(
           }))
           .where('name', '=', accountOf(connection, runId))
           .execute();
+        return true;
       });
     },
   };

@@ -31,6 +31,7 @@ let nowMs = Date.parse('2026-01-05T00:00:00Z');
 let runs = 0;
 const clock = {
   nowMs: () => nowMs,
+  steadyMs: () => nowMs,
   sleep: (_ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) resolve();

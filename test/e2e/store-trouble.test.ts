@@ -46,6 +46,29 @@ test.each(['removed', 'replaced'])('a store that was %s while it was open is not
   await daemon.stop();
 });
 
+test('trouble that is over is told no more, also when an account that it befell is gone by then', async () => {
+  const { s, daemon } = await runningScene();
+  s.configure('skills: []', 'other');
+  await s.until('the other one runs', () => daemon.runsEnded('other') > 0);
+  const store = storeOf(s);
+  renameSync(store, `${store}.away`);
+  await s.until('both fail', () =>
+    ['acme', 'other'].every((account) => daemon.events('run_failed', account).length > 0),
+  );
+  rmSync(join(s.folder, 'config/accounts/other.yaml'));
+  await s.until('it is gone', () => daemon.events('unscheduled', 'other').length > 0);
+  renameSync(`${store}.away`, store);
+  // The lock of a run that could not give it back would else hold for half a minute.
+  s.execute('delete from locks');
+  const before = daemon.runsEnded('acme', 'converged');
+  await s.until('the one that is left runs', async () => {
+    await daemon.api('accounts/acme/sync', {});
+    return daemon.runsEnded('acme', 'converged') > before;
+  });
+  expect((await daemon.api('status')).body['issues']).toEqual([]);
+  await daemon.stop();
+});
+
 test('a store that another program keeps locked holds up neither the probes nor the stop', async () => {
   const { s, daemon } = await runningScene('daemon: { shutdownGrace: 1s }');
   const other = new SQLite(storeOf(s));

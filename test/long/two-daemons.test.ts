@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { NOTIFY, type Notice, type Receiver, startReceiver } from '../support/receiver.ts';
+import { pick, randomNumbers } from '../support/random.ts';
 import { makeWorkspace, type Result, until, type Workspace } from '../support/workspace.ts';
 
 const SECONDS = Number(process.env['ROLECALL_LONG_SECONDS'] ?? 60);
@@ -142,21 +143,6 @@ function skillsOf({ sandbox }: Pick<Scene, 'sandbox'>, account: string): string[
     .state(account)
     .skills.map(({ name }) => name)
     .toSorted();
-}
-
-/** Numbers in [0, 1) that are the same in every run (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-function pick<T>(random: () => number, items: readonly T[]): T | undefined {
-  return items[Math.floor(random() * items.length)];
 }
 
 function removeByHand(

@@ -15,6 +15,9 @@ export interface Call {
   readonly sentAtMs: number;
   arrivedAtMs: number | null;
   endedAtMs: number | null;
+  /** The order of what happened within one moment: a call that ended before another began has the smaller one. */
+  readonly sentTick: number;
+  endedTick: number | null;
   /** What the client received: null while it is under way, and when the answer did not come whole. */
   answer: { readonly status: number; readonly text: string } | null;
 }
@@ -113,6 +116,8 @@ export class Traffic {
       sentAtMs: Date.now(),
       arrivedAtMs: null,
       endedAtMs: null,
+      sentTick: this.activity,
+      endedTick: null,
       answer: null,
     };
     this.calls.push(call);
@@ -135,6 +140,7 @@ export class Traffic {
     if (each === undefined) return;
     this.underway.delete(request);
     each.call.endedAtMs = Date.now();
+    each.call.endedTick = this.activity;
     if (whole) each.call.answer = { status: each.status, text: Buffer.concat(each.chunks).toString('utf8') };
   }
 }

@@ -12,6 +12,8 @@ export const ONCE_A_YEAR = '"0 0 1 1 *"';
 
 export interface LogLine {
   readonly level: number | string;
+  /** ISO 8601. */
+  readonly time: string;
   readonly event?: string;
   readonly account?: string;
   readonly runId?: string;

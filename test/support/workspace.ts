@@ -139,8 +139,12 @@ export function writeAccount(
 }
 
 /** Resolves when the condition holds; rejects with `what` when it does not within the limit. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  limitMs = 20_000,
+): Promise<void> {
+  const deadline = Date.now() + limitMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`gave up waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -60,12 +60,17 @@ export function createDelivery({ poster, clock, resolveSecret, random }: Deliver
     call: (signal: AbortSignal) => Promise<PostResult>,
     kill: AbortSignal,
   ): Promise<PostResult> {
-    const timeout = new AbortController();
+    // Not AbortSignal.any, which up to Node 22 leaves something behind on `kill` at each call.
+    const ending = new AbortController();
     const done = new AbortController();
-    const timer = clock.sleep(TIMEOUT_MS, done.signal).then(() => timeout.abort());
-    const result = await call(AbortSignal.any([timeout.signal, kill]));
-    const isLate = timeout.signal.aborted;
+    const giveUp = (): void => ending.abort();
+    kill.addEventListener('abort', giveUp, { once: true });
+    if (kill.aborted) giveUp();
+    const timer = clock.sleep(TIMEOUT_MS, done.signal).then(giveUp);
+    const result = await call(ending.signal);
+    const isLate = ending.signal.aborted;
     done.abort();
+    kill.removeEventListener('abort', giveUp);
     await timer;
     return isLate && 'code' in result ? { code: 'timeout' } : result;
   }

@@ -1,5 +1,6 @@
 // One POST to a webhook: no redirect is followed, and of the answer only its status and Retry-After are looked at.
 import type { Dispatcher } from 'undici';
+import { isLoopback } from '../../core/loopback.ts';
 import type { Secret } from '../../core/secret.ts';
 
 /** `code` says why no answer came; it never quotes anything. */
@@ -30,13 +31,14 @@ export function createPoster(userAgent: string): Poster {
     signal: AbortSignal,
   ): Promise<PostResult> {
     loaded ??= load();
-    const { request, dispatcher } = await loaded;
+    const { request, straight, proxied } = await loaded;
+    const isHere = isLoopback(new URL(url.reveal()).hostname);
     const response = await request(url.reveal(), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
       body,
       signal,
-      dispatcher,
+      dispatcher: isHere ? straight : proxied,
     });
     const retryAfter = response.headers['retry-after'];
     // The status says all; the rest is read only so that the connection can be used again.
@@ -51,14 +53,18 @@ export function createPoster(userAgent: string): Poster {
     post: (url, headers, body, signal) =>
       send(url, headers, body, signal).catch((error: unknown) => ({ code: errorCode(error) })),
     async close() {
-      await (await loaded)?.dispatcher.destroy();
+      // One that could not be made was told at the delivery.
+      const made = await loaded?.catch(() => undefined);
+      await Promise.all([made?.straight.destroy(), made?.proxied.destroy()]);
     },
   };
 }
 
 interface Loaded {
   readonly request: typeof import('undici').request;
-  readonly dispatcher: Dispatcher;
+  readonly straight: Dispatcher;
+  /** Through the proxy that the environment names, if it names one; never to what stands on this machine. */
+  readonly proxied: Dispatcher;
 }
 
 async function load(): Promise<Loaded> {
@@ -67,7 +73,11 @@ async function load(): Promise<Loaded> {
   const isProxied = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
     (name) => (process.env[name] ?? '') !== '',
   );
-  return { request, dispatcher: isProxied ? new EnvHttpProxyAgent(options) : new Agent(options) };
+  return {
+    request,
+    straight: new Agent(options),
+    proxied: isProxied ? new EnvHttpProxyAgent(options) : new Agent(options),
+  };
 }
 
 /** The first code of an error, its parts and its causes. Messages may quote an address, so none is used. */

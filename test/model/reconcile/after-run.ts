@@ -36,7 +36,8 @@ function callsOf(row: Row, calls: readonly Call[]): Call[] {
   );
 }
 
-function* judgeRows({ watch, rows, calls }: Ended, bench: Bench): Generator<string> {
+function* judgeRows(ended: Ended, bench: Bench): Generator<string> {
+  const { watch, rows, calls } = ended;
   const writes = calls.filter(({ method }) => method !== 'GET');
   if (watch.mode === 'plan' && writes.length > 0) yield 'a dry run wrote';
   for (const call of writes) {
@@ -54,7 +55,7 @@ function* judgeRows({ watch, rows, calls }: Ended, bench: Bench): Generator<stri
     if (row.status === 'skipped' && sent.length > 0) yield `${what}: it was sent`;
     if (row.status === 'failed' && effects.length > 0) yield `${what}: it took effect`;
     if (row.status === 'unknown' && !sent.some(isDoubtful)) yield `${what}: no answer was lost`;
-    if (row.status === 'done') yield* judgeDone(row, what, effects, calls, bench);
+    if (row.status === 'done') yield* judgeDone(row, what, effects, ended, bench);
   }
 }
 
@@ -62,7 +63,7 @@ function* judgeDone(
   row: Row,
   what: string,
   effects: readonly Call[],
-  calls: readonly Call[],
+  { calls, result: { status } }: Ended,
   { ledger, calls: all }: Bench,
 ): Generator<string> {
   if (row.action === 'create') {
@@ -72,10 +73,14 @@ function* judgeDone(
     if (effects.length === 0 && !wasThere) yield `${what}: it took no effect`;
     return;
   }
-  // What a list did not show counts as gone; such a run must not say that all is well, which judgeStatus checks.
-  const lacking = toldEntries(calls, row.kind).some(({ entries }) => !entries.has(row.remote_id ?? ''));
+  // What a list did not show counts as gone, and so does what was answered with success, whatever the body says. If
+  // that was not true the run must not say that all is well.
   const isLive = ledger.live().some(({ kind, id }) => kind === row.kind && id === row.remote_id);
-  if (isLive && !(row.attempts === 0 && lacking)) yield `${what}: it is still there`;
+  const lacking = toldEntries(calls, row.kind).some(({ entries }) => !entries.has(row.remote_id ?? ''));
+  const succeeded = callsOf(row, calls).some(({ answer }) => answer !== null && answer.status < 300);
+  const isExcused = succeeded || (row.attempts === 0 && lacking);
+  if (isLive && (!isExcused || status === 'converged' || status === 'held'))
+    yield `${what}: it is still there`;
   if (effects.length > 1) yield `${what}: it took effect ${effects.length} times of ${all.length}`;
 }
 

@@ -3,13 +3,14 @@
 import type { Kind } from '../../../src/core/catalog.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type { Call } from '../traffic.ts';
+import { answeredJson } from '../traffic.ts';
 import type { ToldPerson } from './beliefs.ts';
 import { holdersOf, toldEntries, toldPeople } from './beliefs.ts';
 import type { Ledger } from './ledger.ts';
 import { isConfirmed, isDoubtful } from './ledger.ts';
 import { exactly, globMatches, loosely } from './names.ts';
 import type { Wish, WishedEntry } from './script.ts';
-import { LIMITS } from './world.ts';
+import { LIMITS, REMOTE_ID } from './world.ts';
 
 const DAY_MS = 86_400_000;
 const READ_AGAIN_MS = 60_000;
@@ -42,8 +43,8 @@ export interface Bench {
   readonly calls: readonly Call[];
   readonly ledger: Ledger;
   readonly isSent: (runId: string, kind: Kind, action: 'create' | 'delete', what: string) => boolean;
-  /** Names that an applied run's file named, as `kind:name`. */
-  readonly named: ReadonlySet<string>;
+  /** Entries that an applied run's file named, as `kind:id`. */
+  readonly adopted: ReadonlySet<string>;
 }
 
 export function wishedOf(wish: Wish, kind: Kind): readonly WishedEntry[] | undefined {
@@ -90,11 +91,25 @@ function* judgeWriting(call: Call, watch: Watch, bench: Bench): Generator<string
   if (plan.status === 'blocked' && mode === 'apply') yield 'the plan was blocked';
   if (!bench.isSent(runId, call.kind, action, what)) yield 'no row of the journal said `sent` before';
   if (watch.stoppedAtMs !== null && call.sentAtMs > watch.stoppedAtMs) yield 'it was begun after a stop';
+  const stranger = bench.calls
+    .slice(watch.firstCall, call.seq)
+    .find((each) => (each.endedTick ?? Infinity) < call.sentTick && strangersIn(each));
+  if (stranger !== undefined)
+    yield `an answer before it (${stranger.method} ${stranger.kind}) was another account's`;
   if (mode === 'approve') {
     const { approval } = watch;
     if (approval?.digest !== plan.digest) yield 'nobody approved this plan';
     else if (Date.now() - approval.givenAtMs > DAY_MS) yield 'its approval was too old';
   }
+}
+
+/** Whether anything that a whole answer of JSON holds carries another account's id. */
+function strangersIn(call: Call): boolean {
+  const body = answeredJson(call);
+  return [body].flat().some((each: unknown) => {
+    if (typeof each !== 'object' || each === null || !('accountId' in each)) return false;
+    return each.accountId !== REMOTE_ID;
+  });
 }
 
 function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench: Bench): Generator<string> {
@@ -181,7 +196,7 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
   if (policy.ownership === 'managed') {
     const isFormer = desired.some((each) => each.formerly?.some((one) => exactly(one) === exactly(name)));
     const isOurs = ledger.made.some((made) => made.kind === kind && made.id === id);
-    if (!isOurs && !isFormer && !isDesired && !bench.named.has(`${kind}:${exactly(name)}`)) yield 'it is not managed';
+    if (!isOurs && !isFormer && !isDesired && !bench.adopted.has(`${kind}:${id}`)) yield 'it is not managed';
   }
 
   // People.
@@ -260,12 +275,13 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
     yield `${ofKind} of ${most} are more than ${policy.maxDeletePercent} %`;
   }
 
-  /** Whether the entry that stands for a desired name is listed, under another name that the service gave it. */
+  /** Whether the entry that was made for a desired name is there, whatever the service calls it and the list shows. */
   function isAskedEntry(wanted: string): boolean {
-    return ledger.made.some(
-      (made) =>
-        made.kind === kind && exactly(made.asked) === exactly(wanted) && last?.entries.has(made.id) === true,
-    );
+    const isOurs = (id: string): boolean =>
+      ledger.made.some(
+        (made) => made.kind === kind && made.id === id && exactly(made.asked) === exactly(wanted),
+      );
+    return ledger.live().some((live) => live.kind === kind && isOurs(live.id));
   }
 }
 

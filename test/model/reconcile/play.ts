@@ -33,6 +33,7 @@ interface Game {
   readonly traffic: Traffic;
   readonly ledger: Ledger;
   readonly named: Set<string>;
+  readonly adopted: Set<string>;
   readonly problems: string[];
   readonly tally: Tally;
   wish: Wish | null;
@@ -60,7 +61,7 @@ export async function play(script: Script, tally: Tally = new Map()): Promise<vo
   });
   game = {
     script, world, time, traffic, ledger, tally,
-    named: new Set(), problems: [], wish: null, approval: null, good: null, runs: 0, current: null, hooks: [],
+    named: new Set(), adopted: new Set(), problems: [], wish: null, approval: null, good: null, runs: 0, current: null, hooks: [],
   }; // prettier-ignore
   try {
     for (const [at, step] of script.steps.entries()) {
@@ -82,8 +83,8 @@ function complain(game: Game, when: string): void {
   throw new Violation(`${when}:\n${game.problems.map((problem) => `- ${problem}`).join('\n')}`);
 }
 
-function benchOf({ traffic, ledger, world, named }: Game): Bench {
-  return { calls: traffic.calls, ledger, isSent: world.isSent.bind(world), named };
+function benchOf({ traffic, ledger, world, adopted }: Game): Bench {
+  return { calls: traffic.calls, ledger, isSent: world.isSent.bind(world), adopted };
 }
 
 async function take(game: Game, step: Step): Promise<void> {
@@ -264,6 +265,10 @@ function remember(
     for (const kind of KINDS) {
       for (const { name, formerly = [] } of wishedOf(watch.wish, kind) ?? []) {
         for (const each of [name, ...formerly]) game.named.add(`${kind}:${exactly(each)}`);
+      }
+      const listed = toldEntries(calls, kind).flatMap(({ entries }) => [...entries]);
+      for (const [id, name] of listed) {
+        if (game.named.has(`${kind}:${exactly(name)}`)) game.adopted.add(`${kind}:${id}`);
       }
     }
   }

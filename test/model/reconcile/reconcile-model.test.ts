@@ -39,7 +39,11 @@ test.skipIf(alone !== undefined)(
   async () => {
     const tally: Tally = new Map();
     const property = fc.asyncProperty(scripts, (script) => play(script, tally));
-    const details = await fc.check(property, { numRuns, seed, interruptAfterTimeLimit: numRuns * 250 + 30_000 });
+    const details = await fc.check(property, {
+      numRuns,
+      seed,
+      interruptAfterTimeLimit: numRuns * 250 + 30_000,
+    });
     if (numRuns > 100) console.log(Object.fromEntries([...tally].toSorted()));
     expect(details.failed ? report(details.counterexample?.[0], details.errorInstance) : '').toBe('');
     expect(tally.get('operation delete done')).toBeGreaterThan(0);

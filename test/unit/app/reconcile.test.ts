@@ -1,6 +1,7 @@
 // Whole runs against the sandbox: order, identity, what changes under way, and what a failure stops.
 import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/app/request.ts';
+import type { RunResult } from '../../../src/app/run-result.ts';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { Journal, ServiceReader } from '../../../src/core/ports.ts';
 import { operations, stage } from './stage.ts';
@@ -51,6 +52,17 @@ describe('a run', () => {
     on.sandbox.clearRequests();
     expect((await on.apply(wish)).status).toBe('converged');
     expect(on.writes()).toEqual([]);
+  });
+
+  it('verifies once when the clock is set back in its midst, and does not wait until that comes around again', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'], resources: [PERSON] } });
+    const startMs = on.clock.steadyMs();
+    const made = await on.apply({
+      skills: ['Kept', 'New'],
+      options: { onProgress: () => on.clock.setBy(-86_400_000) },
+    });
+    expect(made).toMatchObject({ status: 'converged', failure: null });
+    expect(on.clock.steadyMs() - startMs).toBeLessThan(35_000);
   });
 
   it('that is dry sends nothing but GET', async () => {
@@ -127,6 +139,25 @@ describe('a run', () => {
     });
     expect([made.status, on.writes()]).toEqual(['interrupted', ['POST skill A']]);
     expect(operations(on).map(({ status }) => status)).toEqual(['done', 'skipped', 'skipped', 'skipped']);
+  });
+
+  it('that another one took over is interrupted, also when there is nothing left for it to do', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'] } });
+    const wish = { skills: ['Kept', 'New'] };
+    let taken: RunResult | undefined;
+    const late = await on.apply({
+      ...wish,
+      deps: (deps) =>
+        watching(deps, async () => {
+          if (taken !== undefined) return;
+          on.clock.pass(31_000);
+          taken = await on.apply(wish);
+        }),
+    });
+    expect(taken?.status).toBe('converged');
+    expect(late).toMatchObject({ status: 'interrupted', failure: { code: 'lock_lost' } });
+    expect((await on.store.reader.run(late.runId))?.run.status).toBe('interrupted');
+    expect(on.writes()).toEqual(['POST skill New']);
   });
 
   it('asked to be left alone for long is throttled, and the next one asks nothing', async () => {
@@ -217,7 +248,10 @@ describe('right before the first delete', () => {
     ).toEqual(['skipped', 'skipped']);
   });
 
-  it('the lists are read again when deleting takes longer than a minute', async () => {
+  it.each([
+    ['takes longer than a minute', 60_000, 0],
+    ['takes longer than a minute on a clock that is set back', 60_000, -86_400_000],
+  ])('the lists are read again when deleting %s', async (_, passMs, setByMs) => {
     const on = await stage({ seed: { ...seed, skills: ['A', 'B', 'C'] }, api: { concurrency: 1 } });
     let deleted = 0;
     const made = await on.apply({
@@ -226,7 +260,8 @@ describe('right before the first delete', () => {
         onProgress: () => {
           deleted += 1;
           if (deleted !== 1) return;
-          on.clock.pass(60_000);
+          on.clock.pass(passMs);
+          on.clock.setBy(setByMs);
           on.sandbox.assign('acme', 'p1', idOf(on, 'C'));
         },
       },
@@ -375,6 +410,42 @@ describe('a store that fails', () => {
         }),
       };
     };
+
+  it('before the lists tell of a delete whose answer was lost leaves it to the next run to find out', async () => {
+    const on = await stage({
+      seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
+      // The repetition is answered with 404.
+      faults: [{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }],
+    });
+    const late = (deps: ApplyDeps): ApplyDeps =>
+      watching(deps, () => {
+        if (on.writes().length > 0) throw new StoreError('store_full', 'the disk is full');
+      });
+    const wish = { skills: [], policy: { allowEmpty: true } };
+    await expect(on.apply({ ...wish, deps: late })).rejects.toBeInstanceOf(StoreError);
+    expect(on.rows('select status from operations')).toEqual([{ status: 'unknown' }]);
+    expect((await on.apply(wish)).status).toBe('converged');
+    expect(on.rows('select status from operations')).toEqual([{ status: 'done' }]);
+    expect(on.rows('select deleted_by_run is not null as told from entries')).toEqual([{ told: 1 }]);
+  });
+
+  it('at its very end is told with what it had done', async () => {
+    const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
+    const refuseAfter: Journal['recordObservation'] = (observation) =>
+      observation.phase === 'after'
+        ? Promise.reject(new StoreError('store_full', 'the disk is full'))
+        : on.store.journal.recordObservation(observation);
+    const deps = (of: ApplyDeps): ApplyDeps => ({
+      ...of,
+      journal: new Proxy(of.journal, {
+        get: (target, key) => (key === 'recordObservation' ? refuseAfter : Reflect.get(target, key)),
+      }),
+    });
+    await expect(on.apply({ skills: ['A', 'B'], deps })).rejects.toBeInstanceOf(StoreError);
+    expect(
+      on.rows('select status, error_code, created, deleted, plan_digest is null as planless from runs'),
+    ).toEqual([{ status: 'failed', error_code: 'store_full', created: 2, deleted: 1, planless: 0 }]);
+  });
 
   it('before the first operation leaves the service as it was', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });

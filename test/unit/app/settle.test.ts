@@ -16,15 +16,16 @@ describe('settling', () => {
   async function settled(
     doubts: readonly Partial<Doubt>[],
     list: (passedMs: number) => readonly Entry[] | null,
-    more: { desired?: readonly string[]; stop?: AbortSignal } = {},
+    more: { desired?: readonly string[]; stop?: AbortSignal; setClockBy?: number } = {},
   ) {
     const clock = new QuickClock();
-    const startMs = clock.nowMs();
+    const startMs = clock.steadyMs();
     let reads = 0;
     const reader: ServiceReader = {
       async listEntries() {
         reads += 1;
-        const items = list(clock.nowMs() - startMs);
+        if (reads === 2) clock.setBy(more.setClockBy ?? 0);
+        const items = list(clock.steadyMs() - startMs);
         if (items === null) throw new ServiceError('unavailable', 'no answer');
         return { items, warnings: [] };
       },
@@ -44,7 +45,7 @@ describe('settling', () => {
       clock,
       stop: more.stop ?? new AbortController().signal,
     });
-    return { results, reads, passedMs: clock.nowMs() - startMs };
+    return { results, reads, passedMs: clock.steadyMs() - startMs };
   }
 
   it('finds an entry of that name with an id not seen before, at once', async () => {
@@ -68,8 +69,15 @@ describe('settling', () => {
   });
 
   it('counts a doubt that is older than settle from its own time', async () => {
-    const { results, reads } = await settled([{ sinceMs: Date.now() - 60_000 }], () => []);
+    const { results, reads } = await settled([{ sinceMs: -60_000 }], () => []);
     expect([results.map(({ type }) => type), reads]).toEqual([['absent'], 1]);
+  });
+
+  it.each([86_400_000, -86_400_000])('waits as long when the clock is set by %i ms meanwhile', async (by) => {
+    const { results, passedMs } = await settled([{}], () => [], { setClockBy: by });
+    expect(results).toMatchObject([{ type: 'absent' }]);
+    expect(passedMs).toBeGreaterThanOrEqual(35_000);
+    expect(passedMs).toBeLessThan(38_000);
   });
 
   it('leaves a doubt open when no list can be read, or when it is stopped', async () => {

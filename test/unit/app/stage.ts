@@ -38,16 +38,27 @@ export const API: ApiSettings = {
 /** Waits for nothing: who sleeps sets it forward. Long sleeps (the renewal of a lock) follow the short ones. */
 export class QuickClock implements Clock {
   private now = Date.now();
+  private steady = 0;
   private readonly long = new Set<{ readonly dueMs: number; readonly wake: () => void }>();
 
   nowMs(): number {
     return this.now;
   }
 
+  steadyMs(): number {
+    return this.steady;
+  }
+
+  /** Sets the clock by so much, without time passing. */
+  setBy(ms: number): void {
+    this.now += ms;
+  }
+
   /** Lets time pass. */
   pass(ms: number): void {
     this.now += ms;
-    for (const sleeper of this.long) if (sleeper.dueMs <= this.now) sleeper.wake();
+    this.steady += ms;
+    for (const sleeper of this.long) if (sleeper.dueMs <= this.steady) sleeper.wake();
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -58,7 +69,7 @@ export class QuickClock implements Clock {
     }
     await new Promise<void>((resolve) => {
       const sleeper = {
-        dueMs: this.now + ms,
+        dueMs: this.steady + ms,
         wake: () => {
           this.long.delete(sleeper);
           signal?.removeEventListener('abort', sleeper.wake);

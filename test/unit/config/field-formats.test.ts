@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import cron from 'node-cron';
 import { describe, expect, test } from 'vitest';
-import { isLoopback, parseBaseUrl, parseListen } from '../../../src/config/addresses.ts';
+import { parseBaseUrl, parseListen } from '../../../src/config/addresses.ts';
+import { isLoopback } from '../../../src/core/loopback.ts';
 import { isCalendarDate, isInstant, isTimezone } from '../../../src/config/calendar.ts';
 import { cronProblem } from '../../../src/config/cron-line.ts';
 import { formatDuration, parseDuration, parseSize } from '../../../src/config/measures.ts';

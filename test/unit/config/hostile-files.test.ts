@@ -43,8 +43,45 @@ describe('a file that is no proper YAML', () => {
       `${ACCOUNT}<<<<<<< HEAD\nmode: plan\n=======\nmode: apply\n>>>>>>> branch\n`,
       '3:1 error a git merge conflict stands here',
     ],
+    [
+      'holds what is left of a merge conflict',
+      `${ACCOUNT}skills:\n  - A\n=======\n  - B\n`,
+      '5:1 error a git merge conflict stands here',
+    ],
+    [
+      'holds the common ancestor of a merge conflict, within a list, as Windows writes it',
+      `${ACCOUNT}skills: [A,\r\n||||||| 9fceb02\r\nB]\r\n`,
+      '4:1 error a git merge conflict stands here',
+    ],
+    ['is UTF-16 without its mark', Buffer.from('region: eu', 'utf16le'), '1:2 error a NUL character'],
+    [
+      'ends a line by a carriage return alone',
+      `${ACCOUNT}# no roles yet\rroles: []\n`,
+      '3:15 error a carriage return stands here without a line feed',
+    ],
+    ['makes binary of a name', `${ACCOUNT}skills: [!!binary aGk=]\n`, '3:10 error YAML tags (!name)'],
     ['asks for YAML 1.1', `%YAML 1.1\n---\n${ACCOUNT}`, '1:1 error the file asks for an older YAML'],
-    ['has an unclosed quote', `${ACCOUNT}mode: "plan\n`, '4:1 error YAML: missing closing "quote'],
+    [
+      'has an unclosed quote',
+      `${ACCOUNT}mode: "plan\n`,
+      '3:7 error the " that opens here is not closed (noticed in line 4); write its "',
+    ],
+    [
+      'has an unclosed bracket',
+      `${ACCOUNT}skills: [A, { name: B }\nroles: []\n`,
+      '3:9 error the [ that opens here is not closed (noticed in line 4); write its ]',
+    ],
+    [
+      'has an unclosed bracket around a closed one',
+      `${ACCOUNT}extends: [[a]\n`,
+      '3:10 error the [ that opens here is not closed',
+    ],
+    ['has an unclosed brace', `${ACCOUNT}policy: { maxDeletes: 5`, '3:9 error the { that opens here'],
+    [
+      'is cut within brackets, after a quote in one that looks closed',
+      `${ACCOUNT}extends: ["a]`,
+      '3:11 error the " that opens here is not closed',
+    ],
     ['has two colons in a line', `${ACCOUNT}mode: a: b\n`, '3:7 error there is a second ": " in this line'],
     [
       'uses an unknown alias',
@@ -56,16 +93,33 @@ describe('a file that is no proper YAML', () => {
     [
       'is endless by an alias',
       `${ACCOUNT}policy: &p { freeze: [*p] }\n`,
-      '1:1 error aliases (*name) make this file endless',
+      '3:23 error the alias (*name) stands within what it stands for',
+    ],
+    [
+      'is deep by aliases',
+      `x0: &x0 [a]\n${Array.from({ length: 60 }, (_, i) => `x${i + 1}: &x${i + 1} [*x${i}]\n`).join('')}`,
+      '39:12 error this is nested too deeply',
     ],
     [
       'is an alias bomb',
       `x0: &x0 [a, a, a, a, a, a, a, a, a]\n${Array.from({ length: 9 }, (_, i) => `x${i + 1}: &x${i + 1} [${`*x${i}, `.repeat(9)}]\n`).join('')}`,
-      '1:1 error aliases (*name) make this file endless',
+      '6:20 error aliases (*name) make this file huge',
     ],
   ])('says where it %s', async (_title, content, issue) => {
     const { lines } = await load({ 'accounts/a.yaml': content });
     expect(lines[0]).toContain(`accounts/a.yaml:${issue}`);
+  });
+
+  test('may hold the lines of a merge conflict where they are text', async () => {
+    const { lines, accounts } = await load({
+      'accounts/a.yaml': `${ACCOUNT}skills:\n  - "======="\n# <<<<<<< HEAD\n  - A # >>>>>>> theirs\n  - '||||||| b'\n`,
+    });
+    expect(lines).toEqual([]);
+    expect(accounts[0]?.settings?.desired.skill?.map(({ name }) => name)).toEqual([
+      '=======',
+      'A',
+      '||||||| b',
+    ]);
   });
 
   test('may begin with a byte order mark and end its lines as Windows does', async () => {
@@ -146,6 +200,86 @@ describe('a file that is no proper YAML', () => {
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThan(1000);
   });
+});
+
+/** Small files that would become huge, and large ones whose parts are compared with each other. */
+const HEAVY: readonly (readonly [string, string, string])[] = [
+  ['many unknown keys', fillWith((i) => `k${i}: 1\n`, 24_000), '3:1 error unknown key "k0"'],
+  [
+    'a mapping with many unknown keys',
+    `policy: { ${fillWith((i) => `k${i}: 1,`, 24_000)} }`,
+    '3:11 error unknown key "k0"',
+  ],
+  ['more values than the schemas judge', `extends: [${'a,'.repeat(40_000)}]`, 'more than 25000 values'],
+  ['many catalogs', `extends: [${fillWith((i) => `c${i},`, 1001)}]`, 'extends: has more than 1000 entries'],
+  [
+    'many former names of one entry',
+    `skills: [{ name: a, formerly: [${fillWith((i) => `b${i},`, 60_000)}a] }]`,
+    "is the entry's own name",
+  ],
+  [
+    'a long name under many aliases',
+    `skills:\n  - &x ${'é'.repeat(250_000)}\n${'  - *x\n'.repeat(30_000)}`,
+    'aliases (*name) make this file huge',
+  ],
+  [
+    'a long list under many aliases',
+    `skills:\n  - &x { name: a, formerly: [${'b,'.repeat(30_000)}] }\n${'  - *x\n'.repeat(9_000)}`,
+    'aliases (*name) make this file huge',
+  ],
+  [
+    'a long schedule under many aliases',
+    `policy:\n  freeze:\n  - &x { cron: "${'0-59,'.repeat(20_000)}0 * * * *", for: 1h }\n${'  - *x\n'.repeat(9_000)}`,
+    'aliases (*name) make this file huge',
+  ],
+  [
+    'a name that takes minutes to normalise',
+    `skills: ["e${'\u0301\u0323'.repeat(200_000)}"]`,
+    '3:10 error a name has more than 30 combining marks',
+  ],
+  [
+    'a glob that takes minutes to normalise',
+    `policy: { protect: ["e${'\u0301\u0323'.repeat(200_000)}"] }`,
+    '3:21 error policy.protect[1]: a glob has more than 30 combining marks',
+  ],
+  ['its own file as a catalog', `extends: [./a.yaml]`, '3:11 error this is the file itself'],
+];
+
+function fillWith(piece: (index: number) => string, count: number): string {
+  return Array.from({ length: count }, (_, index) => piece(index)).join('');
+}
+
+test.each(HEAVY)('a file with %s is judged within two seconds', async (_title, text, expected) => {
+  const begin = process.cpuUsage();
+  const { lines } = await loadAccount(text);
+  expect(secondsSince(begin)).toBeLessThan(2);
+  expect(lines.join('\n')).toContain(expected);
+  expect(lines.length).toBeLessThan(210);
+});
+
+test('a flood of errors is shortened by whole issues, with the count of the others', async () => {
+  const { lines } = await loadAccount(
+    `skills: [${'a,'.repeat(1000)}]\npolicy: { ${fillWith((i) => `k${i}: 1,`, 500)} }\n`,
+  );
+  expect(lines).toHaveLength(201);
+  expect(lines[0]).toBe(
+    'accounts/a.yaml:3:12 error duplicate skill "a": line 3 names it too (names are compared after Unicode NFC); keep one',
+  );
+  expect(lines.at(-1)).toMatch(
+    /^accounts\/a\.yaml:3:\d+ error 1299 further errors of this file are not shown; mend these first$/u,
+  );
+});
+
+test('a flood of warnings hides no error', async () => {
+  const near = fillWith((i) => `- ${i % 2 === 0 ? 'ab' : 'AB'}${i - (i % 2)}\n`, 1000);
+  const { lines } = await loadAccount(`mode: aply\nskills:\n${near}- ''\n`);
+  expect(lines.filter((line) => line.includes(' error '))).toEqual([
+    expect.stringContaining('a.yaml:3:7 error mode'),
+    expect.stringContaining('a.yaml:1005:3 error a name is empty'),
+  ]);
+  expect(lines).toContainEqual(
+    expect.stringContaining('warning 300 further warnings of this file are not shown'),
+  );
 });
 
 test('an account with ten thousand names loads quickly', async () => {

@@ -43,6 +43,22 @@ test('a private key for ssh may have several lines, and has to be there', async 
   expect(checkSecrets(missing, {})).toMatchObject([{ message: expect.stringContaining('is not there') }]);
 });
 
+describe('a file that is no secret', () => {
+  test('is warned about when it is larger than any', async () => {
+    const loaded = await load({
+      'accounts/a.yaml': 'region: eu\ntoken: { file: ../large }',
+      large: 'x'.repeat(64 * 1024 + 1),
+    });
+    expect(checkSecrets(loaded, {})).toMatchObject([{ message: expect.stringContaining('64 KiB') }]);
+  });
+
+  test.skipIf(process.platform === 'win32')('is not read to an end that it does not have', async () => {
+    await expect(resolveSecret({ file: '/dev/zero' }, 'token')).rejects.toThrow(
+      'token: the file /dev/zero has more than 64 KiB, which no secret has',
+    );
+  });
+});
+
 describe('resolving a secret', () => {
   test('reads the environment', async () => {
     vi.stubEnv('ROLECALL_TEST_TOKEN', 's3cr3t');

@@ -31,6 +31,35 @@ describe('a secret', () => {
     expect(new Secret('').scrub('abc')).toBe('abc');
   });
 
+  const LONG = 'k9/Qw"7\\z+R2&x%4=tY~m1LpV8sB3';
+  it.each([
+    ['in JSON', JSON.stringify(LONG)],
+    ['in JSON within JSON', JSON.stringify(JSON.stringify(LONG))],
+    ['in an address', encodeURIComponent(LONG)],
+    [
+      'in an address in small letters',
+      encodeURIComponent(LONG).replace(/%../g, (byte) => byte.toLowerCase()),
+    ],
+    ['in a form', new URLSearchParams([['', LONG]]).toString()],
+    ['in HTML', LONG.replace(/&/g, '&amp;').replace(/"/g, '&quot;')],
+    ['in hex', Buffer.from(LONG).toString('hex')],
+    ['in HEX', Buffer.from(LONG).toString('hex').toUpperCase()],
+    ['in base64', Buffer.from(LONG).toString('base64')],
+    ['in the base64 of a longer text', Buffer.from(`user:${LONG} and more`).toString('base64')],
+    ['in the base64 of another', Buffer.from(`users:${LONG} and more`).toString('base64url')],
+    ['in its first half', LONG.slice(0, 15)],
+    ['in its second half', `…${LONG.slice(15)}`],
+  ])('is taken out of a text where it stands %s', (_, spelled) => {
+    const left = new Secret(LONG).scrub(`before ${spelled} after`);
+    expect(left).toMatch(/^before .{0,12}\[redacted\].{0,20} after$/);
+    expect(left.length).toBeLessThan(60);
+  });
+
+  it('leaves a text that shares a few characters with it as it is', () => {
+    const text = 'k9/Qw"7 and z+R2&x%4=tY, also 3d3d3d3d3d';
+    expect(new Secret(LONG).scrub(text)).toBe(text);
+  });
+
   it('with characters of regular expressions is taken literally', () => {
     expect(new Secret('a.c$&').scrub('abc$& a.c$&')).toBe('abc$& [redacted]');
   });

@@ -98,6 +98,33 @@ describe('on the day on which the clocks go forward', () => {
   });
 });
 
+describe('in the hour that follows a skipped one', () => {
+  it('every skipped time of a line ticks, and not only the first', () => {
+    expect(ticks('*/20 2 * * *', 'Europe/Berlin', '2026-03-29T00:00:00Z', '2026-03-29T12:00:00Z')).toEqual([
+      '2026-03-29T01:00:00.000Z',
+      '2026-03-29T01:20:00.000Z',
+      '2026-03-29T01:40:00.000Z',
+    ]);
+  });
+
+  it('a skipped time still ticks when it is asked for after the change, as by a daemon that starts then', () => {
+    const next = nextTickMs('30 2 * * *', 'Europe/Berlin', Date.parse('2026-03-29T01:05:00Z'));
+    expect(new Date(next ?? 0).toISOString()).toBe('2026-03-29T01:30:00.000Z');
+  });
+
+  it('skipped times and those that clocks show tick in the order of time, also where half an hour is skipped', () => {
+    // 02:00 becomes 02:30 at 15:30 UTC.
+    expect(
+      ticks('15,35 * * * *', 'Australia/Lord_Howe', '2026-10-03T15:00:00Z', '2026-10-03T16:30:00Z'),
+    ).toEqual([
+      '2026-10-03T15:05:00.000Z',
+      '2026-10-03T15:35:00.000Z',
+      '2026-10-03T15:45:00.000Z',
+      '2026-10-03T16:15:00.000Z',
+    ]);
+  });
+});
+
 describe('on the day on which the clocks go back', () => {
   it.each([
     ['Europe/Berlin', '2026-10-24T22:00:00Z', '2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z'],

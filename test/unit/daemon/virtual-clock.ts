@@ -21,6 +21,7 @@ export function virtualClock(startMs: number): VirtualClock {
 
   return {
     nowMs: () => nowMs,
+    steadyMs: () => timerMs,
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted === true) return resolve();

@@ -1,7 +1,14 @@
 // Hostile names: nothing that cannot be seen reaches a reader unseen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { visible, visibleName } from '../../../src/report/visible.ts';
+import {
+  inVisibleJson,
+  visible,
+  visibleData,
+  visibleJson,
+  visibleLines,
+  visibleName,
+} from '../../../src/report/visible.ts';
 
 describe('visible', () => {
   it.each([
@@ -18,16 +25,36 @@ describe('visible', () => {
     ['a Hangul filler', 'a\u3164b', 'a\\u3164b'],
     ['a mark with nothing to stand on', '\u0301a', '\\u0301a'],
     ['a line separator', 'a\u2028b', 'a\\u2028b'],
+    ['a blank of Braille', 'a\u2800b', 'a\\u2800b'],
+    ['a style on a digit that is no keycap', '1\ufe0f', '1\\ufe0f'],
+    ['a command to GitHub', '::error::x', '\\u003a:error::x'],
+    ['a command to GitHub behind a space', 'see ::error::x', 'see \\u003a:error::x'],
+    ['an older command to it', 'a##[error]x', 'a\\u0023#[error]x'],
+    ['a command to Azure', '##vso[task.complete]', '\\u0023#vso[task.complete]'],
+    ['a command to TeamCity', '##teamcity[x]', '\\u0023#teamcity[x]'],
   ])('shows %s as an escape', (_, text, shown) => {
     expect(visible(text)).toBe(shown);
   });
 
-  it.each(['C++', 'naïve', 'e\u0301', '日本語', 'עברית', 'हिन्दी', '👨‍👩‍👧 team', '❤️', '1️⃣', 'C:\\temp', 'a b'])(
-    'leaves %s as it is',
-    (text) => {
-      expect(visible(text)).toBe(text);
-    },
-  );
+  it.each([
+    'C++',
+    'naïve',
+    'e\u0301',
+    '日本語',
+    'עברית',
+    'हिन्दी',
+    '👨‍👩‍👧 team',
+    '❤️',
+    '1️⃣',
+    'C:\\temp',
+    'a b',
+    'std::vector',
+    'a: b',
+    '## a',
+    '[::1]',
+  ])('leaves %s as it is', (text) => {
+    expect(visible(text)).toBe(text);
+  });
 
   it('tells an escape from a name that spells one', () => {
     expect(visible('\\u202e')).toBe('\\\\u202e');
@@ -70,5 +97,29 @@ describe('visible', () => {
       }),
       { numRuns: 5000 },
     );
+  });
+});
+
+describe('JSON that can be shown', () => {
+  const value = {
+    'a\u202e': ['\u009b2J', 'x\u{e0041}\u200b', '##[error]', '\ud800', '日本語 👨‍👩‍👧', '\u2028\u00a0'],
+  };
+
+  it('is the exact value to who parses it', () => {
+    expect(JSON.parse(visibleJson(value, 2))).toEqual(value);
+    expect(JSON.parse(inVisibleJson(JSON.stringify(value)))).toEqual(value);
+  });
+
+  it('holds nothing unseen and no command', () => {
+    expect(visibleJson(value)).toBe(
+      String.raw`{"a\u202e":["\u009b2J","x\udb40\udc41\u200b","\u0023#[error]","\ud800","日本語 👨\u200d👩\u200d👧","\u2028\u00a0"]}`,
+    );
+  });
+});
+
+it('makes each line of a text visible, and all texts of a log line', () => {
+  expect(visibleLines('a\u202e\n::b::')).toBe('a\\u202e\n\\u003a:b::');
+  expect(visibleData({ 'a\n': ['\u200b', { b: 1, c: null, d: 'e\nf' }] })).toEqual({
+    'a\\u000a': ['\\u200b', { b: 1, c: null, d: 'e\\u000af' }],
   });
 });

@@ -33,8 +33,9 @@ async function proxy(): Promise<{ url: string; seen: string[] }> {
   });
   server.on('connect', (request, socket, head) => {
     seen.push(`CONNECT ${String(request.url)}`);
-    const [host = '', port = ''] = (request.url ?? '').split(':');
-    const upstream = connectTo(Number(port), host, () => {
+    // It knows every name, and all of them are here.
+    const [, port = ''] = (request.url ?? '').split(':');
+    const upstream = connectTo(Number(port), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
       upstream.write(head);
       upstream.pipe(socket).pipe(upstream);
@@ -46,6 +47,11 @@ async function proxy(): Promise<{ url: string; seen: string[] }> {
   const tunnels: { destroy(): unknown }[] = [];
   onTestFinished(() => tunnels.forEach((tunnel) => void tunnel.destroy()));
   return { url: `http://127.0.0.1:${String(await listening(server))}`, seen };
+}
+
+/** A server by a name that is none of this machine's. */
+function elsewhere({ port }: { readonly port: number }): string {
+  return `http://planning.test:${String(port)}`;
 }
 
 function environment(variables: Readonly<Record<string, string>>): void {
@@ -60,34 +66,59 @@ describe('a proxy of the environment', () => {
     const through = await proxy();
     environment({ [variable]: through.url });
     const server = await serve((response) => json(response, [{ _id: '1', name: 'a' }]));
-    const { reader } = await client(server.url);
+    const { reader } = await client(elsewhere(server));
     expect((await reader.listEntries('skill')).items).toHaveLength(1);
-    expect([through.seen.length, server.arrived.length]).toEqual([1, 1]);
-    expect(through.seen[0]).toContain(`127.0.0.1:${String(server.port)}`);
+    // Also for http it is asked for a tunnel, so that it cannot answer in the place of the service.
+    expect([through.seen, server.arrived.length]).toEqual([
+      [`CONNECT planning.test:${String(server.port)}`],
+      1,
+    ]);
     expect(server.arrived[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
   });
 
   it('is not used for what NO_PROXY names', async () => {
     const through = await proxy();
-    environment({ HTTP_PROXY: through.url, NO_PROXY: 'example.org,127.0.0.1' });
+    environment({ HTTP_PROXY: through.url, NO_PROXY: 'example.org,planning.test' });
     const server = await serve((response) => json(response, []));
-    const { reader } = await client(server.url);
-    await reader.listEntries('skill');
-    expect([through.seen, server.arrived.length]).toEqual([[], 1]);
+    const { reader } = await client(elsewhere(server));
+    // Nothing else knows that name.
+    await expect(reader.listEntries('skill')).rejects.toThrow('cannot connect to planning.test');
+    expect([through.seen, server.arrived.length]).toEqual([[], 0]);
   });
+
+  it.each(['127.0.0.1', 'localhost', '[::1]'])('is not used for %s, which is this machine', async (host) => {
+    const through = await proxy();
+    environment({ HTTP_PROXY: through.url, HTTPS_PROXY: through.url, NO_PROXY: '' });
+    const { reader } = await client(`http://${host}:1`);
+    await expect(reader.listEntries('skill')).rejects.toThrow('cannot connect to');
+    expect(through.seen).toEqual([]);
+  });
+
+  it.each(['not an address', 'http://me:p%zzss-w0rd@127.0.0.1:1'])(
+    'that is %j is told without its value',
+    async (address) => {
+      environment({ HTTP_PROXY: address });
+      const failure = client('http://planning.test').then(
+        () => 'none',
+        (error: unknown) => String(error),
+      );
+      expect(await failure).toMatch(/a proxy of the environment is no address/);
+      expect(await failure).not.toMatch(/not an|w0rd/);
+    },
+  );
 
   it('does not lift the limit on the size of an answer', async () => {
     const through = await proxy();
     environment({ HTTP_PROXY: through.url });
     const server = await serve((response) => void response.end('[]'.padEnd(50_000, ' ')));
-    const { reader } = await client(server.url, { maxResponseBytes: 10_000 });
+    const { reader } = await client(elsewhere(server), { maxResponseBytes: 10_000 });
     await expect(reader.listEntries('skill')).rejects.toThrow('api.maxResponseBytes');
   });
 
   it('that cannot be reached leaves a create undone, and it is tried again', async () => {
     const dead = await serve((_response, _request, _index, socket) => void socket.destroy());
     environment({ HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' });
-    const { writer } = await client(dead.url);
+    const { writer } = await client(elsewhere(dead));
     expect(await writer.create('skill', 'a')).toMatchObject({ type: 'failed', attempts: 3 });
     expect(dead.arrived).toEqual([]);
   });
@@ -107,7 +138,7 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     const folder = mkdtempSync(join(tmpdir(), 'rolecall-tls-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:planning.test'];
     const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
     execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject], {
       stdio: 'ignore',
@@ -143,9 +174,11 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     const server = await tlsServer(own);
     const through = await proxy();
     environment({ HTTPS_PROXY: through.url });
-    const { reader } = await client(server.url, { caFile: own.file });
+    const { reader } = await client(`https://planning.test:${new URL(server.url).port}`, {
+      caFile: own.file,
+    });
     await reader.listEntries('skill');
-    expect(through.seen).toEqual([`CONNECT ${new URL(server.url).host}`]);
+    expect(through.seen).toEqual([`CONNECT planning.test:${new URL(server.url).port}`]);
   });
 
   it('is refused else, at once, with the setting that would mend it and without the token', async () => {

@@ -2,10 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
+import { Secret } from '../../../src/core/secret.ts';
 import { errorMessage, parseCreated, parseEntries, parseResources } from '../../../src/service/shapes.ts';
 
 const plainly = (text: string): string => text;
-const entriesOf = (kind: Kind, text: string) => parseEntries(kind, text, plainly);
+const NO_TOKEN = new Secret('');
+const entriesOf = (kind: Kind, text: string) => parseEntries(kind, text, NO_TOKEN);
 
 const SECRET = 'Zyx-salary-98765';
 
@@ -108,7 +110,7 @@ describe('the list of resources', () => {
     ['a roleId that is a number', '[{"_id":"1","roleId":7}]'],
     ['a roleId that is a list', `[{"_id":"1","roleId":["${SECRET}"]}]`],
   ])('is refused when it is or has %s, and nothing of it is quoted', (_, text) => {
-    const error = refusal(() => parseResources(text));
+    const error = refusal(() => parseResources(text, NO_TOKEN));
     expect(error.kind).toBe('malformed');
     expect(error.message).not.toContain('Zyx');
   });
@@ -127,7 +129,7 @@ describe('the list of resources', () => {
       email: SECRET,
       salaryHistory: [SECRET],
     };
-    const { items, warnings } = parseResources(JSON.stringify([person, { ...person, _id: 'q' }]));
+    const { items, warnings } = parseResources(JSON.stringify([person, { ...person, _id: 'q' }]), NO_TOKEN);
     expect(items[0]).toMatchObject({ id: 'p', accountId: '42', skillsIds: ['s'], roleId: 'r' });
     expect(Object.keys(items[0]?.raw ?? {})).toEqual([
       '_id',
@@ -149,11 +151,14 @@ describe('the list of resources', () => {
     const text = JSON.stringify([
       { _id: 'p', calendarsIds: [{ x: { SALARY: SECRET } }], workingDays: { salary: SECRET } },
     ]);
-    expect(JSON.stringify(parseResources(text))).not.toContain('Zyx');
+    expect(JSON.stringify(parseResources(text, NO_TOKEN))).not.toContain('Zyx');
   });
 
   it('tells an absent field from an empty one', () => {
-    const [absent, empty] = parseResources('[{"_id":"p"},{"_id":"q","skillsIds":[],"roleId":null}]').items;
+    const [absent, empty] = parseResources(
+      '[{"_id":"p"},{"_id":"q","skillsIds":[],"roleId":null}]',
+      NO_TOKEN,
+    ).items;
     expect([
       absent !== undefined && 'skillsIds' in absent,
       absent !== undefined && 'roleId' in absent,
@@ -164,6 +169,7 @@ describe('the list of resources', () => {
   it('gives a person who is listed twice all skills of both listings', () => {
     const { items, warnings } = parseResources(
       '[{"_id":"p","skillsIds":["a"]},{"_id":"p","skillsIds":["b"],"roleId":"r"}]',
+      NO_TOKEN,
     );
     expect(items).toMatchObject([{ id: 'p', skillsIds: ['a', 'b'], roleId: 'r' }]);
     expect(warnings).toMatchObject([{ code: 'repeated_id' }]);
@@ -175,7 +181,7 @@ describe('the list of resources', () => {
     const [first, second] = [
       [one, other],
       [other, one],
-    ].map((list) => parseResources(JSON.stringify(list)).items[0]);
+    ].map((list) => parseResources(JSON.stringify(list), NO_TOKEN).items[0]);
     expect(second?.roleId).toBe(first?.roleId);
     expect(second?.skillsIds?.toSorted()).toEqual(first?.skillsIds?.toSorted());
   });
@@ -183,7 +189,10 @@ describe('the list of resources', () => {
 
 describe('the answer of a create', () => {
   it('is an entry, without a salary', () => {
-    const entry = parseCreated(JSON.stringify({ _id: '1', name: 'a', accountId: '42', salary: SECRET }));
+    const entry = parseCreated(
+      JSON.stringify({ _id: '1', name: 'a', accountId: '42', salary: SECRET }),
+      NO_TOKEN,
+    );
     expect(entry).toMatchObject({ id: '1', name: 'a', accountId: '42' });
     expect(JSON.stringify(entry)).not.toContain('Zyx');
   });
@@ -191,9 +200,55 @@ describe('the answer of a create', () => {
   it.each(['', '{', '[]', 'null', '{"_id":1,"name":"a"}', '{"name":"a"}', '{"_id":"1"}'])(
     'is none when it is %j',
     (text) => {
-      expect(parseCreated(text)).toBeUndefined();
+      expect(parseCreated(text, NO_TOKEN)).toBeUndefined();
     },
   );
+});
+
+describe('an answer with the token in it', () => {
+  const token = new Secret('tok-3n/s3cret');
+  const listed = { _id: '1', accountId: '42', name: 'Go', createDate: 'x', roleId: 'r', skillsIds: ['s'] };
+
+  it.each([
+    ['_id', { _id: 'a tok-3n/s3cret' }],
+    ['name', { name: 'Bearer tok-3n/s3cret' }],
+    ['accountId', { accountId: 'tok-3n/s3cret' }],
+  ])('is no entry when it stands in its %s', (_, fields) => {
+    const item = { ...listed, ...fields };
+    expect(refusal(() => parseEntries('skill', JSON.stringify([item]), token)).message).toContain(
+      'token itself',
+    );
+    expect(parseCreated(JSON.stringify(item), token)).toBeUndefined();
+  });
+
+  it.each([
+    ['_id', { _id: 'tok-3n/s3cret' }],
+    ['roleId', { roleId: 'tok-3n/s3cret' }],
+    ['skillsIds', { skillsIds: ['s', 'tok-3n/s3cret'] }],
+  ])('is no person when it stands in their %s', (_, fields) => {
+    const text = JSON.stringify([{ ...listed, ...fields }]);
+    expect(refusal(() => parseResources(text, token)).message).toContain('token itself');
+  });
+
+  it('is kept without it wherever else it stands', () => {
+    const echoes = {
+      [`x${token.reveal()}`]: 1,
+      create_date: { by: [token.reveal()] },
+      accountId: [token.reveal()],
+    };
+    const people = parseResources(JSON.stringify([{ ...listed, ...echoes }]), token);
+    const skills = parseEntries(
+      'skill',
+      JSON.stringify([{ ...listed, ...echoes, createDate: [token.reveal()] }]),
+      token,
+    );
+    expect(JSON.stringify([people, skills])).not.toContain('s3cret');
+    expect(people.items[0]?.raw).toMatchObject({
+      create_date: { by: ['[redacted]'] },
+      roleId: 'r',
+      skillsIds: ['s'],
+    });
+  });
 });
 
 describe('the message of an error', () => {

@@ -36,7 +36,7 @@ export interface Fixture extends Store {
     n: number,
     options?: { account?: string; remote?: string | null; mode?: RunMode; atMs?: number },
   ): Promise<string>;
-  end(id: string, status?: RunStatus, atMs?: number): Promise<void>;
+  end(id: string, status?: RunStatus, atMs?: number): Promise<boolean>;
   record(id: string, lists: Partial<ObservedCatalog>, more?: Partial<RecordedObservation>): Promise<void>;
   take(id: string, atMs?: number, account?: string): Promise<Lease>;
 }

@@ -171,8 +171,18 @@ describe('the broken run of a holder that died', () => {
   it('stays interrupted although its process ends it late', async () => {
     const { store, id } = await broken();
     await store.take(runId(2), T0 + 5000);
-    await store.end(id, 'converged', T0 + 6000);
+    expect(await store.end(id, 'converged', T0 + 6000)).toBe(false);
     expect((await store.reader.run(id))?.run.status).toBe('interrupted');
+  });
+
+  it('leaves nothing pending that its process planned after it had lost the lock', async () => {
+    const store = fixture();
+    await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.take(runId(2), T0 + 31_000);
+    await store.journal.addOperations(id, [operation()]);
+    expect(await store.end(id, 'converged', T0 + 32_000)).toBe(false);
+    expect((await store.reader.run(id))?.operations.map(({ status }) => status)).toEqual(['skipped']);
   });
 
   it('is found although its lock was given back before it could be ended', async () => {

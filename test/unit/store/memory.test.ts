@@ -104,10 +104,12 @@ describe('the last good lists', () => {
 describe('another remote account behind the same name', () => {
   it('inherits neither ownership, nor approvals, nor throttling, nor what was applied', async () => {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A')] });
-    await store.journal.adopt('acme', '42', id, [entryKey('skill', 'a')]);
-    await store.journal.rememberApplied('acme', { sha: 'abc', committedAt: '2026-01-01T00:00:00Z' });
+    const commit = { sha: 'abc', committedAt: '2026-01-01T00:00:00Z' };
+    const named = [entryKey('skill', 'a')];
+    await store.journal.rememberApplied(lease, { runId: id, remoteAccountId: '42', named, commit });
     await store.journal.rememberThrottle('acme', T0 + 1);
     store.execute(
       "update accounts set approved_digest = 'd', approved_at = '2026-01-01', pending_digest = 'd'",
@@ -134,9 +136,11 @@ describe('another remote account behind the same name', () => {
 
   it('that is known only now inherits what was journaled before', async () => {
     const store = fixture();
+    const lease = await store.take(runId(1));
     const id = await store.begin(1, { remote: null });
     await store.record(id, { skill: [listed('a', 'A')] }, { remoteAccountId: null });
-    await store.journal.adopt('acme', null, id, [entryKey('skill', 'a')]);
+    const named = [entryKey('skill', 'a')];
+    await store.journal.rememberApplied(lease, { runId: id, remoteAccountId: null, named, commit: null });
     await store.journal.identify({
       runId: id,
       account: 'acme',
@@ -195,7 +199,13 @@ describe('ownership', () => {
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
-    await store.journal.adopt('acme', '42', id, [entryKey('skill', 'a')]);
+    const applied = {
+      runId: id,
+      remoteAccountId: '42',
+      named: [entryKey('skill', 'a')],
+      commit: null,
+    } as const;
+    expect(await store.journal.rememberApplied(lease, applied)).toBe('committed');
     await store.journal.addOperations(id, [operation({ kind: 'role' })]);
     await store.journal.commitOperations(
       id,
@@ -207,7 +217,7 @@ describe('ownership', () => {
       'role:r',
       'skill:a',
     ]);
-    await store.journal.adopt('acme', '42', await store.begin(2), [entryKey('skill', 'a')]);
+    await store.journal.rememberApplied(lease, { ...applied, runId: await store.begin(2) });
     expect(store.rows('select adopted_by_run from entries where adopted_by_run is not null')).toEqual([
       { adopted_by_run: id },
     ]);
@@ -409,5 +419,24 @@ describe('a delete', () => {
       { remote_id: 'a', deleted_by_run: id },
       { remote_id: 'b', deleted_by_run: null },
     ]);
+  });
+
+  it('is not given, nor a commit remembered, by a run whose lock another one has taken over', async () => {
+    const store = fixture();
+    const lost = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A')] });
+    const next = await store.take(runId(2), T0 + 31_000);
+    const applied = { remoteAccountId: '42', named: [], commit: { sha: 'new', committedAt: '2026-01-02' } };
+    await store.journal.rememberApplied(next, { ...applied, runId: await store.begin(2) });
+
+    const older = {
+      ...applied,
+      named: [entryKey('skill', 'a')],
+      commit: { sha: 'old', committedAt: '2026-01-01' },
+    };
+    expect(await store.journal.rememberApplied(lost, { ...older, runId: id })).toBe('lock_lost');
+    expect((await store.journal.accountState('acme')).lastAppliedCommit?.sha).toBe('new');
+    expect([...(await store.journal.memory('acme', '42', T0)).owned]).toEqual([]);
   });
 });

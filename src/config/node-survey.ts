@@ -1,0 +1,118 @@
+// One walk over the nodes of a file before anybody reads them: what its aliases stand for, which keys stand twice, and
+// whether it stays small when its aliases are written out. What passes here can be expanded without a second thought.
+import {
+  type Alias,
+  type Node,
+  type Pair,
+  type Scalar,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+} from 'yaml';
+
+export interface NodeSurvey {
+  /** The node that each alias stands for: the last one of its anchor before it. */
+  readonly targets: ReadonlyMap<Node, Node>;
+  readonly duplicateKeys: readonly Scalar[];
+  readonly looseAliases: readonly Alias[];
+  /** The first node at which the file is too much to be written out. */
+  readonly excess?: { readonly node: Node; readonly kind: 'endless' | 'huge' | 'deep' };
+}
+
+/** A file without aliases stays below, whatever it holds: see MAX_FILE_BYTES and MAX_MARKS. */
+const MAX_WRITTEN_OUT = 4 * 1024 * 1024;
+/** What a value costs beside its text. */
+const VALUE_COST = 16;
+const MAX_DEPTH = 40;
+
+/** How large a node is with its aliases written out: its text and its values, and the levels below it. */
+interface Measure {
+  readonly size: number;
+  readonly height: number;
+}
+
+const NOTHING: Measure = { size: 0, height: 0 };
+
+/** Takes time in proportion to the file, however much its aliases would make of it. */
+export function surveyNodes(root: Node): NodeSurvey {
+  const surveyor = new Surveyor();
+  surveyor.visit(root, 1);
+  return surveyor;
+}
+
+class Surveyor implements NodeSurvey {
+  readonly targets = new Map<Node, Node>();
+  readonly duplicateKeys: Scalar[] = [];
+  readonly looseAliases: Alias[] = [];
+  excess?: NonNullable<NodeSurvey['excess']>;
+  readonly #anchors = new Map<string, Node>();
+  /** Of the nodes that have an anchor, once all of them has been seen. */
+  readonly #measures = new Map<Node, Measure>();
+  #writtenOut = 0;
+
+  visit(node: unknown, depth: number): Measure {
+    if (isAlias(node)) return this.#visitAlias(node, depth);
+    if (!isScalar(node) && !isCollection(node)) return NOTHING;
+    if (depth > MAX_DEPTH) {
+      this.#exceed(node, 'deep');
+      return NOTHING;
+    }
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    const [begin = 0, end = 0] = node.range ?? [];
+    let measure: Measure;
+    if (isScalar(node)) measure = { size: VALUE_COST + end - begin, height: 1 };
+    else measure = isSeq(node) ? this.#visitAll(node.items, depth) : this.#visitPairs(node, depth);
+    if (isScalar(node)) this.#writtenOut += measure.size;
+    if (node.anchor !== undefined) this.#measures.set(node, measure);
+    return measure;
+  }
+
+  #visitAlias(alias: Alias, depth: number): Measure {
+    const target = this.#anchors.get(alias.source);
+    if (target === undefined) {
+      this.looseAliases.push(alias);
+      return NOTHING;
+    }
+    this.targets.set(alias, target);
+    const measure = this.#measures.get(target);
+    if (measure === undefined) {
+      this.#exceed(alias, 'endless');
+      return NOTHING;
+    }
+    this.#writtenOut += measure.size;
+    if (this.#writtenOut > MAX_WRITTEN_OUT) this.#exceed(alias, 'huge');
+    else if (depth - 1 + measure.height > MAX_DEPTH) this.#exceed(alias, 'deep');
+    return measure;
+  }
+
+  #visitAll(items: readonly unknown[], depth: number): Measure {
+    let size = VALUE_COST;
+    let height = 0;
+    for (const item of items) {
+      const measure = this.visit(item, depth + 1);
+      size += measure.size;
+      height = Math.max(height, measure.height);
+    }
+    return { size, height: height + 1 };
+  }
+
+  #visitPairs(node: Node, depth: number): Measure {
+    const pairs: readonly Pair[] = isMap(node) ? node.items : [];
+    const keys = new Set<unknown>();
+    for (const { key } of pairs) {
+      if (!isScalar(key)) continue;
+      if (keys.has(key.value)) this.duplicateKeys.push(key);
+      keys.add(key.value);
+    }
+    return this.#visitAll(
+      pairs.flatMap(({ key, value }) => [key, value]),
+      depth,
+    );
+  }
+
+  #exceed(node: Node, kind: NonNullable<NodeSurvey['excess']>['kind']): void {
+    this.excess ??= { node, kind };
+  }
+}

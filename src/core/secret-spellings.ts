@@ -1,0 +1,57 @@
+// How programs, protocols and formats spell a text that they pass on: what a secret is looked for as.
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** The text as it is, in JSON (also within JSON), percent-encoded, in HTML, in hex and in base64. */
+export function spellings(text: string): readonly string[] {
+  const json = inJson(text);
+  const html = text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+  return [text, json, inJson(json), html, ...percentEncoded(text), ...encodedBytes(text)];
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function percentEncoded(text: string): readonly string[] {
+  if (/\p{Cs}/u.test(text)) return [];
+  const code = encodeURIComponent(text);
+  // Forms encode what addresses may leave as it is.
+  const strict = code.replace(
+    /[!'()*~]/g,
+    (character) => `%${hexByte(character.charCodeAt(0)).toUpperCase()}`,
+  );
+  return [code, strict].flatMap((each) => [each, each.replace(/%../g, (byte) => byte.toLowerCase())]);
+}
+
+/** Hex and base64, of texts in ASCII: what a header cannot carry is no secret that travels. */
+function encodedBytes(text: string): readonly string[] {
+  const bytes = Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  if (bytes.some((byte) => byte > 0x7f)) return [];
+  const hex = bytes.map(hexByte).join('');
+  const base64 = [0, 1, 2].map((offset) => base64At(bytes, offset));
+  const base64url = base64.map((code) => code.replaceAll('+', '-').replaceAll('/', '_'));
+  return [hex, hex.toUpperCase(), ...base64, ...base64url];
+}
+
+function hexByte(byte: number): string {
+  return byte.toString(16).padStart(2, '0');
+}
+
+/** What of a longer text's base64 these bytes alone decide, when they begin `offset` bytes into a group of three. */
+function base64At(bytes: readonly number[], offset: number): string {
+  const bits = bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  const first = (6 - ((offset * 8) % 6)) % 6;
+  let code = '';
+  for (let at = first; at + 6 <= bits.length; at += 6) {
+    code += BASE64[Number.parseInt(bits.slice(at, at + 6), 2)] ?? '';
+  }
+  return code;
+}

@@ -1,0 +1,12 @@
+// Whether a lock is still in the hands of whoever took it: asked in the transaction that depends on it.
+import type { Lease } from '../core/locks.ts';
+import type { Database } from './database.ts';
+
+export async function holds(connection: Database, lease: Lease): Promise<boolean> {
+  const row = await connection
+    .selectFrom('locks')
+    .select('token')
+    .where('account', '=', lease.account)
+    .executeTakeFirst();
+  return row?.token === lease.token;
+}

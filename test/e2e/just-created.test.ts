@@ -1,0 +1,45 @@
+// What rolecall has created since the last good lists is looked for twice, as what those showed, before it is created
+// again (contract, section 5).
+import { expect, test } from 'vitest';
+import type { Fault } from '../../src/sandbox/sandbox.ts';
+import { scene } from '../support/scene.ts';
+
+const CUT_SHORT: Fault = {
+  match: { method: 'GET', path: 'skill' },
+  do: { type: 'partial-list', fraction: 0.5 },
+};
+
+test('an entry that a run created is not created again because the next list is cut short, though somebody interfered', async () => {
+  const s = await scene({ skills: ['Kept'], file: 'skills: [Kept, New, Newer]' });
+  s.sandbox.setFaults([{ match: { name: 'Newer' }, do: { type: 'latency', ms: 300 } }]);
+  const first = s.apply();
+  await s.until('the first is created', () => s.names().skills.includes('New'));
+  s.sandbox.addSkill('acme', 'Stray');
+  expect((await first).run).toMatchObject({ status: 'partial', created: 2 });
+
+  s.sandbox.setFaults([CUT_SHORT]);
+  await s.apply();
+  expect(s.names().skills).toEqual(['Kept', 'New', 'Newer']);
+});
+
+test('nor when the run that created it could read no list at its end, however long ago', async () => {
+  const s = await scene({
+    skills: ['Kept'],
+    file: 'skills: [Kept, New]',
+    api: { staleness: '0s' },
+    faults: [{ match: { method: 'GET', path: 'skill' }, skip: 1, times: 'always', do: { type: 'html' } }],
+  });
+  expect((await s.apply()).run).toMatchObject({ status: 'partial', created: 1 });
+
+  s.sandbox.setFaults([CUT_SHORT]);
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
+  expect(s.names().skills).toEqual(['Kept', 'New']);
+});
+
+test('what somebody took away since is created again', async () => {
+  const s = await scene({ skills: ['Kept'], file: 'skills: [Kept, New]' });
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
+  s.sandbox.removeEntry('acme', s.idOf('New'));
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
+  expect(s.names().skills).toEqual(['Kept', 'New']);
+});

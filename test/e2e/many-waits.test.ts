@@ -1,0 +1,45 @@
+// Many requests wait at once for a service that asked for patience: that is no leak, and stderr holds what rolecall says.
+import { expect, test } from 'vitest';
+import type { Fault } from '../../src/sandbox/sandbox.ts';
+import { startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { scene } from '../support/scene.ts';
+
+const patience = (method: string, times: number): Fault => ({
+  match: { method },
+  times,
+  do: { type: 'rate-limit', retryAfter: 1 },
+});
+
+test('a daemon that waits for many accounts prints nothing but its log', async () => {
+  const others = Array.from({ length: 7 }, (_, index) => ({
+    name: `other-${index}`,
+    token: `token-${index}`,
+  }));
+  const s = await scene({
+    file: 'skills: []',
+    others,
+    service: ['defaults: { mode: plan, jitter: 0s }', WITH_TOKEN].join('\n'),
+    // Two lists of each account are asked for at once.
+    faults: [patience('GET', 16)],
+  });
+  for (const { name } of others) s.configure('skills: []', name);
+  const daemon = await startDaemon(s);
+  await s.until('every account has run', () => daemon.events('run_ended').length >= 8);
+  expect(s.sandbox.faults().acted).toEqual([16]);
+  // Each line is read as one of the log.
+  await daemon.stop();
+});
+
+test('an apply that waits with many creates says nothing of leaks', async () => {
+  const s = await scene({
+    // Without any entry the first create would go alone.
+    roles: ['Known'],
+    file: `skills: ${JSON.stringify(Array.from({ length: 16 }, (_, index) => `New ${index}`))}`,
+    api: { concurrency: 16 },
+    faults: [patience('POST', 16)],
+  });
+  const { result, run } = await s.apply();
+  expect(run).toMatchObject({ status: 'converged', created: 16 });
+  expect(s.sandbox.faults().acted).toEqual([16]);
+  expect(result.stderr).not.toContain('Warning');
+});

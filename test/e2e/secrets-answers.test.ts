@@ -1,0 +1,50 @@
+// Whatever a service says back, no token and no salary comes out of it (contract, section 1, fact 6).
+import { expect, test } from 'vitest';
+import { CANARY, CURRENCY, leaksOf, SALARIES, spelled } from '../support/canary.ts';
+import { canaryWorkspace } from '../support/canary-workspace.ts';
+import { startParrot } from '../support/parrot.ts';
+import { quotingAnswers } from '../support/quoting-answers.ts';
+import { arrayOf } from '../support/scene.ts';
+
+test('the search finds every spelling of a secret, within other text too', () => {
+  expect(spelled().filter((text) => leaksOf(`x${text}y`).length === 0)).toEqual([]);
+  const encoded = Buffer.from(`{"a":"Bearer ${CANARY}"}`);
+  expect(leaksOf(encoded.toString('base64'))).not.toEqual([]);
+  expect(leaksOf(encoded.subarray(1).toString('base64url'))).not.toEqual([]);
+  expect(leaksOf(encoded.subarray(2).toString('base64'))).not.toEqual([]);
+  expect(leaksOf('an innocent text of 123 words')).toEqual([]);
+});
+
+test('nothing that a service quotes is printed, stored or told', { timeout: 90_000 }, async () => {
+  const answers = quotingAnswers();
+  const parrot = await startParrot(Object.fromEntries(answers.map(({ name, manner }) => [name, manner])));
+  const served = await (
+    await fetch(`${parrot.url}/any/api/public/v1/resource`, {
+      headers: { authorization: `Bearer ${CANARY}` },
+    })
+  ).text();
+  for (const secret of [...SALARIES.map(String), CURRENCY]) expect(served).toContain(secret);
+
+  const w = canaryWorkspace();
+  w.serve();
+  for (const { name } of answers) {
+    w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
+  }
+  const applied = await w.run(['apply', '--yes', '--format', 'json']);
+  expect(arrayOf(applied)).toHaveLength(answers.length);
+  // Every answer was given, and the token was there to be quoted.
+  expect(answers.filter(({ name }) => !parrot.heard().has(name)).map(({ name }) => name)).toEqual([]);
+  expect(new Set(parrot.authorizations())).toEqual(new Set([`Bearer ${CANARY}`]));
+
+  for (const command of [
+    ['plan', '--format', 'json', '--out', 'saved.json'],
+    ['plan', '--format', 'markdown'],
+    ['doctor'],
+    ['usage'],
+    ['history', '--limit', '1000', '--format', 'json'],
+  ]) {
+    await w.run(command);
+  }
+  expect(w.leaks()).toEqual([]);
+  expect(w.leaksOnDisk()).toEqual([]);
+});

@@ -1,0 +1,163 @@
+// No command prints, stores or passes on a token or a salary (contract, section 1, fact 6).
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CANARY, HTTP_CANARY, leaksOf, PROXY_CANARY } from '../support/canary.ts';
+import { type CanaryWorkspace, canaryWorkspace } from '../support/canary-workspace.ts';
+import { git } from '../support/git.ts';
+import { type Parrot, startParrot } from '../support/parrot.ts';
+import { type Result, until } from '../support/workspace.ts';
+
+const FORMATS = ['text', 'json', 'markdown'];
+
+/** How often each command is run, and how; a command of `--help` that stands not here fails the test. */
+const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
+  validate: ({ w }) => all(w, everyFormat(['validate', '--require-secrets', '--output', 'validate.out'])),
+  async plan({ w, parrot }) {
+    await all(w, [...everyFormat(['plan', '--detailed-exitcode']), ['plan', '--out', 'saved.json']]);
+    // What answers in a daemon's place says the daemon's token back.
+    const { stderr } = await w.run(['plan', '--server', `${parrot.url}/daemon/api/public/v1/skill?`], {});
+    expect(stderr).toMatch(/no plan|answered/);
+  },
+  async apply({ w }) {
+    await w.run(['apply', '--plan', 'saved.json', '--output', 'apply.md', '--format', 'markdown']);
+    await all(w, everyFormat(['apply', '--yes']));
+  },
+  approve: ({ w }) => w.run(['approve', 'vault']),
+  pause: ({ w }) => w.run(['pause', 'vault']),
+  resume: ({ w }) => w.run(['resume', 'vault']),
+  dump: ({ w }) =>
+    all(w, [
+      ['dump', 'vault'],
+      ['dump', 'vault', '--output', 'dump.yaml'],
+    ]),
+  usage: ({ w }) => all(w, everyFormat(['usage', '--output', 'usage.out'])),
+  history: ({ w }) => all(w, everyFormat(['history'])),
+  async show({ w }) {
+    const [run] = w.rows<{ id: string }>('select id from runs where created > 0 or failed > 0');
+    await all(w, everyFormat(['show', run?.id ?? 'none']));
+  },
+  doctor: ({ w }) => all(w, [['doctor'], ['doctor', '--format', 'json', '--output', 'doctor.json']]),
+  backup: ({ w }) => w.run(['backup', 'copy.db']),
+  sandbox: ({ w }) => stopOnceIt(w, ['sandbox', '--port', '0', '--data', 'sandbox.db'], /listens at/),
+  serve: ({ w }) => stopOnceIt(w, ['serve'], /"run_ended"/),
+  demo: ({ w }) => w.run(['demo']),
+  completion: ({ w }) =>
+    all(w, [
+      ['completion', 'bash'],
+      ['complete', '--', 'plan', ''],
+    ]),
+  help: ({ w }) => all(w, [['help'], ['help', 'apply']]),
+};
+
+interface Stage {
+  readonly w: CanaryWorkspace;
+  readonly parrot: Parrot;
+}
+
+function everyFormat(command: readonly string[]): string[][] {
+  return FORMATS.map((format) => [...command, '--format', format]);
+}
+
+/** One after the other, as the second apply finds what the first has left. */
+async function all(w: CanaryWorkspace, commands: readonly (readonly string[])[]): Promise<void> {
+  for (const command of commands) await w.run(command);
+}
+
+async function stopOnceIt(w: CanaryWorkspace, command: readonly string[], says: RegExp): Promise<Result> {
+  const running = w.start(command);
+  await until('it says so', () => says.test(running.output().stdout + running.output().stderr));
+  running.process.kill('SIGTERM');
+  return await running.ended;
+}
+
+/** Puts a git before the real one that writes down all that it was given, and the words of its parents. */
+function spyOnGit(w: CanaryWorkspace): { readonly path: string; told(): string } {
+  const folder = join(w.folder, 'bin');
+  const told = join(w.folder, 'bin/told');
+  const real = process.env['PATH'] ?? '';
+  mkdirSync(folder);
+  writeFileSync(
+    join(folder, 'git'),
+    [
+      '#!/bin/sh',
+      `{ printf '%s\\n' "$@"; env; tr '\\0' '\\n' < /proc/$PPID/cmdline; } >> '${told}'`,
+      `PATH='${real}' exec git "$@"`,
+      '',
+    ].join('\n'),
+  );
+  chmodSync(join(folder, 'git'), 0o755);
+  return { path: `${folder}:${real}`, told: () => readFileSync(told, 'latin1') };
+}
+
+async function commandsOf(w: CanaryWorkspace): Promise<string[]> {
+  const { stdout } = await w.run(['--help']);
+  const [, list = ''] = /\nCommands:\n([^]*?)\n\n/.exec(stdout) ?? [];
+  return [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
+}
+
+test('no command prints, stores or passes on a token or a salary', { timeout: 90_000 }, async () => {
+  const parrot = await startParrot({
+    refused: {
+      create: (said) => ({ status: 422, body: { detail: [{ loc: ['x'], msg: said, type: said }] } }),
+    },
+  });
+  const w = canaryWorkspace();
+  w.serve(
+    'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN } }\nlog: { level: trace, format: json }',
+  );
+  const lines = 'mode: approve\nschedule: "0 0 1 1 *"\nskills: [Go, New]\nroles: [Dev]';
+  w.account('vault', `${parrot.url}/vault`, lines);
+  w.account('refused', `${parrot.url}/refused`, lines);
+  git(w.folder, ['init', '-q']);
+  const spy = spyOnGit(w);
+  const observed: CanaryWorkspace = {
+    ...w,
+    start: (args, options) => w.start(args, { ...options, env: { PATH: spy.path, ...options?.env } }),
+    run: (args, options) => w.run(args, { ...options, env: { PATH: spy.path, ...options?.env } }),
+  };
+
+  expect((await commandsOf(w)).toSorted()).toEqual(Object.keys(COMMANDS).toSorted());
+  for (const run of Object.values(COMMANDS)) await run({ w: observed, parrot });
+
+  expect(w.leaks()).toEqual([]);
+  expect(leaksOf(spy.told())).toEqual([]);
+  expect(w.leaksOnDisk()).toEqual([]);
+  // Both tokens were really used, what was to be made was made, and git was really asked.
+  expect(new Set(parrot.authorizations())).toEqual(new Set([`Bearer ${CANARY}`, `Bearer ${HTTP_CANARY}`]));
+  expect(parrot.asked()).toContain('vault POST skill');
+  expect(parrot.asked()).toContain('vault DELETE skill/s3');
+  expect(spy.told()).toContain('ls-files\n--cached');
+  expect(w.rows('select * from runs').length).toBeGreaterThan(5);
+});
+
+/** What makes the program break after its first answer, as a bug or a failing library would. */
+const BREAKS: Readonly<Record<string, string>> = {
+  'an error that nobody catches':
+    "setImmediate(() => { throw new Error('forced', { cause: message.response }); })",
+  'a rejection that nobody handles':
+    "Promise.reject(new AggregateError([new TypeError('forced')], 'forced'))",
+  'a warning of Node': "process.emitWarning('forced', { code: 'FORCED', detail: 'forced' })",
+  'an error within a run': "String.prototype.normalize = () => { throw new Error('forced') }",
+};
+
+test.each(Object.entries(BREAKS))('%s tells no secret', async (_, statement) => {
+  const parrot = await startParrot({});
+  const w = canaryWorkspace();
+  w.serve();
+  w.account('vault', `${parrot.url}/vault`, 'skills: [Go]');
+  w.write(
+    'breaks.mjs',
+    `import { channel } from 'node:diagnostics_channel';\nchannel('undici:request:headers').subscribe((message) => { ${statement} });\n`,
+  );
+  const { stderr, stdout } = await w.run(['apply', '--yes'], {
+    env: {
+      NODE_OPTIONS: `--import=${join(w.folder, 'breaks.mjs')} --trace-warnings`,
+      HTTPS_PROXY: `http://me:${PROXY_CANARY}@127.0.0.1:1`,
+    },
+  });
+  expect(stdout + stderr).toContain('forced');
+  expect(parrot.authorizations()).toContain(`Bearer ${CANARY}`);
+  expect(w.leaks()).toEqual([]);
+  expect(w.leaksOnDisk()).toEqual([]);
+});

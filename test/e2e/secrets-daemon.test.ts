@@ -1,0 +1,213 @@
+// The daemon tells no secret: not in its log at any level, its pages, its API, its metrics, its errors or its
+// notifications (contract, section 1, fact 6; section 7).
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { CANARY, GIT_CANARY, HOOK_CANARY, HTTP_CANARY, leaksOf } from '../support/canary.ts';
+import { canaryWorkspace } from '../support/canary-workspace.ts';
+import { type Parrot, startParrot } from '../support/parrot.ts';
+import { until } from '../support/workspace.ts';
+
+const refused = (said: string) => ({
+  status: 422,
+  body: { detail: [{ loc: [said], msg: said, type: said, input: said }] },
+});
+const MANNERS = {
+  creates: { create: refused },
+  lists: { skill: refused },
+  people: { resource: (said: string) => ({ status: 401, body: said }) },
+  broken: { skill: (said: string) => ({ body: `[{"_id": ${said}` }) },
+};
+const ACCOUNTS = ['good', ...Object.keys(MANNERS)];
+
+/** A configuration with all sorts of accounts, and webhooks of all formats whose addresses are secrets. */
+function configured(parrot: Parrot, log: string) {
+  const w = canaryWorkspace();
+  const hooks = ['json', 'slack', 'teams'].map(
+    (format) => `  - { url: { env: HOOK_URL }, format: ${format}, secret: { env: HOOK_SECRET } }`,
+  );
+  w.serve(
+    [
+      'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN } }',
+      `log: ${log}`,
+      'notify:',
+      ...hooks,
+      `  - { url: "http://127.0.0.1:1/${encodeURIComponent(HOOK_CANARY)}" }`,
+    ].join('\n'),
+  );
+  for (const name of ACCOUNTS) {
+    w.account(
+      name,
+      `${parrot.url}/${name}`,
+      'mode: apply\nschedule: "0 0 1 1 *"\nskills: [Go, New]\nroles: [Dev]',
+    );
+  }
+  w.write('secrets/two-lines', `${CANARY}\n${GIT_CANARY}\n`);
+  w.write('config/accounts/mistyped.yaml', `baseUrl: ${parrot.url}/x\ntoken: ${JSON.stringify(CANARY)}\n`);
+  w.write(
+    'config/accounts/two-lines.yaml',
+    `baseUrl: ${parrot.url}/y\ntoken: { file: ../../secrets/two-lines }\n`,
+  );
+  const env = { HOOK_URL: `${parrot.url}/hook/${encodeURIComponent(HOOK_CANARY)}` };
+  return { w, env, total: ACCOUNTS.length + 2 };
+}
+
+/** What is sent to the daemon that holds secrets it must not repeat, with the status that shows it was understood. */
+const REQUESTS: readonly (readonly [string, RequestInit, number])[] = [
+  ['/api/v1/accounts', { headers: { authorization: `Bearer ${CANARY}` } }, 401],
+  ['/api/v1/accounts', { headers: { authorization: CANARY } }, 401],
+  [
+    `/api/v1/accounts?token=${encodeURIComponent(CANARY)}`,
+    { headers: { authorization: `Bearer ${HTTP_CANARY}` } },
+    200,
+  ],
+  [`/?token=${encodeURIComponent(HTTP_CANARY)}`, {}, 401],
+  ['/sign-in', { method: 'POST', body: new URLSearchParams({ token: CANARY }) }, 401],
+  [
+    '/api/v1/plan',
+    { method: 'POST', body: `{"config": ${CANARY}`, headers: { 'content-type': 'application/json' } },
+    401,
+  ],
+  [
+    '/api/v1/plan',
+    {
+      method: 'POST',
+      body: `{"config": ${CANARY}`,
+      headers: { authorization: `Bearer ${HTTP_CANARY}`, 'content-type': 'application/json' },
+    },
+    400,
+  ],
+  [
+    '/api/v1/accounts/good/approve',
+    {
+      method: 'POST',
+      body: JSON.stringify({ digest: GIT_CANARY }),
+      headers: { authorization: `Bearer ${HTTP_CANARY}`, 'content-type': 'application/json' },
+    },
+    400,
+  ],
+];
+
+test(
+  'no page, answer, log, metric or notification of a daemon tells a secret',
+  { timeout: 90_000 },
+  async () => {
+    const parrot = await startParrot(MANNERS);
+    const { w, env, total } = configured(parrot, '{ level: trace, format: json }');
+    const running = w.start(['serve'], { env });
+    const log = (): string => running.output().stderr;
+    await until('every account has run', () => log().split('"run_ended"').length > total);
+    // The notices of the good account, and of five that failed, in three formats.
+    await until('the notices are out', () => parrot.posted().length >= 3 * total);
+    const [, url = ''] = /"url":"(http:[^"]+)"/.exec(log()) ?? [];
+
+    const headers = { authorization: `Bearer ${HTTP_CANARY}` };
+    const runs = w.rows<{ id: string }>('select id from runs').map(({ id }) => id);
+    const pages = [
+      '/',
+      '/api/v1/accounts',
+      '/api/v1/runs',
+      '/api/v1/openapi.json',
+      '/metrics',
+      '/healthz',
+      '/readyz',
+      '/none',
+      '/api/v1/none',
+    ]
+      .concat(ACCOUNTS.flatMap((name) => [`/accounts/${name}`, `/api/v1/accounts/${name}`]))
+      .concat(['/accounts/mistyped', '/api/v1/accounts/two-lines'])
+      .concat(runs.flatMap((id) => [`/runs/${id}`, `/api/v1/runs/${id}`]));
+    const leaks: unknown[] = [];
+    async function ask(path: string, init: RequestInit): Promise<number> {
+      const reply = await fetch(url + path, { redirect: 'manual', ...init });
+      const found = leaksOf(JSON.stringify([...reply.headers]) + (await reply.text()));
+      if (found.length > 0) leaks.push([path, found]);
+      return reply.status;
+    }
+    const statuses = new Map<string, number>();
+    for (const path of pages) statuses.set(path, await ask(path, { headers }));
+    expect([...statuses].filter(([path, status]) => (status === 200) === path.endsWith('none'))).toEqual([]);
+    for (const [path, init, status] of REQUESTS)
+      expect([path, await ask(path, init)]).toEqual([path, status]);
+    // Signing in answers with a cookie that is not the token.
+    const signIn = {
+      method: 'POST',
+      body: new URLSearchParams({ token: HTTP_CANARY }),
+      headers: { origin: url },
+    };
+    expect(await ask('/sign-in', signIn)).toBe(303);
+
+    // What goes to a webhook is where its own address and signature go, and nothing else of all that is secret.
+    const bodies = parrot.posted().map((posted) => posted.slice(posted.indexOf('\n')));
+    expect(bodies.filter((body) => body.includes('"blocks"')).length).toBeGreaterThanOrEqual(total);
+    for (const posted of parrot.posted()) leaks.push(...leaksOf(posted));
+    expect(leaks).toEqual([]);
+    // The command line and the title of the process are to be read by everybody on the machine.
+    expect(leaksOf(readFileSync(`/proc/${running.process.pid}/cmdline`, 'latin1'))).toEqual([]);
+    expect(leaksOf(readFileSync(`/proc/${running.process.pid}/comm`, 'latin1'))).toEqual([]);
+
+    running.process.kill('SIGTERM');
+    expect((await running.ended).status).toBe(0);
+    expect(log()).toContain('"level":');
+    expect(w.leaks()).toEqual([]);
+    expect(w.leaksOnDisk()).toEqual([]);
+  },
+);
+
+test('the log tells no secret at any level, also not to people', { timeout: 90_000 }, async () => {
+  const logs = ['debug', 'info', 'warn', 'error', 'silent'].map(
+    (level) => `{ level: ${level}, format: json }`,
+  );
+  await Promise.all([...logs, '{ level: trace, format: pretty }'].map(serveWithLog));
+});
+
+async function serveWithLog(log: string): Promise<void> {
+  const parrot = await startParrot(MANNERS);
+  const { w, env, total } = configured(parrot, log);
+  const running = w.start(['serve'], { env });
+  await until('every account has run and is told of', () => parrot.posted().length >= 3 * total);
+  running.process.kill('SIGTERM');
+  expect((await running.ended).status).toBe(0);
+  expect([log, running.output().stderr === '']).toEqual([log, log.includes('silent')]);
+  expect(w.leaks()).toEqual([]);
+}
+
+test('a token that cannot be sent is told of by its place', async () => {
+  const parrot = await startParrot({});
+  const w = canaryWorkspace();
+  w.serve();
+  const values: Readonly<Record<string, string>> = {
+    empty: '',
+    'two-lines': `${CANARY}\n${GIT_CANARY}`,
+    carriage: `${CANARY}\r\n\r${GIT_CANARY}`,
+    tab: `${CANARY}\t`,
+    blank: ` ${CANARY}`,
+    umlaut: `${CANARY}ü`,
+    mark: `\uFEFF\uFEFF${CANARY}`,
+    control: `${CANARY}\u0007`,
+  };
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    const variable = `BAD_${name.toUpperCase().replace('-', '_')}`;
+    env[variable] = value;
+    w.write(`secrets/${name}`, value);
+    w.write(
+      `config/accounts/env-${name}.yaml`,
+      `baseUrl: ${parrot.url}/e-${name}\ntoken: { env: ${variable} }\n`,
+    );
+    w.write(
+      `config/accounts/file-${name}.yaml`,
+      `baseUrl: ${parrot.url}/f-${name}\ntoken: { file: ../../secrets/${name} }\n`,
+    );
+  }
+  const validated = await w.run(['validate', '--require-secrets'], { env });
+  expect(validated.status).toBe(4);
+  const applied = await w.run(['apply', '--yes', '--format', 'json'], { env });
+  const failed = (JSON.parse(applied.stdout) as { errorCode: string }[]).filter(
+    ({ errorCode }) => errorCode === 'secret_missing',
+  );
+  expect(failed).toHaveLength(2 * Object.keys(values).length);
+  await w.run(['doctor'], { env });
+  expect(parrot.asked()).toEqual([]);
+  expect(w.leaks()).toEqual([]);
+  expect(w.leaksOnDisk()).toEqual([]);
+});

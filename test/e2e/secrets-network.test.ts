@@ -1,0 +1,155 @@
+// The token goes to the configured origin only (contract, section 5): not where a redirect or a header points to, and
+// to no proxy in the clear.
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { CANARY, leaksOf, PROXY_CANARY } from '../support/canary.ts';
+import { canaryWorkspace } from '../support/canary-workspace.ts';
+import { type Manner, startParrot } from '../support/parrot.ts';
+import { arrayOf } from '../support/scene.ts';
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port; // a TCP server that listens has an AddressInfo
+}
+
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+test(
+  'no redirect and no other pointer of an answer is followed, by anything that sends a secret',
+  { timeout: 90_000 },
+  async () => {
+    const elsewhere = await startParrot({});
+    const targets: Readonly<Record<string, string>> = {
+      port: `${elsewhere.url}/stolen/api/public/v1/skill`,
+      path: '/stolen/api/public/v1/skill',
+      relative: '../../../../stolen/api/public/v1/skill',
+      scheme: `//${new URL(elsewhere.url).host}/stolen/api/public/v1/skill`,
+      user: elsewhere.url.replace('http://', `http://${encodeURIComponent(CANARY)}@`),
+    };
+    const manners: Record<string, Manner> = {};
+    // Every status with every target and every sort of request, though not all three of them together.
+    for (const [row, status] of REDIRECTS.entries()) {
+      for (const [column, asked] of (['skill', 'resource', 'create', 'delete'] as const).entries()) {
+        const [target, location] = Object.entries(targets)[(row + column) % 5] ?? ['', ''];
+        const speech = { status, headers: { location, refresh: `0; url=${location}` }, body: '' };
+        manners[`${asked}-${status}-${target}`] = { [asked]: () => speech };
+      }
+    }
+    const location = targets['port'] ?? '';
+    const pointers = {
+      location,
+      'content-location': location,
+      refresh: `0; url=${location}`,
+      link: `<${location}>; rel="next"`,
+      'alt-svc': `h2="${new URL(elsewhere.url).host}"`,
+    };
+    manners['pointers'] = { skill: () => ({ headers: pointers }), create: () => ({ headers: pointers }) };
+    const parrot = await startParrot(manners);
+    const w = canaryWorkspace();
+    w.serve();
+    for (const name of Object.keys(manners))
+      w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
+
+    const runs = arrayOf(await w.run(['apply', '--yes', '--format', 'json']));
+    expect(runs).toHaveLength(Object.keys(manners).length);
+    expect([...parrot.heard()].toSorted()).toEqual(Object.keys(manners).toSorted());
+    const { stderr } = await w.run(
+      ['plan', '--server', `${parrot.url}/skill-301-port/api/public/v1/skill?`],
+      {
+        env: { ROLECALL_HTTP_TOKEN: CANARY },
+      },
+    );
+    expect(stderr).toContain('answered');
+
+    expect(elsewhere.asked()).toEqual([]);
+    expect(parrot.asked().filter((line) => line.includes('stolen'))).toEqual([]);
+    expect(w.leaks()).toEqual([]);
+    expect(w.leaksOnDisk()).toEqual([]);
+  },
+);
+
+interface Proxy {
+  readonly address: string;
+  /** The head of every request, and every byte of every tunnel that came from the program. */
+  heard(): string;
+}
+
+/** A proxy that knows every name, and opens tunnels to one port of this machine. */
+async function startProxy(port: number): Promise<Proxy> {
+  let heard = '';
+  const tunnels: Socket[] = [];
+  const server = createServer((request, response) => {
+    heard += `${request.method} ${request.url} ${request.rawHeaders.join(' ')}\n`;
+    response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
+  });
+  server.on('connect', (request, socket: Socket) => {
+    heard += `CONNECT ${request.url} ${request.rawHeaders.join(' ')}\n`;
+    const upstream = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      socket.on('data', (bytes: Buffer) => (heard += bytes.toString('latin1')));
+      socket.pipe(upstream).pipe(socket);
+    });
+    tunnels.push(socket, upstream);
+    upstream.on('error', () => socket.destroy());
+    socket.on('error', () => upstream.destroy());
+  });
+  onTestFinished(() => tunnels.forEach((tunnel) => void tunnel.destroy()));
+  return { address: `http://me:${PROXY_CANARY}@127.0.0.1:${await listening(server)}`, heard: () => heard };
+}
+
+test('a proxy is not used for this machine, and hears of https no more than its host', async () => {
+  const parrot = await startParrot({});
+  const proxy = await startProxy(Number(new URL(parrot.url).port));
+  const w = canaryWorkspace();
+  const hook = `notify: [{ url: "${parrot.url}/hook", events: [applied], secret: { env: HOOK_SECRET } }]`;
+  w.serve(hook);
+  w.account('here', `${parrot.url}/here`, 'skills: [Go, New]\nroles: [Dev]');
+  w.account('far', 'https://planning.test/far', 'skills: [Go]');
+  const env = { HTTP_PROXY: proxy.address, HTTPS_PROXY: proxy.address, NO_PROXY: '' };
+
+  const runs = arrayOf<{ account: string; status: string; error: string | null }>(
+    await w.run(['apply', '--yes', '--format', 'json'], { env }),
+  );
+  // What listens behind the proxy speaks no TLS, so that nothing but the tunnel is ever asked for.
+  expect(runs.map(({ account, status }) => [account, status])).toEqual([
+    ['far', 'failed'],
+    ['here', 'held'],
+  ]);
+  expect(parrot.authorizations()).toContain(`Bearer ${CANARY}`);
+  await w.run(['doctor'], { env });
+  await w.run(['plan', '--server', parrot.url], { env });
+  expect(proxy.heard()).toMatch(/^CONNECT planning\.test:443/);
+  const lines = proxy
+    .heard()
+    .split('\n')
+    .filter((line) => /^[A-Z]+ \S+ /.test(line));
+  expect(lines.filter((line) => !line.startsWith('CONNECT planning.test:443 '))).toEqual([]);
+  // Its own password is the only secret that the proxy is told.
+  expect(leaksOf(proxy.heard()).filter((leak) => !leak.includes('proxy password'))).toEqual([]);
+  expect(w.leaks()).toEqual([]);
+  expect(w.leaksOnDisk()).toEqual([]);
+});
+
+test('plain http to another machine goes through a proxy only where the file allows it in the clear', async () => {
+  const parrot = await startParrot({});
+  const proxy = await startProxy(Number(new URL(parrot.url).port));
+  const w = canaryWorkspace();
+  w.serve();
+  w.account('refused', 'http://planning.test/refused', 'skills: [Go]');
+  w.account('allowed', 'http://planning.test/allowed', 'allowInsecure: true\nskills: [Go]');
+  const { stdout } = await w.run(['plan', '--format', 'json'], { env: { HTTP_PROXY: proxy.address } });
+  expect(JSON.parse(stdout)).toMatchObject([
+    { account: 'allowed', status: 'planned' },
+    { account: 'refused', status: 'failed' },
+  ]);
+  // As a tunnel also there, in which the token is to be read: that is what allowInsecure says.
+  expect(proxy.heard()).toMatch(/^CONNECT planning\.test:80 /);
+  expect(proxy.heard()).toContain(CANARY);
+  expect(new Set(parrot.asked().map((line) => line.split(' ')[0]))).toEqual(new Set(['allowed']));
+  expect(w.leaks()).toEqual([]);
+});

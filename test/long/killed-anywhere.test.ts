@@ -1,0 +1,86 @@
+// Killed at any moment (contract, section 5): SIGKILL at every write to the store and around every request, each in an
+// account and a store of its own; then the program is run again.
+import { afterAll, expect, test } from 'vitest';
+import { type Point, tableOf, tryApply, type Verdict, wrongs } from '../support/break-off.ts';
+import { APPLY, crashScene, type PassedPoint, severalAtATime } from '../support/crash-scene.ts';
+import type { Arrival } from '../support/gate.ts';
+
+const AT_A_TIME = 4;
+const verdicts: Verdict[] = [];
+
+afterAll(() => console.log(tableOf(verdicts)));
+
+interface Undisturbed {
+  readonly passed: readonly PassedPoint[];
+  readonly arrivals: readonly Arrival[];
+}
+
+/** What a run passes that nobody disturbs. */
+async function undisturbed(): Promise<Undisturbed> {
+  const scene = await crashScene();
+  try {
+    const { status, stderr } = await scene.start(APPLY, { trace: true }).ended;
+    expect({ status, stderr }).toEqual({ status: 3, stderr: '' });
+    return { passed: scene.passed(), arrivals: [...scene.gate.arrivals] };
+  } finally {
+    await scene.close();
+  }
+}
+
+async function tryAll(points: readonly Point[]): Promise<void> {
+  const tried = await severalAtATime(points, AT_A_TIME, async (point) => {
+    const scene = await crashScene();
+    try {
+      return await tryApply(scene, point);
+    } finally {
+      await scene.close();
+    }
+  });
+  verdicts.push(...tried);
+  expect(wrongs(tried)).toEqual([]);
+  // The requests of a run are the same in number each time; how its results fall into transactions is not quite.
+  const missed = tried.filter(({ outcome }) => outcome === 'not reached');
+  expect(missed.length).toBeLessThan(Math.max(2, points.length / 10));
+}
+
+test(
+  'killed before and after every write to the store, the next run goes on',
+  { timeout: 600_000 },
+  async () => {
+    const { passed } = await undisturbed();
+    const writes = passed.filter(({ at }) => at === 'before-write').map(({ what }) => what);
+    const made = writes.findIndex((what) => /^commit$/i.test(what));
+    const over = writes.findIndex((what) => /delete from "locks"/.test(what));
+    const part = (index: number): string =>
+      index <= made ? 'making the store' : index >= over ? 'the lock and pruning' : 'the run';
+    const points = writes.flatMap((what, index): Point[] => {
+      const point = { nth: index + 1, what };
+      const before: Point = { ...point, at: 'before-write', row: `before a write: ${part(index)}` };
+      const after: Point = { ...point, at: 'after-write', row: `after a commit: ${part(index)}` };
+      // Within a transaction the moment after a write is the one before the next.
+      return /^commit$|journal_mode|delete from "locks"/i.test(what) ? [before, after] : [before];
+    });
+    expect(points.length).toBeGreaterThan(100);
+    await tryAll(points);
+  },
+);
+
+test('killed around every request, the next run goes on', { timeout: 600_000 }, async () => {
+  const { arrivals } = await undisturbed();
+  const points = arrivals.flatMap(({ nth, method }): Point[] => {
+    const what = method;
+    const common: Point[] = [
+      { nth, what, at: 'request', row: `${method} before it leaves` },
+      { nth, what, at: 'lost', row: `${method} that never arrives` },
+      { nth, what, at: 'answer', row: `${method} after its answer came` },
+    ];
+    if (method === 'GET') return common;
+    return [
+      ...common,
+      { nth, what, at: 'late', row: `${method} of late effect` },
+      { nth, what, at: 'unanswered', row: `${method} before its answer leaves` },
+    ];
+  });
+  expect(points.length).toBeGreaterThan(70);
+  await tryAll(points);
+});

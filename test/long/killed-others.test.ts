@@ -1,0 +1,270 @@
+// Killed at any moment, what is no `apply`: the daemon, an approval, a backup, and the pruning of old runs.
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { afterAll, expect, test } from 'vitest';
+import {
+  BROKEN,
+  breakOff,
+  judgeAfter,
+  type Point,
+  tableOf,
+  type Verdict,
+  wrongs,
+} from '../support/break-off.ts';
+import { autopsy } from '../support/crash-judge.ts';
+import { APPLY, type CrashScene, crashScene, severalAtATime } from '../support/crash-scene.ts';
+import { EVERY_SECOND, HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import type { Result } from '../support/workspace.ts';
+import { until } from '../support/workspace.ts';
+
+const AT_A_TIME = 4;
+const verdicts: Verdict[] = [];
+afterAll(() => console.log(tableOf(verdicts)));
+
+const daemonOf = (mode: string, schedule: string): string =>
+  `defaults: { mode: ${mode}, schedule: ${schedule}, jitter: 0s }\n${WITH_TOKEN}`;
+const DAEMON_ENV = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
+
+interface Setup {
+  readonly service?: string;
+  readonly account?: string;
+}
+
+/** Works in a scene of its own that is closed whatever happens. */
+async function within<T>(setup: Setup, work: (scene: CrashScene) => Promise<T>): Promise<T> {
+  const scene = await crashScene(setup);
+  try {
+    return await work(scene);
+  } finally {
+    await scene.close();
+  }
+}
+
+/** A daemon that runs at once, and then as often as its schedule says. */
+const SERVING: Setup = { service: daemonOf('apply', EVERY_SECOND) };
+
+async function daemonPoints(): Promise<Point[]> {
+  return await within(SERVING, async (scene) => {
+    const daemon = await startDaemon({
+      start: (args, options) => scene.start(args, { ...options, trace: true }),
+    });
+    await until('its first run has ended', () => daemon.runsEnded('acme', 'held') > 0);
+    await daemon.stop();
+    const writes = scene.passed().filter(({ at }) => at === 'before-write');
+    const over = writes.findIndex(({ what }) => /delete from "locks"/.test(what));
+    const sample = writes.slice(0, over + 1).flatMap(({ what }, index): Point[] => {
+      const point = { nth: index + 1, what, row: 'serve: a write' };
+      if (/^commit/i.test(what)) return [{ ...point, at: 'after-write' }];
+      return index % 6 === 0 ? [{ ...point, at: 'before-write' }] : [];
+    });
+    const requests = scene.gate.arrivals.slice(0, 20).flatMap(({ nth, method }): Point[] => {
+      const point = { nth, what: method, row: 'serve: a request' };
+      if (method === 'GET') return nth % 2 === 0 ? [{ ...point, at: 'lost' }] : [];
+      return [{ ...point, at: nth % 2 === 0 ? 'unanswered' : 'late' }];
+    });
+    return [...sample, ...requests];
+  });
+}
+
+test('a daemon that was killed is followed by one that goes on', { timeout: 600_000 }, async () => {
+  const points = await daemonPoints();
+  expect(points.length).toBeGreaterThan(40);
+  const tried = await severalAtATime(points, AT_A_TIME, (point) =>
+    within(SERVING, async (scene) => {
+      const reached = await breakOff(scene, point, (strike) => {
+        const running = scene.start(['serve'], {
+          env: DAEMON_ENV,
+          ...(strike === undefined ? {} : { strike }),
+        });
+        // One that was not reached would go on for ever.
+        void until('it was killed', () => running.process.signalCode !== null).catch(() =>
+          running.process.kill('SIGKILL'),
+        );
+        return running;
+      });
+      const broken = autopsy(scene.store);
+      scene.gate.phase = 'next';
+      const next = await startDaemon(scene.workspace);
+      await until('the next one has come to an end', () => next.runsEnded('acme', 'held') > 0);
+      const failed = next.events('run_failed').map(({ reason }) => `the next daemon failed: ${reason}`);
+      await next.stop();
+      return await judgeAfter(scene, point, reached, { runs: 1, breaches: failed, broken });
+    }),
+  );
+  verdicts.push(...tried);
+  expect(wrongs(tried)).toEqual([]);
+});
+
+/** A store to start each break from. */
+async function prepared(
+  setup: Setup,
+  prepare: (scene: CrashScene) => Promise<void>,
+): Promise<{
+  readonly copyTo: (scene: CrashScene) => void;
+  readonly close: () => Promise<void>;
+}> {
+  const scene = await crashScene(setup);
+  await prepare(scene);
+  const clean = `${scene.store}.clean`;
+  const database = new SQLite(scene.store);
+  database.exec(`vacuum into '${clean}'`);
+  database.close();
+  return {
+    copyTo({ store }) {
+      mkdirSync(dirname(store), { recursive: true });
+      copyFileSync(clean, store);
+    },
+    close: () => scene.close(),
+  };
+}
+
+/** How many writes a command makes in a prepared store; its first and last moment come with each. */
+async function writesOf(
+  setup: Setup,
+  copyTo: (scene: CrashScene) => void,
+  args: (scene: CrashScene) => readonly string[],
+  row: string,
+): Promise<Point[]> {
+  return await within(setup, async (scene) => {
+    copyTo(scene);
+    const { status } = await scene.start(args(scene), { trace: true }).ended;
+    expect([0, 3]).toContain(status);
+    return scene
+      .passed()
+      .filter(({ at }) => at === 'before-write' || at === 'after-write')
+      .map(({ at, what }, index, all) => ({
+        at,
+        nth: all.slice(0, index + 1).filter((each) => each.at === at).length,
+        what,
+        row,
+      }));
+  });
+}
+
+/** Kills a command at each of its points; `look` says what is wrong after it, and after it was given once more. */
+async function killCommand(
+  setup: Setup,
+  points: readonly Point[],
+  copyTo: (scene: CrashScene) => void,
+  args: (scene: CrashScene) => readonly string[],
+  look: (scene: CrashScene, again: Result | null) => readonly string[],
+): Promise<void> {
+  const tried = await severalAtATime(points, AT_A_TIME, (point) =>
+    within(setup, async (scene): Promise<Verdict> => {
+      copyTo(scene);
+      scene.gate.phase = BROKEN;
+      const reached = await breakOff(scene, point, (strike) =>
+        scene.start(args(scene), strike === undefined ? {} : { strike }),
+      );
+      const { sound } = autopsy(scene.store);
+      const first = look(scene, null);
+      const again = await scene.workspace.run(args(scene));
+      const breaches = [
+        ...(sound === 'ok' ? [] : [`the store is not sound: ${sound}`]),
+        ...first,
+        ...look(scene, again),
+      ];
+      return { point, outcome: reached ? 'went on with the rest' : 'not reached', runs: 1, breaches };
+    }),
+  );
+  verdicts.push(...tried);
+  expect(wrongs(tried)).toEqual([]);
+  expect(tried.filter(({ outcome }) => outcome === 'not reached')).toEqual([]);
+}
+
+test(
+  'an approval that was killed is given or not, and can be given again',
+  { timeout: 300_000 },
+  async () => {
+    const setup = { service: daemonOf('approve', ONCE_A_YEAR) };
+    const store = await prepared(setup, async (scene) => {
+      const daemon = await startDaemon(scene.workspace);
+      await until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
+      await daemon.stop();
+    });
+    const args = (): readonly string[] => ['approve', 'acme'];
+    const points = await writesOf(setup, store.copyTo, args, 'approve');
+    expect(points.length).toBeGreaterThan(5);
+    await killCommand(setup, points, store.copyTo, args, ({ workspace }, again) => {
+      const [row] = workspace.rows<{
+        pending_digest: string;
+        approved_digest: string | null;
+        approved_at: string | null;
+      }>('select pending_digest, approved_digest, approved_at from accounts');
+      const isGiven = row?.approved_digest === row?.pending_digest && row?.approved_at !== null;
+      const isNot = row?.approved_digest === null && row.approved_at === null;
+      if (again === null) return isGiven || isNot ? [] : [`half an approval: ${JSON.stringify(row)}`];
+      return isGiven && again.status === 0
+        ? []
+        : [`given again it ended with ${again.status} ${again.stderr}`];
+    });
+    await store.close();
+  },
+);
+
+test(
+  'a backup that was killed leaves a whole file or none, and can be made again',
+  { timeout: 300_000 },
+  async () => {
+    const setup = {};
+    const store = await prepared(setup, async ({ workspace }) => {
+      expect((await workspace.run(APPLY)).status).toBe(3);
+    });
+    const target = ({ workspace }: CrashScene): string => join(workspace.folder, 'copy.db');
+    const args = (scene: CrashScene): readonly string[] => ['backup', target(scene)];
+    const points = await writesOf(setup, store.copyTo, args, 'backup');
+    expect(points.length).toBeGreaterThan(3);
+    await killCommand(setup, points, store.copyTo, args, (scene, again) => {
+      const file = target(scene);
+      const ended =
+        again === null || again.status === 0
+          ? []
+          : [`made again it ended with ${again.status} ${again.stderr}`];
+      if (!existsSync(file)) return again === null ? [] : [...ended, 'there is no copy'];
+      const copy = autopsy(file);
+      return [
+        ...ended,
+        ...(copy.sound === 'ok' && copy.runs.length === 1 ? [] : [`the copy is ${copy.sound}`]),
+      ];
+    });
+    await store.close();
+  },
+);
+
+test(
+  'pruning that was killed leaves nothing half, and is done by the next run',
+  { timeout: 300_000 },
+  async () => {
+    // An account that manages nothing writes the same in every run.
+    const setup = { account: '', service: 'retention: { runs: 2d, snapshots: 2d, keepAtLeast: 1 }' };
+    const store = await prepared(setup, async ({ workspace }) => {
+      for (let run = 0; run < 3; run += 1) expect((await workspace.run(APPLY)).status).toBe(0);
+      const old = new Date(Date.now() - 10 * 86_400_000).toISOString();
+      for (const column of ['started_at', 'finished_at'])
+        workspace.execute(`update runs set ${column} = ?`, old);
+      workspace.execute('update snapshots set taken_at = ?', old);
+    });
+    const args = (): readonly string[] => APPLY;
+    const all = await writesOf(setup, store.copyTo, args, 'prune');
+    const released = all.findIndex(
+      ({ at, what }) => at === 'after-write' && /delete from "locks"/.test(what),
+    );
+    const points = all.slice(released);
+    expect(points.length).toBeGreaterThan(10);
+    await killCommand(setup, points, store.copyTo, args, (scene, again) => {
+      const left = scene.workspace.rows<{ id: string }>('select id from runs');
+      const dangling = scene.workspace.rows(
+        'select * from snapshots where run_id not in (select id from runs)',
+      );
+      return [
+        ...(dangling.length === 0 ? [] : ['snapshots of runs that are gone']),
+        ...(again === null || left.length <= 2 ? [] : [`${left.length} runs are left`]),
+        ...(again === null || again.status === 0
+          ? []
+          : [`the next run ended with ${again.status} ${again.stderr}`]),
+      ];
+    });
+    await store.close();
+  },
+);

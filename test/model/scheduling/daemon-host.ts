@@ -1,0 +1,386 @@
+// One daemon from its start to its stop, joined as wire-open-daemon.ts joins it, on the stage's time and at the stage's
+// service; what it does is entered in its ledger.
+import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
+import { Secret } from '../../../src/core/secret.ts';
+import type { NotifySettings } from '../../../src/core/settings.ts';
+import type { Reading } from '../../../src/daemon/account-book.ts';
+import type { Daemon } from '../../../src/daemon/daemon.ts';
+import { createDaemon } from '../../../src/daemon/daemon.ts';
+import type { Log } from '../../../src/daemon/log.ts';
+import type { Metrics } from '../../../src/daemon/metrics.ts';
+import { createMetrics } from '../../../src/daemon/metrics.ts';
+import type { Courier } from '../../../src/daemon/notify/courier.ts';
+import { startCourier } from '../../../src/daemon/notify/courier.ts';
+import { createDelivery } from '../../../src/daemon/notify/delivery.ts';
+import type { Notifier } from '../../../src/daemon/notify/notifier.ts';
+import { createNotifier } from '../../../src/daemon/notify/notifier.ts';
+import { targetKey } from '../../../src/daemon/notify/target.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { openStore } from '../../../src/store/store.ts';
+import type { AccountFile } from './files.ts';
+import { judgeGauges } from './gauge-watch.ts';
+import type { FileThen } from './run-watch.ts';
+import type { AccountPart, ServicePart } from './script.ts';
+import type { Stage } from './stage.ts';
+import type { Times } from './tick-ledger.ts';
+import { TickLedger } from './tick-ledger.ts';
+
+/** What an account is scheduled by whose file was never sound. */
+const UNKNOWN: Times = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 30_000 };
+/** Files are looked at this often, whatever tells of changes. */
+const RELOAD_MS = 60_000;
+
+interface Logged {
+  readonly event?: string;
+  readonly account?: string;
+}
+
+export class DaemonHost {
+  readonly owner: string;
+  readonly ledger: TickLedger;
+  private readonly stage: Stage;
+  private readonly store: Store;
+  private readonly stopSignal = new AbortController();
+  private readonly killSignal = new AbortController();
+  private readonly metrics: Metrics;
+  private readonly fileThen = new Map<string, FileThen>();
+  private readonly seen = new Map<string, AccountFile>();
+  private readonly good = new Map<string, AccountPart>();
+  private readonly lastPlan = new Map<string, string>();
+  private readonly told = new Set<string>();
+  private readonly troubles = new Map<string, number>();
+  private seenService: { readonly part: ServicePart; readonly broken: boolean; readonly version: number };
+  private goodService: ServicePart;
+  private filesSeen = -1;
+  private filesChangedMs: number | null = null;
+  private isStarting = true;
+  private daemon: Daemon | null = null;
+  private notifier: Notifier | null = null;
+  private courier: Courier | null = null;
+
+  private constructor(stage: Stage, owner: string) {
+    this.stage = stage;
+    this.owner = owner;
+    this.store = openStore(stage.storeFile);
+    this.metrics = createMetrics('model');
+    this.seenService = stage.files.service;
+    this.goodService = stage.files.service.part;
+    this.ledger = new TickLedger({
+      wallMs: () => stage.time.nowMs(),
+      timerMs: () => stage.time.timerMs(),
+      violate: (what) => stage.violate(`${owner}: ${what}`),
+      failures: (account, sinceMs) =>
+        Math.max(stage.runs.failuresSince(account, sinceMs), this.troubles.get(account) ?? 0),
+      laneOf: (account) => this.laneOf(account),
+      lanes: () => new Set([...this.seen.keys()].map((account) => this.laneOf(account))).size,
+      maxRuns: () => this.goodService.maxRuns,
+    });
+  }
+
+  /** Starts a daemon; null where the service's file is broken, as then none starts. */
+  static async start(stage: Stage, owner: string): Promise<DaemonHost | null> {
+    if (stage.files.service.broken) return null;
+    const host = new DaemonHost(stage, owner);
+    await host.open();
+    return host;
+  }
+
+  get panel(): Daemon['panel'] {
+    if (this.daemon === null) throw new Error('the daemon is not open');
+    return this.daemon.panel;
+  }
+
+  /** Whether nothing is under way and nothing is owed, so that time may pass in a leap. */
+  isIdle(): boolean {
+    return this.ledger.isIdle() && this.filesChangedMs === null;
+  }
+
+  async reload(): Promise<void> {
+    this.filesChangedMs = null;
+    await this.stage.time.follow(this.daemon?.reload() ?? Promise.resolve());
+  }
+
+  /** Reads the files when a minute has passed since they changed. */
+  async look(): Promise<void> {
+    if (this.filesSeen === this.stage.files.version) return;
+    this.filesChangedMs ??= this.stage.time.timerMs();
+    if (this.stage.time.timerMs() - this.filesChangedMs >= RELOAD_MS) await this.reload();
+  }
+
+  async judge(): Promise<void> {
+    const { panel } = this;
+    await this.ledger.judge(async (name) => (await panel.account(name))?.activity ?? 'idle');
+  }
+
+  /** Compares the gauges of accounts that do not run with the journal and the files. */
+  async judgeGauges(): Promise<void> {
+    const text = await this.metrics.text();
+    for (const [name, file] of this.seen) {
+      if (this.ledger.isBusy(name) || this.stage.runs.isOpen(name, this.owner)) continue;
+      const valid = !file.broken && !this.seenService.broken;
+      const lastRunWithPlan = this.lastPlan.get(name) ?? null;
+      const account = { name, valid, lastRunWithPlan, paused: null };
+      judgeGauges(text, account, this.stage.db, (what) => this.stage.violate(`${this.owner}: ${what}`));
+    }
+  }
+
+  /** Stops as a daemon does that got SIGTERM, while time passes. Resolves when it has ended. */
+  async stop(pass: (ms: number) => Promise<void>): Promise<void> {
+    const { time } = this.stage;
+    this.stopSignal.abort();
+    let isStopped = false;
+    const stopping = this.release().then(() => (isStopped = true));
+    const fromMs = time.timerMs();
+    const graceMs = this.goodService.graceMs;
+    while (!isStopped) {
+      if (time.timerMs() - fromMs >= graceMs) this.killSignal.abort();
+      await pass(100);
+      if (time.timerMs() - fromMs > graceMs + 5000) {
+        this.stage.violate(`${this.owner} does not stop within its grace`);
+        return;
+      }
+    }
+    await stopping;
+    const left = this.stage.runs.openOf(this.owner).map(({ id }) => id);
+    if (left.length > 0)
+      this.stage.violate(`${this.owner} has stopped, and its runs have not: ${left.join()}`);
+    const sleepers = time.sleeping(this.owner);
+    if (sleepers > 0) this.stage.violate(`${this.owner} has stopped and left ${String(sleepers)} sleepers`);
+  }
+
+  /** An approval that this daemon can use at once. */
+  canRun(account: string): boolean {
+    const file = this.seen.get(account);
+    return file !== undefined && !file.broken && !this.seenService.broken && file.part.mode !== 'plan';
+  }
+
+  private async open(): Promise<void> {
+    const { stage, owner, store } = this;
+    const { time } = stage;
+    const source = createConfigurationSource(stage.files.file, {
+      today: () => new Date(time.nowMs()).toISOString().slice(0, 10),
+    });
+    const { service } = await time.follow(source.read());
+    if (service === undefined) throw new Error('the service’s file is not sound');
+    const [target] = service.notify;
+    if (target === undefined) throw new Error('there is no target');
+    const deps = stage.depsOf(owner, store, (account) => this.fileThen.get(account) ?? null);
+    const log = this.log();
+    const resolveSecret = (): Promise<Secret> => Promise.reject(new Error('there is none'));
+    const notifier = createNotifier({
+      targets: [target],
+      version: 'model',
+      outbox: store.outbox,
+      clock: deps.clock,
+      log,
+      resolveSecret,
+    });
+    this.notifier = notifier;
+    this.daemon = await createDaemon({
+      version: 'model',
+      service,
+      configuration: {
+        read: (): Promise<Reading> => {
+          this.readAll();
+          return time.follow(source.read());
+        },
+        readFor: (account): Promise<Reading> => {
+          this.readFor(account);
+          return time.follow(source.readFor(account));
+        },
+        commit: () => Promise.resolve(null),
+        sourceProblem: () => null,
+      },
+      log,
+      metrics: this.metrics,
+      deps,
+      reader: store.reader,
+      desk: store.desk,
+      signals: { stop: this.stopSignal.signal, kill: this.killSignal.signal },
+      onConfigured: (now) => notifier.update(now.notify),
+      onRunEnded: async (detail, context) => {
+        const { account, id } = detail.run;
+        await notifier.runEnded(detail, context);
+        this.courier?.wake();
+        if (detail.plan !== null) this.lastPlan.set(account, id);
+        this.troubles.delete(account);
+        if (!this.told.has(id)) {
+          const types = stage.db
+            .prepare('select type from notices where run_id = ? order by seq')
+            .pluck()
+            .all(id);
+          stage.notices.told(detail, context.pendingDigest, time.nowMs(), types.map(String));
+        }
+        this.ledger.turnEnds(account);
+      },
+      planPosted: () => Promise.resolve([]),
+      undelivered: () => Promise.resolve(0),
+    });
+    this.courier = this.startCourier(target, log, deps.clock);
+    this.expectStart();
+    this.isStarting = false;
+    await this.daemon.start();
+  }
+
+  /** A start runs each account once, or else those that missed a tick. */
+  private expectStart(): void {
+    for (const name of this.seen.keys()) {
+      const last = this.stage.db
+        .prepare(
+          `select runs.id, started_at, plan_body from accounts join runs on runs.id = last_run_id where name = ?`,
+        )
+        .get(name) as { id: string; started_at: string; plan_body: string | null } | undefined;
+      if (this.goodService.runOnStart) this.ledger.ask(name, 'start');
+      else if (last !== undefined && this.ledger.hasTickedSince(name, Date.parse(last.started_at))) {
+        this.ledger.ask(name, 'start');
+      }
+      if (!this.goodService.runOnStart && typeof last?.plan_body === 'string')
+        this.lastPlan.set(name, last.id);
+    }
+  }
+
+  private startCourier(
+    settings: NotifySettings,
+    log: Log,
+    clock: ReturnType<Stage['time']['clockOf']>,
+  ): Courier {
+    const poster = {
+      post: (_url: Secret, headers: Readonly<Record<string, string>>) => {
+        if (!this.stage.receiverIsUp) return Promise.resolve({ status: 503, retryAfter: undefined });
+        this.stage.notices.arrived(headers['webhook-id'] ?? '');
+        return Promise.resolve({ status: 204, retryAfter: undefined });
+      },
+      close: () => Promise.resolve(),
+    };
+    return startCourier({
+      key: targetKey(settings),
+      settings,
+      outbox: this.store.outbox,
+      clock,
+      log,
+      delivery: createDelivery({
+        poster,
+        clock,
+        resolveSecret: () => Promise.reject(new Error('none')),
+        random: Math.random,
+      }),
+      onResult: () => undefined,
+    });
+  }
+
+  private async release(): Promise<void> {
+    await this.daemon?.stop();
+    await this.courier?.stop();
+    await this.notifier?.stop();
+    await this.store.close();
+  }
+
+  private laneOf(account: string): string {
+    const part = this.good.get(account);
+    return part === undefined ? '' : String(part.lane);
+  }
+
+  private readFor(account: string): void {
+    const { files } = this.stage;
+    const file = files.account(account);
+    const isSame =
+      file !== undefined &&
+      file.version === this.seen.get(account)?.version &&
+      files.service.version === this.seenService.version;
+    const { service } = files;
+    this.fileThen.set(account, {
+      exists: file !== undefined || service.broken,
+      sound: file !== undefined && !file.broken && !service.broken,
+      mode: file?.part.mode ?? 'plan',
+    });
+    this.stage.note(`${this.owner}: turn of ${account}`);
+    this.ledger.turnBegins(account);
+    if (!isSame) this.readAll();
+    // Nothing comes of the turn of an account that is configured no more.
+    if (file === undefined && !service.broken) this.ledger.turnEnds(account);
+  }
+
+  /** What the daemon has read by now, and what its schedules are from now on. */
+  private readAll(): void {
+    const { files } = this.stage;
+    this.filesSeen = files.version;
+    this.filesChangedMs = null;
+    this.seenService = files.service;
+    if (files.service.broken) return;
+    this.goodService = files.service.part;
+    const revised = new Set<string>();
+    const names: ReadonlySet<string> = new Set(files.names());
+    for (const name of [...this.seen.keys()].filter((each) => !names.has(each))) {
+      this.seen.delete(name);
+      this.good.delete(name);
+      this.lastPlan.delete(name);
+    }
+    for (const name of names) {
+      const file = files.account(name);
+      if (file === undefined) continue;
+      const before = this.seen.get(name);
+      if (before === undefined || (before.version !== file.version && !(before.broken && file.broken)))
+        revised.add(name);
+      this.seen.set(name, file);
+      if (!file.broken) this.good.set(name, file.part);
+    }
+    const times = new Map([...names].map((name) => [name, this.good.get(name) ?? UNKNOWN] as const));
+    this.ledger.schedule(
+      new Map(
+        [...times].map(([name, { schedule, timezone, jitterMs }]) => [
+          name,
+          { schedule, timezone, jitterMs },
+        ]),
+      ),
+      revised,
+      this.isStarting,
+    );
+  }
+
+  private log(): Log {
+    const take = (data: object): void => this.hear(data as Logged, data);
+    return { debug: take, info: take, warn: take, error: take };
+  }
+
+  private hear({ event, account = '' }: Logged, data: object): void {
+    const { stage, owner, ledger } = this;
+    stage.note(`${owner}: ${JSON.stringify(data)}`);
+    switch (event) {
+      case 'tick_skipped':
+        return ledger.skipped(account);
+      case 'approved':
+        return ledger.approvalSeen(account);
+      case 'paused':
+        if (!stage.runs.isPaused(account)) stage.violate(`${owner}: ${account} is not paused`);
+        if (ledger.kindOf(account) === 'manual')
+          stage.violate(`${owner}: a sync of ${account} came to nothing`);
+        ledger.counts.paused += 1;
+        return ledger.turnEnds(account);
+      case 'made_elsewhere':
+        if (!stage.runs.isMade(account, ledger.tickOf(account))) {
+          stage.violate(`${owner}: nobody has made the run of ${account}`);
+        }
+        ledger.counts.elsewhere += 1;
+        return ledger.turnEnds(account);
+      case 'locked':
+        if (stage.db.prepare('select 1 from locks where account = ?').get(account) === undefined) {
+          stage.violate(`${owner}: nobody holds the lock of ${account}`);
+        }
+        ledger.counts.locked += 1;
+        return ledger.turnEnds(account);
+      case 'run_failed': {
+        if (!stage.wasStoreLocked()) stage.violate(`${owner}: ${JSON.stringify(data)}`);
+        const failures = (this.troubles.get(account) ?? 0) + 1;
+        this.troubles.set(account, failures);
+        stage.runs.lost(account, owner, failures);
+        return ledger.turnEnds(account);
+      }
+      case 'outbox_failed':
+      case 'reload_failed':
+        if (!stage.wasStoreLocked()) stage.violate(`${owner}: ${JSON.stringify(data)}`);
+        if ('runId' in data) this.told.add(String(data.runId));
+        return;
+      default:
+    }
+  }
+}

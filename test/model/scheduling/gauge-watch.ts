@@ -1,0 +1,66 @@
+// The gauges of a daemon against the journal, asked in plain SQL, and against the files.
+import type SQLite from 'better-sqlite3';
+import { gunzipSync } from 'node:zlib';
+import type { Plan } from '../../../src/core/plan.ts';
+import { samplesOf } from '../../support/daemon.ts';
+
+interface Row {
+  readonly id: string;
+  readonly body: Buffer | null;
+}
+
+/** What a daemon's gauges should show of an account: `runs` are its own, the latest first. */
+export function judgeGauges(
+  text: string,
+  account: {
+    readonly name: string;
+    readonly valid: boolean;
+    readonly lastRunWithPlan: string | null;
+    readonly paused: boolean | null;
+  },
+  db: SQLite.Database,
+  violate: (what: string) => void,
+): void {
+  const samples = samplesOf(text);
+  const { name } = account;
+  const expect = (key: string, expected: number | undefined): void => {
+    const found = samples.get(key);
+    if (found !== expected) violate(`${key} is ${String(found)} in place of ${String(expected)}`);
+  };
+  expect(`rolecall_config_valid{account="${name}"}`, account.valid ? 1 : 0);
+  if (account.paused !== null) expect(`rolecall_paused{account="${name}"}`, account.paused ? 1 : 0);
+  if (account.lastRunWithPlan === null) return;
+  const plan = planOf(db, account.lastRunWithPlan);
+  const done = new Set(
+    db
+      .prepare(`select seq from operations where run_id = ? and status = 'done'`)
+      .pluck()
+      .all(account.lastRunWithPlan) as number[],
+  );
+  for (const kind of ['skill', 'role'] as const) {
+    for (const action of ['create', 'delete'] as const) {
+      const left = plan.operations.filter(
+        (operation, index) => operation.kind === kind && operation.action === action && !done.has(index + 1),
+      );
+      expect(`rolecall_drift{account="${name}",kind="${kind}",action="${action}"}`, left.length);
+    }
+    for (const rule of ['in_use', 'empty_catalog', 'max_delete_percent', 'suspected_rename', 'flapping']) {
+      const held = plan.held.filter((each) => each.kind === kind && each.rules.some((of) => of === rule));
+      const key = `rolecall_held{account="${name}",kind="${kind}",rule="${rule}"}`;
+      expect(key, held.length === 0 ? undefined : held.length);
+    }
+  }
+}
+
+function planOf(db: SQLite.Database, run: string): Plan {
+  const row = db
+    .prepare('select id, body from runs join plan_bodies on plan_bodies.digest = plan_body where id = ?')
+    .get(run) as Row;
+  return JSON.parse(gunzipSync(row.body ?? Buffer.alloc(0)).toString('utf8')) as Plan;
+}
+
+/** When a run last ended well, by the journal; null when none did. */
+export function lastSuccess(db: SQLite.Database, account: string): number | null {
+  const at = db.prepare('select last_success_at from accounts where name = ?').pluck().get(account);
+  return typeof at === 'string' ? Date.parse(at) / 1000 : null;
+}

@@ -1,0 +1,163 @@
+// A clock on which a whole daemon lives: what it sleeps by, what `Date.now`, `performance.now` and `setTimeout` say, and
+// chance as well. The wall clock can be set, and idle hours can be passed as a process that was asleep passes them.
+import { vi } from 'vitest';
+import type { Clock } from '../../../src/core/ports.ts';
+
+interface Sleeper {
+  readonly wakeMs: number;
+  readonly owner: string;
+  readonly wake: () => void;
+}
+
+const realSetImmediate = setImmediate;
+
+export class ProcessTime {
+  private wallMs: number;
+  private timer = 0;
+  private readonly sleepers = new Set<Sleeper>();
+  /** What is under way that is not done within one turn of the loop. */
+  private busy = 0;
+  /** What is to happen in the next turn of the loop. */
+  private immediates = 0;
+
+  constructor(startMs: number) {
+    this.wallMs = startMs;
+  }
+
+  nowMs(): number {
+    return this.wallMs;
+  }
+
+  /** Time that nobody sets. */
+  timerMs(): number {
+    return this.timer;
+  }
+
+  /** A clock whose sleepers can be told from those of others. */
+  clockOf(owner: string): Clock {
+    return {
+      nowMs: () => this.wallMs,
+      steadyMs: () => this.timer,
+      sleep: (ms, signal) => this.sleep(ms, owner, signal),
+    };
+  }
+
+  /** How many sleep by a clock of this owner. */
+  sleeping(owner: string): number {
+    return [...this.sleepers].filter((sleeper) => sleeper.owner === owner).length;
+  }
+
+  /** Sets the wall clock; sleepers go on sleeping. */
+  set(wallMs: number): void {
+    this.wallMs = wallMs;
+  }
+
+  /** Counts work as under way until it has ended. */
+  async follow<T>(work: Promise<T>): Promise<T> {
+    this.busy += 1;
+    try {
+      return await work;
+    } finally {
+      this.busy -= 1;
+    }
+  }
+
+  /** Resolves when everybody waits for time to pass. */
+  async settle(): Promise<void> {
+    do {
+      await new Promise((resolve) => realSetImmediate(resolve));
+    } while (this.busy > 0 || this.immediates > 0);
+  }
+
+  /** Lets time pass until `endMs` of the timers' time, and wakes each sleeper at its moment. */
+  async runTo(endMs: number): Promise<void> {
+    await this.settle();
+    for (;;) {
+      const next = this.first();
+      if (next === undefined || next.wakeMs > endMs) break;
+      this.goTo(Math.max(this.timer, next.wakeMs));
+      next.wake();
+      await this.settle();
+    }
+    this.goTo(endMs);
+    await this.settle();
+  }
+
+  /** The same in one leap: who would have been woken meanwhile is woken once, at its end. */
+  async leapTo(endMs: number): Promise<void> {
+    this.goTo(endMs);
+    const late = [...this.sleepers].filter(({ wakeMs }) => wakeMs <= endMs);
+    for (const sleeper of late.toSorted((a, b) => a.wakeMs - b.wakeMs)) {
+      sleeper.wake();
+      await this.settle();
+    }
+  }
+
+  /** Makes this the time of the process, and chance that of the seed. Returns what ends that. */
+  install(seed: number): () => void {
+    const random = randomNumbers(seed);
+    const spies = [
+      vi.spyOn(globalThis, 'setImmediate').mockImplementation(((
+        call: (...args: unknown[]) => void,
+        ...args: unknown[]
+      ) => {
+        this.immediates += 1;
+        return realSetImmediate(() => {
+          this.immediates -= 1;
+          call(...args);
+        });
+      }) as typeof setImmediate),
+      vi.spyOn(Date, 'now').mockImplementation(() => this.wallMs),
+      vi.spyOn(performance, 'now').mockImplementation(() => this.timer),
+      vi.spyOn(Math, 'random').mockImplementation(random),
+      vi
+        .spyOn(globalThis, 'setTimeout')
+        // The product hands its timers to nobody but `clearTimeout`; here it only waits by them.
+        .mockImplementation(((call: () => void, ms: number) => {
+          void this.sleep(ms, 'timeout').then(call);
+        }) as unknown as typeof setTimeout),
+    ];
+    return () => {
+      for (const spy of spies) spy.mockRestore();
+    };
+  }
+
+  private sleep(ms: number, owner: string, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const wake = (): void => {
+        this.sleepers.delete(sleeper);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      // As timers do it: whole milliseconds, and one at least.
+      const sleeper = { wakeMs: this.timer + Math.max(1, Math.trunc(ms)), owner, wake };
+      this.sleepers.add(sleeper);
+      signal?.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  private first(): Sleeper | undefined {
+    let first: Sleeper | undefined;
+    for (const sleeper of this.sleepers) {
+      if (first === undefined || sleeper.wakeMs < first.wakeMs) first = sleeper;
+    }
+    return first;
+  }
+
+  private goTo(timerMs: number): void {
+    this.wallMs += timerMs - this.timer;
+    this.timer = timerMs;
+  }
+}
+
+/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,39 @@
+// The daemon's scheduling and its operators, under scripts by chance on a clock of their own.
+//
+// ROLECALL_MODEL_RUNS=2000 ROLECALL_MODEL_SEED=7 plays other scripts, ROLECALL_SCRIPT=file one alone.
+import { describe, expect, it } from 'vitest';
+import { playCampaign, regressions, scriptToReplay } from '../campaign.ts';
+import { scripts } from './arbitrary.ts';
+import { play } from './play.ts';
+import type { Figures } from './play.ts';
+import type { Script } from './script.ts';
+
+const LONGEST_MS = 6 * 3_600_000;
+const alone = scriptToReplay();
+
+describe.runIf(alone !== null)('the one script', () => {
+  it(`${alone?.name ?? ''} shows no defect`, () => play(alone?.script as Script), LONGEST_MS);
+});
+
+describe.runIf(alone === null)('the daemon', () => {
+  it.each(regressions(new URL('regressions/', import.meta.url)))('stays mended: $name', ({ script }) =>
+    play(script as Script),
+  );
+
+  it(
+    'does what its files, its schedules and its operators say, whatever happens',
+    async () => {
+      const figures: Figures = {};
+      await playCampaign<Script>({
+        testFile: import.meta.filename,
+        scripts,
+        play: (script) => play(script, figures),
+        defaultRuns: 40,
+      });
+      // Scripts that make nothing happen would show nothing.
+      expect(figures['runs']).toBeGreaterThan(100);
+      if (process.env['ROLECALL_MODEL_RUNS'] !== undefined) console.log(JSON.stringify(figures, null, 1));
+    },
+    LONGEST_MS,
+  );
+});

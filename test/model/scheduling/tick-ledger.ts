@@ -1,0 +1,354 @@
+// What a daemon owes: for each tick of each schedule one run, one counted skip, or a reason that holds. Ticks are the
+// oracle's; what became of them is read from the turns that accounts get and from the daemon's log.
+import { ticksBetween } from './cron-oracle.ts';
+
+const HOUR = 3_600_000;
+/** The daemon looks at the clock this often, and a moment for the look itself. */
+const LOOK_MS = 1100;
+
+export interface Times {
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly jitterMs: number;
+}
+
+type Asked = 'start' | 'manual' | 'approval' | 'tick';
+
+interface OwedTick {
+  readonly atWallMs: number;
+  /** On the clock that nobody sets: between these a run is asked for. */
+  readonly fromMs: number;
+  byMs: number;
+  /** A reason beforehand why it may be left out. */
+  mayGo: boolean;
+  /** Whether failures may keep it back, as they were when it came. */
+  readonly mayBeHeld: boolean;
+  /** It was looked at after its time and found waiting for room. */
+  queued: boolean;
+}
+
+interface Slot {
+  times: Times;
+  seenToWallMs: number;
+  /** The tick, or the moment of being scheduled, from which a backoff counts. */
+  lastTickWallMs: number;
+  /** Failures before this moment count no more. */
+  freshFromMs: number;
+  owed: OwedTick[];
+}
+
+interface Turn {
+  kind: Asked | null;
+  readonly atMs: number;
+  readonly atWallMs: number;
+  /** What it is for, should it be for a tick: the schedule may change by what is read in its course. */
+  readonly owed: OwedTick | null;
+}
+
+export interface LedgerFacts {
+  readonly wallMs: () => number;
+  readonly timerMs: () => number;
+  readonly violate: (what: string) => void;
+  /** Runs in a row that failed, as far as the daemon may know: those that ended after a moment of the timers. */
+  readonly failures: (account: string, sinceMs: number) => number;
+  /** The lane of an account, and how many there are. */
+  readonly laneOf: (account: string) => string;
+  readonly lanes: () => number;
+  readonly maxRuns: () => number;
+}
+
+/** The ledger of one daemon from its start to its stop. */
+export class TickLedger {
+  /** Ticks that came, and what became of them. */
+  readonly counts = {
+    ticks: 0,
+    runs: 0,
+    skipped: 0,
+    held: 0,
+    dropped: 0,
+    elsewhere: 0,
+    paused: 0,
+    locked: 0,
+  };
+  private readonly facts: LedgerFacts;
+  private readonly slots = new Map<string, Slot>();
+  private readonly asked = new Map<string, Asked>();
+  private readonly turns = new Map<string, Turn>();
+  /** When the wall clock was set last. */
+  private setMs = -Infinity;
+  private upTo = { wallMs: 0, ticks: [] as { name: string; atWallMs: number }[] };
+
+  constructor(facts: LedgerFacts) {
+    this.facts = facts;
+  }
+
+  /** The schedules as the daemon has read them; `revised` are accounts whose files have changed. */
+  schedule(all: ReadonlyMap<string, Times>, revised: ReadonlySet<string>, isStart = false): void {
+    this.advance();
+    for (const [name, slot] of this.slots) {
+      if (all.has(name)) continue;
+      this.drop(slot);
+      this.slots.delete(name);
+    }
+    const wallMs = this.facts.wallMs();
+    for (const [name, times] of all) {
+      const slot = this.slots.get(name);
+      const isSame = slot !== undefined && JSON.stringify(slot.times) === JSON.stringify(times);
+      if (slot !== undefined && isSame && !revised.has(name)) continue;
+      if (slot !== undefined && !isSame) this.drop(slot);
+      this.slots.set(name, {
+        times,
+        seenToWallMs: isSame ? slot.seenToWallMs : wallMs,
+        lastTickWallMs: wallMs,
+        freshFromMs: isStart ? -Infinity : this.facts.timerMs(),
+        owed: isSame ? slot.owed : [],
+      });
+    }
+    this.upTo = { wallMs: 0, ticks: [] };
+  }
+
+  /** The next tick after now and not after `wallMs`; null when none is. */
+  nextTickWallMs(untilWallMs: number): number | null {
+    const nowMs = this.facts.wallMs();
+    if (untilWallMs > this.upTo.wallMs || (this.upTo.ticks[0]?.atWallMs ?? Infinity) > nowMs + HOUR) {
+      const ticks = [...this.slots].flatMap(([name, { times }]) =>
+        ticksBetween(times.schedule, times.timezone, nowMs, untilWallMs).map((atWallMs) => ({
+          name,
+          atWallMs,
+        })),
+      );
+      this.upTo = { wallMs: untilWallMs, ticks: ticks.toSorted((a, b) => a.atWallMs - b.atWallMs) };
+    }
+    return (
+      this.upTo.ticks.find(({ atWallMs }) => atWallMs > nowMs && atWallMs <= untilWallMs)?.atWallMs ?? null
+    );
+  }
+
+  nextTickOf(name: string): number | null {
+    const slot = this.slots.get(name);
+    if (slot === undefined) return null;
+    const { schedule, timezone } = slot.times;
+    const nowMs = this.facts.wallMs();
+    for (const width of [HOUR, 26 * HOUR, 8 * 24 * HOUR]) {
+      const [tick] = ticksBetween(schedule, timezone, nowMs, nowMs + width);
+      if (tick !== undefined) return tick;
+    }
+    return null;
+  }
+
+  /** Whether a tick of the account lies after a moment and not after now. */
+  hasTickedSince(name: string, sinceWallMs: number): boolean {
+    const slot = this.slots.get(name);
+    if (slot === undefined) return false;
+    const { schedule, timezone } = slot.times;
+    return ticksBetween(schedule, timezone, sinceWallMs, this.facts.wallMs()).length > 0;
+  }
+
+  /** Takes up the ticks until now. */
+  advance(): void {
+    for (const [name, slot] of this.slots) this.advanceSlot(name, slot, false);
+  }
+
+  /** The wall clock has just been set by so much; the daemon sees it when it looks next. */
+  clockSet(byMs: number): void {
+    this.setMs = this.facts.timerMs();
+    const wallMs = this.facts.wallMs();
+    for (const [name, slot] of this.slots) {
+      if (byMs >= 0) this.advanceSlot(name, slot, true);
+      else if (byMs > -2000) for (const owed of slot.owed) owed.byMs -= byMs;
+      else {
+        // Schedules start anew from the new time on.
+        this.drop(slot);
+        slot.seenToWallMs = wallMs;
+        slot.lastTickWallMs = Math.min(slot.lastTickWallMs, wallMs);
+      }
+    }
+    this.upTo = { wallMs: 0, ticks: [] };
+  }
+
+  /** Somebody asks for a run, now, and is told that there will be one. */
+  ask(name: string, what: Exclude<Asked, 'tick'>): void {
+    this.asked.set(name, what);
+  }
+
+  unask(name: string): void {
+    this.asked.delete(name);
+  }
+
+  /** Whether nobody has asked for a run and none is under way; a tick may have. */
+  isFree(name: string): boolean {
+    return !this.turns.has(name) && !this.asked.has(name);
+  }
+
+  isBusy(name: string): boolean {
+    return !this.isFree(name) || (this.slots.get(name)?.owed.length ?? 0) > 0;
+  }
+
+  isIdle(): boolean {
+    return (
+      this.turns.size === 0 &&
+      this.asked.size === 0 &&
+      [...this.slots.values()].every(({ owed }) => owed.length === 0)
+    );
+  }
+
+  /** When something that is owed must have come, on the clock that nobody sets. */
+  nextDueMs(): number {
+    const owed = [...this.slots.values()].flatMap((slot) => slot.owed.filter(({ queued }) => !queued));
+    return Math.min(...owed.map(({ byMs }) => byMs));
+  }
+
+  /** The account's turn has come: the daemon begins with a run of it. */
+  turnBegins(name: string): void {
+    this.advance();
+    if (this.turns.has(name)) this.facts.violate(`${name} has two turns at once`);
+    const atMs = this.facts.timerMs();
+    const owed = this.slots.get(name)?.owed.find(({ fromMs }) => fromMs <= atMs) ?? null;
+    this.turns.set(name, { kind: this.asked.get(name) ?? null, atMs, atWallMs: this.facts.wallMs(), owed });
+    this.asked.delete(name);
+    if (this.turns.size > this.facts.maxRuns()) {
+      this.facts.violate(`${String(this.turns.size)} runs at a time, of ${String(this.facts.maxRuns())}`);
+    }
+  }
+
+  /** The daemon says that it asked for a run because of an approval. */
+  approvalSeen(name: string): void {
+    const turn = this.turns.get(name);
+    if (turn !== undefined && turn.kind === null) turn.kind = 'approval';
+    else this.asked.set(name, 'approval');
+  }
+
+  /** What the account's turn is for; a turn that nobody asked for is for a tick. */
+  kindOf(name: string): Asked | null {
+    const turn = this.turns.get(name);
+    if (turn === undefined) return null;
+    if (turn.kind !== null) return turn.kind;
+    turn.kind = 'tick';
+    this.counts.runs += 1;
+    this.settleTick(name, turn);
+    return 'tick';
+  }
+
+  /** The tick that the account's turn is for; of another turn the moment at which it came. */
+  tickOf(name: string): number {
+    const kind = this.kindOf(name);
+    const turn = this.turns.get(name);
+    return (kind === 'tick' ? turn?.owed?.atWallMs : turn?.atWallMs) ?? Infinity;
+  }
+
+  turnEnds(name: string): void {
+    this.kindOf(name);
+    this.turns.delete(name);
+  }
+
+  /** The daemon says that a tick found the account busy. */
+  skipped(name: string): void {
+    this.advance();
+    const slot = this.slots.get(name);
+    const index =
+      slot?.owed.findLastIndex(({ fromMs, queued }) => !queued && fromMs <= this.facts.timerMs()) ?? -1;
+    if (slot === undefined || index < 0) return this.facts.violate(`a skip of ${name} at no tick`);
+    const [owed] = slot.owed.splice(index, 1);
+    if (owed !== undefined) slot.lastTickWallMs = owed.atWallMs;
+    this.counts.skipped += 1;
+    if (!this.isBusy(name)) this.facts.violate(`a tick of ${name} was skipped although it did not run`);
+  }
+
+  /** Looks at what is owed by now. `activity` says what the daemon shows of an account. */
+  async judge(activity: (name: string) => Promise<'running' | 'queued' | 'idle'>): Promise<void> {
+    this.advance();
+    for (const name of [...this.turns.keys()]) this.kindOf(name);
+    const nowMs = this.facts.timerMs();
+    for (const [name, slot] of this.slots) {
+      for (const owed of [...slot.owed]) {
+        if (owed.byMs > nowMs) continue;
+        if (this.asked.get(name) === undefined && (await activity(name)) === 'queued') {
+          owed.queued = true;
+          continue;
+        }
+        slot.owed = slot.owed.filter((each) => each !== owed);
+        if (owed.mayGo) this.counts.dropped += 1;
+        else if (owed.mayBeHeld) this.counts.held += 1;
+        else this.facts.violate(`the tick of ${name} at ${iso(owed.atWallMs)} came to nothing`);
+      }
+    }
+    const waiting = [
+      ...this.asked.keys(),
+      ...[...this.slots].flatMap(([name, { owed }]) => (owed.some(({ queued }) => queued) ? [name] : [])),
+    ];
+    for (const name of waiting) {
+      if (!this.hasRoom(name)) continue;
+      this.facts.violate(`${name} waits although there is room: ${[...this.turns.keys()].join()} run`);
+    }
+  }
+
+  private advanceSlot(name: string, slot: Slot, isJump: boolean): void {
+    const wallMs = this.facts.wallMs();
+    if (wallMs <= slot.seenToWallMs) return;
+    const { schedule, timezone, jitterMs } = slot.times;
+    const ticks = ticksBetween(schedule, timezone, slot.seenToWallMs, wallMs);
+    slot.seenToWallMs = wallMs;
+    // However many ticks a clock jumped over, they are one.
+    for (const atWallMs of isJump ? ticks.slice(0, 1) : ticks) {
+      const wasJustSet = this.facts.timerMs() - (wallMs - atWallMs) <= this.setMs + LOOK_MS;
+      this.counts.ticks += 1;
+      const gapMs =
+        (ticksBetween(schedule, timezone, atWallMs, atWallMs + 2 * HOUR)[0] ?? Infinity) - atWallMs;
+      const latestWallMs = Math.max(atWallMs + Math.min(jitterMs, gapMs / 10), isJump ? wallMs : 0);
+      const timerMs = this.facts.timerMs();
+      slot.owed.push({
+        atWallMs,
+        fromMs: timerMs - (wallMs - atWallMs),
+        byMs: timerMs + (latestWallMs - wallMs) + LOOK_MS,
+        // Right after the clock was set a tick is one with those before it, or comes before the daemon has seen that.
+        mayGo: wasJustSet && !isJump,
+        mayBeHeld: this.holdsBack(name, slot, atWallMs),
+        queued: false,
+      });
+    }
+  }
+
+  private settleTick(name: string, turn: Turn): void {
+    const slot = this.slots.get(name);
+    const { owed } = turn;
+    if (owed === null) {
+      return this.facts.violate(`${name} was run by schedule although no tick was due`);
+    }
+    if (slot?.owed.includes(owed) === true) {
+      slot.owed = slot.owed.filter((each) => each !== owed);
+      slot.lastTickWallMs = owed.atWallMs;
+    }
+    if (turn.atMs > owed.byMs && !owed.queued) {
+      this.facts.violate(`the run for the tick of ${name} at ${iso(owed.atWallMs)} came too late`);
+    }
+  }
+
+  /** Whether failures may keep a tick back: for the interval doubled with each, and an hour at most. */
+  private holdsBack(name: string, slot: Slot, atWallMs: number): boolean {
+    const failures = this.facts.failures(name, slot.freshFromMs);
+    const { schedule, timezone } = slot.times;
+    const ticks = ticksBetween(schedule, timezone, atWallMs - 1, atWallMs + 4 * HOUR);
+    const gaps = ticks.slice(1).map((ms, index) => ms - (ticks[index] ?? ms));
+    const everyMs = Math.min(...gaps);
+    if (failures < 2 || everyMs >= HOUR) return false;
+    return atWallMs < slot.lastTickWallMs + Math.min(everyMs * 2 ** (failures - 1), HOUR);
+  }
+
+  /** Three quarters of all places are the most that one lane may have where there are others. */
+  private hasRoom(name: string): boolean {
+    const most = this.facts.maxRuns();
+    const ofLane = this.facts.lanes() < 2 || most < 2 ? most : Math.floor(most * 0.75);
+    const lane = this.facts.laneOf(name);
+    const inLane = [...this.turns.keys()].filter((each) => this.facts.laneOf(each) === lane).length;
+    return this.turns.size < most && inLane < ofLane;
+  }
+
+  private drop(slot: Slot): void {
+    this.counts.dropped += slot.owed.length;
+    slot.owed = [];
+  }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

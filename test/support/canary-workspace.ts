@@ -1,0 +1,71 @@
+// A workspace whose every secret is a canary: what the program prints, keeps and sends on can be searched for them.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { CANARY, GIT_CANARY, HOOK_CANARY, HTTP_CANARY, leaksOf, leaksOfFiles } from './canary.ts';
+import { makeWorkspace, type Result, type RunOptions, type Workspace } from './workspace.ts';
+
+const ENV = {
+  CANARY_TOKEN: CANARY,
+  ROLECALL_HTTP_TOKEN: HTTP_CANARY,
+  HOOK_SECRET: HOOK_CANARY,
+  GIT_TOKEN: GIT_CANARY,
+  ROLECALL_DEBUG: '1',
+};
+
+/** The lines of an account's file that say where its token is. */
+export const CANARY_REFERENCE = 'token: { env: CANARY_TOKEN }';
+
+export interface CanaryWorkspace extends Workspace {
+  /** Writes rolecall.yaml: a fast `api`, and further lines. */
+  serve(lines?: string): void;
+  /** Writes the file of an account at an address. */
+  account(name: string, baseUrl: string, lines: string): void;
+  /** What leaked into the output of programs that have run here, by their arguments. */
+  leaks(): readonly (readonly [string, readonly string[]])[];
+  /** What leaked into any file of the workspace but those that the test wrote. */
+  leaksOnDisk(): readonly string[];
+}
+
+/** Makes it; it is removed when the test ends. Temporary files of programs stand in it too. */
+export function canaryWorkspace(): CanaryWorkspace {
+  const workspace = makeWorkspace(CANARY);
+  const written = new Set<string>();
+  const found: (readonly [string, readonly string[]])[] = [];
+  const env = { ...ENV, TMPDIR: join(workspace.folder, 'tmp') };
+  mkdirSync(env.TMPDIR);
+
+  const write: Workspace['write'] = (path, text) => {
+    written.add(path);
+    workspace.write(path, text);
+  };
+
+  function start(args: readonly string[], options: RunOptions = {}): ReturnType<Workspace['start']> {
+    const running = workspace.start(args, { ...options, env: { ...env, ...options.env } });
+    const ended = running.ended.then((result: Result) => {
+      const leaks = leaksOf(result.stdout + result.stderr);
+      if (leaks.length > 0) found.push([args.join(' '), leaks]);
+      return result;
+    });
+    return { ...running, ended };
+  }
+
+  return {
+    ...workspace,
+    write,
+    start,
+    run: (args, options) => start(args, options).ended,
+    serve(lines = '') {
+      const api =
+        'api: { requestsPerSecond: 1000, timeout: 2500ms, settle: 2600ms, recheck: 20ms, retries: 0, maxResponseBytes: 64KiB }';
+      write(
+        'config/rolecall.yaml',
+        `accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n${api}\ndaemon: { maxRuns: 24 }\n${lines}\n`,
+      );
+    },
+    account(name, baseUrl, lines) {
+      write(`config/accounts/${name}.yaml`, `baseUrl: ${baseUrl}\n${CANARY_REFERENCE}\n${lines}\n`);
+    },
+    leaks: () => [...found],
+    leaksOnDisk: () => leaksOfFiles(workspace.folder, [...written]),
+  };
+}

@@ -1,0 +1,250 @@
+// What must hold after a process was broken off and others went on: judged from what the service saw and holds, against
+// what the store says. Every breach is one sentence; none is the verdict that one wants.
+import type SQLite from 'better-sqlite3';
+import { type CrashScene, EXPECTED, inCopy, MAY_GO } from './crash-scene.ts';
+import type { Arrival } from './gate.ts';
+
+export interface RunRow {
+  readonly id: string;
+  readonly status: string;
+  readonly created: number;
+  readonly deleted: number;
+  readonly held: number;
+  readonly error_code: string | null;
+}
+
+export interface OperationRow {
+  readonly run_id: string;
+  readonly seq: number;
+  readonly kind: string;
+  readonly action: 'create' | 'delete';
+  readonly name: string;
+  readonly remote_id: string | null;
+  readonly status: string;
+  readonly attempts: number;
+  readonly settled_by: string | null;
+}
+
+interface EntryRow {
+  readonly kind: string;
+  readonly remote_id: string;
+  readonly name: string;
+  readonly created_by_run: string | null;
+  readonly last_seen_run: string | null;
+  readonly deleted_by_run: string | null;
+}
+
+/** The store as it lay there at some moment. */
+export interface Autopsy {
+  readonly sound: string;
+  readonly runs: readonly RunRow[];
+  readonly operations: readonly OperationRow[];
+  readonly entries: readonly EntryRow[];
+  readonly locks: number;
+  /** The commit that the account was last applied from. */
+  readonly appliedFrom: string | null;
+}
+
+export function autopsy(store: string): Autopsy {
+  return inCopy(store, (database) => {
+    const sound = [
+      database.pragma('integrity_check', { simple: true }),
+      ...(database.pragma('foreign_key_check') as object[]).map((row) => JSON.stringify(row)),
+    ].join();
+    const made =
+      database.prepare(`select count(*) from sqlite_master where name = 'notices'`).pluck().get() === 1;
+    const rows = <T>(sql: string): T[] =>
+      made ? ((database as SQLite.Database).prepare(sql).all() as T[]) : [];
+    return {
+      sound,
+      runs: rows('select * from runs order by id'),
+      operations: rows('select * from operations order by run_id, seq'),
+      entries: rows('select * from entries'),
+      locks: rows('select * from locks').length,
+      appliedFrom:
+        rows<{ last_applied_commit: string | null }>('select * from accounts')[0]?.last_applied_commit ??
+        null,
+    };
+  });
+}
+
+export interface Broken {
+  /** The run that was broken off; null when it was not journaled yet. */
+  readonly runId: string | null;
+  /** The phase of the gate in which it ran. */
+  readonly phase: string;
+  /** A request of it came to effect only after others had looked: of a delete nobody can tell then whose it was. */
+  readonly late?: boolean;
+}
+
+/** All that must hold at the end, however the process was broken off. */
+export function breaches(scene: CrashScene, end: Autopsy, broken: Broken): string[] {
+  return [
+    ...serviceBreaches(scene),
+    ...requestBreaches(scene),
+    ...storeBreaches(end),
+    ...operationBreaches(scene, end, broken),
+    ...entryBreaches(scene, end, broken),
+  ];
+}
+
+const sorted = (entries: readonly { readonly name: string }[]): string =>
+  entries
+    .map(({ name }) => name)
+    .toSorted()
+    .join(', ');
+
+/** The catalog is the one that was asked for; nobody lost anything; what was there and stays is the same entry. */
+export function serviceBreaches({ sandbox, seeded }: CrashScene): string[] {
+  const { skills, roles, resources } = sandbox.state('acme');
+  const kept = [...seeded.skills, ...seeded.roles].filter(({ name }) => !MAY_GO.includes(name));
+  const ids = new Set([...skills, ...roles].map(({ id }) => id));
+  return [
+    ...(sorted(skills) === EXPECTED.skills.join(', ') ? [] : [`the skills are ${sorted(skills)}`]),
+    ...(sorted(roles) === EXPECTED.roles.join(', ') ? [] : [`the roles are ${sorted(roles)}`]),
+    ...kept.filter(({ id }) => !ids.has(id)).map(({ name }) => `${name} was deleted`),
+    ...(JSON.stringify(resources) === JSON.stringify(seeded.resources)
+      ? []
+      : ['somebody lost what they had']),
+  ];
+}
+
+/** No create came to effect twice; nothing was deleted that must stay; each request had its row before it left. */
+export function requestBreaches({ gate, seeded }: CrashScene): string[] {
+  const writes = gate.arrivals.filter(({ method }) => method !== 'GET');
+  const effects = writes.filter(({ effect }) => effect);
+  const made = effects
+    .filter(({ method }) => method === 'POST')
+    .map(({ kind, subject }) => `${kind} ${subject}`);
+  const mayGo = new Set(
+    [...seeded.skills, ...seeded.roles].filter(({ name }) => MAY_GO.includes(name)).map(({ id }) => id),
+  );
+  const twice = made.filter((name, index) => made.indexOf(name) !== index);
+  const wrong = writes.filter(({ method, subject }) => method === 'DELETE' && !mayGo.has(subject));
+  // On a busy machine the client may have given up by the time that the request is looked at.
+  const rowless = writes.filter(({ seen }) => seen !== 'sent' && seen !== 'unknown');
+  return [
+    ...twice.map((name) => `${name} was created twice`),
+    ...wrong.map(({ subject }) => `a delete of ${subject} was sent`),
+    ...rowless.map((write) => `${say(write)} left while its row was ${write.seen}`),
+  ];
+}
+
+function say({ method, kind, subject, phase }: Arrival): string {
+  return `${method} ${kind} ${subject} (${phase})`;
+}
+
+/** It is sound, nothing is held, and nothing is left open. */
+export function storeBreaches({ sound, runs, operations, locks }: Autopsy): string[] {
+  const open = operations.filter(
+    ({ status, settled_by }) =>
+      status === 'pending' || status === 'sent' || (status === 'unknown' && settled_by === null),
+  );
+  return [
+    ...(sound === 'ok' ? [] : [`the store is not sound: ${sound}`]),
+    ...(locks === 0 ? [] : [`${locks} locks are left`]),
+    ...runs.filter(({ status }) => status === 'running').map(({ id }) => `run ${id} is still running`),
+    ...open.map(({ action, name, status }) => `the ${action} of ${name} is left ${status}`),
+  ];
+}
+
+/** What a row says of an operation is what the service saw of it, in the broken run and in those after it. */
+function operationBreaches({ gate }: CrashScene, { operations, runs }: Autopsy, broken: Broken): string[] {
+  const writes = gate.arrivals.filter(({ method }) => method !== 'GET');
+  return runs.flatMap((run) => {
+    const isBroken = run.id === broken.runId;
+    const own = operations.filter(({ run_id }) => run_id === run.id);
+    const arrived = writes.filter(({ phase }) => isBroken === (phase === broken.phase));
+    const lies = own.flatMap((row) => {
+      const its = arrived.filter((arrival) => isAbout(arrival, row));
+      const wrong = isBroken
+        ? lieOf(row, its, broken)
+        : row.status === 'done' && row.attempts > 0 && !its.some(({ effect }) => effect);
+      // The second delete of what a late one had taken away finds it gone.
+      if (!isBroken && broken.late === true && row.action === 'delete') return [];
+      return wrong === false
+        ? []
+        : [
+            `run ${run.status}: the ${row.action} of ${row.name} is ${row.status}, the service saw ${its.map(({ effect }) => (effect ? 'it come to effect' : 'it without effect')).join() || 'nothing'}`,
+          ];
+    });
+    const rowless = isBroken ? arrived.filter((arrival) => !own.some((row) => isAbout(arrival, row))) : [];
+    return [...lies, ...rowless.map((write) => `${say(write)} has no row`), ...countBreaches(run, own)];
+  });
+}
+
+function lieOf(
+  { status, action, settled_by }: OperationRow,
+  its: readonly Arrival[],
+  { late }: Broken,
+): boolean {
+  const effect = its.some((arrival) => arrival.effect);
+  switch (status) {
+    case 'done':
+      return !effect;
+    case 'unknown':
+      return settled_by === null || (effect && !(late === true && action === 'delete'));
+    case 'skipped':
+    case 'held':
+      return its.length > 0;
+    default:
+      return true;
+  }
+}
+
+/** Whether a request is the one that a row stands for. */
+export function isAbout({ method, kind, subject }: Arrival, row: OperationRow): boolean {
+  return (
+    kind === row.kind &&
+    (method === 'POST') === (row.action === 'create') &&
+    subject === (row.action === 'create' ? row.name : row.remote_id)
+  );
+}
+
+function countBreaches(run: RunRow, own: readonly OperationRow[]): string[] {
+  const count = (action: string): number =>
+    own.filter((row) => row.action === action && row.status === 'done' && row.attempts > 0).length;
+  const [created, deleted] = [count('create'), count('delete')];
+  if (run.created === created && run.deleted === deleted) return [];
+  return [`run ${run.status} counts +${run.created} -${run.deleted}, its operations +${created} -${deleted}`];
+}
+
+/** The life of every entry, as the service has it. */
+function entryBreaches({ sandbox, gate }: CrashScene, { entries }: Autopsy, broken: Broken): string[] {
+  const { skills, roles } = sandbox.state('acme');
+  const there = [
+    ...skills.map((entry) => ({ ...entry, kind: 'skill' })),
+    ...roles.map((entry) => ({ ...entry, kind: 'role' })),
+  ];
+  const made = (kind: string, name: string): Arrival | undefined =>
+    gate.arrivals.find(
+      (each) => each.effect && each.method === 'POST' && each.kind === kind && each.subject === name,
+    );
+  const isByBroken = ({ remote_id }: EntryRow): boolean =>
+    gate.arrivals.some((each) => each.effect && each.phase === broken.phase && each.subject === remote_id);
+  const wrong = there.flatMap(({ kind, id, name }) => {
+    const row = entries.find((entry) => entry.kind === kind && entry.remote_id === id);
+    const creation = made(kind, name);
+    if (row === undefined) return [`entries has no ${name}`];
+    const byBroken = creation?.phase === broken.phase;
+    return [
+      ...(row.name === name ? [] : [`entries calls ${name} ${row.name}`]),
+      ...(row.deleted_by_run === null ? [] : [`entries says that ${name} was deleted`]),
+      ...(row.last_seen_run === null ? [`entries says that ${name} was never seen`] : []),
+      ...((row.created_by_run !== null) === (creation !== undefined)
+        ? []
+        : [`entries says of ${name}: created by ${row.created_by_run ?? 'nobody'}`]),
+      ...(creation === undefined || byBroken === (row.created_by_run === broken.runId)
+        ? []
+        : [`entries gives ${name} to the wrong run`]),
+    ];
+  });
+  const gone = entries.filter(
+    ({ kind, remote_id }) => !there.some((entry) => entry.kind === kind && entry.id === remote_id),
+  );
+  // What went by a request that came to effect when its run was over looks as if somebody else had deleted it.
+  const untold = gone.filter(
+    (row) => row.deleted_by_run === null && !(broken.late === true && isByBroken(row)),
+  );
+  return [...wrong, ...untold.map(({ name }) => `entries does not say that ${name} is gone`)];
+}

@@ -1,0 +1,115 @@
+// A loopback proxy in front of the sandbox that knows what arrived, what had an effect, and can hold each request at two
+// places: before the service sees it, and before its answer goes back.
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** One request as it came to the gate. */
+export interface Arrival {
+  readonly nth: number;
+  readonly method: string;
+  readonly kind: 'skill' | 'role' | 'resource';
+  /** The name that a create asks for, the id that a delete is about; empty for a list. */
+  readonly subject: string;
+  /** What the test called the time at which it came. */
+  readonly phase: string;
+  /** What the witness saw when it came, before the service did. */
+  readonly seen: string;
+  /** Whether the service made or deleted something for it. */
+  effect: boolean;
+}
+
+/** What happens to a request at a place where it is held; broken connections tell the client nothing. */
+export type Passage = 'on' | 'broken';
+
+export interface Watch {
+  /** The service has it, and nothing has come of it. */
+  readonly arrived?: (arrival: Arrival) => Passage | Promise<Passage>;
+  /** The service has done it, and nobody knows yet. */
+  readonly answered?: (arrival: Arrival) => Passage | Promise<Passage>;
+}
+
+export interface Gate {
+  readonly url: string;
+  readonly arrivals: readonly Arrival[];
+  phase: string;
+  watch: Watch;
+  /** Breaks all connections. */
+  close(): Promise<void>;
+}
+
+/** `witness` is asked at once for every write that comes: what it says stands in the arrival. */
+export async function startGate(
+  target: string,
+  witness: (arrival: Omit<Arrival, 'seen' | 'effect'>) => string,
+): Promise<Gate> {
+  const agent = new Agent({ keepAlive: true });
+  const arrivals: Arrival[] = [];
+  const server = createServer((incoming, outgoing) => {
+    outgoing.on('error', () => undefined);
+    pass(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+
+  async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await text(incoming);
+    const asked = { ...subjectOf(incoming, body), nth: arrivals.length + 1, phase: gate.phase };
+    const seen = asked.method === 'GET' ? '' : witness(asked);
+    const arrival: Arrival = { ...asked, seen, effect: false };
+    arrivals.push(arrival);
+    if ((await gate.watch.arrived?.(arrival)) === 'broken') return void outgoing.destroy();
+    const answer = await forward(target, incoming, body, agent);
+    arrival.effect = arrival.method !== 'GET' && answer.status < 300;
+    if ((await gate.watch.answered?.(arrival)) === 'broken') return void outgoing.destroy();
+    outgoing.writeHead(answer.status, { 'content-type': 'application/json' });
+    outgoing.end(answer.body);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
+  const gate: Gate = {
+    url: `http://127.0.0.1:${port}`,
+    arrivals,
+    phase: '',
+    watch: {},
+    async close() {
+      server.closeAllConnections();
+      agent.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+  return gate;
+}
+
+function subjectOf(
+  { method = 'GET', url = '' }: IncomingMessage,
+  body: string,
+): Pick<Arrival, 'method' | 'kind' | 'subject'> {
+  const [, kind, id = ''] = /\/(skill|role|resource)(?:\/(.+))?$/.exec(url) ?? [];
+  if (kind !== 'skill' && kind !== 'role' && kind !== 'resource')
+    throw new Error(`no path of the service: ${url}`);
+  const subject =
+    method === 'POST' ? String((JSON.parse(body) as { name: unknown }).name) : decodeURIComponent(id);
+  return { method, kind, subject };
+}
+
+async function forward(
+  target: string,
+  { method = 'GET', url = '/', headers }: IncomingMessage,
+  body: string,
+  agent: Agent,
+): Promise<{ status: number; body: string }> {
+  const { authorization = '' } = headers;
+  const sent =
+    body === '' ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  return await new Promise((resolve, reject) => {
+    const outgoing = request(
+      target + url,
+      { method, agent, headers: { authorization, ...sent } },
+      (answer) => {
+        text(answer).then((whole) => resolve({ status: answer.statusCode ?? 0, body: whole }), reject);
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,279 @@
+// Configuration files as accidents and attackers leave them: real files, spoilt step by step, and an oracle for what a
+// load must say of them. Used by the property test, and for much longer by test/long.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { type Document, parseDocument } from 'yaml';
+import type { ConfigurationFiles } from '../../src/config/configuration-files.ts';
+import { filesFromMemory } from '../../src/config/files-in-memory.ts';
+import { type LoadedConfiguration, loadConfiguration } from '../../src/config/load-configuration.ts';
+import { MAX_FILE_BYTES, decode, tooLarge } from '../../src/config/source-text.ts';
+import type { ConfigIssue } from '../../src/core/errors.ts';
+
+const ROOT = '/r';
+const CONFIG = fileURLToPath(new URL('../../config/', import.meta.url));
+const real = (file: string): string => readFileSync(path.join(CONFIG, file), 'utf8');
+
+/** The account that nothing is done to: whatever becomes of the others, it loads. */
+const FINE = 'accounts/fine.yaml';
+const RICH = 'accounts/rich.yaml';
+
+const FILES: Readonly<Record<string, string>> = {
+  'rolecall.yaml': real('rolecall.yaml'),
+  'accounts/acme-eu.yaml': real('accounts/acme-eu.yaml'),
+  'accounts/acme-us.yaml': real('accounts/acme-us.yaml'),
+  [RICH]: [
+    'baseUrl: "https://rich.example.com"',
+    'token: { file: /run/secrets/rich }',
+    'schedule: "*/5 8-18 * * MON-FRI"',
+    'extends: [../catalogs/engineering.yaml]',
+    'policy: &policy { maxDeletes: 5, protect: ["Admin*"], freeze: [{ from: 2026-12-24, to: 2026-12-31 }] }',
+    'skills:',
+    '  - &ts TypeScript',
+    '  - name: "Kubernetes"',
+    "    formerly: [K8s, 'k8s']",
+    '  - >-',
+    '    Project',
+    '    management',
+    'roles: [Ärztin, "UX: design", 日本語]',
+    'approvedDeletes:',
+    '  - { kind: skill, name: Perl, expires: 2026-12-31 }',
+    '',
+  ].join('\n'),
+  'catalogs/engineering.yaml': real('catalogs/engineering.yaml'),
+  [FINE]: 'baseUrl: https://fine.example.com\ntoken: { env: FINE_TOKEN }\nskills: [Fine]\n',
+};
+
+/** What may be spoilt. */
+export const TARGETS = Object.keys(FILES).filter((file) => file !== FINE);
+
+const TOKENS = [
+  '[', ']', '{', '}', ',', ': ', ':', '- ', '-', '? ', '&a ', '*a', '*policy', '*ts', '!t ', '!!binary ', '!!js/function ', '| ',
+  '>-\n', '"', "'", '#', ' #', '%YAML 1.1\n', '%TAG ! tag:x,2000:\n', '\n---\n', '\n...\n', '@', '`', '\\', '\t', '\n', '\r',
+  '\r\n', '\0', '\u0085', '\u2028', '\ufeff', '\u200b', '\u0301', '<<: ', '__proto__: ', 'constructor: ', 'null', '~', 'true',
+  '1.0', '012', '0x1f', '1e999', '.nan', '9'.repeat(400), 'skills: ', 'roles: []\n', 'token: s3cret-value\n', 'region: eu\n',
+  '\n<<<<<<< HEAD\n', '\n=======\n', '\n>>>>>>> b\n', '\n||||||| a\n', '\ud800', '\u{1f600}', '${X}', 'a'.repeat(2000),
+  '['.repeat(50), '- '.repeat(40), 'é', '"\\u0000"', '"\\ud800"', '{{ x }}',
+] as const; // prettier-ignore
+
+type Bytes = Buffer<ArrayBufferLike>;
+type Spoil = (text: Bytes, at: number, length: number, token: string) => Bytes;
+
+const lineWise =
+  (change: (lines: string[], at: number, length: number, token: string) => void): Spoil =>
+  (text, at, length, token) => {
+    const lines = text.toString('latin1').split('\n');
+    change(lines, at % lines.length, 1 + (length % 4), Buffer.from(token).toString('latin1'));
+    return Buffer.from(lines.join('\n'), 'latin1');
+  };
+
+const replaceAll = (text: Bytes, from: string, to: string): Bytes =>
+  Buffer.from(text.toString('latin1').replaceAll(from, to), 'latin1');
+
+const splice = (text: Bytes, at: number, removed: number, added: Bytes): Bytes =>
+  Buffer.concat([text.subarray(0, at), added, text.subarray(at + removed)]);
+
+/** The ways in which a file is spoilt. `at` and `length` are any whole numbers. */
+const SPOILS = {
+  flip: (text, at, length) => {
+    const copy = Buffer.from(text);
+    if (copy.length > 0) copy[at % copy.length] = (copy[at % copy.length] ?? 0) ^ (1 << (length % 8));
+    return copy;
+  },
+  cut: (text, at, length) => splice(text, at % (text.length + 1), 1 + (length % 8), Buffer.alloc(0)),
+  truncate: (text, at) => text.subarray(0, at % (text.length + 1)),
+  insert: (text, at, _, token) => splice(text, at % (text.length + 1), 0, Buffer.from(token)),
+  overwrite: (text, at, length, token) =>
+    splice(text, at % (text.length + 1), 1 + (length % 8), Buffer.from(token)),
+  repeat: (text, at, length) => {
+    const from = at % (text.length + 1);
+    const piece = text.subarray(from, from + 1 + (length % 40));
+    return splice(text, from, 0, Buffer.concat(Array.from({ length: 1 + (length % 60) }, () => piece)));
+  },
+  deleteLine: lineWise((lines, at, length) => void lines.splice(at, length)),
+  doubleLine: lineWise((lines, at, length) => void lines.splice(at, 0, ...lines.slice(at, at + length))),
+  swapLines: lineWise((lines, at, length) => {
+    const [line = ''] = lines.splice(at, 1);
+    lines.splice((at + length) % (lines.length + 1), 0, line);
+  }),
+  indent: lineWise((lines, at, length) => {
+    for (let i = at; i < Math.min(at + length, lines.length); i += 1) lines[i] = ` ${lines[i] ?? ''}`;
+  }),
+  dedent: lineWise((lines, at, length) => {
+    for (let i = at; i < Math.min(at + length, lines.length); i += 1) lines[i] = (lines[i] ?? '').slice(1);
+  }),
+  tabs: lineWise((lines, at) => void (lines[at] = (lines[at] ?? '').replace(/^ */u, '\t'))),
+  conflict: lineWise((lines, at, length) => {
+    const ours = lines.slice(at, at + length);
+    lines.splice(
+      at,
+      length,
+      '<<<<<<< HEAD',
+      ...ours,
+      '||||||| 9fceb02',
+      '=======',
+      ...ours.slice(1),
+      '>>>>>>> topic',
+    );
+  }),
+  leftover: lineWise((lines, at, length) => {
+    lines.splice(at, 0, ['<<<<<<<', '=======', '||||||| x', '>>>>>>> topic'][length % 4] ?? '');
+  }),
+  value: lineWise((lines, at, _, token) => {
+    lines[at] = (lines[at] ?? '').replace(/(?<=[:-] ).*$/u, () => token);
+  }),
+  crlf: (text) => replaceAll(replaceAll(text, '\r\n', '\n'), '\n', '\r\n'),
+  cr: (text) => replaceAll(text, '\n', '\r'),
+  bom: (text) => Buffer.concat([Buffer.from('\ufeff'), text]),
+  utf16: (text) => Buffer.from(text.toString('utf8'), 'utf16le'),
+  utf16Mark: (text) => Buffer.from(`\ufeff${text.toString('utf8')}`, 'utf16le'),
+  latin1: (text) => Buffer.from(text.toString('utf8'), 'latin1'),
+  twice: (text) => Buffer.concat([text, text]),
+  documents: (text) => Buffer.concat([text, Buffer.from('---\n'), text]),
+} satisfies Record<string, Spoil>;
+
+export type SpoilKind = keyof typeof SPOILS;
+const KINDS = Object.keys(SPOILS) as SpoilKind[];
+
+export interface Mutant {
+  readonly target: string;
+  readonly steps: readonly (readonly [kind: SpoilKind, at: number, length: number, token: string])[];
+}
+
+export const mutant: fc.Arbitrary<Mutant> = fc.record({
+  target: fc.constantFrom(...TARGETS),
+  steps: fc.array(
+    fc.tuple(fc.constantFrom(...KINDS), fc.nat(4000), fc.nat(1000), fc.constantFrom(...TOKENS)),
+    { minLength: 1, maxLength: 4 },
+  ),
+});
+
+/** The bytes of the spoilt file. */
+export function spoilt({ target, steps }: Mutant): Bytes {
+  return steps.reduce<Bytes>(
+    (text, [kind, at, length, token]) => SPOILS[kind](text, at, length, token),
+    Buffer.from(FILES[target] ?? ''),
+  );
+}
+
+export interface Judged {
+  readonly loaded: LoadedConfiguration;
+  /** What is wrong with the answer; nothing when all is as promised. */
+  readonly complaints: readonly string[];
+}
+
+/** Loads the real files with `bytes` in place of one of them, and says where the answer is not what is promised. */
+export async function judge(target: string, bytes: Bytes): Promise<Judged> {
+  // No more files than it takes: each costs a millisecond.
+  const needed = [
+    'rolecall.yaml',
+    FINE,
+    'catalogs/engineering.yaml',
+    target.startsWith('catalogs/') ? RICH : target,
+  ];
+  const whole = Object.fromEntries(needed.map((file) => [file, FILES[file] ?? '']));
+  const memory = filesFromMemory(ROOT, whole);
+  const spoiltPath = path.join(ROOT, target);
+  const files: ConfigurationFiles = {
+    ...memory,
+    read(file) {
+      if (file !== spoiltPath) return memory.read(file);
+      const named = { path: file, shown: target };
+      return bytes.length > MAX_FILE_BYTES ? tooLarge(named, bytes.length) : decode(named, bytes);
+    },
+  };
+  const loaded = await loadConfiguration(`${ROOT}/rolecall.yaml`, { files, today: '2026-06-15' });
+  const texts = { ...whole, [target]: readable(bytes) };
+  const complaints = loaded.issues.flatMap((issue) => issueComplaints(issue, texts));
+  return { loaded, complaints: [...complaints, ...loadComplaints(loaded, target, texts)] };
+}
+
+/** As the loader counts lines and columns; of what is no UTF-8 each byte is one character, which is never fewer. */
+function readable(bytes: Bytes): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return bytes.toString('latin1');
+  }
+}
+
+/** Words of which every message has one: it says what to do, or what would be right. */
+const MENDS =
+  /\b(?:add|ask|close|did you mean|indent|is it meant|is one of them left over|keep|known ones|make|mend|must|quote|put|remove|rename|renew|resolve|run|save|split|start|swap|take|the keys here|the least|the most|try|use|write)\b|is a .* (?:misplaced|missing)|in quotes/u;
+
+function issueComplaints(issue: ConfigIssue, texts: Readonly<Record<string, string>>): string[] {
+  const { file, line, column, message } = issue;
+  const place = `${file}:${line}:${column}: ${message}`;
+  const text = texts[file];
+  if (text === undefined) return file === '.' ? [] : [`no such file: ${place}`];
+  const found: string[] = [];
+  const lines = text.split('\n');
+  if (!Number.isInteger(line) || line < 1 || line > lines.length) found.push(`no such line: ${place}`);
+  else if (!Number.isInteger(column) || column < 1 || column > (lines[line - 1] ?? '').length + 1)
+    found.push(`no such column: ${place}`);
+  if (!MENDS.test(message)) found.push(`no mend: ${place}`);
+  if (/\p{Cc}/u.test(message) || message.length > 1000) found.push(`unreadable: ${JSON.stringify(place)}`);
+  if (message.includes('s3cret')) found.push(`a secret: ${place}`);
+  return found;
+}
+
+function loadComplaints(
+  loaded: LoadedConfiguration,
+  target: string,
+  texts: Readonly<Record<string, string>>,
+): string[] {
+  const found: string[] = [];
+  const isError = ({ severity }: ConfigIssue): boolean => severity === 'error';
+  const isBlamed = loaded.issues.some((issue) => issue.file === target && isError(issue));
+  const [noYaml] = isBlamed ? [] : plainDocument(texts[target] ?? '').errors;
+  if (noYaml !== undefined) found.push(`${target} is no YAML, and no word of it: ${noYaml.message}`);
+  if (loaded.service === undefined && !loaded.issues.some(isError))
+    found.push('no service, and no word of it');
+  for (const account of loaded.accounts) {
+    if (account.settings !== undefined) found.push(...namesLost(account, texts));
+    else if (loaded.service !== undefined && !account.issues.some(isError))
+      found.push(`${account.name} is not there, and no word of it`);
+  }
+  const fine = loaded.accounts.find(({ name }) => name === 'fine');
+  const isMatched = target !== 'rolecall.yaml' || loaded.service !== undefined;
+  if (target !== 'rolecall.yaml' && fine?.settings === undefined) found.push('the fine account was lost');
+  if (isMatched && fine !== undefined && fine.issues.length > 0) found.push('the fine account was blamed');
+  return found;
+}
+
+/** A sound account asks for every name of its file, as a plain reading of the YAML gives them, and for no other's. */
+function namesLost(
+  { name, settings }: LoadedConfiguration['accounts'][number],
+  texts: Readonly<Record<string, string>>,
+): string[] {
+  const written = plainly(texts[`accounts/${name}.yaml`] ?? '');
+  const extended = Array.isArray(written['extends']) ? plainly(texts['catalogs/engineering.yaml'] ?? '') : {};
+  return (['skill', 'role'] as const).flatMap((kind) => {
+    const lists = [extended[`${kind}s`], written[`${kind}s`]];
+    const expected = lists.every((list) => list === undefined)
+      ? undefined
+      : [...new Set(lists.flatMap((list) => (Array.isArray(list) ? list.map(nameOf) : [])))].toSorted();
+    const asked = settings?.desired[kind]?.map((entry) => entry.name).toSorted();
+    return JSON.stringify(asked) === JSON.stringify(expected)
+      ? []
+      : [
+          `${name} asks for the ${kind}s ${JSON.stringify(asked)}, and the file for ${JSON.stringify(expected)}`,
+        ];
+  });
+}
+
+function plainly(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = plainDocument(text).toJS({ maxAliasCount: -1 });
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** To YAML a carriage return alone ends a line, which our parser does not know. */
+function plainDocument(text: string): Document.Parsed {
+  return parseDocument(text.replaceAll(/\r(?!\n)/gu, '\n'), { logLevel: 'silent' });
+}
+
+function nameOf(entry: unknown): string {
+  const name = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : entry;
+  return String(name).normalize('NFC');
+}

@@ -1,0 +1,41 @@
+// A file system with little room, which a test fills and empties.
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface SmallDisk {
+  /** Leaves so many bytes of room. */
+  fill(leaveBytes: number): void;
+  empty(): void;
+  unmount(): void;
+}
+
+const SIZE_KIB = 2048;
+const BLOCK = Buffer.alloc(4096);
+
+/** Mounts one at the folder, which is made; null where that is not permitted. */
+export function mountSmallDisk(folder: string): SmallDisk | null {
+  mkdirSync(folder, { recursive: true });
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_KIB}k`, 'tmpfs', folder], { stdio: 'ignore' });
+  } catch {
+    return null;
+  }
+  const filler = join(folder, 'filler');
+  return {
+    fill(leaveBytes) {
+      const file = openSync(filler, 'w');
+      let written = 0;
+      try {
+        for (;;) written += writeSync(file, BLOCK);
+      } catch {
+        // It ends when there is no more room, as it should.
+      } finally {
+        closeSync(file);
+      }
+      truncateSync(filler, Math.max(0, written - leaveBytes));
+    },
+    empty: () => rmSync(filler, { force: true }),
+    unmount: () => void execFileSync('umount', ['-l', folder]),
+  };
+}

@@ -1,0 +1,12 @@
+// What an error of SQLite or of the file system means to a person.
+import SQLite from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { toStoreError } from '../../../src/store/database.ts';
+
+it.each(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'])('%s means that the disk is full', (code) => {
+  const error = toStoreError(new SQLite.SqliteError('disk I/O error', code), '/data/x.db');
+  expect(error).toMatchObject({
+    code: 'store_full',
+    message: expect.stringContaining('make room') as string,
+  });
+});
