@@ -6,7 +6,8 @@ import { KINDS } from '../core/catalog.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, forEachOperation, halted, lockLost, noteFailure, skip } from './apply-context.ts';
+import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
+import { LOCK_LOST } from './run-result.ts';
 import type { Doubt } from './settle.ts';
 import { settle } from './settle.ts';
 
@@ -83,7 +84,7 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
   const { kind, name, seq } = operation;
   const { clock } = context.deps;
   if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
-    context.halt ??= lockLost();
+    context.halt ??= LOCK_LOST;
     return null;
   }
   const outcome = await context.writer.create(kind, name);

@@ -10,7 +10,8 @@ import { ServiceError } from '../core/errors.ts';
 import type { Clock, DeleteOutcome } from '../core/ports.ts';
 import { baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, forEachOperation, halted, lockLost, noteFailure, skip } from './apply-context.ts';
+import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
+import { LOCK_LOST } from './run-result.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
@@ -150,7 +151,7 @@ async function deleteOne(
     }
     if (halted(context)) break;
     if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
-      context.halt ??= lockLost();
+      context.halt ??= LOCK_LOST;
       break;
     }
     const outcome = await context.writer.delete(kind, remoteId, () => !reading.isOld());

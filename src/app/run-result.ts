@@ -12,10 +12,11 @@ export interface RunFailure {
 }
 
 /** Another process took the account over while this one was paused, and has said of the run what there is to say. */
-export const LOCK_LOST: RunFailure = {
+export const LOCK_LOST = {
   code: 'lock_lost',
-  message: 'another process took the account over',
-};
+  message:
+    'another process took the account over, so nothing more was sent; its run finds out what is in doubt',
+} as const satisfies RunFailure;
 
 /** What the caller gets; the journal holds the rest under `runId`. */
 export interface RunResult {

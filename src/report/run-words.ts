@@ -150,7 +150,7 @@ function troubleStep(
   errorCode: string | null,
   again: 'plan' | 'apply',
 ): Steps[number] | null {
-  switch (errorCode) {
+  switch (errorCode ?? '') {
     case 'config_invalid':
       return { command: 'rolecall validate', purpose: 'lists every problem of the configuration' };
     case 'secret_missing':
