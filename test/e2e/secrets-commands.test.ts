@@ -21,7 +21,10 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
   },
   async apply({ w }) {
     await w.run(['apply', '--plan', 'saved.json', '--output', 'apply.md', '--format', 'markdown']);
-    await all(w, everyFormat(['apply', '--yes']));
+    await all(w, [
+      ['apply', '--yes'],
+      ['apply', '--yes', '--format', 'json'],
+    ]);
   },
   approve: ({ w }) => w.run(['approve', 'vault']),
   pause: ({ w }) => w.run(['pause', 'vault']),
@@ -47,7 +50,7 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
       ['completion', 'bash'],
       ['complete', '--', 'plan', ''],
     ]),
-  help: ({ w }) => all(w, [['help'], ['help', 'apply']]),
+  help: ({ w }) => w.run(['help', 'apply']),
 };
 
 interface Stage {

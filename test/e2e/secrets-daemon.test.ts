@@ -20,7 +20,7 @@ const MANNERS = {
 const ACCOUNTS = ['good', ...Object.keys(MANNERS)];
 
 /** A configuration with all sorts of accounts, and webhooks of all formats whose addresses are secrets. */
-function configured(parrot: Parrot, log: string) {
+function configured(parrot: Parrot, log: string, accounts: readonly string[] = ACCOUNTS) {
   const w = canaryWorkspace();
   const hooks = ['json', 'slack', 'teams'].map(
     (format) => `  - { url: { env: HOOK_URL }, format: ${format}, secret: { env: HOOK_SECRET } }`,
@@ -34,7 +34,7 @@ function configured(parrot: Parrot, log: string) {
       `  - { url: "http://127.0.0.1:1/${encodeURIComponent(HOOK_CANARY)}" }`,
     ].join('\n'),
   );
-  for (const name of ACCOUNTS) {
+  for (const name of accounts) {
     w.account(
       name,
       `${parrot.url}/${name}`,
@@ -48,7 +48,7 @@ function configured(parrot: Parrot, log: string) {
     `baseUrl: ${parrot.url}/y\ntoken: { file: ../../secrets/two-lines }\n`,
   );
   const env = { HOOK_URL: `${parrot.url}/hook/${encodeURIComponent(HOOK_CANARY)}` };
-  return { w, env, total: ACCOUNTS.length + 2 };
+  return { w, env, total: accounts.length + 2 };
 }
 
 /** What is sent to the daemon that holds secrets it must not repeat, with the status that shows it was understood. */
@@ -157,12 +157,13 @@ test('the log tells no secret at any level, also not to people', { timeout: 90_0
   const logs = ['debug', 'info', 'warn', 'error', 'silent'].map(
     (level) => `{ level: ${level}, format: json }`,
   );
-  await Promise.all([...logs, '{ level: trace, format: pretty }'].map(serveWithLog));
+  // One after the other: on a busy machine six daemons would starve each other.
+  for (const log of [...logs, '{ level: trace, format: pretty }']) await serveWithLog(log);
 });
 
 async function serveWithLog(log: string): Promise<void> {
   const parrot = await startParrot(MANNERS);
-  const { w, env, total } = configured(parrot, log);
+  const { w, env, total } = configured(parrot, log, ['good', 'creates']);
   const running = w.start(['serve'], { env });
   await until('every account has run and is told of', () => parrot.posted().length >= 3 * total);
   running.process.kill('SIGTERM');
