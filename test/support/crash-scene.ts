@@ -175,6 +175,8 @@ export async function severalAtATime<T, R>(
   async function worker(): Promise<void> {
     for (const [index, item] of queue) results[index] = await work(item);
   }
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  // What fails is told when nothing of it goes on any more.
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(most, items.length) }, worker));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return results;
 }
