@@ -80,6 +80,8 @@ export function createAccountRun(
     const state = await deps.journal.accountState(name);
     if (state.paused && trigger !== 'manual') {
       log.debug({ event: 'paused', account: name, trigger }, 'the account is paused');
+      // Another process may have said so, as the command line does.
+      metrics.account(name, { paused: true, pending: state.pending?.digest ?? null });
       return null;
     }
     const { settings, errors } = account;

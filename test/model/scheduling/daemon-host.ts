@@ -47,6 +47,8 @@ export class DaemonHost {
   private readonly seen = new Map<string, AccountFile>();
   private readonly good = new Map<string, AccountPart>();
   private readonly lastPlan = new Map<string, string>();
+  private readonly paused = new Map<string, boolean>();
+  private readonly lastSuccess = new Map<string, number>();
   private readonly told = new Set<string>();
   private readonly troubles = new Map<string, number>();
   private seenService: { readonly part: ServicePart; readonly broken: boolean; readonly version: number };
@@ -119,7 +121,8 @@ export class DaemonHost {
       if (this.ledger.isBusy(name) || this.stage.runs.isOpen(name, this.owner)) continue;
       const valid = !file.broken && !this.seenService.broken;
       const lastRunWithPlan = this.lastPlan.get(name) ?? null;
-      const account = { name, valid, lastRunWithPlan, paused: null };
+      const [paused, lastSuccessMs] = [this.paused.get(name), this.lastSuccess.get(name)];
+      const account = { name, valid, lastRunWithPlan, paused, lastSuccessMs };
       judgeGauges(text, account, this.stage.db, (what) => this.stage.violate(`${this.owner}: ${what}`));
     }
   }
@@ -202,7 +205,14 @@ export class DaemonHost {
         const { account, id } = detail.run;
         await notifier.runEnded(detail, context);
         this.courier?.wake();
-        if (detail.plan !== null) this.lastPlan.set(account, id);
+        if (this.seen.has(account)) {
+          if (detail.plan !== null) this.lastPlan.set(account, id);
+          const { status, finishedAt } = detail.run;
+          if (['converged', 'held', 'planned'].includes(status)) {
+            this.lastSuccess.set(account, Date.parse(finishedAt ?? ''));
+          }
+          this.sees(account);
+        }
         this.troubles.delete(account);
         if (!this.told.has(id)) {
           const types = stage.db
@@ -222,9 +232,20 @@ export class DaemonHost {
     await this.daemon.start();
   }
 
+  /** The daemon has looked at what operators said of the account. */
+  sees(account: string): void {
+    this.paused.set(account, this.stage.runs.isPaused(account));
+  }
+
   /** A start runs each account once, or else those that missed a tick. */
   private expectStart(): void {
     for (const name of this.seen.keys()) {
+      const known = this.stage.db
+        .prepare('select last_success_at from accounts where name = ?')
+        .pluck()
+        .get(name);
+      if (known !== undefined) this.sees(name);
+      if (typeof known === 'string') this.lastSuccess.set(name, Date.parse(known));
       const last = this.stage.db
         .prepare(
           `select runs.id, started_at, plan_body from accounts join runs on runs.id = last_run_id where name = ?`,
@@ -313,7 +334,7 @@ export class DaemonHost {
     for (const name of [...this.seen.keys()].filter((each) => !names.has(each))) {
       this.seen.delete(name);
       this.good.delete(name);
-      this.lastPlan.delete(name);
+      for (const known of [this.lastPlan, this.paused, this.lastSuccess]) known.delete(name);
     }
     for (const name of names) {
       const file = files.account(name);
@@ -355,6 +376,7 @@ export class DaemonHost {
         if (ledger.kindOf(account) === 'manual')
           stage.violate(`${owner}: a sync of ${account} came to nothing`);
         ledger.counts.paused += 1;
+        this.sees(account);
         return ledger.turnEnds(account);
       case 'made_elsewhere':
         if (!stage.runs.isMade(account, ledger.tickOf(account))) {

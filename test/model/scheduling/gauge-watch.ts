@@ -9,15 +9,20 @@ interface Row {
   readonly body: Buffer | null;
 }
 
-/** What a daemon's gauges should show of an account: `runs` are its own, the latest first. */
+export interface ShownAccount {
+  readonly name: string;
+  readonly valid: boolean;
+  /** As the daemon has seen it last; undefined while it has not. */
+  readonly paused: boolean | undefined;
+  readonly lastSuccessMs: number | undefined;
+  /** The daemon's latest run that came to a plan. */
+  readonly lastRunWithPlan: string | null;
+}
+
+/** Compares what a daemon shows of an account with what it should. */
 export function judgeGauges(
   text: string,
-  account: {
-    readonly name: string;
-    readonly valid: boolean;
-    readonly lastRunWithPlan: string | null;
-    readonly paused: boolean | null;
-  },
+  account: ShownAccount,
   db: SQLite.Database,
   violate: (what: string) => void,
 ): void {
@@ -28,7 +33,10 @@ export function judgeGauges(
     if (found !== expected) violate(`${key} is ${String(found)} in place of ${String(expected)}`);
   };
   expect(`rolecall_config_valid{account="${name}"}`, account.valid ? 1 : 0);
-  if (account.paused !== null) expect(`rolecall_paused{account="${name}"}`, account.paused ? 1 : 0);
+  const { paused, lastSuccessMs } = account;
+  expect(`rolecall_paused{account="${name}"}`, paused === undefined ? undefined : Number(paused));
+  const success = `rolecall_last_success_timestamp_seconds{account="${name}"}`;
+  expect(success, lastSuccessMs === undefined ? undefined : lastSuccessMs / 1000);
   if (account.lastRunWithPlan === null) return;
   const plan = planOf(db, account.lastRunWithPlan);
   const done = new Set(
@@ -57,10 +65,4 @@ function planOf(db: SQLite.Database, run: string): Plan {
     .prepare('select id, body from runs join plan_bodies on plan_bodies.digest = plan_body where id = ?')
     .get(run) as Row;
   return JSON.parse(gunzipSync(row.body ?? Buffer.alloc(0)).toString('utf8')) as Plan;
-}
-
-/** When a run last ended well, by the journal; null when none did. */
-export function lastSuccess(db: SQLite.Database, account: string): number | null {
-  const at = db.prepare('select last_success_at from accounts where name = ?').pluck().get(account);
-  return typeof at === 'string' ? Date.parse(at) / 1000 : null;
 }

@@ -264,7 +264,10 @@ class Player {
       if (word === 'approve') {
         const nowMs = stage.time.nowMs();
         const outcome = await desk.approve(account, named, nowMs);
-        if (outcome.type === 'approved') this.given(account, digest, outcome.digest);
+        if (outcome.type === 'approved') {
+          this.given(account, digest, outcome.digest);
+          await this.expectRun(account);
+        }
       } else await desk.setPaused(account, word === 'pause');
       await store.close();
       this.add(`word ${word} by the desk`);
@@ -277,11 +280,30 @@ class Player {
     const outcome = await stage.time.follow(perform(host.panel, word, account, named));
     this.add(`word ${word}: ${outcome.type}`);
     if (outcome.type === 'approved') this.given(account, digest, outcome.digest);
+    if (['approved', 'paused', 'resumed'].includes(outcome.type)) host.sees(account);
     if (word === 'sync' && outcome.type !== 'queued' && isFree) host.ledger.unask(account);
     if (outcome.type === 'busy' && !wasBusy) stage.violate(`${account} is said to be busy and is not`);
     if (outcome.type === 'queued' && !isFree)
       stage.violate(`a sync of ${account} is said to wait behind itself`);
-    return await stage.time.settle();
+    await stage.time.settle();
+    if (outcome.type === 'approved') await this.expectRun(account);
+  }
+
+  /** An approval has the account run at once where it can. */
+  private async expectRun(account: AccountName): Promise<void> {
+    const { stage } = this;
+    const hosts = this.alive();
+    if (hosts.length === 0 || stage.runs.isPaused(account) || stage.isStoreLocked()) return;
+    if (
+      !hosts.every(
+        (host) => host.canRun(account) && host.ledger.isFree(account) && host.ledger.hasRoom(account),
+      )
+    )
+      return;
+    const before = hosts.map((host) => host.ledger.turnsOf(account));
+    await this.pass(2500, Infinity);
+    const after = this.alive().map((host) => host.ledger.turnsOf(account));
+    if (after.join() === before.join()) stage.violate(`no run of ${account} followed on its approval`);
   }
 
   private given(account: AccountName, named: string, digest: string): void {

@@ -31,7 +31,7 @@ describe.runIf(alone === null)('the daemon', () => {
         defaultRuns: 40,
       });
       // Scripts that make nothing happen would show nothing.
-      expect(figures['runs']).toBeGreaterThan(100);
+      expect(figures['runs'] ?? 0).toBeGreaterThan(5 * (figures['scripts'] ?? 0));
       if (process.env['ROLECALL_MODEL_RUNS'] !== undefined) console.log(JSON.stringify(figures, null, 1));
     },
     LONGEST_MS,

@@ -74,6 +74,7 @@ export class TickLedger {
   private readonly slots = new Map<string, Slot>();
   private readonly asked = new Map<string, Asked>();
   private readonly turns = new Map<string, Turn>();
+  private readonly turnCounts = new Map<string, number>();
   /** When the wall clock was set last. */
   private setMs = -Infinity;
   private upTo = { wallMs: 0, ticks: [] as { name: string; atWallMs: number }[] };
@@ -202,6 +203,7 @@ export class TickLedger {
   turnBegins(name: string): void {
     this.advance();
     if (this.turns.has(name)) this.facts.violate(`${name} has two turns at once`);
+    this.turnCounts.set(name, this.turnsOf(name) + 1);
     const atMs = this.facts.timerMs();
     const owed = this.slots.get(name)?.owed.find(({ fromMs }) => fromMs <= atMs) ?? null;
     this.turns.set(name, { kind: this.asked.get(name) ?? null, atMs, atWallMs: this.facts.wallMs(), owed });
@@ -209,6 +211,11 @@ export class TickLedger {
     if (this.turns.size > this.facts.maxRuns()) {
       this.facts.violate(`${String(this.turns.size)} runs at a time, of ${String(this.facts.maxRuns())}`);
     }
+  }
+
+  /** How often the account's turn has come. */
+  turnsOf(name: string): number {
+    return this.turnCounts.get(name) ?? 0;
   }
 
   /** The daemon says that it asked for a run because of an approval. */
@@ -335,7 +342,7 @@ export class TickLedger {
   }
 
   /** Three quarters of all places are the most that one lane may have where there are others. */
-  private hasRoom(name: string): boolean {
+  hasRoom(name: string): boolean {
     const most = this.facts.maxRuns();
     const ofLane = this.facts.lanes() < 2 || most < 2 ? most : Math.floor(most * 0.75);
     const lane = this.facts.laneOf(name);
