@@ -78,15 +78,6 @@ export function halted(context: ApplyContext): boolean {
   return context.halt !== null;
 }
 
-/** The lease is gone; its rows are another process's to settle. */
-export function lockLost(): Halt {
-  return {
-    code: 'lock_lost',
-    message:
-      'another process took the account over, so nothing more was sent; its run finds out what is in doubt',
-  };
-}
-
 /** 401, 403, a list of another account and a long Retry-After end the whole account at once. */
 export function noteFailure(context: ApplyContext, error: ServiceError): void {
   if (context.halt !== null) return;

@@ -164,6 +164,7 @@ function troubleStep(
       return { command: `rolecall ${again} ${account}`, purpose: 'when that time has come' };
     case 'unauthorized':
       return doctorStep(account);
+    case null:
     default:
       return null;
   }

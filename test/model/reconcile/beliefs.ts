@@ -50,7 +50,7 @@ export function toldPeople(calls: readonly Call[]): ToldPeople[] {
     const people = objects.map(({ _id, skillsIds, roleId }): ToldPerson => ({
       id: String(_id),
       skillsIds: Array.isArray(skillsIds) ? skillsIds.map(String) : undefined,
-      roleId: roleId === undefined ? undefined : roleId === null ? null : String(roleId),
+      roleId: roleId === null || typeof roleId === 'string' ? roleId : undefined,
     }));
     return [{ call, people }];
   });

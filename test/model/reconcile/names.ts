@@ -19,7 +19,7 @@ export function loosely(name: string): string {
 
 /** A glob of the contract: `*` any run, `?` one, `\` escapes; the whole name. */
 export function globMatches(glob: string, name: string): boolean {
-  const parts = [...glob];
+  const parts = Array.from(glob);
   let pattern = '';
   for (let at = 0; at < parts.length; at += 1) {
     const part = parts[at] ?? '';
