@@ -36,7 +36,7 @@ export function cronProblem(line: string): string | undefined {
   // The scheduler refuses a day that no month has, also where a weekday is given beside it.
   const [days = [], months = []] = values.slice(-3);
   if (!months.some((month) => days.some((day) => day <= (LONGEST_MONTH[month - 1] ?? 0)))) {
-    return 'no month of this schedule has that day, so it would never run';
+    return 'no month of this schedule has that day, so it would never run; mend the day or the month';
   }
   return undefined;
 }
@@ -49,10 +49,10 @@ function fieldValues(text: string, field: Field): readonly number[] | string {
     const range = match === null ? undefined : rangeOf(from, to, field);
     if (range === undefined)
       return `use ${field.min} to ${field.max}, *, ranges a-b, lists a,b and steps */n`;
-    if (range.from > range.to) return 'a range goes from the smaller to the larger value';
+    if (range.from > range.to) return 'a range goes from the smaller to the larger value; swap them';
     if (step !== undefined) {
-      if (from !== '*' && to === undefined) return 'a step follows * or a range, as in */15 or 8-18/2';
-      if (Number(step) < 1 || Number(step) > field.max) return `a step is 1 to ${field.max}`;
+      if (from !== '*' && to === undefined) return 'a step follows * or a range; write it as */15 or 8-18/2';
+      if (Number(step) < 1 || Number(step) > field.max) return `a step must be 1 to ${field.max}`;
     }
     for (let value = range.from; value <= range.to; value += Number(step ?? 1)) values.push(value);
   }

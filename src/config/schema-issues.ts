@@ -118,7 +118,8 @@ function describe(issue: ZodIssue, located: Located, schemas: readonly z.ZodType
     return issue.origin === 'array'
       ? `has more than ${issue.maximum} entries; take some out`
       : `must be at most ${issue.maximum}`;
-  if (issue.code === 'invalid_key') return 'a key here may hold letters, digits, ".", "_" and "-" only';
+  if (issue.code === 'invalid_key')
+    return 'a key here may hold letters, digits, ".", "_" and "-" only; rename it';
   return expected === undefined ? 'this value is not allowed here' : `must be ${expected}`;
 }
 

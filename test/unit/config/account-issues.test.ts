@@ -177,7 +177,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a step beyond its field',
     'schedule: "*/70 * * * *"',
-    '3:11 error schedule: the minute field: a step is 1 to 59',
+    '3:11 error schedule: the minute field: a step must be 1 to 59',
   ],
   [
     'a schedule that never runs',
