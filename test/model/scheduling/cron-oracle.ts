@@ -34,33 +34,6 @@ export function ticksBetween(cron: string, timezone: string, afterMs: number, up
   return [...ticks].toSorted((a, b) => a - b);
 }
 
-const FAR = 62 * DAY;
-
-/** The first tick after a moment; null when none comes within two months. */
-export function tickAfter(cron: string, timezone: string, afterMs: number): number | null {
-  for (
-    let width = HOUR, from = afterMs;
-    from < afterMs + FAR;
-    from += width, width = Math.min(width * 4, DAY)
-  ) {
-    const [first] = ticksBetween(cron, timezone, from, from + width);
-    if (first !== undefined) return first;
-  }
-  return null;
-}
-
-/** The shortest time between two of the next ticks after a moment. */
-export function shortestGapMs(cron: string, timezone: string, afterMs: number): number {
-  let shortest = Infinity;
-  let last = tickAfter(cron, timezone, afterMs);
-  for (let count = 0; count < 7 && last !== null; count += 1) {
-    const next = tickAfter(cron, timezone, last);
-    if (next !== null) shortest = Math.min(shortest, next - last);
-    last = next;
-  }
-  return shortest;
-}
-
 const lines = new Map<string, Line>();
 
 function lineOf(cron: string): Line {

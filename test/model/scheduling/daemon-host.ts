@@ -402,6 +402,7 @@ export class DaemonHost {
         if (!stage.wasStoreLocked()) stage.violate(`${owner}: ${JSON.stringify(data)}`);
         if ('runId' in data) this.told.add(String(data.runId));
         return;
+      case undefined:
       default:
     }
   }

@@ -77,19 +77,17 @@ export class RunWatch {
       this.facts.violate(`${account} was run in mode ${mode}, and its file says ${file.mode}`);
     }
     const seen: SeenRun = {
-      ...{
-        id,
-        account,
-        owner,
-        trigger,
-        mode,
-        file,
-        endedMs: null,
-        status: null,
-        approved: false,
-        writes: 0,
-        lost: false,
-      },
+      id,
+      account,
+      owner,
+      trigger,
+      mode,
+      file,
+      endedMs: null,
+      status: null,
+      approved: false,
+      writes: 0,
+      lost: false,
       startedWallMs: run.startedAtMs,
       begunMs: this.facts.timerMs(),
     };
@@ -179,7 +177,10 @@ export class RunWatch {
     run.writes += 1;
     const rows = this.row<{ n: number }>(
       `select count(*) as n from operations where run_id = ? and action = ? and kind = ? and name = ? and status = 'sent'`,
-      ...[run.id, write.action, write.kind, write.name],
+      run.id,
+      write.action,
+      write.kind,
+      write.name,
     );
     if (rows?.n !== 1) this.facts.violate(`a ${what} that the journal does not show as sent`);
     if (run.trigger === 'cli') return;

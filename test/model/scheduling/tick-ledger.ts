@@ -264,11 +264,11 @@ export class TickLedger {
   /** Looks at what is owed by now. `activity` says what the daemon shows of an account. */
   async judge(activity: (name: string) => Promise<'running' | 'queued' | 'idle'>): Promise<void> {
     this.advance();
-    for (const name of [...this.turns.keys()]) this.kindOf(name);
+    for (const name of this.turns.keys()) this.kindOf(name);
     const nowMs = this.facts.timerMs();
     for (const [name, slot] of this.slots) {
-      for (const owed of [...slot.owed]) {
-        if (owed.byMs > nowMs) continue;
+      const byNow = slot.owed.filter(({ byMs }) => byMs <= nowMs);
+      for (const owed of byNow) {
         if (this.asked.get(name) === undefined && (await activity(name)) === 'queued') {
           owed.queued = true;
           continue;

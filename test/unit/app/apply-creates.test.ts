@@ -335,7 +335,7 @@ describe('a create that is refused as one that is there', () => {
     const on = scenery(twin);
     on.answer = () => refused(409);
     expect(await on.apply('A')).toEqual(['A failed']);
-    expect(on.context.statuses.get(1)?.reason).toBe("refused; a stands in its way");
+    expect(on.context.statuses.get(1)?.reason).toBe('refused; a stands in its way');
     expect(on.reader.readings).toBe(0);
   });
 
