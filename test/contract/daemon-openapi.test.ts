@@ -12,7 +12,7 @@ import { Secret } from '../../src/core/secret.ts';
 import { buildApp } from '../../src/daemon/http/app.ts';
 import { DEFAULT_LIMITS } from '../../src/daemon/http/limits.ts';
 import { MIXED } from '../unit/report/samples.ts';
-import { BEARER, makeAccount, makeStage, PENDING, RUN_ID, start } from '../unit/daemon/http/stage.ts';
+import { BEARER, makeAccount, makeStage, open, PENDING, RUN_ID, start } from '../unit/daemon/http/stage.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const REDOCLY = `${root}node_modules/@redocly/cli/bin/cli.js`;
@@ -43,7 +43,7 @@ const children: ChildProcess[] = [];
 let description: Description;
 
 beforeAll(async () => {
-  const { get, close } = await start();
+  const { get, close } = await open();
   const { text } = await get('/api/v1/openapi.json', BEARER);
   await close();
   writeFileSync(file, text);

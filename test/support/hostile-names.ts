@@ -23,6 +23,7 @@ export const FORBIDDEN_NAMES: readonly string[] = [
   '\u00a0no-break',
   'mark\ufeff',
   '',
+  'heap' + '\u0301'.repeat(40),
   'forged\nacme: everything is fine\n::error::forged',
   'forged\r\n##[error]forged',
 ];
@@ -41,7 +42,7 @@ export const ODD_NAMES: readonly string[] = [
   'variation\ufe0f',
   'variation\u{e0101}',
   'keycap1\ufe0f',
-  'pile' + '\u0301'.repeat(40),
+  'pile' + '\u0301'.repeat(28),
   '\u0301stray',
   'wide\u3000space',
   'thin\u2009space',

@@ -2,23 +2,17 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { ConfigIssue } from '../../../src/core/errors.ts';
 import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
-
-const folders: string[] = [];
-
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
 
 export const SERVICE = 'regions: { eu: "https://eu.example.com" }\n';
 export const ACCOUNT = 'region: eu\ntoken: { env: A_TOKEN }\n';
 
-/** A folder with these files, removed after the tests of the file. */
+/** A folder with these files, removed after the test. */
 export function workspace(files: Readonly<Record<string, string | Buffer>>): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'rolecall-config-'));
-  folders.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(folder, name);
     mkdirSync(path.dirname(file), { recursive: true });

@@ -1,21 +1,15 @@
 // A bare client for the tests of the sandbox: what was answered, byte by byte, and sandboxes that close themselves.
 
 import { Agent, request } from 'undici';
-import { afterAll, afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts';
 
 const agent = new Agent({ pipelining: 1 });
-const open: Sandbox[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
-});
-afterAll(() => agent.close());
 
 /** A sandbox that is closed after the test. */
 export async function start(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await startSandbox(options);
-  open.push(sandbox);
+  onTestFinished(() => sandbox.close());
   return sandbox;
 }
 

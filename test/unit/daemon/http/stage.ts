@@ -1,11 +1,11 @@
 // A panel in memory and the real server in front of it, on loopback.
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail } from '../../../../src/core/journal-reader.ts';
-import { type HttpOptions, type HttpServer, startHttp } from '../../../../src/daemon/http/server.ts';
+import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
 import type { AccountView, DaemonView, Panel, PostedConfiguration } from '../../../../src/daemon/panel.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 
@@ -179,17 +179,15 @@ export interface Running {
   readonly close: () => Promise<void>;
 }
 
-const servers: HttpServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
 /** The server as a user starts it, but for `options`. It is closed at the end of the test. */
-export async function start(
-  options: Partial<HttpOptions> = {},
-  parts: Partial<Stage> = {},
-): Promise<Running> {
+export async function start(...given: Parameters<typeof open>): Promise<Running> {
+  const running = await open(...given);
+  onTestFinished(running.close);
+  return running;
+}
+
+/** The server as a user starts it, but for `options`, for whoever closes it. */
+export async function open(options: Partial<HttpOptions> = {}, parts: Partial<Stage> = {}): Promise<Running> {
   const stage = makeStage(parts);
   const told: Told = { words: [], filters: [], posted: [], calls: 0 };
   const logged: object[] = [];
@@ -203,7 +201,6 @@ export async function start(
     log: { error: (data) => void logged.push(data) },
     ...options,
   });
-  servers.push(server);
   const { port } = new URL(server.url);
   const ask: Running['ask'] = (method, path, headers = {}, body) =>
     new Promise((resolve, reject) => {
@@ -250,10 +247,7 @@ export async function start(
     get: (path, headers) => ask('GET', path, headers),
     post: (path, headers, body) => ask('POST', path, headers, body),
     raw,
-    async close() {
-      servers.splice(servers.indexOf(server), 1);
-      await server.close();
-    },
+    close: () => server.close(),
   };
 }
 
