@@ -5,6 +5,16 @@ import { chmodSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
+/** Leaves out of undici what the program never asks of it: fetch, sockets, mocks and caches are most of its loading. */
+const slimUndici = {
+  name: 'slim-undici',
+  resolveId: (source, importer) =>
+    importer?.endsWith('/undici/index.js') && /^\.\/lib\/(?:web|mock|interceptor|cache)\//.test(source)
+      ? '\0left-out'
+      : undefined,
+  load: (id) => (id === '\0left-out' ? 'module.exports = { CacheStorage: class {} };' : undefined),
+};
+
 const root = fileURLToPath(new URL('../../', import.meta.url));
 execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', 'src', '--noEmit'], {
   cwd: root,
@@ -17,6 +27,7 @@ await build({
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
+  plugins: [slimUndici],
   external: ['better-sqlite3', 'pino', 'pino-pretty', 'prom-client'],
   output: { dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js', sourcemap: false, minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } } },
   logLevel: 'warn',
