@@ -29,7 +29,13 @@ await build({
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
   plugins: [slimUndici],
   external: ['better-sqlite3', 'pino', 'pino-pretty', 'prom-client'],
-  output: { dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js', sourcemap: false, minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } } },
+  output: {
+    dir: 'dist',
+    format: 'esm',
+    chunkFileNames: '[name]-[hash].js',
+    sourcemap: false,
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  },
   logLevel: 'warn',
 });
 chmodSync(`${root}dist/main.js`, 0o755);
