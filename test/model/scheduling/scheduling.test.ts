@@ -28,7 +28,7 @@ describe.runIf(alone === null)('the daemon', () => {
         testFile: import.meta.filename,
         scripts,
         play: (script) => play(script, figures),
-        defaultRuns: 15,
+        defaultRuns: 10,
       });
       // Scripts that make nothing happen would show nothing.
       expect(figures['runs'] ?? 0).toBeGreaterThan(5 * (figures['scripts'] ?? 0));
