@@ -3,12 +3,13 @@ import { nameKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/ports.ts';
 import type { Entry, Kind } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
 import { LOCK_LOST } from './run-result.ts';
-import type { Doubt } from './settle.ts';
+import type { Doubt, Settlement } from './settle.ts';
 import { settle } from './settle.ts';
 
 interface DoubtfulCreate extends Doubt {
@@ -137,30 +138,44 @@ async function resolve(
   round: number,
 ): Promise<NumberedOperation[]> {
   const { context } = sending;
-  const { request, deps } = context;
   // Until the answer is found out it stands as `unknown`: that is what a crash or a halt would leave to be true.
   for (const { operation, attempts, httpStatus, reason } of doubts) {
     conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
   }
   if (halted(context)) return [];
-  const settlements = await settle(doubts, context.reader, {
-    settleMs: request.api.settleMs,
-    isDesired: (kind, name) =>
-      request.settings.desired[kind]?.some((entry) => nameKey(entry.name) === name) === true,
-    clock: deps.clock,
-    stop: request.signals.stop,
-  });
+  const settlements = await settleHere(context, doubts);
   const again: NumberedOperation[] = [];
   for (const settlement of settlements) {
     const { operation, attempts, httpStatus } = settlement.doubt;
     if (settlement.type === 'found') {
       const reason = 'its answer was lost; the list shows the entry';
       await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
-    } else if (settlement.type === 'absent' && round < request.api.retries && !halted(context)) {
+    } else if (settlement.type === 'absent' && round < context.request.api.retries && !halted(context)) {
       again.push(operation);
     }
   }
   return again;
+}
+
+/** What the lists tell of the doubts; nothing, and the run is halted, when one was of another account. */
+async function settleHere(
+  context: ApplyContext,
+  doubts: readonly DoubtfulCreate[],
+): Promise<Settlement<DoubtfulCreate>[]> {
+  const { request, deps } = context;
+  try {
+    return await settle(doubts, context.reader, {
+      settleMs: request.api.settleMs,
+      isDesired: (kind, name) =>
+        request.settings.desired[kind]?.some((entry) => nameKey(entry.name) === name) === true,
+      clock: deps.clock,
+      stop: request.signals.stop,
+    });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    noteFailure(context, error);
+    return [];
+  }
 }
 
 /** A create that happened: journals it, and checks whose account it happened in before anything else may be sent. */

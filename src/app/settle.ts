@@ -1,6 +1,7 @@
 // Doubtful creates: a create whose answer was lost may have happened, and only a list can tell (contract, section 5,
 // Retries). Nothing here sends anything but reads.
 import type { Entry, Kind } from '../core/catalog.ts';
+import { ServiceError } from '../core/errors.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import type { Clock, ServiceReader } from '../core/ports.ts';
 import type { EntryKey } from '../core/usage.ts';
@@ -32,7 +33,10 @@ export type Settlement<D> =
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2000;
 
-/** Reads the lists until every doubt is found or its `settle` has passed and a list read after that shows nothing. */
+/**
+ * Reads the lists until every doubt is found or its `settle` has passed and a list read after that shows nothing.
+ * Rejects (ServiceError `identity`) when a list was of another account.
+ */
 export async function settle<D extends Doubt>(
   doubts: readonly D[],
   reader: ServiceReader,
@@ -78,7 +82,8 @@ async function readKinds(
   for (const kind of new Set(doubts.map((doubt) => doubt.kind))) {
     try {
       lists.set(kind, (await reader.listEntries(kind)).items);
-    } catch {
+    } catch (error) {
+      if (error instanceof ServiceError && error.kind === 'identity') throw error;
       // Not being able to look is no answer; the next reading may be one, and in the end the doubt stays open.
     }
   }

@@ -15,9 +15,9 @@ export interface Call {
   readonly sentAtMs: number;
   arrivedAtMs: number | null;
   endedAtMs: number | null;
-  /** The order of what happened within one moment: a call that ended before another began has the smaller one. */
-  readonly sentTick: number;
-  endedTick: number | null;
+  /** Turns of the event loop: the order of what happened within one moment of a clock that stands still. */
+  readonly sentTurn: number;
+  endedTurn: number | null;
   /** What the client received: null while it is under way, and when the answer did not come whole. */
   answer: { readonly status: number; readonly text: string } | null;
 }
@@ -62,10 +62,12 @@ export class Traffic {
   activity = 0;
   private readonly underway = new Map<UndiciRequest, Underway>();
   private readonly releasers: (() => void)[] = [];
+  private readonly turn: () => number;
   private readonly onArrival: (call: Call) => void;
 
   /** `onArrival` is called when the service has a request and has not looked at it yet. */
-  constructor(onArrival: (call: Call) => void) {
+  constructor(turn: () => number, onArrival: (call: Call) => void) {
+    this.turn = turn;
     this.onArrival = onArrival;
     this.hear<ClientEvent>('undici:request:create', ({ request }) => this.begin(request));
     this.hear<ClientEvent>('undici:request:headers', (event) => {
@@ -116,8 +118,8 @@ export class Traffic {
       sentAtMs: Date.now(),
       arrivedAtMs: null,
       endedAtMs: null,
-      sentTick: this.activity,
-      endedTick: null,
+      sentTurn: this.turn(),
+      endedTurn: null,
       answer: null,
     };
     this.calls.push(call);
@@ -140,7 +142,7 @@ export class Traffic {
     if (each === undefined) return;
     this.underway.delete(request);
     each.call.endedAtMs = Date.now();
-    each.call.endedTick = this.activity;
+    each.call.endedTurn = this.turn();
     if (whole) each.call.answer = { status: each.status, text: Buffer.concat(each.chunks).toString('utf8') };
   }
 }

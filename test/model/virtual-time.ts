@@ -20,6 +20,8 @@ export interface Watched {
 export class VirtualTime {
   /** How often the clock had to be moved while something was under way. */
   forced = 0;
+  /** How often the event loop went round. */
+  turns = 0;
 
   constructor(startMs: number) {
     vi.useFakeTimers({
@@ -56,6 +58,7 @@ export class VirtualTime {
     let quietSinceMs = realNowMs();
     while (!settled) {
       await new Promise((resolve) => turn(resolve));
+      this.turns += 1;
       const nowMs = realNowMs();
       if (watched.activity !== activity) {
         activity = watched.activity;

@@ -91,9 +91,10 @@ function* judgeWriting(call: Call, watch: Watch, bench: Bench): Generator<string
   if (plan.status === 'blocked' && mode === 'apply') yield 'the plan was blocked';
   if (!bench.isSent(runId, call.kind, action, what)) yield 'no row of the journal said `sent` before';
   if (watch.stoppedAtMs !== null && call.sentAtMs > watch.stoppedAtMs) yield 'it was begun after a stop';
+  // An answer is read within the turn of the event loop after the one in which it came.
   const stranger = bench.calls
     .slice(watch.firstCall, call.seq)
-    .find((each) => (each.endedTick ?? Infinity) < call.sentTick && strangersIn(each));
+    .find((each) => (each.endedTurn ?? Infinity) + 1 < call.sentTurn && strangersIn(each));
   if (stranger !== undefined)
     yield `an answer before it (${stranger.method} ${stranger.kind}) was another account's`;
   if (mode === 'approve') {
@@ -123,7 +124,10 @@ function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench:
     yield 'no list was read before';
     return;
   }
-  if ([...last.entries.values()].some((told) => exactly(told) === exactly(name)))
+  // An entry that the service made of another desired name is that one's.
+  const isOthers = (id: string): boolean =>
+    ledger.made.some((made) => made.kind === kind && made.id === id && exactly(made.asked) !== exactly(name));
+  if ([...last.entries].some(([id, told]) => exactly(told) === exactly(name) && !isOthers(id)))
     yield 'the last list shows it';
 
   const earlier = calls.filter(
@@ -201,14 +205,18 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
 
   // People.
   const holders = new Set(holdersOf(kind, id, people.people));
+  const isApproved = wish.approved.some((each) => each.kind === kind && exactly(each.name) === exactly(name));
+  // Who is named in the plan of an approved delete has been judged; who goes missing afterwards changes nothing.
+  const asPlanned = watch.plan?.operations.find((each) => each.kind === kind && each.remoteId === id);
+  const judged = new Set(isApproved ? asPlanned?.usedBy : []);
   const listed = new Map(people.people.map((person) => [person.id, person]));
   for (const holder of watch.good === null ? [] : holdersOf(kind, id, watch.good.people)) {
     const now = listed.get(holder);
     const isMissing = now === undefined || (kind === 'skill' ? now.skillsIds : now.roleId) === undefined;
-    if (isMissing && Date.now() - (watch.good?.atMs ?? 0) < DAY_MS) holders.add(`${holder} (missing)`);
+    if (isMissing && !judged.has(holder) && Date.now() - (watch.good?.atMs ?? 0) < DAY_MS)
+      holders.add(`${holder} (missing)`);
   }
   const former = desired.find((each) => (each.formerly ?? []).some((one) => exactly(one) === exactly(name)));
-  const isApproved = wish.approved.some((each) => each.kind === kind && exactly(each.name) === exactly(name));
   const isNear = desired.some((each) => loosely(each.name) === loosely(name));
   if (holders.size > 0) {
     const who = [...holders].join(', ');

@@ -51,14 +51,17 @@ export async function play(script: Script, tally: Tally = new Map()): Promise<vo
   const world = await createWorld(script);
   let game: Game | null = null;
   const ledger = new Ledger(world.sandbox);
-  const traffic = new Traffic((call) => {
-    if (game?.current === null || game === null) return;
-    const { current } = game;
-    current.arrivals += 1;
-    for (const hook of game.hooks) hook(current.arrivals);
-    if (call.method !== 'GET') ledger.notice(game.runs);
-    game.problems.push(...judgeArrival(call, current.watch, benchOf(game)));
-  });
+  const traffic = new Traffic(
+    () => time.turns,
+    (call) => {
+      if (game?.current === null || game === null) return;
+      const { current } = game;
+      current.arrivals += 1;
+      for (const hook of game.hooks) hook(current.arrivals);
+      if (call.method !== 'GET') ledger.notice(game.runs);
+      game.problems.push(...judgeArrival(call, current.watch, benchOf(game)));
+    },
+  );
   game = {
     script, world, time, traffic, ledger, tally,
     named: new Set(), adopted: new Set(), problems: [], wish: null, approval: null, good: null, runs: 0, current: null, hooks: [],
