@@ -187,6 +187,7 @@ function concludeDelete(
       noteFailure(context, outcome.error);
       // What was sent is told as failed only when the lists were asked: a run that ends before has not found it out.
       if (attempts === 0) conclude(context, seq, 'skipped', { attempts, httpStatus, reason });
+      if (outcome.maybeDone) conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
       // A list tells whether it is gone. Where the service says so itself a stale list gets its time to agree; any
       // other refusal is looked up once.
       const saysGone = httpStatus === 404 || httpStatus === 410;

@@ -74,7 +74,13 @@ export type DeleteOutcome =
       readonly httpStatus: number | null;
       readonly attempts: number;
     }
-  | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number }
+  | {
+      readonly type: 'failed';
+      readonly error: ServiceError;
+      readonly attempts: number;
+      /** Whether the answer to an attempt before the last one was lost, which may have done it. */
+      readonly maybeDone: boolean;
+    }
   | { readonly type: 'outdated'; readonly attempts: number };
 
 /** Creates and deletes of one account; only app/apply is ever handed one. Never rejects. */

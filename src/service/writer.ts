@@ -26,7 +26,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
-        if (!error.reached || isRefusal(error)) return { type: 'failed', error: error.error, attempts };
+        if (!isDoubtful(error)) return { type: 'failed', error: error.error, attempts };
         return {
           type: 'doubtful',
           reason: error.error.message,
@@ -40,17 +40,23 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       // A URL would take these ids for steps to another path.
       if (remoteId === '.' || remoteId === '..') {
         const message = `an entry with the _id ${JSON.stringify(remoteId)} cannot be addressed`;
-        return { type: 'failed', error: new ServiceError('malformed', message), attempts: 0 };
+        const error = new ServiceError('malformed', message);
+        return { type: 'failed', error, attempts: 0, maybeDone: false };
       }
+      let maybeDone = false;
+      const repeats = (failure: FailedAttempt): boolean => {
+        maybeDone ||= isDoubtful(failure);
+        return true;
+      };
       try {
         const path = `${PATHS[kind]}/${encodeURIComponent(remoteId)}`;
-        const { answer, attempts } = await requests.send('DELETE', path, undefined, () => true, isFresh);
+        const { answer, attempts } = await requests.send('DELETE', path, undefined, repeats, isFresh);
         return { type: 'deleted', httpStatus: answer.status, attempts };
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
         if (error.outdated) return { type: 'outdated', attempts };
-        if (!error.reached || isRefusal(error)) return { type: 'failed', error: error.error, attempts };
+        if (!isDoubtful(error)) return { type: 'failed', error: error.error, attempts, maybeDone };
         return {
           type: 'doubtful',
           reason: error.error.message,
@@ -62,7 +68,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
   };
 }
 
-/** An answer by which the service said no, which is no doubt. */
-function isRefusal(failure: FailedAttempt): boolean {
-  return failure.error.kind === 'auth' || failure.error.kind === 'rejected';
+/** Whether it may have happened: it arrived, and the answer was not that the service said no. */
+function isDoubtful({ reached, error }: FailedAttempt): boolean {
+  return reached && error.kind !== 'auth' && error.kind !== 'rejected';
 }

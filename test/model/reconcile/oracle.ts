@@ -151,7 +151,7 @@ function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench:
     if (twin.kind !== kind) continue;
     const made = ledger.made.find((each) => each.kind === kind && each.id === twin.id);
     if (exactly(made?.asked ?? twin.name) !== exactly(name)) continue;
-    if (watch.good?.entries[kind].has(twin.id) === true) {
+    if (watch.good?.entries[kind].has(twin.id) === true && !last.entries.has(twin.id)) {
       const without = lists.filter(({ entries }) => !entries.has(twin.id));
       if (without.length < 2) yield `only one list lacked ${twin.id}, which is there and was seen before`;
     }

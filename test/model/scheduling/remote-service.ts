@@ -166,7 +166,7 @@ export class RemoteService {
         );
         return error === null
           ? { type: 'deleted', httpStatus: 200, attempts: 1 }
-          : { type: 'failed', error, attempts: 1 };
+          : { type: 'failed', error, attempts: 1, maybeDone: false };
       },
     };
     return { reader, writer };

@@ -15,8 +15,8 @@ import { QuickClock } from './quick-clock.ts';
 
 const GONE: DeleteOutcome = { type: 'deleted', httpStatus: 200, attempts: 1 };
 
-function refused(httpStatus?: number, attempts = 1): DeleteOutcome {
-  return { type: 'failed', error: new ServiceError('rejected', 'no', { httpStatus }), attempts };
+function refused(httpStatus?: number, attempts = 1, maybeDone = false): DeleteOutcome {
+  return { type: 'failed', error: new ServiceError('rejected', 'no', { httpStatus }), attempts, maybeDone };
 }
 
 interface Scenery {
@@ -439,6 +439,7 @@ describe('an answer that does not say whether the entry is gone', () => {
       type: 'failed',
       error: new ServiceError('auth', 'no', { httpStatus: 401 }),
       attempts: 1,
+      maybeDone: false,
     });
     await applyDeletes(on.context, ABC);
     expect([on.reader.readings, outcomes(on, ABC)]).toEqual([1, ['A failed', 'B skipped', 'C skipped']]);
