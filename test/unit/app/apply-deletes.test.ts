@@ -426,6 +426,16 @@ describe('an answer that does not say whether the entry is gone', () => {
     expect(outcomes(on, one)).toEqual(['A done']);
   });
 
+  it('after an attempt whose answer was lost is unknown while no list tells', async () => {
+    const on = scenery();
+    on.answer = () => {
+      on.lists = new ServiceError('unavailable', 'away');
+      return refused(404, 2, true);
+    };
+    await applyDeletes(on.context, one);
+    expect(on.context.statuses.get(1)).toMatchObject({ status: 'unknown', attempts: 2, httpStatus: 404 });
+  });
+
   it('was never sent: then it was not tried', async () => {
     const on = scenery();
     on.answer = () => refused(undefined, 0);
