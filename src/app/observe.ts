@@ -1,5 +1,5 @@
 // The first steps of a run: read the lists, check whose they are, look twice where something is missing.
-import type { ObservedCatalog, Warning } from '../core/catalog.ts';
+import type { Kind, ObservedCatalog, Warning } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/history.ts';
 import { checkIdentity, copiedToken, listedAccountId } from '../core/identity.ts';
@@ -13,7 +13,7 @@ import {
   suspiciousShrink,
 } from '../core/shrink.ts';
 import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
+import { entryKey, holdingsOf } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps } from './request.ts';
 
 /** What a run knows of the account before it plans. */
@@ -88,7 +88,10 @@ async function identityCheck(
   return (observed) => checkIdentity(listedAccountId(observed), facts);
 }
 
-/** What the last good lists showed and this reading does not is looked for once more after `recheck`. */
+/**
+ * What the last good lists showed and this reading does not is looked for once more after `recheck`; at the first sight
+ * of an account, what people have and no list names.
+ */
 async function lookTwice(
   reader: ServiceReader,
   { settings, api, signals }: AccountRequest,
@@ -97,11 +100,15 @@ async function lookTwice(
   lastGood: LastGood | null,
   baseline: Baseline | null,
 ): Promise<{ observed: ObservedCatalog; shrink: Warning | null }> {
-  if (baseline === null || lastGood === null) return { observed: first, shrink: null };
+  const managed = KINDS.filter((kind) => settings.desired[kind] !== undefined);
+  if (baseline === null || lastGood === null) {
+    if (!lacksAny(first, heldIds(first, managed))) return { observed: first, shrink: null };
+    await clock.sleep(api.recheckMs, signals.stop);
+    return { observed: mergeReadings(first, await readLists(reader)), shrink: null };
+  }
   // Also what was created since then is created again only when it is missing twice.
   const lacksCreated = lacksAny(first, lastGood.createdSince);
   if (lastGood.observed === first && !lacksCreated) return { observed: first, shrink: null };
-  const managed = KINDS.filter((kind) => settings.desired[kind] !== undefined);
   const suspicion = suspiciousShrink(baseline, first, managed);
   if (suspicion === null && !lacksCreated && !anythingMissing(baseline, first)) {
     return { observed: first, shrink: null };
@@ -112,6 +119,12 @@ async function lookTwice(
     observed: mergeReadings(first, second),
     shrink: suspicion === null ? null : suspiciousShrink(baseline, second, managed),
   };
+}
+
+/** What people have of these kinds. */
+function heldIds({ resources }: ObservedCatalog, kinds: readonly Kind[]): ReadonlySet<EntryKey> {
+  const holdings = resources.flatMap(holdingsOf).filter(({ kind }) => kinds.includes(kind));
+  return new Set(holdings.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
 }
 
 function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {

@@ -150,6 +150,28 @@ describe('what the last good lists showed and these do not', () => {
   });
 });
 
+describe('what people have and no list names, in an account that was never seen', () => {
+  const ann = person('ann', ['A']);
+
+  it('is looked for once more after recheck', async () => {
+    const { observation, readings, passedMs } = await observing({}, (reading) =>
+      reading === 1 ? { resources: [ann] } : { ...skills('A', 'B'), resources: [ann] },
+    );
+    expect([readings, passedMs]).toEqual([2, 2000]);
+    expect(observation.observed.skill.map(({ id }) => id)).toEqual(['A', 'B']);
+  });
+
+  it('is nothing when both readings say so', async () => {
+    const { observation, readings } = await observing({}, () => ({ resources: [ann] }));
+    expect([readings, observation.observed.skill, observation.shrink]).toEqual([2, [], null]);
+  });
+
+  it('is nobody’s business where the file leaves the kind out', async () => {
+    const bob = person('bob', undefined, 'R');
+    expect((await observing({}, () => ({ ...skills('A'), resources: [bob] }))).readings).toBe(1);
+  });
+});
+
 describe('people who are missing', () => {
   const lastGood = { skill: [entry('A')], resources: [person('p', ['A'])] };
 
