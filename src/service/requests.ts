@@ -37,6 +37,8 @@ export class FailedAttempt extends Error {
   readonly outdated: boolean;
   /** How often it was sent; 0 when it never left. */
   attempts = 0;
+  /** Whether an attempt before this one may have had its effect, whatever came of this one. */
+  inDoubt = false;
 
   constructor(error: ServiceError, options: { reached: boolean; again: boolean; outdated?: boolean }) {
     super(error.message);
@@ -112,6 +114,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   return {
     async send(method, path, body, mayRepeat, mayStart = () => true) {
       let attempts = 0;
+      let inDoubt = false;
       const onSend = (): void => {
         if (!mayStart()) throw outdated();
         attempts += 1;
@@ -127,10 +130,11 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         try {
           return await attempt(method, path, body, onSend);
         } catch (error) {
+          if (!(error instanceof FailedAttempt)) throw error;
+          error.inDoubt = inDoubt;
+          inDoubt ||= error.reached && error.again;
           // A throttled account is left alone as a whole, from this moment on, and not only by this call.
-          if (error instanceof FailedAttempt && repeats(error) && asksForPatience(error)) {
-            pace.pauseFor(delayMs(error));
-          }
+          if (repeats(error) && asksForPatience(error)) pace.pauseFor(delayMs(error));
           throw error;
         }
       };

@@ -50,7 +50,9 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
         if (error.outdated) return { type: 'outdated', attempts };
-        if (!error.reached || isRefusal(error)) return { type: 'failed', error: error.error, attempts };
+        // What an earlier attempt left in doubt, a refusal of the last one, or a stop before it, does not settle.
+        if (!error.inDoubt && (!error.reached || isRefusal(error)))
+          return { type: 'failed', error: error.error, attempts };
         return {
           type: 'doubtful',
           reason: error.error.message,
