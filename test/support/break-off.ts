@@ -18,15 +18,18 @@ export type Point = (Pick<Strike, 'at' | 'nth'> | Hold) & {
   readonly what: string;
 };
 
+const OUTCOMES = [
+  'not reached',
+  'nothing journaled',
+  'nothing sent',
+  'went on with the rest',
+  'found to be done',
+  'sent again',
+  'was over',
+] as const;
+
 /** What came of a point that did not go wrong. */
-export type Outcome =
-  | 'not reached'
-  | 'nothing journaled'
-  | 'nothing sent'
-  | 'went on with the rest'
-  | 'found to be done'
-  | 'sent again'
-  | 'was over';
+export type Outcome = (typeof OUTCOMES)[number];
 
 export interface Verdict {
   readonly point: Point;
@@ -178,16 +181,6 @@ function outcomeOf(broken: Autopsy, end: Autopsy, reached: boolean): Outcome {
   if (now.length > 0) return 'found to be done';
   return own.some(({ status }) => status === 'done') ? 'went on with the rest' : 'nothing sent';
 }
-
-const OUTCOMES: readonly Outcome[] = [
-  'not reached',
-  'nothing journaled',
-  'nothing sent',
-  'went on with the rest',
-  'found to be done',
-  'sent again',
-  'was over',
-];
 
 /** A row for each kind of point, with how many came to what. */
 export function tableOf(verdicts: readonly Verdict[]): string {
