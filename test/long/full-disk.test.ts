@@ -2,7 +2,16 @@
 // the program says what is wrong, and once there is room the next run goes on.
 import { dirname } from 'node:path';
 import { afterAll, expect, test, type TestContext } from 'vitest';
-import { BROKEN, goOn, judgeAfter, type Point, tableOf, type Verdict, wrongs } from '../support/break-off.ts';
+import {
+  BROKEN,
+  goOn,
+  judgeAfter,
+  missed,
+  type Point,
+  tableOf,
+  type Verdict,
+  wrongs,
+} from '../support/break-off.ts';
 import { APPLY, type CrashScene, crashScene, severalAtATime } from '../support/crash-scene.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { hasStopped } from '../support/stopped.ts';
@@ -36,6 +45,7 @@ async function tryAll(context: TestContext, fills: readonly Fill[], disturb: Dis
   });
   verdicts.push(...tried);
   expect(wrongs(tried)).toEqual([]);
+  expect(missed(tried)).toEqual([]);
 }
 
 /** A run either did not need the room, or fails and says why. */

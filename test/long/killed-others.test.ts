@@ -7,6 +7,7 @@ import {
   BROKEN,
   breakOff,
   judgeAfter,
+  missed,
   type Point,
   tableOf,
   type Verdict,
@@ -77,9 +78,9 @@ test('a daemon that was killed is followed by one that goes on', { timeout: 600_
           env: DAEMON_ENV,
           ...(strike === undefined ? {} : { strike }),
         });
-        // One that was not reached would go on for ever.
+        // One that was not reached would go on for ever; it ends in another way than those that were.
         void until('it was killed', () => running.process.signalCode !== null).catch(() =>
-          running.process.kill('SIGKILL'),
+          running.process.kill('SIGTERM'),
         );
         return running;
       });
@@ -94,6 +95,7 @@ test('a daemon that was killed is followed by one that goes on', { timeout: 600_
   );
   verdicts.push(...tried);
   expect(wrongs(tried)).toEqual([]);
+  expect(missed(tried)).toEqual([]);
 });
 
 /** A store to start each break from. */

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
+import { missed } from '../support/break-off.ts';
 import { autopsy, type Autopsy, isAbout, serviceBreaches, storeBreaches } from '../support/crash-judge.ts';
 import {
   APPLY,
@@ -284,6 +285,7 @@ async function tryAll(places: readonly Pause[], sleptMs: number): Promise<void> 
     breaches.map((breach) => `${pause.row} ${pause.at} ${pause.nth} (${pause.what}): ${breach}`),
   );
   expect(wrong).toEqual([]);
+  expect(missed(tried)).toEqual([]);
 }
 
 test(

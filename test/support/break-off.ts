@@ -205,3 +205,12 @@ export function wrongs(verdicts: readonly Verdict[]): string[] {
     found.map((breach) => `${point.row} ${point.nth} (${point.what}): ${breach}`),
   );
 }
+
+/**
+ * The verdicts on points that were not reached, when they are more than chance explains: the requests of a run are the
+ * same in number each time; how its results fall into transactions is not quite.
+ */
+export function missed<V extends { readonly outcome: string }>(verdicts: readonly V[]): readonly V[] {
+  const found = verdicts.filter(({ outcome }) => outcome === 'not reached');
+  return found.length < Math.max(2, verdicts.length / 10) ? [] : found;
+}
