@@ -49,6 +49,7 @@ export async function breakOff(scene: CrashScene, point: Point, start: Start): P
   if (!isHold(point)) {
     const { at, nth } = point;
     const { signal } = await start({ at, nth, signal: 'SIGKILL' }).ended;
+    await gate.left();
     return signal === 'SIGKILL';
   }
   const held: { kill: () => Promise<unknown> } = { kill: () => Promise.resolve() };
@@ -79,7 +80,9 @@ export async function breakOff(scene: CrashScene, point: Point, start: Start): P
     running.process.kill('SIGKILL');
     return await running.ended;
   };
-  return (await running.ended).signal === 'SIGKILL';
+  const { signal } = await running.ended;
+  await gate.left();
+  return signal === 'SIGKILL';
 }
 
 export const BROKEN = 'broken';
