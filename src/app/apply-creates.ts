@@ -157,7 +157,8 @@ async function resolve(
       const reason = 'its answer was lost; the list shows the entry';
       await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
     } else if (settlement.type === 'absent' && round < request.api.retries && !halted(context)) {
-      again.push(operation);
+      // An entry of its name that was there all along was missing from the lists of the plan: the next run judges anew.
+      if (settlement.twin === undefined) again.push(operation);
     }
   }
   return again;

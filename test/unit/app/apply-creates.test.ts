@@ -230,6 +230,13 @@ describe('a create whose answer was lost', () => {
     expect(await on.apply('A')).toEqual(['A unknown']);
   });
 
+  it('is not sent again when the list shows an entry of its name that was there before', async () => {
+    const on = scenery({ known: ['skill:7'], api: { retries: 2 } });
+    on.answer = () => LOST;
+    on.lists = () => ({ skill: [entry('A', '7')] });
+    expect([await on.apply('A'), on.sent]).toEqual([['A unknown'], ['A']]);
+  });
+
   it('is not found in an entry that another create was answered with', async () => {
     const on = scenery({ api: { retries: 0 } });
     on.answer = (name) => (name === 'a' ? LOST : created('A', '7'));
