@@ -87,6 +87,8 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
     context.halt ??= LOCK_LOST;
     return null;
   }
+  // While the row was committed another answer may have told that this is not the account that is meant.
+  if (halted(context)) return null;
   const outcome = await context.writer.create(kind, name);
   const attempts = (sending.attempts.get(seq) ?? 0) + outcome.attempts;
   sending.attempts.set(seq, attempts);

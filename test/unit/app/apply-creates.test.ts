@@ -421,6 +421,17 @@ describe('whose account it is', () => {
     ]);
   });
 
+  it('sends nothing that another answer halted while its row was committed', async () => {
+    const on = scenery();
+    const sent = (): Promise<'committed'> => {
+      context.halt = { code: 'identity_mismatch', message: 'not that one' };
+      return Promise.resolve('committed');
+    };
+    const context: typeof on.context = { ...on.context, log: { ...on.context.log, sent } };
+    await applyCreates(context, [creating(1, 'A')], () => null);
+    expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped']]);
+  });
+
   it('sends nothing when the lock is lost before the first create', async () => {
     const on = scenery({ identified: false });
     const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
