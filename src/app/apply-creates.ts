@@ -88,6 +88,8 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
     context.halt ??= LOCK_LOST;
     return null;
   }
+  // While the row was committed another answer may have told that this is not the account that is meant.
+  if (halted(context)) return null;
   const outcome = await context.writer.create(kind, name);
   const attempts = (sending.attempts.get(seq) ?? 0) + outcome.attempts;
   sending.attempts.set(seq, attempts);
@@ -151,7 +153,8 @@ async function resolve(
       const reason = 'its answer was lost; the list shows the entry';
       await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
     } else if (settlement.type === 'absent' && round < context.request.api.retries && !halted(context)) {
-      again.push(operation);
+      // An entry of its name that was there all along was missing from the lists of the plan: the next run judges anew.
+      if (settlement.twin === undefined) again.push(operation);
     }
   }
   return again;

@@ -16,6 +16,8 @@ import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
 const READ_AGAIN_MS = 60_000;
+/** So many readings in a row may take longer than they are good for; a service may have asked for patience. */
+const MOST_SLOW_READINGS = 2;
 
 interface Reading {
   readonly entries: ReadonlyMap<string, Entry>;
@@ -70,13 +72,22 @@ function createReadings(context: ApplyContext): Readings {
   let latest: Promise<Reading | null> = Promise.resolve(null);
   let isOld = (): boolean => true;
   let problem = 'it was not tried';
+  let slow = 0;
+  async function readAgain(): Promise<Reading | null> {
+    const reading = await read(context, (why) => {
+      problem = why;
+    });
+    slow = reading?.isOld() === true ? slow + 1 : 0;
+    if (slow < MOST_SLOW_READINGS) return reading;
+    problem = 'reading the lists takes more than a minute, so they are too old to delete by';
+    isOld = () => false;
+    return null;
+  }
   return {
     current() {
       if (isOld()) {
         isOld = growOld(context.deps.clock);
-        latest = read(context, (why) => {
-          problem = why;
-        });
+        latest = readAgain();
       }
       return latest;
     },

@@ -25,10 +25,14 @@ export interface SettleOptions {
   readonly stop: AbortSignal;
 }
 
-/** `found`: the entry that it made. `absent`: it may be sent again. `open`: it could not be found out. */
+/**
+ * `found`: the entry that it made. `absent`: it made none; `twin` is an entry of its very name that was there before and
+ * is listed, and without one it may be sent again. `open`: it could not be found out.
+ */
 export type Settlement<D> =
   | { readonly doubt: D; readonly type: 'found'; readonly entry: Entry }
-  | { readonly doubt: D; readonly type: 'absent' | 'open' };
+  | { readonly doubt: D; readonly type: 'absent'; readonly twin: Entry | undefined }
+  | { readonly doubt: D; readonly type: 'open' };
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2000;
@@ -58,7 +62,11 @@ export async function settle<D extends Doubt>(
         taken.add(entryKey(doubt.kind, entry.id));
         settled.push({ doubt, type: 'found', entry });
       } else if (!due) remaining.push(doubt);
-      else settled.push({ doubt, type: list === undefined ? 'open' : 'absent' });
+      else if (list === undefined) settled.push({ doubt, type: 'open' });
+      else {
+        const twin = list.find(({ name }) => nameKey(name) === nameKey(doubt.name));
+        settled.push({ doubt, type: 'absent', twin });
+      }
     }
     open = remaining;
     if (open.length === 0 || stop.aborted) break;

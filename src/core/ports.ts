@@ -65,7 +65,7 @@ export type CreateOutcome =
     }
   | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number };
 
-/** What came of one delete. `doubtful`: the answers were lost. `outdated`: `isFresh` forbade another attempt. */
+/** What came of one delete. `doubtful`: an answer was lost or leaves it open. `outdated`: `isFresh` forbade another attempt. */
 export type DeleteOutcome =
   | { readonly type: 'deleted'; readonly httpStatus: number; readonly attempts: number }
   | {

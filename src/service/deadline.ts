@@ -9,6 +9,7 @@ export interface Deadline {
   release(): void;
 }
 
+/** Starts a deadline of `timeoutMs` from now; it is over at once when `kill` has aborted. */
 export function startDeadline(timeoutMs: number, kill: AbortSignal): Deadline {
   const ending = new AbortController();
   let isOver = false;

@@ -63,13 +63,8 @@ export function parseCreated(text: string | null, token: TokenGuard): Entry | un
   const value = text === null ? undefined : parseJson(text);
   if (!isObject(value) || typeof value['_id'] !== 'string' || value['_id'] === '') return undefined;
   if (typeof value['name'] !== 'string') return undefined;
-  if (
-    holdsToken(
-      ENTRY_FIELDS.map((field) => value[field]),
-      token,
-    )
-  )
-    return undefined;
+  const known = ENTRY_FIELDS.map((field) => value[field]);
+  if (holdsToken(known, token)) return undefined;
   return toEntry('the answer', 0, value, token);
 }
 

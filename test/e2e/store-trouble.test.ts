@@ -1,13 +1,11 @@
 // A store that goes wrong under the daemon: nothing is written to the service, and everybody can see why.
-import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { type Scene, scene } from '../support/scene.ts';
-
-const EVERY_SECOND = '"* * * * * *"';
+import { mountSmallDisk } from '../support/small-disk.ts';
 
 async function runningScene(
   service = '',
@@ -94,12 +92,8 @@ test('a full disk makes the daemon unready, and is told of', async (context) => 
     return running;
   });
   const small = join(s.folder, 'small');
-  try {
-    execFileSync('mkdir', [small]);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', small], { stdio: 'ignore' });
-  } catch {
-    return context.skip('no tmpfs can be mounted here');
-  }
+  const disk = mountSmallDisk(small);
+  if (disk === null) return context.skip('no tmpfs can be mounted here');
   try {
     s.write(
       'config/rolecall.yaml',
@@ -110,19 +104,15 @@ test('a full disk makes the daemon unready, and is told of', async (context) => 
     );
     const daemon = await startDaemon(s);
     await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
-    try {
-      execFileSync('dd', ['if=/dev/zero', `of=${small}/filler`, 'bs=4k'], { stdio: 'ignore' });
-    } catch {
-      // It ends when there is no more room, as it should.
-    }
+    disk.fill(0);
     await s.until('it is not ready', async () => (await daemon.get('/readyz')).status === 503);
     s.configure('skills: [Go, Zig]');
     await s.until('a run fails', () => daemon.events('run_failed', 'acme').length > 0);
     expect(s.writes()).toEqual([]);
-    rmSync(`${small}/filler`);
+    disk.empty();
     await s.until('it goes on', () => s.writes().length > 0);
     await daemon.stop();
   } finally {
-    execFileSync('umount', ['-l', small]);
+    disk.unmount();
   }
 });

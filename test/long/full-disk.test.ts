@@ -2,7 +2,16 @@
 // the program says what is wrong, and once there is room the next run goes on.
 import { dirname } from 'node:path';
 import { afterAll, expect, test, type TestContext } from 'vitest';
-import { goOn, judgeAfter, type Point, tableOf, type Verdict, wrongs } from '../support/break-off.ts';
+import {
+  BROKEN,
+  goOn,
+  judgeAfter,
+  missed,
+  type Point,
+  tableOf,
+  type Verdict,
+  wrongs,
+} from '../support/break-off.ts';
 import { APPLY, type CrashScene, crashScene, severalAtATime } from '../support/crash-scene.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { hasStopped } from '../support/stopped.ts';
@@ -24,7 +33,7 @@ async function tryAll(context: TestContext, fills: readonly Fill[], disturb: Dis
     const disk = mountSmallDisk(dirname(scene.store));
     if (disk === null) return context.skip('no tmpfs can be mounted here');
     try {
-      scene.gate.phase = 'broken';
+      scene.gate.phase = BROKEN;
       const result = await disturb(scene, disk, fill);
       disk.empty();
       const verdict = await judgeAfter(scene, fill, result !== null, await goOn(scene));
@@ -36,6 +45,7 @@ async function tryAll(context: TestContext, fills: readonly Fill[], disturb: Dis
   });
   verdicts.push(...tried);
   expect(wrongs(tried)).toEqual([]);
+  expect(missed(tried)).toEqual([]);
 }
 
 /** A run either did not need the room, or fails and says why. */
@@ -95,7 +105,7 @@ test('a disk that becomes full at a request', { timeout: 600_000 }, async (conte
   await tryAll(context, fills, async (scene, disk, { nth, leaveBytes }) => {
     scene.gate.watch = {
       arrived(arrival) {
-        if (arrival.phase === 'broken' && arrival.nth === nth) disk.fill(leaveBytes);
+        if (arrival.phase === BROKEN && arrival.nth === nth) disk.fill(leaveBytes);
         return 'on';
       },
     };

@@ -7,16 +7,24 @@ import {
   BROKEN,
   breakOff,
   judgeAfter,
+  missed,
   type Point,
   tableOf,
   type Verdict,
   wrongs,
 } from '../support/break-off.ts';
 import { autopsy } from '../support/crash-judge.ts';
-import { APPLY, type CrashScene, crashScene, severalAtATime } from '../support/crash-scene.ts';
+import {
+  ACCOUNT,
+  APPLY,
+  CRASH_API,
+  type CrashScene,
+  crashScene,
+  severalAtATime,
+} from '../support/crash-scene.ts';
 import { EVERY_SECOND, HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import type { Result } from '../support/workspace.ts';
-import { until } from '../support/workspace.ts';
+import { until, writeAccount } from '../support/workspace.ts';
 
 const AT_A_TIME = 4;
 const verdicts: Verdict[] = [];
@@ -41,8 +49,8 @@ async function within<T>(setup: Setup, work: (scene: CrashScene) => Promise<T>):
   }
 }
 
-/** A daemon that runs at once, and then as often as its schedule says. */
-const SERVING: Setup = { service: daemonOf('apply', EVERY_SECOND) };
+/** A daemon that runs once: what is told of the run that was broken off is held against all that was sent. */
+const SERVING: Setup = { service: daemonOf('apply', ONCE_A_YEAR) };
 
 async function daemonPoints(): Promise<Point[]> {
   return await within(SERVING, async (scene) => {
@@ -77,14 +85,17 @@ test('a daemon that was killed is followed by one that goes on', { timeout: 600_
           env: DAEMON_ENV,
           ...(strike === undefined ? {} : { strike }),
         });
-        // One that was not reached would go on for ever.
+        // One that was not reached would go on for ever; it ends in another way than those that were.
         void until('it was killed', () => running.process.signalCode !== null).catch(() =>
-          running.process.kill('SIGKILL'),
+          running.process.kill('SIGTERM'),
         );
         return running;
       });
       const broken = autopsy(scene.store);
       scene.gate.phase = 'next';
+      // What is left after its first run is for those after it.
+      const service = daemonOf('apply', EVERY_SECOND);
+      writeAccount(scene.workspace, scene.gate.url, ACCOUNT, { api: CRASH_API, service });
       const next = await startDaemon(scene.workspace);
       await until('the next one has come to an end', () => next.runsEnded('acme', 'held') > 0);
       const failed = next.events('run_failed').map(({ reason }) => `the next daemon failed: ${reason}`);
@@ -94,6 +105,7 @@ test('a daemon that was killed is followed by one that goes on', { timeout: 600_
   );
   verdicts.push(...tried);
   expect(wrongs(tried)).toEqual([]);
+  expect(missed(tried)).toEqual([]);
 });
 
 /** A store to start each break from. */

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
+import { missed } from '../support/break-off.ts';
 import { autopsy, type Autopsy, isAbout, serviceBreaches, storeBreaches } from '../support/crash-judge.ts';
 import {
   APPLY,
@@ -35,7 +36,14 @@ interface Pause {
   readonly takers: 1 | 2;
 }
 
-type Outcome = 'not reached' | 'lock lost' | 'woken before its run' | 'woken after its run' | 'went on';
+const OUTCOMES = [
+  'not reached',
+  'woken before its run',
+  'lock lost',
+  'went on',
+  'woken after its run',
+] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 interface Verdict {
   readonly pause: Pause;
@@ -256,20 +264,13 @@ function placesOf(passed: readonly PassedPoint[]): Pause[] {
 }
 
 function tableOf(all: readonly Verdict[]): string {
-  const outcomes: readonly Outcome[] = [
-    'not reached',
-    'woken before its run',
-    'lock lost',
-    'went on',
-    'woken after its run',
-  ];
-  const head = ['stopped', 'tried', ...outcomes, 'late requests', 'wrong'];
+  const head = ['stopped', 'tried', ...OUTCOMES, 'late requests', 'wrong'];
   const lines = [...new Set(all.map(({ pause }) => pause.row))].map((row) => {
     const own = all.filter(({ pause }) => pause.row === row);
     return [
       row,
       own.length,
-      ...outcomes.map((outcome) => own.filter((verdict) => verdict.outcome === outcome).length),
+      ...OUTCOMES.map((outcome) => own.filter((verdict) => verdict.outcome === outcome).length),
       own.reduce((sum, { late }) => sum + late, 0),
       own.filter(({ breaches }) => breaches.length > 0).length,
     ].map(String);
@@ -284,6 +285,7 @@ async function tryAll(places: readonly Pause[], sleptMs: number): Promise<void> 
     breaches.map((breach) => `${pause.row} ${pause.at} ${pause.nth} (${pause.what}): ${breach}`),
   );
   expect(wrong).toEqual([]);
+  expect(missed(tried)).toEqual([]);
 }
 
 test(

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, EVERY_SECOND, type LogLine, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { NOTIFY, type Receiver, startReceiver } from '../support/receiver.ts';
+import { table } from '../support/table.ts';
 import { quantile, slopeOf, storeMb, type Vitals, vitalsOf } from '../support/vitals.ts';
 import { makeWorkspace, until, type Workspace } from '../support/workspace.ts';
 import { type Hands, lendHands, seedOf, tokenOf, variableOf } from './soak-hands.ts';
@@ -438,8 +439,10 @@ function tableOf(scene: Scene): string {
   const count = (event: string): number => daemon.events(event).length;
   const statuses = [...new Set(daemon.events('run_ended').map(({ status }) => status))];
   return [
-    ['runs', 'RSS MB', 'heap MB', 'fds', 'threads', 'store MB', 'entries'].join('\t'),
-    ...rows.map((row) => row.join('\t')),
+    table(
+      ['runs', 'RSS MB', 'heap MB', 'fds', 'threads', 'store MB', 'entries'],
+      rows.map((row) => row.map(String)),
+    ),
     `growth after the first ${WARM_RUNS} runs: RSS ${rss.toFixed(2)}, heap ${heap.toFixed(3)} MB for 1,000 runs`,
     `runs: ${count('run_ended')} (${statuses.map((status) => `${status} ${daemon.events('run_ended').filter((line) => line.status === status).length}`).join(', ')})`,
     `gone by rule: ${ledger.gone.pruned} pruned, ${ledger.gone.folded} folded; ticks skipped: ${count('tick_skipped')}`,

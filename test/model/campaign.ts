@@ -20,6 +20,8 @@ export interface Campaign<Script> {
   readonly play: (script: Script) => Promise<void>;
   /** How many scripts are played unless ROLECALL_MODEL_RUNS says otherwise. */
   readonly defaultRuns: number;
+  /** After so long no further script is played, nor is one made smaller. */
+  readonly timeLimitMs: number;
 }
 
 export interface NamedScript {
@@ -53,7 +55,12 @@ export async function playCampaign<Script>(campaign: Campaign<Script>): Promise<
   const seed = Number(process.env['ROLECALL_MODEL_SEED'] ?? DEFAULT_SEED);
   const endOnFailure = process.env['ROLECALL_MODEL_SHRINK'] === 'no';
   const property = fc.asyncProperty(campaign.scripts, campaign.play);
-  const result = await fc.check(property, { seed, numRuns: runsOf(campaign.defaultRuns), endOnFailure });
+  const result = await fc.check(property, {
+    seed,
+    numRuns: runsOf(campaign.defaultRuns),
+    endOnFailure,
+    interruptAfterTimeLimit: campaign.timeLimitMs,
+  });
   if (!result.failed) return;
   const script = result.counterexample?.[0];
   const cause = result.errorInstance;

@@ -1,8 +1,9 @@
 // A loopback proxy in front of the sandbox that knows what arrived, what had an effect, and can hold each request at two
 // places: before the service sees it, and before its answer goes back.
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { until } from './workspace.ts';
 
 /** One request as it came to the gate. */
 export interface Arrival {
@@ -34,6 +35,8 @@ export interface Gate {
   readonly arrivals: readonly Arrival[];
   phase: string;
   watch: Watch;
+  /** Resolves when all that came from processes that are gone has arrived. */
+  left(): Promise<void>;
   /** Breaks all connections. */
   close(): Promise<void>;
 }
@@ -48,6 +51,12 @@ export async function startGate(
   const server = createServer((incoming, outgoing) => {
     outgoing.on('error', () => undefined);
     pass(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    for (const end of ['end', 'close']) socket.once(end, () => open.delete(socket));
   });
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -71,6 +80,7 @@ export async function startGate(
     arrivals,
     phase: '',
     watch: {},
+    left: () => until('nobody is connected', () => open.size === 0),
     async close() {
       server.closeAllConnections();
       agent.destroy();

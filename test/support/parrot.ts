@@ -1,6 +1,7 @@
 // A service that repeats what it should keep to itself: each account of it, a folder of its address, has its own way.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { CURRENCY, SALARIES } from './canary.ts';
 
@@ -114,7 +115,7 @@ export async function startParrot(manners: Readonly<Record<string, Manner>>): Pr
   }
 
   const server = createServer((request, response) => {
-    void textOf(request).then((body) => {
+    void text(request).then((body) => {
       const [, account = '', path = ''] = /^\/([^/]+)\/api\/public\/v1\/(.*)$/.exec(request.url ?? '') ?? [];
       const authorization = request.headers.authorization ?? '-';
       asked.push(`${account} ${request.method} ${path === '' ? request.url : path}`);
@@ -181,11 +182,4 @@ function askedFor(method: string, path: string): Asked {
 function nameIn(body: string): unknown {
   const value: unknown = JSON.parse(body);
   return typeof value === 'object' && value !== null && 'name' in value ? value.name : null;
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  request.setEncoding('utf8');
-  let text = '';
-  for await (const piece of request as AsyncIterable<string>) text += piece;
-  return text;
 }

@@ -3,6 +3,7 @@
 import { randomBytes, webcrypto } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
 /** A notice as it arrived; the id is that of the delivery, the same at every attempt. */
@@ -50,7 +51,7 @@ export async function startReceiver(): Promise<Receiver> {
   let failing: readonly number[] = [];
 
   async function judge(request: IncomingMessage): Promise<number> {
-    const body = await textOf(request);
+    const body = await text(request);
     const problem = await problemOf(request, body, key);
     if (problem !== null) {
       refused.push(problem);
@@ -90,13 +91,6 @@ export async function startReceiver(): Promise<Receiver> {
       failing = Array.from({ length: times }, () => status);
     },
   };
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  request.setEncoding('utf8');
-  let text = '';
-  for await (const piece of request as AsyncIterable<string>) text += piece;
-  return text;
 }
 
 function header(request: IncomingMessage, name: string): string {

@@ -2,6 +2,7 @@
 // chance as well. The wall clock can be set, and idle hours can be passed as a process that was asleep passes them.
 import { vi } from 'vitest';
 import type { Clock } from '../../../src/core/ports.ts';
+import { randomNumbers } from '../../support/random.ts';
 
 interface Sleeper {
   readonly wakeMs: number;
@@ -149,15 +150,4 @@ export class ProcessTime {
     this.wallMs += timerMs - this.timer;
     this.timer = timerMs;
   }
-}
-
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -29,6 +29,7 @@ describe.runIf(alone === null)('the daemon', () => {
         scripts,
         play: (script) => play(script, figures),
         defaultRuns: 10,
+        timeLimitMs: LONGEST_MS,
       });
       // Scripts that make nothing happen would show nothing.
       expect(figures['runs'] ?? 0).toBeGreaterThan(5 * (figures['scripts'] ?? 0));

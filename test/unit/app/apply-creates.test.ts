@@ -230,6 +230,13 @@ describe('a create whose answer was lost', () => {
     expect(await on.apply('A')).toEqual(['A unknown']);
   });
 
+  it('is not sent again when the list shows an entry of its name that was there before', async () => {
+    const on = scenery({ known: ['skill:7'], api: { retries: 2 } });
+    on.answer = () => LOST;
+    on.lists = () => ({ skill: [entry('A', '7')] });
+    expect([await on.apply('A'), on.sent]).toEqual([['A unknown'], ['A']]);
+  });
+
   it('is not found in an entry that another create was answered with', async () => {
     const on = scenery({ api: { retries: 0 } });
     on.answer = (name) => (name === 'a' ? LOST : created('A', '7'));
@@ -412,6 +419,17 @@ describe('whose account it is', () => {
       ['A unknown', 'B unknown'],
       ['A', 'A', 'A', 'B', 'B', 'B'],
     ]);
+  });
+
+  it('sends nothing that another answer halted while its row was committed', async () => {
+    const on = scenery();
+    const sent = (): Promise<'committed'> => {
+      context.halt = { code: 'identity_mismatch', message: 'not that one' };
+      return Promise.resolve('committed');
+    };
+    const context: typeof on.context = { ...on.context, log: { ...on.context.log, sent } };
+    await applyCreates(context, [creating(1, 'A')], () => null);
+    expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped']]);
   });
 
   it('sends nothing when the lock is lost before the first create', async () => {

@@ -98,6 +98,33 @@ describe('deletes that nothing speaks against', () => {
     expect([on.sent.length, on.reader.readings]).toEqual([3, 2]);
   });
 
+  it('are given up when the lists are old each time that they have come', async () => {
+    const on = scenery();
+    on.onRead = () => {
+      on.clock.pass(21_000);
+      return undefined;
+    };
+    await applyDeletes(on.context, ABC);
+    expect([on.sent, on.reader.readings]).toEqual([[], 2]);
+    expect(on.context.results).toMatchObject(
+      [1, 2, 3].map((seq) => ({
+        seq,
+        status: 'skipped',
+        reason: expect.stringContaining('a minute') as string,
+      })),
+    );
+  });
+
+  it('wait for lists that were slow to come once', async () => {
+    const on = scenery();
+    on.onRead = () => {
+      if (on.reader.readings < 2) on.clock.pass(60_000);
+      return undefined;
+    };
+    await applyDeletes(on.context, ABC);
+    expect([on.sent.length, on.reader.readings]).toEqual([3, 2]);
+  });
+
   it('tell the writer when what they were decided on has grown old, and judge anew then', async () => {
     const on = scenery({ api: { retries: 1 } });
     const fresh: boolean[] = [];

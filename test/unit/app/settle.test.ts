@@ -53,7 +53,7 @@ describe('settling', () => {
 
   it('does not take an entry that was there before', async () => {
     const { results } = await settled([{ isKnown: (key) => key === 'skill:7' }], () => [entry('New', '7')]);
-    expect(results).toMatchObject([{ type: 'absent' }]);
+    expect(results).toMatchObject([{ type: 'absent', twin: { id: '7' } }]);
   });
 
   it('waits as long as settle and no longer for an entry that comes late', async () => {

@@ -319,6 +319,32 @@ describe('a delete', () => {
     expect(await writer.delete('role', 'r1', ALWAYS)).toMatchObject({ type: 'doubtful', attempts: 3 });
   });
 
+  it('may have happened when a stop comes between an answer that leaves it open and the next attempt', async () => {
+    const server = await serve((response) => {
+      stop.abort();
+      json(response, 'x', 503);
+    });
+    const { writer, stop } = await client(server.url);
+    expect(await writer.delete('role', 'r1', ALWAYS)).toMatchObject({
+      type: 'failed',
+      attempts: 1,
+      maybeDone: true,
+    });
+  });
+
+  it.each([400, 401, 429])(
+    'may have happened when %d follows on an answer that leaves it open',
+    async (status) => {
+      const server = await serve((response, _, index) => json(response, 'x', index === 0 ? 503 : status));
+      const { writer } = await client(server.url);
+      expect(await writer.delete('role', 'r1', ALWAYS)).toMatchObject({
+        type: 'failed',
+        error: { httpStatus: status },
+        maybeDone: true,
+      });
+    },
+  );
+
   it('asks for one id, whatever characters it has', async () => {
     const server = await serve((response) => json(response, 'x'));
     const { writer } = await client(server.url);
