@@ -11,6 +11,8 @@ import {
   UsageError,
 } from './core/errors.ts';
 
+let outputFailed = false;
+
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
@@ -35,10 +37,15 @@ async function explain(error: unknown): Promise<{ readonly text: string; readonl
   return { text: `error: a bug in rolecall: ${visible(message)}${hint}${stack}`, exit: 1 };
 }
 
-// A reader that goes away, as `head` does, is no failure of ours.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+// A reader that goes away, as `head` does, is no failure of ours. Either way what has begun goes on to its end.
+process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE' || outputFailed) return;
+  outputFailed = true;
+  process.stderr.write(`error: stdout cannot be written (${code}); what was to stand there is not whole\n`);
+});
+process.stderr.on('error', () => undefined);
+process.once('exit', () => {
+  if (outputFailed && process.exitCode === 0) process.exitCode = 1;
 });
 
 try {

@@ -1,8 +1,18 @@
 // Reads what `plan --out` saved, for `apply --plan`.
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../core/errors.ts';
+import type { Plan } from '../core/plan.ts';
+import { planDigest } from '../core/plan-digest.ts';
+import { say } from './console.ts';
 
-/** The digests that were saved, by account; an account that could not be planned has none. */
+/** No plan has it: what a person changed in the file is not what anybody planned. */
+const EDITED = 'edited';
+
+/**
+ * The digests that were saved, by account; an account that could not be planned has none, and one whose operations were
+ * changed since has one that no plan matches.
+ */
 export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, string | null>> {
   const rows = parse(file, await read(file));
   const digests = new Map<string, string | null>();
@@ -17,9 +27,24 @@ export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, s
     if (digest === null && !('error' in row))
       throw notAPlan(file, `the plan of ${row.account} has no digest`);
     if (digests.has(row.account)) throw notAPlan(file, `it holds ${row.account} twice`);
-    digests.set(row.account, digest);
+    const isEdited = digest !== null && 'operations' in row && digestOf(row) !== digest;
+    if (isEdited) {
+      say(`${row.account}: its plan in ${file} was changed after it was saved; save a new one with --out`);
+    }
+    digests.set(row.account, isEdited ? EDITED : digest);
   }
   return digests;
+}
+
+/** The digest of the operations that the file names, null when they are none. */
+function digestOf(row: object): string | null {
+  const { operations, remoteAccountId = null } = row as Partial<Pick<Plan, 'operations' | 'remoteAccountId'>>;
+  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+  try {
+    return planDigest(remoteAccountId, operations ?? [], sha256);
+  } catch {
+    return null;
+  }
 }
 
 async function read(file: string): Promise<string> {

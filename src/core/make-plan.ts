@@ -8,6 +8,7 @@ import type { History } from './history.ts';
 import { kindNameKey } from './history.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import type { HeldChange, LeftAlone, Operation, Plan } from './plan.ts';
+import { planDigest } from './plan-digest.ts';
 import type { JudgedExtra } from './policy.ts';
 import { judge } from './policy.ts';
 import { approvalWarnings, catalogWarnings, historyWarnings, staleListWarnings } from './plan-warnings.ts';
@@ -154,22 +155,6 @@ function deleteOperation({ kind, extra, usedBy, approved }: JudgedExtra): Operat
   if (extra.cause === 'duplicate') return { ...base, reason: 'an unused duplicate of its name' };
   if (approved && usedBy.length > 0) return { ...base, reason: 'approved in approvedDeletes' };
   return base;
-}
-
-/** Covers the remote account id and the operations with their people, nothing else (contract, section 4). */
-function planDigest(
-  remoteAccountId: string | null,
-  operations: readonly Operation[],
-  sha256: (text: string) => string,
-): string {
-  const rows = operations.map(({ action, kind, name, remoteId, usedBy }) => [
-    action,
-    kind,
-    name,
-    remoteId ?? null,
-    usedBy ?? null,
-  ]);
-  return `sha256:${sha256(JSON.stringify([remoteAccountId, rows]))}`;
 }
 
 function observedDigest(

@@ -80,6 +80,20 @@ test.each(CHANGES)('a saved plan is stale and nothing is written when %s', async
   expect(s.writes()).toEqual([]);
 });
 
+test.each<[string, (plan: Plan) => unknown]>([
+  ['a delete is taken out', (plan) => plan.operations.filter(({ name }) => name !== 'Old a')],
+  ['a delete is of another entry', (plan) => plan.operations.map((each) => ({ ...each, name: 'Kept' }))],
+  ['they are none', () => 'all'],
+])('a saved plan whose operations were changed is carried out neither way: %s', async (_, change) => {
+  const s = await scene(BUSY);
+  const plan = await saved(s);
+  s.write('plan.json', JSON.stringify([{ ...plan, operations: change(plan) }]));
+  s.sandbox.clearRequests();
+  const { status, stderr } = await s.run(['apply', '--plan', 'plan.json']);
+  expect([status, s.writes()]).toEqual([5, []]);
+  expect(stderr).toContain('acme: its plan in plan.json was changed after it was saved');
+});
+
 test('what is only held, left alone or ordered differently makes no saved plan stale', async () => {
   const s = await scene(BUSY);
   const plan = await saved(s);

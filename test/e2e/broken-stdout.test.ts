@@ -1,0 +1,25 @@
+// A stdout that takes nothing: what has begun goes on to its end, and the exit status does not hide what is missing.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { scene, TOKEN, tokenVariable } from '../support/scene.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+test.each<[string, string, number, string]>([
+  ['is full', '>/dev/full', 1, 'error: stdout cannot be written (ENOSPC); what was to stand there is not whole'],
+  ['has no reader any more', '| true; exit ${PIPESTATUS[0]}', 0, ''],
+])('an apply whose stdout %s is carried out and journaled', async (_, to, status, said) => {
+  const s = await scene({ file: 'skills: [Go, Rust]' });
+  const command = `${process.execPath} ${PROGRAM} --config ${join(s.folder, 'config/rolecall.yaml')} apply --yes ${to}`;
+  const env = { PATH: process.env['PATH'] ?? '', [tokenVariable('acme')]: TOKEN };
+  const shell = spawn('bash', ['-c', command], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  shell.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const [exit] = (await once(shell, 'close')) as [number];
+  expect([exit, stderr.trim()]).toEqual([status, said]);
+  expect(s.names().skills).toEqual(['Go', 'Rust']);
+  expect(s.rows('select status, created from runs')).toEqual([{ status: 'converged', created: 2 }]);
+});
