@@ -78,6 +78,10 @@ export function halted(context: ApplyContext): boolean {
   return context.halt !== null;
 }
 
+/** Why nothing more is sent where neither a list nor an answer told whose account this is. */
+export const UNIDENTIFIED =
+  'nothing that the service said carries an account id, so nobody knows that this is the account that is meant';
+
 /** 401, 403, a list of another account and a long Retry-After end the whole account at once. */
 export function noteFailure(context: ApplyContext, error: ServiceError): void {
   if (context.halt !== null) return;

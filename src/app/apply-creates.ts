@@ -1,5 +1,5 @@
 // Carries out the creates of a plan: journaled before they are sent, never sent twice blindly (contract, section 5).
-import { nameKey } from '../core/names.ts';
+import { nameKey, nearKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/ports.ts';
 import type { Entry, Kind } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
@@ -7,7 +7,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
+import { conclude, forEachOperation, halted, noteFailure, skip, UNIDENTIFIED } from './apply-context.ts';
 import { LOCK_LOST } from './run-result.ts';
 import type { Doubt, Settlement } from './settle.ts';
 import { settle } from './settle.ts';
@@ -29,6 +29,8 @@ interface Sending {
   /** How often each create was sent, by `seq`. */
   readonly attempts: Map<number, number>;
   readonly nearTwin: TwinHint;
+  /** Whether any create was answered with an entry. */
+  isAnswered: boolean;
 }
 
 /** Every create ends as done, failed, unknown or skipped. */
@@ -38,7 +40,8 @@ export async function applyCreates(
   nearTwin: TwinHint,
 ): Promise<void> {
   if (creates.length === 0) return;
-  const sending: Sending = { context, seen: await knownEntries(context), attempts: new Map(), nearTwin };
+  const seen = await knownEntries(context);
+  const sending: Sending = { context, seen, attempts: new Map(), nearTwin, isAnswered: false };
   const rest = context.identified ? creates : await createFirstAlone(sending, creates);
   let pending = rest;
   for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
@@ -48,7 +51,8 @@ export async function applyCreates(
 }
 
 /**
- * Nothing listed says whose account this is, so creates go one by one until one is done. Returns what is left.
+ * Nothing listed says whose account this is, so creates go one by one until one is answered with its entry. One that may
+ * have happened unanswered ends them: the id of its account was never seen. Returns what is left.
  */
 async function createFirstAlone(
   sending: Sending,
@@ -60,7 +64,12 @@ async function createFirstAlone(
     for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
       pending = await sendRound(sending, pending, round);
     }
-    if (context.statuses.get(operation.seq)?.status === 'done') return creates.slice(index + 1);
+    const left = creates.slice(index + 1);
+    if (sending.isAnswered || context.identified) return left;
+    if (context.statuses.get(operation.seq)?.status !== 'failed') {
+      skip(context, left, context.halt?.message ?? UNIDENTIFIED);
+      return [];
+    }
   }
   return [];
 }
@@ -90,14 +99,21 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
   }
   // While the row was committed another answer may have told that this is not the account that is meant.
   if (halted(context)) return null;
-  const outcome = await context.writer.create(kind, name);
+  const outcome = await context.writer.create(kind, name, () => !halted(context));
   const attempts = (sending.attempts.get(seq) ?? 0) + outcome.attempts;
   sending.attempts.set(seq, attempts);
   switch (outcome.type) {
     case 'created':
+      sending.isAnswered = true;
+      if (isAnother(sending, operation, outcome.entry)) {
+        await checkOwner(context, outcome.entry);
+        const reason = `the service answered with another entry that was there already, “${outcome.entry.name}”`;
+        return doubtOf(sending, operation, { attempts, httpStatus: outcome.httpStatus, reason });
+      }
       await confirm(sending, operation, outcome.entry, { attempts, httpStatus: outcome.httpStatus });
       return null;
     case 'failed':
+      if (attempts === 0 && halted(context)) return null;
       noteFailure(context, outcome.error);
       // An earlier sending of the same create may be why the service refuses this one.
       if (attempts > outcome.attempts && outcome.error.httpStatus === 409) {
@@ -196,6 +212,16 @@ async function confirm(
     reason: existed ? 'the service answered with an entry that was there already' : (details.reason ?? null),
     entry: { remoteId: entry.id, name: entry.name, existed },
   });
+  await checkOwner(context, entry);
+}
+
+/** Whether an answer is no entry of this create: a service may change a name, but not take another one's. */
+function isAnother({ seen }: Sending, { kind, name }: NumberedOperation, entry: Entry): boolean {
+  return seen.has(entryKey(kind, entry.id)) && nearKey(entry.name) !== nearKey(name);
+}
+
+/** Halts the run when an answer is of another account than the one that is meant. */
+async function checkOwner(context: ApplyContext, entry: Entry): Promise<void> {
   if (entry.accountId === undefined) return;
   if (context.identified && entry.accountId === context.remoteAccountId) return;
   const wrong = await context.identify(entry.accountId);

@@ -10,7 +10,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Clock, DeleteOutcome } from '../core/ports.ts';
 import { baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, forEachOperation, halted, noteFailure, skip } from './apply-context.ts';
+import { conclude, forEachOperation, halted, noteFailure, skip, UNIDENTIFIED } from './apply-context.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
@@ -58,9 +58,6 @@ export async function applyDeletes(
   }
   skip(context, deletes, context.halt?.message ?? readings.problem());
 }
-
-const UNIDENTIFIED =
-  'nothing that the service said carries an account id, so nobody knows that this is the account that is meant';
 
 interface Readings {
   /** The lists, read again when they are older than a minute; null when they cannot be read or trusted. */

@@ -85,7 +85,8 @@ export type DeleteOutcome =
 
 /** Creates and deletes of one account; only app/apply is ever handed one. Never rejects. */
 export interface ServiceWriter {
-  create(kind: Kind, name: string): Promise<CreateOutcome>;
+  /** `mayStart` is asked before each attempt; without it none is made. */
+  create(kind: Kind, name: string, mayStart: () => boolean): Promise<CreateOutcome>;
   /** `isFresh` is asked before each attempt: whether what the delete was decided on is still recent enough. */
   delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome>;
 }

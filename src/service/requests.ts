@@ -176,7 +176,7 @@ function stopped(): FailedAttempt {
 }
 
 function outdated(): FailedAttempt {
-  return new FailedAttempt(new ServiceError('unavailable', 'not sent: the lists must be read again first'), {
+  return new FailedAttempt(new ServiceError('unavailable', 'not sent: what it was decided on holds no more'), {
     reached: false,
     again: false,
     outdated: true,

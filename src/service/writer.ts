@@ -10,7 +10,7 @@ import { parseCreated } from './shapes.ts';
 
 export function createWriter(requests: Requests, token: TokenGuard): ServiceWriter {
   return {
-    async create(kind: Kind, name: string): Promise<CreateOutcome> {
+    async create(kind: Kind, name: string, mayStart: () => boolean): Promise<CreateOutcome> {
       try {
         // Sent again only when it certainly did not happen: throttled, or never connected.
         const { answer, attempts } = await requests.send(
@@ -18,6 +18,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
           PATHS[kind],
           { name },
           (failure) => !failure.reached,
+          mayStart,
         );
         const entry = parseCreated(answer.text, token);
         if (entry !== undefined) return { type: 'created', entry, httpStatus: answer.status, attempts };

@@ -191,6 +191,24 @@ describe('an answer with an entry that was there before', () => {
     expect(on.context.statuses.get(1)?.reason).toContain('already');
   });
 
+  it('under quite another name is none of this create, which a list must show', async () => {
+    const on = scenery({ planned: { skill: [entry('Theirs', '7')] }, api: { retries: 1 } });
+    on.answer = () => created('Theirs', '7');
+    expect([await on.apply('A'), on.sent]).toEqual([['A unknown'], ['A', 'A']]);
+    expect(on.context.statuses.get(1)?.reason).toContain('“Theirs”');
+  });
+
+  it('under quite another name tells all the same whose account it is', async () => {
+    const on = scenery({
+      planned: { skill: [entry('Theirs', '7')] },
+      identified: false,
+      wrong: 'not the account that is meant',
+    });
+    on.answer = () => created('Theirs', '7', '666');
+    expect(await on.apply('A', 'B')).toEqual(['A unknown', 'B skipped']);
+    expect(on.context.halt?.code).toBe('identity_mismatch');
+  });
+
   it('is another one when only a role has that id', async () => {
     const on = scenery({ planned: { role: [entry('A', '7')] }, known: ['role:8'] });
     on.answer = (name) => created(name, name === 'A' ? '7' : '8');
@@ -383,11 +401,11 @@ describe('whose account it is', () => {
     const inner = on.context.writer;
     const writer: ServiceWriter = {
       ...on.context.writer,
-      create: async (kind, name) => {
+      create: async (kind, name, mayStart) => {
         running += 1;
         atOnce.push(running);
         await new Promise((resolve) => setImmediate(resolve));
-        const outcome = await inner.create(kind, name);
+        const outcome = await inner.create(kind, name, mayStart);
         running -= 1;
         return outcome;
       },
@@ -416,9 +434,26 @@ describe('whose account it is', () => {
     const on = scenery({ identified: false, api: { retries: 2 } });
     on.answer = () => LOST;
     expect([await on.apply('A', 'B'), on.sent]).toEqual([
-      ['A unknown', 'B unknown'],
-      ['A', 'A', 'A', 'B', 'B', 'B'],
+      ['A unknown', 'B skipped'],
+      ['A', 'A', 'A'],
     ]);
+  });
+
+  it('goes on after a first create whose answer was lost when the list shows it with the id', async () => {
+    const on = scenery({ identified: false });
+    on.answer = (name) => (name === 'A' ? LOST : null);
+    on.lists = () => ({ skill: [answered('A', '7', '42')] });
+    expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C done']);
+  });
+
+  it('sends nothing after a first create whose answer was lost and that a list shows without an id', async () => {
+    const on = scenery({ identified: false });
+    on.answer = () => LOST;
+    on.lists = () => ({ skill: [entry('A', '7')] });
+    expect([await on.apply('A', 'B', 'C'), on.sent]).toEqual([['A done', 'B skipped', 'C skipped'], ['A']]);
+    expect(on.context.statuses.get(2)?.reason).toContain(
+      'nobody knows that this is the account that is meant',
+    );
   });
 
   it('sends nothing that another answer halted while its row was committed', async () => {

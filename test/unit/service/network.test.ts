@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConfigError } from '../../../src/core/errors.ts';
 import { accountAt } from './account-at.ts';
 import type { Arrived } from './loopback.ts';
-import { client, connect, handler, json, listening, newSignals, serve, TOKEN } from './loopback.ts';
+import { ALWAYS, client, connect, handler, json, listening, newSignals, serve, TOKEN } from './loopback.ts';
 
 /** A proxy that passes on everything, both by tunnel and by absolute address, and notes it. */
 async function proxy(): Promise<{ url: string; seen: string[] }> {
@@ -110,7 +110,7 @@ describe('a proxy of the environment', () => {
     const dead = await serve((_response, _request, _index, socket) => void socket.destroy());
     environment({ HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' });
     const { writer } = await client(elsewhere(dead));
-    expect(await writer.create('skill', 'a')).toMatchObject({ type: 'failed', attempts: 3 });
+    expect(await writer.create('skill', 'a', ALWAYS)).toMatchObject({ type: 'failed', attempts: 3 });
     expect(dead.arrived).toEqual([]);
   });
 });
@@ -179,7 +179,7 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     const error: unknown = await reader.listEntries('skill').catch((reason: unknown) => reason);
     expect(String(error)).toContain('api.caFile');
     expect(reader.traffic().requests).toBe(1);
-    expect(await writer.create('skill', 'a')).toMatchObject({ type: 'failed', attempts: 1 });
+    expect(await writer.create('skill', 'a', ALWAYS)).toMatchObject({ type: 'failed', attempts: 1 });
     expect(server.arrived).toEqual([]);
   });
 

@@ -123,7 +123,7 @@ describe('Retry-After', () => {
       const error = await failure(reader.listEntries('skill'));
       expect(error).toMatchObject({ kind: 'throttled', code: 'throttled', retryAfterMs: 121_000 });
       expect((await failure(reader.listEntries('role'))).kind).toBe('throttled');
-      expect(await writer.create('skill', 'New')).toMatchObject({ type: 'failed', attempts: 0 });
+      expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'failed', attempts: 0 });
       expect(await writer.delete('skill', 's1', ALWAYS)).toMatchObject({ type: 'failed', attempts: 0 });
       expect(server.arrived).toHaveLength(1);
     },
@@ -161,7 +161,7 @@ describe('a create', () => {
   it('is sent as the document says', async () => {
     const server = await serve((response) => json(response, SKILL, 201));
     const { writer } = await client(server.url);
-    expect(await writer.create('skill', 'New')).toMatchObject({
+    expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({
       type: 'created',
       attempts: 1,
       httpStatus: 201,
@@ -175,7 +175,7 @@ describe('a create', () => {
   it.each([200, 201, 202, 299])('is done with any 2xx of the right shape: %d', async (status) => {
     const server = await serve((response) => json(response, SKILL, status));
     const { writer } = await client(server.url);
-    expect((await writer.create('role', 'New')).type).toBe('created');
+    expect((await writer.create('role', 'New', ALWAYS)).type).toBe('created');
   });
 
   it('is sent again after 429, which certainly did nothing', async () => {
@@ -183,12 +183,12 @@ describe('a create', () => {
       json(response, index < 2 ? {} : SKILL, index < 2 ? 429 : 201),
     );
     const { writer } = await client(server.url);
-    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'created', attempts: 3 });
+    expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'created', attempts: 3 });
   });
 
   it('is sent again when the connection was never made', async () => {
     const { writer } = await client(`http://127.0.0.1:${String(await closedPort())}`);
-    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'failed', attempts: 3 });
+    expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'failed', attempts: 3 });
   });
 
   it.each([408, 425, 500, 501, 502, 503, 504, 520])(
@@ -196,7 +196,7 @@ describe('a create', () => {
     async (status) => {
       const server = await serve((response) => json(response, {}, status));
       const { writer } = await client(server.url);
-      expect(await writer.create('skill', 'New')).toMatchObject({
+      expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({
         type: 'doubtful',
         attempts: 1,
         httpStatus: status,
@@ -208,7 +208,7 @@ describe('a create', () => {
   it.each([400, 401, 403, 404, 409, 413, 422])('is refused by %d and is not sent again', async (status) => {
     const server = await serve((response) => json(response, { detail: 'no' }, status));
     const { writer } = await client(server.url);
-    const outcome = await writer.create('skill', 'New');
+    const outcome = await writer.create('skill', 'New', ALWAYS);
     expect(outcome).toMatchObject({ type: 'failed', attempts: 1, error: { httpStatus: status } });
     expect(server.arrived).toHaveLength(1);
   });
@@ -216,7 +216,7 @@ describe('a create', () => {
   it('is doubtful when the connection closes after it was read', async () => {
     const server = await serve((_response, _request, _index, socket) => void socket.destroy());
     const { writer } = await client(server.url);
-    expect(await writer.create('skill', 'New')).toMatchObject({
+    expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({
       type: 'doubtful',
       attempts: 1,
       httpStatus: null,
@@ -236,7 +236,7 @@ describe('a create', () => {
     if (address === null || typeof address === 'string') throw new Error('no port');
     try {
       const { writer } = await client(`http://127.0.0.1:${String(address.port)}`);
-      expect(await writer.create('skill', 'New')).toMatchObject({ type: 'doubtful', attempts: 1 });
+      expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'doubtful', attempts: 1 });
       expect(connections).toBe(1);
     } finally {
       server.close();
@@ -249,7 +249,7 @@ describe('a create', () => {
       response.write('{"_id":"s1","na', () => socket.destroy());
     });
     const { writer } = await client(server.url);
-    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'doubtful', attempts: 1 });
+    expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'doubtful', attempts: 1 });
     expect(server.arrived).toHaveLength(1);
   });
 
@@ -263,7 +263,7 @@ describe('a create', () => {
   ])('is doubtful with a 2xx answer %s', async (_, answer) => {
     const server = await serve((response) => json(response, answer, 201));
     const { writer } = await client(server.url);
-    expect(await writer.create('skill', 'New')).toMatchObject({
+    expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({
       type: 'doubtful',
       httpStatus: 201,
       attempts: 1,
@@ -273,7 +273,7 @@ describe('a create', () => {
   it('is doubtful when the answer takes longer than the timeout', async () => {
     const server = await serve(() => undefined);
     const { writer } = await client(server.url, { timeoutMs: 200 });
-    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'doubtful', attempts: 1 });
+    expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'doubtful', attempts: 1 });
     expect(server.arrived).toHaveLength(1);
   });
 
@@ -282,7 +282,7 @@ describe('a create', () => {
     const arrived = new Promise<void>((resolve) => (reached = resolve));
     const server = await serve(() => reached());
     const { writer, kill } = await client(server.url);
-    const outcome = writer.create('skill', 'New');
+    const outcome = writer.create('skill', 'New', ALWAYS);
     await arrived;
     kill.abort();
     expect(await outcome).toMatchObject({ type: 'doubtful', attempts: 1 });
@@ -293,7 +293,7 @@ describe('a create', () => {
     const server = await serve((response) => json(response, SKILL, 201));
     const { writer, stop } = await client(server.url);
     stop.abort();
-    expect(await writer.create('skill', 'New')).toMatchObject({ type: 'failed', attempts: 0 });
+    expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'failed', attempts: 0 });
     expect(server.arrived).toEqual([]);
   });
 });

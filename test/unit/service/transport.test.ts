@@ -126,7 +126,7 @@ describe('a redirect', () => {
     const server = await serve((response) => json(response, {}, status, { location: `${elsewhere.url}/x` }));
     const { reader, writer } = await client(server.url);
     expect(await message(reader.listEntries('skill'))).toContain('redirects are not followed');
-    expect((await writer.create('skill', 'a')).type).toBe('failed');
+    expect((await writer.create('skill', 'a', ALWAYS)).type).toBe('failed');
     expect((await writer.delete('skill', 'a', ALWAYS)).type).toBe('failed');
     expect([server.arrived.length, elsewhere.arrived.length]).toEqual([3, 0]);
   });
@@ -165,7 +165,7 @@ describe('a token that the server echoes', () => {
           .end(`{"detail":[{"loc":[],"msg":${spell(`bad ${String(headers.authorization)}`)}}]}`) && undefined,
     );
     const { writer } = await client(server.url);
-    const outcomes = [await writer.create('skill', 'a'), await writer.delete('role', 'b', ALWAYS)];
+    const outcomes = [await writer.create('skill', 'a', ALWAYS), await writer.delete('role', 'b', ALWAYS)];
     const reasons = outcomes.map((outcome) => (outcome.type === 'failed' ? outcome.error.message : ''));
     expect(reasons.filter((reason) => reason.includes('bad Bearer'))).toHaveLength(2);
     expect(reasons.filter((reason) => reason.includes(TOKEN))).toEqual([]);
