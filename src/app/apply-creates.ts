@@ -207,12 +207,17 @@ async function confirm(
   // A service that answers with an entry that was there created nothing, and nothing here may delete that entry.
   const existed = seen.has(entryKey(operation.kind, entry.id));
   seen.add(entryKey(operation.kind, entry.id));
+  const isOwn = await checkOwner(context, entry);
   conclude(context, operation.seq, 'done', {
     ...details,
     reason: existed ? 'the service answered with an entry that was there already' : (details.reason ?? null),
-    entry: { remoteId: entry.id, name: entry.name, existed },
+    entry: {
+      remoteId: entry.id,
+      name: entry.name,
+      existed,
+      ...(isOwn || entry.accountId === undefined ? {} : { accountId: entry.accountId }),
+    },
   });
-  await checkOwner(context, entry);
 }
 
 /** Whether an answer is no entry of this create: a service may change a name, but not take another one's. */
@@ -220,15 +225,16 @@ function isAnother({ seen }: Sending, { kind, name }: NumberedOperation, entry: 
   return seen.has(entryKey(kind, entry.id)) && nearKey(entry.name) !== nearKey(name);
 }
 
-/** Halts the run when an answer is of another account than the one that is meant. */
-async function checkOwner(context: ApplyContext, entry: Entry): Promise<void> {
-  if (entry.accountId === undefined) return;
-  if (context.identified && entry.accountId === context.remoteAccountId) return;
-  const wrong = await context.identify(entry.accountId);
+/** Whether an answer is of the account that is meant, as far as it says; else the run is halted. */
+async function checkOwner(context: ApplyContext, { accountId }: Entry): Promise<boolean> {
+  if (accountId === undefined) return true;
+  if (context.identified && accountId === context.remoteAccountId) return true;
+  const wrong = await context.identify(accountId);
   if (wrong === null) {
-    context.remoteAccountId = entry.accountId;
+    context.remoteAccountId = accountId;
     context.identified = true;
   } else context.halt ??= { code: 'identity_mismatch', message: wrong };
+  return wrong === null;
 }
 
 function failureReason(

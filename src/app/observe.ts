@@ -2,7 +2,7 @@
 import type { Kind, ObservedCatalog, Warning } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/history.ts';
-import { checkIdentity, copiedToken, listedAccountId } from '../core/identity.ts';
+import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
 import type { Baseline, MissingHolding } from '../core/shrink.ts';
 import {
@@ -59,6 +59,10 @@ export async function observe(
     configured: request.configured,
   });
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
+  if (listedAccountId(first) === null) {
+    const foreign = await deps.journal.foreignAccount(settings.name, remoteAccountId, keysOf(first));
+    if (foreign !== null) throw foreignEntries(remoteAccountId, foreign);
+  }
 
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
@@ -127,7 +131,11 @@ function heldIds({ resources }: ObservedCatalog, kinds: readonly Kind[]): Readon
   return new Set(holdings.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
 }
 
+function keysOf(observed: ObservedCatalog): ReadonlySet<EntryKey> {
+  return new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
+}
+
 function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {
-  const listed = new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
+  const listed = keysOf(observed);
   return [...keys].some((key) => !listed.has(key));
 }

@@ -14,10 +14,10 @@ export interface PreviewDeps extends PlanningDeps {
 
 /** Observes and plans; writes neither to the service nor to the store. A failure is a value. */
 export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
-  const { accountState, lastGood, memory } = deps.journal;
+  const { accountState, foreignAccount, lastGood, memory } = deps.journal;
   const readOnly: PlanningDeps = {
     ...deps,
-    journal: { accountState, lastGood, memory, identify: deps.claimant },
+    journal: { accountState, foreignAccount, lastGood, memory, identify: deps.claimant },
   };
   try {
     const reader = await deps.service.reader(request.settings, request.signals);

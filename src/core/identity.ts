@@ -41,6 +41,15 @@ export function checkIdentity(listed: string | null, facts: IdentityFacts): stri
   return listed ?? expected;
 }
 
+/** The error of lists that carry no account id, but show what was seen in another account than the one meant. */
+export function foreignEntries(remoteAccountId: string | null, other: string): ServiceError {
+  const meant = remoteAccountId === null ? 'another one is meant' : `this account is ${remoteAccountId}`;
+  return new ServiceError(
+    'identity',
+    `nothing listed carries an account id, but something that is listed was made in account ${other}, and ${meant}; nothing was written. Mend the token or the pin`,
+  );
+}
+
 /** The error of a remote account that another account of the store manages already: a copied token. */
 export function copiedToken(remoteAccountId: string, other: string): ServiceError {
   return new ServiceError(

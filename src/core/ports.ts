@@ -142,9 +142,14 @@ export interface OperationResult {
   readonly atMs: number;
   /**
    * The entry that a create was answered with, under the name that the service gave it. `existed`: it had been there
-   * before, so that nothing was created.
+   * before, so that nothing was created. `accountId`: the account that the answer named, when it is not the one meant.
    */
-  readonly entry?: { readonly remoteId: string; readonly name: string; readonly existed?: boolean };
+  readonly entry?: {
+    readonly remoteId: string;
+    readonly name: string;
+    readonly existed?: boolean;
+    readonly accountId?: string;
+  };
 }
 
 /** A create of an earlier run of which nobody knows whether it happened. */
@@ -209,6 +214,12 @@ export interface Journal {
     remoteAccountId: string | null,
     observed: ObservedCatalog,
   ): Promise<LastGood | null>;
+  /** Another remote account in which this one's runs made or saw one of these entries; null when there is none. */
+  foreignAccount(
+    account: string,
+    remoteAccountId: string | null,
+    listed: ReadonlySet<EntryKey>,
+  ): Promise<string | null>;
   /** The entries that were known by the end of a run's first observation, and all that rolecall created. */
   knownIds(account: string, remoteAccountId: string | null, upToRun: string): Promise<ReadonlySet<EntryKey>>;
   outstandingCreates(account: string, remoteAccountId: string | null): Promise<readonly OutstandingCreate[]>;

@@ -176,11 +176,14 @@ function stopped(): FailedAttempt {
 }
 
 function outdated(): FailedAttempt {
-  return new FailedAttempt(new ServiceError('unavailable', 'not sent: what it was decided on holds no more'), {
-    reached: false,
-    again: false,
-    outdated: true,
-  });
+  return new FailedAttempt(
+    new ServiceError('unavailable', 'not sent: what it was decided on holds no more'),
+    {
+      reached: false,
+      again: false,
+      outdated: true,
+    },
+  );
 }
 
 function throttled(untilMs: number): ServiceError {

@@ -9,7 +9,9 @@ import { immediately } from './database.ts';
 import { holds } from './lease.ts';
 import { toIso, toMs } from './times.ts';
 
-export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds' | 'rememberApplied'> {
+export function memoryJournal(
+  db: Database,
+): Pick<Journal, 'memory' | 'knownIds' | 'foreignAccount' | 'rememberApplied'> {
   return {
     async memory(account, remoteAccountId, nowMs) {
       const rows = await db
@@ -57,6 +59,17 @@ export function memoryJournal(db: Database): Pick<Journal, 'memory' | 'knownIds'
         )
         .execute();
       return new Set(rows.map((row) => entryKey(row.kind, row.remote_id)));
+    },
+
+    async foreignAccount(account, remoteAccountId, listed) {
+      const rows = await db
+        .selectFrom('entries')
+        .select(['remote_account_id', 'kind', 'remote_id'])
+        .where('account', '=', account)
+        .where('remote_account_id', 'not in', ['', remoteAccountId ?? ''])
+        .execute();
+      const found = rows.find((row) => listed.has(entryKey(row.kind, row.remote_id)));
+      return found?.remote_account_id ?? null;
     },
 
     rememberApplied(lease, { runId, remoteAccountId, named, commit }) {

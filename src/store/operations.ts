@@ -174,6 +174,7 @@ async function writeResults(
       r.entry?.remoteId ?? null,
       r.entry?.name ?? null,
       r.entry?.existed === true ? 1 : 0,
+      r.entry?.accountId ?? null,
     ]),
   );
   await sql`
@@ -189,7 +190,7 @@ async function writeResults(
     await sql`
       insert into entries
         (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run, adopted_by_run)
-      select runs.account, coalesce(runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
+      select runs.account, coalesce(value ->> 10, runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
         case when operations.name != value ->> 8 then operations.name end,
         case when value ->> 9 = 0 then runs.id end, case when value ->> 9 = 1 then runs.id end
       from json_each(${rows})

@@ -9,7 +9,12 @@ import { scene, TOKEN, tokenVariable } from '../support/scene.ts';
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 test.each<[string, string, number, string]>([
-  ['is full', '>/dev/full', 1, 'error: stdout cannot be written (ENOSPC); what was to stand there is not whole'],
+  [
+    'is full',
+    '>/dev/full',
+    1,
+    'error: stdout cannot be written (ENOSPC); what was to stand there is not whole',
+  ],
   ['has no reader any more', '| true; exit ${PIPESTATUS[0]}', 0, ''],
 ])('an apply whose stdout %s is carried out and journaled', async (_, to, status, said) => {
   const s = await scene({ file: 'skills: [Go, Rust]' });

@@ -127,3 +127,23 @@ test('lists without any account id are taken for the remembered one', async () =
   expect(plan.remoteAccountId).toBe('42');
   expect(doings(plan)).toEqual([]);
 });
+
+test('a foreign account whose lists carry no id is written to once, and known by what was written from then on', async () => {
+  const s = await scene({
+    file: 'accountId: "42"\nskills: [A, B]',
+    others: [OTHER],
+    settings: { omitOptionalFields: true },
+    api: { staleness: '1ms' },
+  });
+  const first = await s.run(['apply', '--yes'], swapped);
+  expect([first.status, s.names('other').skills]).toEqual([1, ['A', 'Theirs']]);
+  s.sandbox.clearRequests();
+  for (const command of [['plan'], ['apply', '--yes']]) {
+    const again = await s.run(command, swapped);
+    expect(again.status).toBe(1);
+    expect(`${again.stdout}${again.stderr}`).toContain('was made in account 43, and this account is 42');
+  }
+  expect(s.writes()).toEqual([]);
+
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 2 });
+});

@@ -164,6 +164,7 @@ function journalOf(before: Before, told: Told): Journal {
       consecutiveFailures: 0,
     }),
     identify: async () => before.claimedBy ?? null,
+    foreignAccount: async () => null,
     lastGood: async () => before.lastGood ?? null,
     memory: async () => ({
       applied: true,

@@ -18,6 +18,8 @@ interface Setting {
   readonly accountId?: string;
   /** Who has claimed the remote account before. */
   readonly claimedBy?: string;
+  /** What was made in another account. */
+  readonly foreign?: ReadonlySet<string>;
   /** Whether the store says that the lists are the same as the last good ones. */
   readonly same?: boolean;
 }
@@ -34,6 +36,8 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
       claims.push(claim);
       return of.claimedBy ?? null;
     },
+    foreignAccount: async (_account, _remoteAccountId, listed) =>
+      [...listed].some((key) => of.foreign?.has(key) === true) ? '666' : null,
     lastGood: async (_account, _remoteAccountId, now) => {
       if (of.lastGood === undefined && of.same !== true) return null;
       return {
@@ -88,6 +92,7 @@ describe('one reading', () => {
       ...unasked<Journal>('journal'),
       accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: null }),
       identify: async () => null,
+      foreignAccount: async () => null,
       lastGood: async () => null,
     };
     const deps: PlanningDeps = { ...unasked<PlanningDeps>('deps'), journal, clock: new QuickClock() };
@@ -234,6 +239,16 @@ describe('whose account it is', () => {
     const refused = observing({ claimedBy: 'other' }, () => of('42', ['A']));
     await expect(refused).rejects.toThrow(/42.*“other”/);
     await expect(refused).rejects.toBeInstanceOf(ServiceError);
+  });
+
+  it('is another one when lists without ids show what was made there', async () => {
+    const seen = observing({ accountId: '42', foreign: new Set(['skill:A']) }, () => skills('A', 'B'));
+    await expect(seen).rejects.toThrow('made in account 666, and this account is 42; nothing was written');
+  });
+
+  it('is what the lists say, wherever their entries were made', async () => {
+    const { observation } = await observing({ foreign: new Set(['skill:A']) }, () => of('42', ['A']));
+    expect(observation.remoteAccountId).toBe('42');
   });
 
   it('is asked of the second reading as well', async () => {
