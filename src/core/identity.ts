@@ -46,7 +46,7 @@ export function foreignEntries(remoteAccountId: string | null, other: string): S
   const meant = remoteAccountId === null ? 'another one is meant' : `this account is ${remoteAccountId}`;
   return new ServiceError(
     'identity',
-    `nothing listed carries an account id, but something that is listed was made in account ${other}, and ${meant}; nothing was written. Mend the token or the pin`,
+    `nothing listed carries an account id, but something that is listed was made in account ${other}, and ${meant}; nothing was written. Mend the token or the pin; if this is the right account all the same, delete there by hand what that run made (\`rolecall history\`, \`rolecall show\`)`,
   );
 }
 

@@ -105,7 +105,7 @@ function* judgeWriting(call: Call, watch: Watch, bench: Bench): Generator<string
 }
 
 /** Whether anything that a whole answer of JSON holds carries another account's id. */
-function strangersIn(call: Call): boolean {
+export function strangersIn(call: Call): boolean {
   const body = answeredJson(call);
   return [body].flat().some((each: unknown) => {
     if (typeof each !== 'object' || each === null || !('accountId' in each)) return false;
@@ -124,10 +124,13 @@ function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench:
     yield 'no list was read before';
     return;
   }
-  // An entry that the service made of another desired name is that one's.
+  // An entry that the service made of another desired name is that one's, and what was deleted may be listed for a while.
+  const live = new Set(ledger.live().flatMap((each) => (each.kind === kind ? [each.id] : [])));
   const isOthers = (id: string): boolean =>
     ledger.made.some((made) => made.kind === kind && made.id === id && exactly(made.asked) !== exactly(name));
-  if ([...last.entries].some(([id, told]) => exactly(told) === exactly(name) && !isOthers(id)))
+  if (
+    [...last.entries].some(([id, told]) => exactly(told) === exactly(name) && live.has(id) && !isOthers(id))
+  )
     yield 'the last list shows it';
 
   const earlier = calls.filter(

@@ -10,7 +10,7 @@ import { toldEntries, toldPeople } from './beliefs.ts';
 import { Ledger } from './ledger.ts';
 import { exactly } from './names.ts';
 import type { Bench, GoodLists, Watch } from './oracle.ts';
-import { judgeArrival, wishedOf } from './oracle.ts';
+import { judgeArrival, strangersIn, wishedOf } from './oracle.ts';
 import type { RunStep, Script, Step, Trouble, Wish } from './script.ts';
 import { PLAIN_RUN } from './script.ts';
 import type { Program, World } from './world.ts';
@@ -308,6 +308,16 @@ async function converge(game: Game): Promise<void> {
     .every((row) => row.http_status === 409);
   // What the service refuses for ever is for a person to mend.
   if (third.status === 'partial' && script.service.uniqueNames !== undefined && refused) return;
+  // So is an account whose lists name no account, once an answer named another one: nothing may be written to it.
+  const isForeign = traffic.calls.some((call) => call.method === 'POST' && strangersIn(call));
+  if (
+    script.service.omitOptionalFields === true &&
+    isForeign &&
+    third.failure?.code === 'identity_mismatch'
+  ) {
+    if (writes(from).length > 0) game.problems.push(`the third run wrote: ${writes(from).join(', ')}`);
+    return complain(game, 'when an answer had named another account');
+  }
   const isDone = (result: RunResult) => result.status === 'converged' || result.status === 'held';
   if (!isDone(second)) game.problems.push(`the second run is ${second.status}: ${why(second)}`);
   if (writes(from).length > 0) game.problems.push(`the third run wrote: ${writes(from).join(', ')}`);
