@@ -1,6 +1,7 @@
 // What the steps of an apply share: the numbered operations, where results go, and why to stop.
 import { LONGEST_WAIT_MS } from '../core/backoff.ts';
 import type { ObservedCatalog } from '../core/catalog.ts';
+import type { History } from '../core/history.ts';
 import type { OperationStatus } from '../core/journal.ts';
 import type { Operation } from '../core/plan.ts';
 import type { OperationResult, ServiceReader, ServiceWriter } from '../core/ports.ts';
@@ -28,6 +29,8 @@ export interface ApplyContext {
   readonly writer: ServiceWriter;
   readonly log: OperationLog;
   readonly planned: ObservedCatalog;
+  /** As the plan was made by it. */
+  readonly history: History;
   readonly operations: readonly NumberedOperation[];
   /** null until the first answer tells, when nothing listed did. */
   remoteAccountId: string | null;

@@ -1,16 +1,15 @@
 // Carries out the deletes of a plan. Right before the first one, and every 60 seconds while deleting, the lists are
 // read again: what is gone is done, what somebody renamed or was given meanwhile is held (contract, section 5).
-import type { Entry, ObservedCatalog } from '../core/catalog.ts';
+import type { ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
-import { nameKey } from '../core/names.ts';
-import type { HoldRule } from '../core/plan.ts';
-import type { UsageIndex } from '../core/usage.ts';
-import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
+import { entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Clock, DeleteOutcome } from '../core/ports.ts';
 import { baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, forEachOperation, halted, noteFailure, skip, UNIDENTIFIED } from './apply-context.ts';
+import type { Findings } from './judge-again.ts';
+import { findingsOf, judgeAgain } from './judge-again.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
@@ -19,9 +18,7 @@ const READ_AGAIN_MS = 60_000;
 /** So many readings in a row may take longer than they are good for; a service may have asked for patience. */
 const MOST_SLOW_READINGS = 2;
 
-interface Reading {
-  readonly entries: ReadonlyMap<string, Entry>;
-  readonly usage: UsageIndex;
+interface Reading extends Findings {
   /** Whether a minute has passed since it began. */
   readonly isOld: () => boolean;
 }
@@ -102,7 +99,7 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
   const isOld = growOld(context.deps.clock);
   try {
     const observed = await readTwiceIfNeeded(context);
-    if (observed !== null) return { ...index(observed), isOld };
+    if (observed !== null) return { ...findingsOf(context, observed), isOld };
     onProblem('the lists lost more than half since the run began, twice in a row, so nothing is deleted');
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -130,16 +127,6 @@ async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog
   return { ...second, resources: mergeReadings(first, second).resources };
 }
 
-function index(observed: ObservedCatalog): Pick<Reading, 'entries' | 'usage'> {
-  return {
-    entries: new Map([
-      ...observed.skill.map((entry) => [entryKey('skill', entry.id), entry] as const),
-      ...observed.role.map((entry) => [entryKey('role', entry.id), entry] as const),
-    ]),
-    usage: usageOf(observed.resources.flatMap(holdingsOf)),
-  };
-}
-
 /** Deletes one entry; reads and judges anew whenever what it was decided on grows old. */
 async function deleteOne(
   context: ApplyContext,
@@ -149,10 +136,12 @@ async function deleteOne(
   const { kind, seq, remoteId = '' } = operation;
   const { clock } = context.deps;
   let attempts = 0;
+  let maybeDone = false;
+  let last: ServiceError | null = null;
   while (attempts <= context.request.api.retries) {
     const reading = await current();
     if (reading === null) break;
-    const judgement = answeredFor(context, operation) ?? judgeAgain(operation, reading);
+    const judgement = judgeAgain(context, operation, reading);
     if (judgement !== null) {
       conclude(context, seq, judgement.status, { ...judgement, attempts });
       return null;
@@ -164,12 +153,17 @@ async function deleteOne(
     }
     const outcome = await context.writer.delete(kind, remoteId, () => !reading.isOld());
     attempts += outcome.attempts;
-    if (outcome.type !== 'outdated') return concludeDelete(context, operation, { ...outcome, attempts });
+    if (outcome.type === 'deleted' || outcome.type === 'doubtful') {
+      return concludeDelete(context, operation, { ...outcome, attempts });
+    }
+    maybeDone ||= outcome.maybeDone;
+    last = outcome.error ?? last;
+    if (outcome.type === 'failed') {
+      return concludeDelete(context, operation, { ...outcome, attempts, maybeDone });
+    }
   }
-  if (attempts > 0) {
-    conclude(context, seq, 'unknown', { attempts, reason: 'it was sent, and its outcome was not found out' });
-  }
-  return null;
+  if (attempts === 0 || last === null) return null;
+  return concludeDelete(context, operation, { type: 'failed', error: last, attempts, maybeDone });
 }
 
 /** What came of a delete that was sent; the doubt, if that is one. */
@@ -205,39 +199,6 @@ function concludeDelete(
     default:
       return outcome satisfies never;
   }
-}
-
-interface NewJudgement {
-  readonly status: 'done' | 'held';
-  readonly rule: HoldRule | null;
-  readonly reason: string;
-}
-
-/** An entry that the service gave as the answer to a create of this run is what the file asks for. */
-function answeredFor(context: ApplyContext, { kind, remoteId }: NumberedOperation): NewJudgement | null {
-  const create = context.operations.find(
-    ({ seq, kind: other }) => other === kind && context.statuses.get(seq)?.entry?.remoteId === remoteId,
-  );
-  if (create === undefined) return null;
-  const reason = `the service gave this entry as the answer to the create of ${JSON.stringify(create.name)}; the next run judges it anew`;
-  return { status: 'held', rule: 'rename', reason };
-}
-
-/** Gone is done; and what the plan allowed must wait when it is not what is there any more. Null: it may go. */
-function judgeAgain(operation: NumberedOperation, reading: Reading): NewJudgement | null {
-  const key = entryKey(operation.kind, operation.remoteId ?? '');
-  const entry = reading.entries.get(key);
-  if (entry === undefined) return { status: 'done', rule: null, reason: 'it was gone already' };
-  if (nameKey(entry.name) !== nameKey(operation.name)) {
-    const reason = `it was renamed to ${JSON.stringify(entry.name)} while the run was under way; the next run judges it anew`;
-    return { status: 'held', rule: 'rename', reason };
-  }
-  const planned = new Set(operation.usedBy ?? []);
-  const given = (reading.usage.get(key) ?? []).filter((id) => !planned.has(id));
-  if (given.length === 0) return null;
-  const who = `${given.slice(0, 5).join(', ')}${given.length > 5 ? ` and ${given.length - 5} more` : ''}`;
-  const reason = `it was given to ${who} while the run was under way; the next run judges it anew`;
-  return { status: 'held', rule: 'in_use', reason };
 }
 
 /** A delete of an entry that is gone counts as done, whatever its status said; a list tells. */

@@ -64,6 +64,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
     writer: await deps.service.writer(settings, signals),
     log,
     planned: observation.observed,
+    history: planned.history,
     operations,
     remoteAccountId: observation.remoteAccountId,
     identified: observation.identified,
@@ -99,12 +100,12 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
 /** What the lists should show at the end, besides what was done. */
 function expectation(
   operations: readonly NumberedOperation[],
-  { plan, history }: Planned,
+  { plan }: Planned,
   { settings }: AccountRequest,
 ): Expectation {
   const creates = [...operations, ...plan.held].filter(({ action }) => action === 'create');
   const handled = new Set(creates.map(({ kind, name }) => kindNameKey(kind, name)));
-  return { desired: settings.desired, policy: settings.policy, history, handled };
+  return { desired: settings.desired, policy: settings.policy, handled };
 }
 
 /** `unverified` is what the last lists did not show as it should be. */

@@ -5,12 +5,13 @@ import { KINDS } from '../core/catalog.ts';
 import { globMatcher, nameKey } from '../core/names.ts';
 import { missingDesiredNames } from '../core/make-plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
-import type { History } from '../core/history.ts';
-import { isStillRequested, kindNameKey } from '../core/history.ts';
+import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
+import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { noteFailure } from './apply-context.ts';
+import { historySoFar } from './history-so-far.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
@@ -18,7 +19,6 @@ import { waits } from './settle.ts';
 export interface Expectation {
   readonly desired: DesiredCatalog;
   readonly policy: Policy;
-  readonly history: History;
   /** `kind:name key` of creates that were tried or held, whose absence their own status tells. */
   readonly handled: ReadonlySet<string>;
 }
@@ -58,8 +58,8 @@ export async function verify(
       failure = error;
       if (error.kind === 'identity') noteFailure(context, error);
     }
-    const open = observed === null ? done : done.filter((each) => !isShown(each, observed));
-    const vanished = observed === null ? [] : vanishedNames(expectation, done, observed);
+    const open = observed === null ? done : notShownBy(observed, done);
+    const vanished = observed === null ? [] : vanishedNames(context, expectation, done, observed);
     // What was done is waited for as long as `settle`; what others did is only looked for once more.
     const settled = readAtMs - lastDoneMs >= (open.length > 0 || failure !== null ? api.settleMs : 0);
     const lookedTwice = vanished.length === 0 || readAtMs - startedAtMs >= api.recheckMs;
@@ -83,10 +83,18 @@ interface DoneOperation {
   readonly result: OperationResult;
 }
 
-function isShown({ operation, result }: DoneOperation, observed: ObservedCatalog | null): boolean {
-  const id = operation.action === 'create' ? result.entry?.remoteId : operation.remoteId;
-  const listed = observed?.[operation.kind].some((entry) => entry.id === id) === true;
-  return operation.action === 'create' ? listed : !listed;
+/** Creates that are not listed, and deletes that are. */
+function notShownBy(observed: ObservedCatalog, done: readonly DoneOperation[]): DoneOperation[] {
+  const listed = listedKeys(observed);
+  return done.filter(({ operation: { action, kind, remoteId }, result }) => {
+    const isCreate = action === 'create';
+    const id = isCreate ? result.entry?.remoteId : remoteId;
+    return listed.has(entryKey(kind, id ?? '')) !== isCreate;
+  });
+}
+
+function listedKeys(observed: ObservedCatalog): Set<EntryKey> {
+  return new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
 }
 
 function notShown({ operation, result }: DoneOperation): Warning {
@@ -112,22 +120,21 @@ function unverified(failure: ServiceError | null): Warning {
 
 /** Names that the file asks for, that this run had no part in, and that are not there at its end. */
 function vanishedNames(
-  { desired, history, handled }: Expectation,
+  context: ApplyContext,
+  { desired, handled }: Expectation,
   done: readonly DoneOperation[],
   observed: ObservedCatalog,
 ): Warning[] {
   // What the service named differently is found by its id, as in the next plan.
-  const renamed = new Map(history.requestedNames);
-  const taken = new Set<string>();
-  for (const { operation, result } of done) {
-    const { kind, name: requested } = operation;
-    const now = observed[kind].find(({ id }) => id === result.entry?.remoteId)?.name;
-    if (result.entry === undefined || now === undefined) continue;
-    if (isStillRequested({ requested, name: result.entry.name, listed: false }, now)) {
-      renamed.set(entryKey(kind, result.entry.remoteId), requested);
-    } else taken.add(kindNameKey(kind, requested));
-  }
-  return missingDesiredNames(desired, observed, { ...history, requestedNames: renamed })
+  const history = historySoFar(context, observed);
+  const listed = listedKeys(observed);
+  const taken = new Set(
+    done.flatMap(({ operation: { kind, name }, result }) => {
+      const key = entryKey(kind, result.entry?.remoteId ?? '');
+      return listed.has(key) && !history.requestedNames.has(key) ? [kindNameKey(kind, name)] : [];
+    }),
+  );
+  return missingDesiredNames(desired, observed, history)
     .filter(({ kind, name }) => {
       const key = kindNameKey(kind, name);
       return taken.has(key) || !handled.has(key);

@@ -81,7 +81,14 @@ export type DeleteOutcome =
       /** Whether the answer to an attempt before the last one was lost, which may have done it. */
       readonly maybeDone: boolean;
     }
-  | { readonly type: 'outdated'; readonly attempts: number };
+  | {
+      readonly type: 'outdated';
+      /** What the last attempt met; null when there was none. */
+      readonly error: ServiceError | null;
+      readonly attempts: number;
+      /** Whether the answer to any attempt was lost, which may have done it. */
+      readonly maybeDone: boolean;
+    };
 
 /** Creates and deletes of one account; only app/apply is ever handed one. Never rejects. */
 export interface ServiceWriter {

@@ -45,8 +45,10 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         return { type: 'failed', error, attempts: 0, maybeDone: false };
       }
       let maybeDone = false;
+      let last: ServiceError | null = null;
       const repeats = (failure: FailedAttempt): boolean => {
         maybeDone ||= isDoubtful(failure);
+        last = failure.error;
         return true;
       };
       try {
@@ -56,7 +58,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
-        if (error.outdated) return { type: 'outdated', attempts };
+        if (error.outdated) return { type: 'outdated', error: last, attempts, maybeDone };
         if (!isDoubtful(error)) return { type: 'failed', error: error.error, attempts, maybeDone };
         return {
           type: 'doubtful',

@@ -213,9 +213,15 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
   const asPlanned = watch.plan?.operations.find((each) => each.kind === kind && each.remoteId === id);
   const judged = new Set(isApproved ? asPlanned?.usedBy : []);
   const listed = new Map(people.people.map((person) => [person.id, person]));
+  const saysNothing = (person: ToldPerson | undefined): boolean =>
+    (kind === 'skill' ? person?.skillsIds : person?.roleId) === undefined;
   for (const holder of watch.good === null ? [] : holdersOf(kind, id, watch.good.people)) {
-    const now = listed.get(holder);
-    const isMissing = now === undefined || (kind === 'skill' ? now.skillsIds : now.roleId) === undefined;
+    // Who was listed without it in the course of the run had lost it before they went missing.
+    const lastTold = toldPeople(ofRun)
+      .flatMap(({ people: told }) => told.filter((person) => person.id === holder && !saysNothing(person)))
+      .at(-1);
+    const gaveUp = lastTold !== undefined && holdersOf(kind, id, [lastTold]).length === 0;
+    const isMissing = saysNothing(listed.get(holder)) && !gaveUp;
     if (isMissing && !judged.has(holder) && Date.now() - (watch.good?.atMs ?? 0) < DAY_MS)
       holders.add(`${holder} (missing)`);
   }

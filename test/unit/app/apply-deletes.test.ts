@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
 import { conclude } from '../../../src/app/apply-context.ts';
 import { applyDeletes } from '../../../src/app/apply-deletes.ts';
-import type { ObservedCatalog } from '../../../src/core/catalog.ts';
+import type { DesiredEntry, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { DeleteOutcome, ServiceWriter } from '../../../src/core/ports.ts';
 import type { ApiSettings } from '../../../src/core/settings.ts';
@@ -19,17 +19,23 @@ function refused(httpStatus?: number, attempts = 1, maybeDone = false): DeleteOu
   return { type: 'failed', error: new ServiceError('rejected', 'no', { httpStatus }), attempts, maybeDone };
 }
 
+const BUSY = new ServiceError('throttled', 'busy', { httpStatus: 429 });
+
 interface Scenery {
   readonly lists?: Partial<ObservedCatalog>;
   readonly api?: Partial<ApiSettings>;
   readonly operations?: readonly NumberedOperation[];
   readonly planned?: Partial<ObservedCatalog>;
+  readonly desired?: readonly DesiredEntry[];
 }
 
 /** A service that holds lists and deletes from them; `answer` may decide otherwise. */
 function scenery(of: Scenery = {}) {
   const clock = new QuickClock();
-  const request = { ...bareRequest({ skill: wanted('Kept') }), api: { ...API, concurrency: 1, ...of.api } };
+  const request = {
+    ...bareRequest({ skill: of.desired ?? wanted('Kept') }),
+    api: { ...API, concurrency: 1, ...of.api },
+  };
   const start = of.lists ?? { skill: ['A', 'B', 'C'].map((name) => entry(name)) };
   const on = {
     clock,
@@ -47,7 +53,7 @@ function scenery(of: Scenery = {}) {
   const writer: ServiceWriter = {
     ...unasked<ServiceWriter>('writer'),
     delete: async (kind, id, isFresh) => {
-      if (!isFresh()) return { type: 'outdated', attempts: 0 };
+      if (!isFresh()) return { type: 'outdated', error: null, attempts: 0, maybeDone: false };
       on.sent.push(`${kind} ${id}`);
       const outcome = on.answer(id);
       if (outcome === null || outcome.type === 'deleted') remove(id);
@@ -144,7 +150,7 @@ describe('deletes that nothing speaks against', () => {
           on.clock.pass(60_000);
           fresh.push(isFresh());
           on.lists = observed({ skill: [entry('A')], resources: [person('p', ['A'])] });
-          return { type: 'outdated', attempts: 1 };
+          return { type: 'outdated', error: BUSY, attempts: 1, maybeDone: false };
         },
       },
     };
@@ -153,12 +159,33 @@ describe('deletes that nothing speaks against', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ status: 'held', rule: 'in_use', attempts: 1 });
   });
 
-  it('that grow old again and again are unknown after as many attempts as retries allow', async () => {
+  it.each([
+    ['failed when each was refused', [false, false], 'failed'],
+    ['unknown when an answer was lost', [false, true], 'unknown'],
+    ['unknown when an answer was lost before it was refused', [true, false], 'unknown'],
+  ])('that grow old again and again are %s', async (_, lost, status) => {
     const on = scenery({ api: { retries: 1 } });
-    on.answer = () => ({ type: 'outdated', attempts: 1 });
+    const answers = [...lost];
+    on.answer = () => ({ type: 'outdated', error: BUSY, attempts: 1, maybeDone: answers.shift() === true });
     await applyDeletes(on.context, ABC.slice(0, 1));
     expect(on.sent).toHaveLength(2);
-    expect(on.context.statuses.get(1)).toMatchObject({ status: 'unknown', attempts: 2 });
+    expect(on.context.statuses.get(1)).toMatchObject({
+      status,
+      attempts: 2,
+      httpStatus: 429,
+      reason: 'busy',
+    });
+  });
+
+  it('that were outdated after a lost answer and then refused are unknown', async () => {
+    const on = scenery({ api: { retries: 1 } });
+    const answers: DeleteOutcome[] = [
+      { type: 'outdated', error: new ServiceError('unavailable', 'lost'), attempts: 1, maybeDone: true },
+      refused(403),
+    ];
+    on.answer = () => answers.shift() ?? null;
+    await applyDeletes(on.context, ABC.slice(0, 1));
+    expect(on.context.statuses.get(1)).toMatchObject({ status: 'unknown', attempts: 2, httpStatus: 403 });
   });
 });
 
@@ -206,7 +233,7 @@ describe('what was read before a delete', () => {
     const on = scenery({ lists: { skill: [entry('Precious', 'A')] }, planned: {} });
     await applyDeletes(on.context, ABC.slice(0, 1));
     expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held rename']]);
-    expect(on.context.statuses.get(1)?.reason).toContain('"Precious"');
+    expect(on.context.statuses.get(1)?.reason).toContain('“Precious”');
   });
 
   it('that shows the same name in another Unicode form holds nothing', async () => {
@@ -254,6 +281,49 @@ describe('what was read before a delete', () => {
     const on = scenery();
     on.lists = new TypeError('a bug');
     await expect(applyDeletes(on.context, ABC)).rejects.toThrow('a bug');
+  });
+});
+
+describe('the reason for a delete', () => {
+  const twin = { ...deleting(1, 'Kept'), remoteId: 'twin' };
+  const old = deleting(1, 'Old');
+  const renamed = [{ name: 'Kept', formerly: ['Old'] }];
+
+  it.each<[string, NumberedOperation, Partial<ObservedCatalog>, boolean]>([
+    ['a twin that is there', twin, { skill: [entry('Kept', '1'), entry('Kept', 'twin')] }, true],
+    ['a twin that was renamed', twin, { skill: [entry('Kepp', '1'), entry('Kept', 'twin')] }, false],
+    ['a twin that went', twin, { skill: [entry('Kept', 'twin')] }, false],
+    ['a new name that is there', old, { skill: [entry('Kept'), entry('Old')] }, true],
+    ['a new name that went', old, { skill: [entry('Old')] }, false],
+    ['a new name that is a role’s', old, { skill: [entry('Old')], role: [entry('Kept')] }, false],
+  ])('is looked at again: %s', async (_, operation, lists, goes) => {
+    const on = scenery({ lists, desired: renamed, operations: [operation], planned: {} });
+    await applyDeletes(on.context, [operation]);
+    expect(on.sent).toEqual(goes ? [`skill ${operation.remoteId ?? ''}`] : []);
+    expect(outcomes(on, [operation])).toEqual([`${operation.name} ${goes ? 'done' : 'held rename'}`]);
+  });
+
+  it.each<[string, NumberedOperation, boolean]>([
+    ['comes after an early delete', creating(2, 'Kept'), true],
+    ['is another one’s', creating(2, 'Other'), false],
+    ['is a role’s', { ...creating(2, 'Kept'), kind: 'role' }, false],
+  ])('waits for no create of the new name that %s', async (_, create, goes) => {
+    const operations = [old, create];
+    const on = scenery({ lists: { skill: [entry('Old')] }, desired: renamed, operations, planned: {} });
+    await applyDeletes(on.context, [old]);
+    expect(outcomes(on, [old])).toEqual([goes ? 'Old done' : 'Old held rename']);
+  });
+
+  it.each([
+    ['which the service changed', { skill: [entry('kept', '9'), entry('Old')] }, true],
+    ['which no list shows yet', { skill: [entry('Old')] }, true],
+    ['which somebody renamed', { skill: [entry('Mine', '9'), entry('Old')] }, false],
+  ])('counts the entry that this run made of the new name, %s', async (_, lists, goes) => {
+    const create = creating(2, 'Kept');
+    const on = scenery({ lists, desired: renamed, operations: [old, create], planned: {} });
+    conclude(on.context, 2, 'done', { entry: { remoteId: '9', name: 'kept' } });
+    await applyDeletes(on.context, [old]);
+    expect(outcomes(on, [old])).toEqual([goes ? 'Old done' : 'Old held rename']);
   });
 });
 

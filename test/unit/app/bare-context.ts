@@ -2,8 +2,9 @@
 import type { ApplyContext, NumberedOperation } from '../../../src/app/apply-context.ts';
 import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
 import type { DesiredCatalog, ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
+import type { History } from '../../../src/core/history.ts';
 import type { OperationResult, ServiceReader, ServiceWriter } from '../../../src/core/ports.ts';
-import { observed, POLICY } from '../core/builders.ts';
+import { HISTORY, observed, POLICY } from '../core/builders.ts';
 import { accountAt } from '../service/account-at.ts';
 import { API } from './api.ts';
 import { QuickClock } from './quick-clock.ts';
@@ -66,6 +67,7 @@ export interface BareParts {
   readonly reader?: ServiceReader;
   readonly writer?: ServiceWriter;
   readonly planned?: Partial<ObservedCatalog>;
+  readonly history?: Partial<History>;
   readonly operations?: readonly NumberedOperation[];
 }
 
@@ -93,6 +95,7 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
       flush: () => Promise.resolve(),
     },
     planned: observed(parts.planned),
+    history: { ...HISTORY, ...parts.history },
     operations: parts.operations ?? [],
     remoteAccountId: '42',
     identified: true,

@@ -6,7 +6,7 @@ import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { History } from '../../../src/core/history.ts';
 import type { OperationResult } from '../../../src/core/ports.ts';
-import { entry, HISTORY, POLICY, wanted } from '../core/builders.ts';
+import { entry, POLICY, wanted } from '../core/builders.ts';
 import { bareContext, bareRequest, creating, deleting, readerOf } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
@@ -35,7 +35,8 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
   if (of.stopped === true) request.stop();
   const operations = of.operations ?? [];
   const answers = new Map(Object.entries(of.answered ?? {}));
-  const context = bareContext({ clock, reader, request, operations, planned: of.planned ?? {} });
+  const { planned = {}, history = {} } = of;
+  const context = bareContext({ clock, reader, request, operations, planned, history });
   for (const { seq, action, name } of operations) {
     const entry = answers.has(name) ? answers.get(name) : { remoteId: name, name };
     context.statuses.set(seq, {
@@ -56,7 +57,6 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
       approvedDeletes: [],
     },
     policy: { ...POLICY, ...of.policy },
-    history: { ...HISTORY, ...of.history },
     handled: new Set(of.handled ?? operations.map(({ kind, name }) => `${kind}:${name}`)),
   });
   return {
