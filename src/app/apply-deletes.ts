@@ -2,10 +2,11 @@
 // read again: what is gone is done, what somebody renamed or was given meanwhile is held (contract, section 5).
 import type { ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
+import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Clock, DeleteOutcome } from '../core/ports.ts';
-import { baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
+import { anythingMissing, baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, forEachOperation, halted, noteFailure, skip, UNIDENTIFIED } from './apply-context.ts';
 import type { Findings } from './judge-again.ts';
@@ -109,22 +110,28 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
   return null;
 }
 
-/** Lists may lie now as they may have before the plan: people who are missing are looked for once more. */
+/** Lists may lie now as they may have before the plan: what is missing is looked for once more. */
 async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog | null> {
-  const { request, deps, planned, statuses, operations } = context;
-  const deleted = operations.flatMap(({ seq, action, kind, remoteId = '' }) =>
-    action === 'delete' && statuses.get(seq)?.status === 'done' ? [entryKey(kind, remoteId)] : [],
-  );
-  const baseline = baselineOf(planned, new Set(deleted));
+  const { request, deps, planned } = context;
+  const baseline = baselineOf(planned, deletedSoFar(context));
   const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
   const first = await readLists(context.reader);
-  const people = new Set(first.resources.map(({ id }) => id));
   const suspicious = suspiciousShrink(baseline, first, managed) !== null;
-  if (!suspicious && baseline.resources.every(({ id }) => people.has(id))) return first;
+  if (!suspicious && !anythingMissing(baseline, first, managed)) return first;
   await deps.clock.sleep(request.api.recheckMs, request.signals.stop);
   const second = await readLists(context.reader);
   if (suspicious && suspiciousShrink(baseline, second, managed) !== null) return null;
-  return { ...second, resources: mergeReadings(first, second).resources };
+  return mergeReadings(first, second);
+}
+
+/** What this run has deleted, or may have: its absence is no surprise. */
+function deletedSoFar({ operations, statuses }: ApplyContext): Set<EntryKey> {
+  const isDeleted = (seq: number): boolean => ['done', 'unknown'].includes(statuses.get(seq)?.status ?? '');
+  return new Set(
+    operations.flatMap(({ seq, action, kind, remoteId = '' }) =>
+      action === 'delete' && isDeleted(seq) ? [entryKey(kind, remoteId)] : [],
+    ),
+  );
 }
 
 /** Deletes one entry; reads and judges anew whenever what it was decided on grows old. */

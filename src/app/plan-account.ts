@@ -69,7 +69,7 @@ function identityWarnings({ identified, remoteAccountId }: Observation): Warning
   return [
     {
       code: 'identity_unknown',
-      message: `nothing listed carries an account id, so it is not certain that this is account ${remoteAccountId}; nothing is deleted until an answer says so`,
+      message: `nothing listed carries an account id, so it is not certain that this is account ${remoteAccountId}; nothing is deleted until the answer to a create says so; what has to go before that can be deleted there by hand`,
     },
   ];
 }

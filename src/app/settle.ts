@@ -56,8 +56,8 @@ export async function settle<D extends Doubt>(
     const remaining: D[] = [];
     for (const doubt of open) {
       const list = lists.get(doubt.kind);
-      const entry = list === undefined ? undefined : entryOf(doubt, list, taken, options);
       const due = readAtMs - doubt.sinceMs >= options.settleMs;
+      const entry = list === undefined ? undefined : entryOf(doubt, list, due, taken, options);
       if (entry !== undefined) {
         taken.add(entryKey(doubt.kind, entry.id));
         settled.push({ doubt, type: 'found', entry });
@@ -99,12 +99,13 @@ async function readKinds(
 }
 
 /**
- * The new entry that a doubtful create made: of exactly that name, else of a near name that nobody asked for, since
- * a service may change names.
+ * The new entry that a doubtful create made: of exactly that name; when none has come in time, of a near name that
+ * nobody asked for, since a service may change names.
  */
 function entryOf(
   doubt: Doubt,
   list: readonly Entry[],
+  due: boolean,
   taken: ReadonlySet<EntryKey>,
   { isDesired }: SettleOptions,
 ): Entry | undefined {
@@ -112,10 +113,9 @@ function entryOf(
     const key = entryKey(doubt.kind, entry.id);
     return !taken.has(key) && !doubt.isKnown(key);
   });
-  return (
-    fresh.find((entry) => nameKey(entry.name) === nameKey(doubt.name)) ??
-    fresh.find(
-      (entry) => nearKey(entry.name) === nearKey(doubt.name) && !isDesired(doubt.kind, nameKey(entry.name)),
-    )
+  const exact = fresh.find((entry) => nameKey(entry.name) === nameKey(doubt.name));
+  if (exact !== undefined || !due) return exact;
+  return fresh.find(
+    (entry) => nearKey(entry.name) === nearKey(doubt.name) && !isDesired(doubt.kind, nameKey(entry.name)),
   );
 }

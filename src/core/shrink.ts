@@ -30,9 +30,13 @@ export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<E
   return { skill: ids('skill'), role: ids('role'), resources };
 }
 
-/** Whether anything that the last good lists showed is missing, so that it is looked for once more. */
-export function anythingMissing(baseline: Baseline, observed: ObservedCatalog): boolean {
-  const missingEntry = KINDS.some((kind) => {
+/** Whether an entry of these kinds or a person that the last good lists showed is missing, so that it is looked for once more. */
+export function anythingMissing(
+  baseline: Baseline,
+  observed: ObservedCatalog,
+  kinds: readonly Kind[] = KINDS,
+): boolean {
+  const missingEntry = kinds.some((kind) => {
     const ids = new Set(observed[kind].map((entry) => entry.id));
     return [...baseline[kind]].some((id) => !ids.has(id));
   });

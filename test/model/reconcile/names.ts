@@ -5,12 +5,12 @@ export function exactly(name: string): string {
   return name.normalize('NFC');
 }
 
-/** Near: differs only in case, white space, diacritics or compatibility forms. */
+/** Near: differs only in case, white space, what cannot be seen, diacritics or compatibility forms. */
 export function loosely(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/\s/gu, '')
+    .replaceAll(/[\s\p{Default_Ignorable_Code_Point}]/gu, '')
     .toUpperCase()
     .toLowerCase()
     .normalize('NFKD')

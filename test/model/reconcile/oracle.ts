@@ -124,8 +124,19 @@ function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench:
     yield 'no list was read before';
     return;
   }
-  // An entry that the service made of another desired name is that one's, and what was deleted may be listed for a while.
-  const live = new Set(ledger.live().flatMap((each) => (each.kind === kind ? [each.id] : [])));
+  // An entry that the service made of another desired name is that one's. What was deleted may be listed for a while, and
+  // counts as gone for as long, even where the answer to its delete was a lie.
+  const wasDeleted = (id: string): boolean =>
+    calls.some(
+      (each) =>
+        each.method === 'DELETE' &&
+        each.remoteId === id &&
+        (each.answer?.status ?? 500) < 300 &&
+        call.sentAtMs - (each.endedAtMs ?? 0) < LIMITS.stalenessMs + SLACK_MS,
+    );
+  const live = new Set(
+    ledger.live().flatMap((each) => (each.kind === kind && !wasDeleted(each.id) ? [each.id] : [])),
+  );
   const isOthers = (id: string): boolean =>
     ledger.made.some((made) => made.kind === kind && made.id === id && exactly(made.asked) !== exactly(name));
   if (

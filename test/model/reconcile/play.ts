@@ -308,15 +308,15 @@ async function converge(game: Game): Promise<void> {
     .every((row) => row.http_status === 409);
   // What the service refuses for ever is for a person to mend.
   if (third.status === 'partial' && script.service.uniqueNames !== undefined && refused) return;
-  // So is an account whose lists name no account, once an answer named another one: nothing may be written to it.
+  // So is an account whose lists name no account: once an answer named another one nothing may be written to it, and
+  // without any answer nothing may be deleted.
   const isForeign = traffic.calls.some((call) => call.method === 'POST' && strangersIn(call));
-  if (
-    script.service.omitOptionalFields === true &&
-    isForeign &&
-    third.failure?.code === 'identity_mismatch'
-  ) {
+  const isUnknown = third.plan?.warnings.some(({ code }) => code === 'identity_unknown') === true;
+  const isStopped =
+    (isForeign && third.failure?.code === 'identity_mismatch') || (isUnknown && third.status === 'partial');
+  if (script.service.omitOptionalFields === true && isStopped) {
     if (writes(from).length > 0) game.problems.push(`the third run wrote: ${writes(from).join(', ')}`);
-    return complain(game, 'when an answer had named another account');
+    return complain(game, 'when nothing said whose account it is');
   }
   const isDone = (result: RunResult) => result.status === 'converged' || result.status === 'held';
   if (!isDone(second)) game.problems.push(`the second run is ${second.status}: ${why(second)}`);

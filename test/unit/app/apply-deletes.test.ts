@@ -21,6 +21,8 @@ function refused(httpStatus?: number, attempts = 1, maybeDone = false): DeleteOu
 
 const BUSY = new ServiceError('throttled', 'busy', { httpStatus: 429 });
 
+const ABC = ['A', 'B', 'C'].map((name, index) => deleting(index + 1, name));
+
 interface Scenery {
   readonly lists?: Partial<ObservedCatalog>;
   readonly api?: Partial<ApiSettings>;
@@ -62,11 +64,9 @@ function scenery(of: Scenery = {}) {
   };
   const reader = readerOf(() => on.onRead() ?? on.lists);
   const parts: BareParts = { clock, request, writer, reader, planned: of.planned ?? start };
-  const context = bareContext({ ...parts, operations: of.operations ?? [] });
+  const context = bareContext({ ...parts, operations: of.operations ?? ABC });
   return Object.assign(on, { context, reader, remove });
 }
-
-const ABC = ['A', 'B', 'C'].map((name, index) => deleting(index + 1, name));
 
 /** Name, status and rule of each operation. */
 function outcomes({ context }: ReturnType<typeof scenery>, operations: readonly NumberedOperation[]) {
@@ -149,7 +149,10 @@ describe('deletes that nothing speaks against', () => {
           fresh.push(isFresh());
           on.clock.pass(60_000);
           fresh.push(isFresh());
-          on.lists = observed({ skill: [entry('A')], resources: [person('p', ['A'])] });
+          on.lists = observed({
+            skill: ['A', 'B', 'C'].map((name) => entry(name)),
+            resources: [person('p', ['A'])],
+          });
           return { type: 'outdated', error: BUSY, attempts: 1, maybeDone: false };
         },
       },
@@ -357,6 +360,23 @@ describe('lists that lie before a delete', () => {
     };
     await applyDeletes(on.context, one);
     expect([on.sent, on.reader.readings]).toEqual([['skill A'], 2]);
+  });
+
+  it('without the entry are read again, and only what is missing twice is gone', async () => {
+    const on = scenery({ lists: { skill: [entry('A'), entry('B'), entry('C')] } });
+    const startMs = on.clock.nowMs();
+    on.onRead = () => {
+      const names = on.reader.readings === 1 ? ['C'] : ['B', 'C'];
+      if (on.sent.length === 0) on.lists = observed({ skill: names.map((name) => entry(name)) });
+      return undefined;
+    };
+    await applyDeletes(on.context, ABC);
+    expect([on.sent, on.reader.readings, on.clock.nowMs() - startMs]).toEqual([
+      ['skill B', 'skill C'],
+      2,
+      2000,
+    ]);
+    expect(on.context.statuses.get(1)).toMatchObject({ status: 'done', attempts: 0 });
   });
 
   it('of a kind that the file leaves out are nobody’s business', async () => {

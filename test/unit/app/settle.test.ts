@@ -94,6 +94,14 @@ describe('settling', () => {
     expect(results).toMatchObject([{ type: 'found', entry: { name: 'NEW' } }]);
   });
 
+  it('waits for the exact name as long as settle before it takes a near one', async () => {
+    const near = entry('new', '1');
+    const late = await settled([{}], (ms) => (ms < 10_000 ? [near] : [near, entry('New', '7')]));
+    expect(late.results).toMatchObject([{ type: 'found', entry: { id: '7' } }]);
+    const never = await settled([{}], () => [near]);
+    expect([never.results, never.passedMs]).toMatchObject([[{ type: 'found', entry: { id: '1' } }], 35_000]);
+  });
+
   it('does not take a near name that the file asks for', async () => {
     const { results } = await settled([{ name: 'New' }], () => [entry('NEW', '7')], {
       desired: ['New', 'NEW'],
