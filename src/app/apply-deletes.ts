@@ -2,6 +2,7 @@
 // read again: what is gone is done, what somebody renamed or was given meanwhile is held (contract, section 5).
 import type { ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
+import type { OperationStatus } from '../core/journal.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -113,24 +114,29 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
 /** Lists may lie now as they may have before the plan: what is missing is looked for once more. */
 async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog | null> {
   const { request, deps, planned } = context;
-  const baseline = baselineOf(planned, deletedSoFar(context));
   const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
+  const expected = baselineOf(planned, deleted(context, ['done']));
+  const certain = baselineOf(planned, deleted(context, ['done', 'unknown']));
   const first = await readLists(context.reader);
-  const suspicious = suspiciousShrink(baseline, first, managed) !== null;
-  if (!suspicious && !anythingMissing(baseline, first, managed)) return first;
+  const suspicious = suspiciousShrink(certain, first, managed) !== null;
+  if (!suspicious && !anythingMissing(expected, first, managed)) return first;
   await deps.clock.sleep(request.api.recheckMs, request.signals.stop);
   const second = await readLists(context.reader);
-  if (suspicious && suspiciousShrink(baseline, second, managed) !== null) return null;
+  if (suspicious && suspiciousShrink(certain, second, managed) !== null) return null;
   return mergeReadings(first, second);
 }
 
-/** What this run has deleted, or may have: its absence is no surprise. */
-function deletedSoFar({ operations, statuses }: ApplyContext): Set<EntryKey> {
-  const isDeleted = (seq: number): boolean => ['done', 'unknown'].includes(statuses.get(seq)?.status ?? '');
+/** The entries whose delete stands so in this run. */
+function deleted(
+  { operations, statuses }: ApplyContext,
+  standing: readonly OperationStatus[],
+): Set<EntryKey> {
   return new Set(
-    operations.flatMap(({ seq, action, kind, remoteId = '' }) =>
-      action === 'delete' && isDeleted(seq) ? [entryKey(kind, remoteId)] : [],
-    ),
+    operations.flatMap(({ seq, action, kind, remoteId = '' }) => {
+      const status = statuses.get(seq)?.status;
+      const stands = action === 'delete' && status !== undefined && standing.includes(status);
+      return stands ? [entryKey(kind, remoteId)] : [];
+    }),
   );
 }
 

@@ -196,13 +196,17 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
     yield 'the lists were not read before';
     return;
   }
-  const name = last.entries.get(id);
+  // What is missing from the lists that are read right before a delete is looked for once more, and gone when it is missing
+  // twice.
+  const [before] = lists.length > 2 ? lists.slice(-2) : [];
+  const shown = new Map([...(before?.entries ?? []), ...last.entries]);
+  const name = shown.get(id);
   if (name === undefined) {
     yield 'the last list does not show it';
     return;
   }
   const desired = wishedOf(wish, kind) ?? [];
-  const names = [...last.entries.values()].map(exactly);
+  const names = [...shown.values()].map(exactly);
 
   // What standing policy keeps.
   if (policy.delete === 'never') yield 'policy.delete is never';
