@@ -94,10 +94,10 @@ function* judgeDone(
   const isLive = ledger.live().some(({ kind, id }) => kind === row.kind && id === row.remote_id);
   const lacking = toldEntries(calls, row.kind).filter(({ entries }) => !entries.has(row.remote_id ?? ''));
   const succeeded = callsOf(row, calls).some(({ answer }) => answer !== null && answer.status < 300);
-  const isExcused = succeeded || (row.attempts === 0 && lacking.length > 0);
   const [first, last] = [lacking[0]?.call.sentAtMs ?? 0, lacking.at(-1)?.call.sentAtMs ?? 0];
-  const lackedTwice = lacking.length > 2 && last - first >= LIMITS.recheckMs;
-  if (isLive && (!isExcused || ((status === 'converged' || status === 'held') && !lackedTwice)))
+  const lackedTwice = lacking.length > 1 && last - first >= LIMITS.recheckMs;
+  const isWell = status === 'converged' || status === 'held';
+  if (isLive && !(succeeded && !isWell) && !(lackedTwice && (!isWell || lacking.length > 2)))
     yield `${what}: it is still there`;
   if (effects.length > 1) yield `${what}: it took effect ${effects.length} times of ${all.length}`;
 }
