@@ -91,7 +91,9 @@ export function judgeHistory(
   observed: ObservedCatalog,
   options: { nowMs: number; stalenessMs: number; missingHoldings: readonly Holding[] },
 ): History {
-  const listed = new Set(KINDS.flatMap((kind) => observed[kind].map((entry) => entryKey(kind, entry.id))));
+  const listed = new Map(
+    KINDS.flatMap((kind) => observed[kind].map((entry) => [entryKey(kind, entry.id), entry.name] as const)),
+  );
   const deletedByUs = new Set<EntryKey>();
   const gone = new Set<EntryKey>();
   const lostCreates = new Map<string, number>();
@@ -100,6 +102,7 @@ export function judgeHistory(
   let deletesLastDay = 0;
 
   const recent = memory.recent.filter((operation) => options.nowMs - operation.finishedAtMs < DAY_MS);
+  const lastCreatedMs = lastCreates(recent);
   for (const operation of recent) {
     if (operation.action !== 'delete' || operation.attempts === 0 || !mayHaveHappened(operation)) continue;
     deletesLastDay += 1;
@@ -107,10 +110,12 @@ export function judgeHistory(
     const name = kindNameKey(operation.kind, operation.name);
     deletes.set(name, (deletes.get(name) ?? 0) + 1);
     if (operation.remoteId === null) continue;
-    deletedByUs.add(entryKey(operation.kind, operation.remoteId));
-    if (options.nowMs - operation.finishedAtMs < options.stalenessMs) {
-      gone.add(entryKey(operation.kind, operation.remoteId));
-    }
+    const key = entryKey(operation.kind, operation.remoteId);
+    // A service may give an id anew: to a later create, or to what somebody else made under another name.
+    if ((lastCreatedMs.get(key) ?? -Infinity) > operation.finishedAtMs) continue;
+    deletedByUs.add(key);
+    const isSame = nameKey(listed.get(key) ?? operation.name) === nameKey(operation.name);
+    if (isSame && options.nowMs - operation.finishedAtMs < options.stalenessMs) gone.add(key);
   }
   for (const operation of recent) {
     if (operation.action !== 'create' || operation.status !== 'done' || operation.remoteId === null) continue;
@@ -135,6 +140,17 @@ export function judgeHistory(
     gone,
     missingHoldings: options.missingHoldings,
   };
+}
+
+/** When each entry was last confirmed to be created, in epoch milliseconds. */
+function lastCreates(recent: readonly RecentOperation[]): Map<EntryKey, number> {
+  const times = new Map<EntryKey, number>();
+  for (const { action, status, kind, remoteId, finishedAtMs } of recent) {
+    if (action !== 'create' || status !== 'done' || remoteId === null) continue;
+    const key = entryKey(kind, remoteId);
+    times.set(key, Math.max(times.get(key) ?? 0, finishedAtMs));
+  }
+  return times;
 }
 
 /** The names that were asked for, of those entries that nobody has renamed since. */

@@ -61,7 +61,7 @@ export function parseResources(text: string | null, token: TokenGuard): Listing<
  */
 export function parseCreated(text: string | null, token: TokenGuard): Entry | undefined {
   const value = text === null ? undefined : parseJson(text);
-  if (!isObject(value) || typeof value['_id'] !== 'string' || value['_id'] === '') return undefined;
+  if (!isObject(value) || !isEntryId(value['_id'])) return undefined;
   if (typeof value['name'] !== 'string') return undefined;
   const known = ENTRY_FIELDS.map((field) => value[field]);
   if (holdsToken(known, token)) return undefined;
@@ -167,8 +167,17 @@ function toResource(
 function identified(what: string, index: number, item: unknown): { object: Json; id: string } {
   if (!isObject(item)) throw malformed(`${what}: item number ${index + 1} is not an object`);
   const id = item['_id'];
-  if (typeof id !== 'string' || id === '') throw malformed(`${what}: object number ${index + 1} has no _id`);
+  if (typeof id === 'string' && LONE_SURROGATE.test(id))
+    throw malformed(`${what}: object number ${index + 1} has an _id that is no Unicode text`);
+  if (!isEntryId(id)) throw malformed(`${what}: object number ${index + 1} has no _id that is a text`);
   return { object: item, id };
+}
+
+/** What neither a path nor the store could hold. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function isEntryId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && !LONE_SURROGATE.test(value);
 }
 
 /** Names and ids are kept and shown as they are, so that one with the token in it would tell it to everybody. */

@@ -186,7 +186,8 @@ async function writeResults(
     connection,
   );
   if (results.some((result) => result.entry !== undefined)) {
-    // When the name that came back is another one, the name that was asked for is remembered beside it.
+    // When the name that came back is another one, the name that was asked for is remembered beside it. An id that was
+    // deleted and is given anew is another entry, which no list has shown yet.
     await sql`
       insert into entries
         (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run, adopted_by_run)
@@ -199,7 +200,9 @@ async function writeResults(
       where value ->> 7 is not null and value ->> 1 = 'done'
       on conflict do update set name = excluded.name, requested_name = excluded.requested_name,
         created_by_run = coalesce(entries.created_by_run, excluded.created_by_run),
-        adopted_by_run = coalesce(entries.adopted_by_run, excluded.adopted_by_run)`.execute(connection);
+        adopted_by_run = coalesce(entries.adopted_by_run, excluded.adopted_by_run),
+        last_seen_run = case when entries.deleted_by_run is null then entries.last_seen_run end,
+        deleted_by_run = null`.execute(connection);
   }
   if (results.some((result) => result.entry === undefined && result.status === 'done')) {
     await sql`

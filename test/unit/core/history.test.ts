@@ -139,7 +139,7 @@ describe('an entry that was created a moment ago', () => {
   });
 
   it('is not awaited when rolecall deleted it since', () => {
-    expect(judge([fresh, operation({ action: 'delete' })]).awaited).toEqual([]);
+    expect(judge([fresh, operation({ action: 'delete', finishedAtMs: NOW_MS })]).awaited).toEqual([]);
   });
 
   it('is not awaited on a guess', () => {
@@ -167,6 +167,18 @@ describe('an entry that was deleted a moment ago', () => {
 
   it('is there again when staleness has passed', () => {
     expect(judge([{ ...fresh, finishedAtMs: NOW_MS - STALENESS_MS }]).gone.size).toBe(0);
+  });
+
+  it('is not gone under another name, which is somebody else’s entry with its id', () => {
+    expect(judge([fresh], { skill: [entry('b', '1')] }).gone.size).toBe(0);
+  });
+
+  it('is not gone when its id was given to a create since, but when it was given before', () => {
+    const made = (finishedAtMs: number) => operation({ finishedAtMs, listed: false });
+    const [before, since] = [made(fresh.finishedAtMs - 1), made(fresh.finishedAtMs + 1)];
+    expect(judge([fresh, before], { skill: [entry('a', '1')] }).gone.size).toBe(1);
+    expect(judge([fresh, since], { skill: [entry('a', '1')] }).gone.size).toBe(0);
+    expect([judge([fresh, before]).awaited.length, judge([fresh, since]).awaited.length]).toEqual([0, 1]);
   });
 
   it('is gone only when its delete was confirmed', () => {

@@ -256,6 +256,7 @@ describe('a create', () => {
   it.each([
     ['without _id', { name: 'New' }],
     ['with an empty _id', { _id: '', name: 'New' }],
+    ['with an _id that is no Unicode text', { _id: '\ud800', name: 'New' }],
     ['with an _id that is a number', { _id: 7, name: 'New' }],
     ['without a name', { _id: 's1' }],
     ['that is a list', [SKILL]],

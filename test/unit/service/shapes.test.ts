@@ -33,6 +33,7 @@ const MALFORMED: [string, string][] = [
   ['an item that is a list', `[["${SECRET}"]]`],
   ['an item without _id', `[{"name":"${SECRET}"}]`],
   ['an item with an empty _id', `[{"_id":"","name":"${SECRET}"}]`],
+  ['an item with an _id that is no Unicode text', `[{"_id":"\\ud800","name":"${SECRET}"}]`],
   ['an item with an _id that is a number', `[{"_id":1,"name":"${SECRET}"}]`],
 ];
 
