@@ -90,8 +90,7 @@ function planningDeps(configFile: string, journal: Journal, connections: Connect
     newRunId: () => uuidv7(Date.now()),
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
     compareCommits: async (a, b) => (await import('./config/git-commit.ts')).compareCommits(configFile, a, b),
-    cronTicked: async (cron, timezone, afterMs, upToMs) =>
-      (await import('./daemon/cron.ts')).cronTicked(cron, timezone, afterMs, upToMs),
+    loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
   };
 }
 

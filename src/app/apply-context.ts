@@ -31,6 +31,10 @@ export interface ApplyContext {
   readonly planned: ObservedCatalog;
   /** As the plan was made by it. */
   readonly history: History;
+  /** Epoch milliseconds of the plan. */
+  readonly plannedAtMs: number;
+  /** The freeze window that is open at this moment, in words, or null. */
+  readonly frozen: () => string | null;
   readonly operations: readonly NumberedOperation[];
   /** null until the first answer tells, when nothing listed did. */
   remoteAccountId: string | null;
@@ -71,6 +75,12 @@ export function skip(context: ApplyContext, operations: readonly NumberedOperati
   for (const { seq } of operations) {
     if (!context.statuses.has(seq)) conclude(context, seq, 'skipped', { reason });
   }
+}
+
+/** Holds what a freeze window that opened in the course of the run forbids to send. */
+export function holdFrozen(context: ApplyContext, seq: number, window: string, attempts: number): void {
+  const reason = `a freeze window (${window}) opened while the run was under way`;
+  conclude(context, seq, 'held', { attempts, rule: 'freeze', reason });
 }
 
 /** Whether nothing more may be started: a halt that happened, or a signal. */

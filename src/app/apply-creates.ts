@@ -7,7 +7,15 @@ import { ServiceError } from '../core/errors.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, forEachOperation, halted, noteFailure, skip, UNIDENTIFIED } from './apply-context.ts';
+import {
+  conclude,
+  forEachOperation,
+  halted,
+  holdFrozen,
+  noteFailure,
+  skip,
+  UNIDENTIFIED,
+} from './apply-context.ts';
 import { LOCK_LOST } from './run-result.ts';
 import type { Doubt, Settlement } from './settle.ts';
 import { settle } from './settle.ts';
@@ -93,14 +101,21 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
   const { context } = sending;
   const { kind, name, seq } = operation;
   const { clock } = context.deps;
+  const earlier = sending.attempts.get(seq) ?? 0;
+  const window = context.frozen();
+  if (window !== null) {
+    holdFrozen(context, seq, window, earlier);
+    return null;
+  }
   if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
     context.halt ??= LOCK_LOST;
     return null;
   }
   // While the row was committed another answer may have told that this is not the account that is meant.
   if (halted(context)) return null;
-  const outcome = await context.writer.create(kind, name, () => !halted(context));
-  const attempts = (sending.attempts.get(seq) ?? 0) + outcome.attempts;
+  const mayStart = (): boolean => !halted(context) && context.frozen() === null;
+  const outcome = await context.writer.create(kind, name, mayStart);
+  const attempts = earlier + outcome.attempts;
   sending.attempts.set(seq, attempts);
   switch (outcome.type) {
     case 'created':
@@ -125,6 +140,14 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
         reason: failureReason(operation, outcome, sending.nearTwin),
       });
       return null;
+    case 'outdated': {
+      const opened = context.frozen();
+      const { message: reason, httpStatus = null } = outcome.error ?? {};
+      if (opened !== null) holdFrozen(context, seq, opened, attempts);
+      else if (attempts > 0)
+        conclude(context, seq, 'failed', { attempts, httpStatus, reason: reason ?? null });
+      return null;
+    }
     case 'doubtful':
       return doubtOf(sending, operation, { ...outcome, attempts });
     default:

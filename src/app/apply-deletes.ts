@@ -9,7 +9,15 @@ import { ServiceError } from '../core/errors.ts';
 import type { Clock, DeleteOutcome } from '../core/ports.ts';
 import { anythingMissing, baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, forEachOperation, halted, noteFailure, skip, UNIDENTIFIED } from './apply-context.ts';
+import {
+  conclude,
+  forEachOperation,
+  halted,
+  holdFrozen,
+  noteFailure,
+  skip,
+  UNIDENTIFIED,
+} from './apply-context.ts';
 import type { Findings } from './judge-again.ts';
 import { findingsOf, judgeAgain } from './judge-again.ts';
 import { LOCK_LOST } from './run-result.ts';
@@ -152,6 +160,12 @@ async function deleteOne(
   let maybeDone = false;
   let last: ServiceError | null = null;
   while (attempts <= context.request.api.retries) {
+    const window = context.frozen();
+    if (window !== null) {
+      if (maybeDone) break;
+      holdFrozen(context, seq, window, attempts);
+      return null;
+    }
     const reading = await current();
     if (reading === null) break;
     const judgement = judgeAgain(context, operation, reading);
@@ -164,7 +178,8 @@ async function deleteOne(
       context.halt ??= LOCK_LOST;
       break;
     }
-    const outcome = await context.writer.delete(kind, remoteId, () => !reading.isOld());
+    const isFresh = (): boolean => !reading.isOld() && context.frozen() === null;
+    const outcome = await context.writer.delete(kind, remoteId, isFresh);
     attempts += outcome.attempts;
     if (outcome.type === 'deleted' || outcome.type === 'doubtful') {
       return concludeDelete(context, operation, { ...outcome, attempts });

@@ -65,6 +65,8 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
     log,
     planned: observation.observed,
     history: planned.history,
+    plannedAtMs: Date.parse(planned.plan.createdAt),
+    frozen: () => planned.frozen(deps.clock.nowMs()),
     operations,
     remoteAccountId: observation.remoteAccountId,
     identified: observation.identified,
@@ -193,7 +195,7 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   for (const { kind, seq } of late) {
     if (!failedKinds.includes(kind)) continue;
     if (context.halt === null) {
-      const reason = `a create of a ${kind} failed in this run, so none is deleted`;
+      const reason = `a create of a ${kind} was not done in this run, so none is deleted`;
       conclude(context, seq, 'held', { rule: 'failed_creates', reason });
     }
   }

@@ -3,21 +3,25 @@ import type { FreezeWindow } from '../core/catalog.ts';
 import { DAY_MS } from '../core/history.ts';
 import type { PlanningDeps } from './request.ts';
 
-/** The first open window in words, or null. A `to` that is a bare date is open through its last moment, UTC. */
-export async function openFreezeWindow(
+/** Says at any moment (epoch ms) which window is open, the first one in words, or null. */
+export type FreezeWatch = (nowMs: number) => string | null;
+
+/** Reads the windows once. A `to` that is a bare date is open through its last moment, UTC. */
+export async function watchFreeze(
   windows: readonly FreezeWindow[],
   timezone: string,
-  nowMs: number,
-  cronTicked: PlanningDeps['cronTicked'],
-): Promise<string | null> {
-  for (const window of windows) {
-    if ('cron' in window) {
-      if (await cronTicked(window.cron, timezone, nowMs - window.forMs, nowMs)) return `cron ${window.cron}`;
-    } else if (nowMs >= startOf(window.from) && nowMs < endOf(window.to)) {
-      return `${window.from} to ${window.to}`;
-    }
-  }
-  return null;
+  loadCron: PlanningDeps['loadCron'],
+): Promise<FreezeWatch> {
+  const cronTicked = windows.some((window) => 'cron' in window) ? await loadCron() : () => false;
+  const isOpen = (window: FreezeWindow, nowMs: number): boolean =>
+    'cron' in window
+      ? cronTicked(window.cron, timezone, nowMs - window.forMs, nowMs)
+      : nowMs >= startOf(window.from) && nowMs < endOf(window.to);
+  return (nowMs) => {
+    const window = windows.find((each) => isOpen(each, nowMs));
+    if (window === undefined) return null;
+    return 'cron' in window ? `cron ${window.cron}` : `${window.from} to ${window.to}`;
+  };
 }
 
 function isDate(text: string): boolean {

@@ -4,6 +4,7 @@ import { KINDS } from '../core/catalog.ts';
 import type { Extra } from '../core/diff.ts';
 import { diffKind } from '../core/diff.ts';
 import { kindNameKey } from '../core/history.ts';
+import { isOpenApproval } from '../core/make-plan.ts';
 import { nameKey } from '../core/names.ts';
 import type { HoldRule } from '../core/plan.ts';
 import type { EntryKey, UsageIndex } from '../core/usage.ts';
@@ -72,6 +73,10 @@ export function judgeAgain(
     const who = `${given.slice(0, 5).join(', ')}${given.length > 5 ? ` and ${given.length - 5} more` : ''}`;
     return hold('in_use', `it was given to ${who} while the run was under way`);
   }
+  const isUsed = (findings.usage.get(key) ?? []).length > 0;
+  if (isUsed && hasRunOut(context, operation)) {
+    return hold('in_use', 'people have it, and its approvedDeletes ran out while the run was under way');
+  }
   const extra = findings.extras.get(key);
   if (extra === undefined) {
     return hold('rename', 'what else had its name went or was renamed while the run was under way');
@@ -95,6 +100,19 @@ function answeredFor(
   return operations.find(
     ({ seq, kind: other }) => other === kind && statuses.get(seq)?.entry?.remoteId === remoteId,
   )?.name;
+}
+
+/** Whether an approval that stood in the file when the plan was made has ended since. */
+function hasRunOut({ request, deps, plannedAtMs }: ApplyContext, { kind, name }: NumberedOperation): boolean {
+  const days = [plannedAtMs, deps.clock.nowMs()].map((ms) => new Date(ms).toISOString().slice(0, 10));
+  const [then = '', now = ''] = days;
+  const approvals = request.settings.desired.approvedDeletes.filter(
+    (approval) => approval.kind === kind && nameKey(approval.name) === nameKey(name),
+  );
+  return (
+    approvals.some((approval) => isOpenApproval(approval, then)) &&
+    !approvals.some((approval) => isOpenApproval(approval, now))
+  );
 }
 
 /** Whether a new name is not there although it was; after an early delete the plan's own create of it is still to come. */

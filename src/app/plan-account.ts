@@ -8,13 +8,15 @@ import { makePlan } from '../core/make-plan.ts';
 import type { History } from '../core/history.ts';
 import { judgeHistory } from '../core/history.ts';
 import type { Plan } from '../core/plan.ts';
-import { openFreezeWindow } from './freeze.ts';
+import type { FreezeWatch } from './freeze.ts';
+import { watchFreeze } from './freeze.ts';
 import type { Observation } from './observe.ts';
 import type { Acceptance, AccountRequest, PlanningDeps } from './request.ts';
 
 export interface Planned {
   readonly plan: Plan;
   readonly history: History;
+  readonly frozen: FreezeWatch;
   /** Whether the configuration is as new as what was last applied, or its age was accepted. */
   readonly sourceAccepted: boolean;
   /** The entries that the file names, by present or former names: adopted by an applied run. */
@@ -37,6 +39,7 @@ export async function planAccount(
     missingHoldings: observation.missing,
   });
   const source = await sourceAge(request, deps);
+  const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
   const plan = makePlan({
     account: settings.name,
     remoteAccountId: observation.remoteAccountId,
@@ -46,7 +49,7 @@ export async function planAccount(
     policy: settings.policy,
     observed: observation.observed,
     history,
-    frozen: await openFreezeWindow(settings.policy.freeze, settings.timezone, nowMs, deps.cronTicked),
+    frozen: frozen(nowMs),
     source,
     acceptOlderSource: accept.olderSource,
     blocked: accept.shrink ? null : observation.shrink,
@@ -58,6 +61,7 @@ export async function planAccount(
   return {
     plan,
     history,
+    frozen,
     sourceAccepted: source !== 'older' || accept.olderSource,
     named: (observed) => namedEntries(settings.desired, observed, history),
   };

@@ -45,8 +45,10 @@ export interface PlanningDeps {
   readonly sha256: (text: string) => string;
   /** How commit `a` stands to commit `b` in the history of the configuration. */
   readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
-  /** Whether a cron line ticked between two moments (epoch ms, the first exclusive). */
-  readonly cronTicked: (cron: string, timezone: string, afterMs: number, upToMs: number) => Promise<boolean>;
+  /** Loads what says whether a cron line ticked between two moments (epoch ms, the first exclusive). */
+  readonly loadCron: () => Promise<
+    (cron: string, timezone: string, afterMs: number, upToMs: number) => boolean
+  >;
 }
 
 /** What a dry run needs: it is journaled. */

@@ -48,7 +48,7 @@ export function makePlan(input: PlanInput): Plan {
     return desired === undefined ? [] : [diffKind(kind, desired, observed, usage, history)];
   });
   const today = input.now.slice(0, 10);
-  const approvals = input.desired.approvedDeletes.filter((approval) => isOpen(approval, today));
+  const approvals = input.desired.approvedDeletes.filter((approval) => isOpenApproval(approval, today));
   const judgement = judge(diffs, {
     policy: input.policy,
     usage,
@@ -132,8 +132,8 @@ export function makePlan(input: PlanInput): Plan {
   };
 }
 
-/** Through its last day, UTC. */
-function isOpen(approval: ApprovedDelete, today: string): boolean {
+/** Whether an approval holds on a day (`YYYY-MM-DD`, UTC): through its last one (contract, section 4). */
+export function isOpenApproval(approval: ApprovedDelete, today: string): boolean {
   return approval.expires === undefined || today <= approval.expires;
 }
 

@@ -49,7 +49,10 @@ export interface ServiceReader {
   traffic(): Traffic;
 }
 
-/** What came of one create. `doubtful`: it may have happened, and only a list can tell. */
+/**
+ * What came of one create. `doubtful`: it may have happened, and only a list can tell. `outdated`: `mayStart` forbade
+ * another attempt, and it certainly did not happen; `error` is what the last attempt met, null when there was none.
+ */
 export type CreateOutcome =
   | {
       readonly type: 'created';
@@ -63,7 +66,8 @@ export type CreateOutcome =
       readonly httpStatus: number | null;
       readonly attempts: number;
     }
-  | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number };
+  | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number }
+  | { readonly type: 'outdated'; readonly error: ServiceError | null; readonly attempts: number };
 
 /** What came of one delete. `doubtful`: an answer was lost or leaves it open. `outdated`: `isFresh` forbade another attempt. */
 export type DeleteOutcome =

@@ -11,15 +11,14 @@ import { parseCreated } from './shapes.ts';
 export function createWriter(requests: Requests, token: TokenGuard): ServiceWriter {
   return {
     async create(kind: Kind, name: string, mayStart: () => boolean): Promise<CreateOutcome> {
+      let last: ServiceError | null = null;
+      // Sent again only when it certainly did not happen: throttled, or never connected.
+      const repeats = (failure: FailedAttempt): boolean => {
+        last = failure.error;
+        return !failure.reached;
+      };
       try {
-        // Sent again only when it certainly did not happen: throttled, or never connected.
-        const { answer, attempts } = await requests.send(
-          'POST',
-          PATHS[kind],
-          { name },
-          (failure) => !failure.reached,
-          mayStart,
-        );
+        const { answer, attempts } = await requests.send('POST', PATHS[kind], { name }, repeats, mayStart);
         const entry = parseCreated(answer.text, token);
         if (entry !== undefined) return { type: 'created', entry, httpStatus: answer.status, attempts };
         const reason = `the create was answered with status ${answer.status} but without the entry`;
@@ -27,6 +26,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
+        if (error.outdated) return { type: 'outdated', error: last, attempts };
         if (!isDoubtful(error)) return { type: 'failed', error: error.error, attempts };
         return {
           type: 'doubtful',

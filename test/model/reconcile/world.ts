@@ -153,7 +153,7 @@ function startProgram({ script, sandbox, file, newRunId }: Start): Program {
     newRunId,
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
     compareCommits: () => Promise.resolve('unknown'),
-    cronTicked: () => Promise.resolve(false),
+    loadCron: () => Promise.resolve(() => false),
   };
   return {
     run(wish, { mode, acceptShrink, stop, onPlan }) {

@@ -86,8 +86,7 @@ export class Stage {
       newRunId: () => this.newRunId(),
       sha256: (text) => createHash('sha256').update(text).digest('hex'),
       compareCommits: () => Promise.resolve('unknown'),
-      cronTicked: (cron, timezone, afterMs, upToMs) =>
-        Promise.resolve(cronTicked(cron, timezone, afterMs, upToMs)),
+      loadCron: () => Promise.resolve(cronTicked),
     };
   }
 

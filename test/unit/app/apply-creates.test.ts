@@ -41,11 +41,14 @@ function scenery(of: Scenery = {}) {
     asked: [] as string[],
     /** By the name and how often it has been sent, from 1. */
     answer: (_name: string, _times: number): CreateOutcome | null => null,
+    /** The freeze window that is open. */
+    window: null as string | null,
   };
   let ids = 0;
   const writer: ServiceWriter = {
     ...unasked<ServiceWriter>('writer'),
-    create: async (kind: Kind, name: string) => {
+    create: async (kind: Kind, name: string, mayStart: () => boolean) => {
+      if (!mayStart()) return { type: 'outdated', error: null, attempts: 0 };
       on.sent.push(name);
       ids += 1;
       const told = on.answer(name, on.sent.filter((each) => each === name).length);
@@ -69,7 +72,8 @@ function scenery(of: Scenery = {}) {
     },
   };
   const reader = readerOf(() => on.lists());
-  const bare = bareContext({ clock, request, writer, reader, planned: of.planned ?? {} });
+  const frozen = () => on.window;
+  const bare = bareContext({ clock, request, writer, reader, frozen, planned: of.planned ?? {} });
   const context = {
     ...bare,
     deps: { ...bare.deps, journal },
@@ -99,6 +103,7 @@ function refused(httpStatus: number, attempts = 1): CreateOutcome {
   return { type: 'failed', error: new ServiceError('rejected', 'refused', { httpStatus }), attempts };
 }
 
+const BUSY = new ServiceError('throttled', 'busy', { httpStatus: 429 });
 const LOST: CreateOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502, attempts: 1 };
 
 describe('creates', () => {
@@ -512,5 +517,53 @@ describe('whose account it is', () => {
       ['A done', 'B done'],
       ['A', 'A', 'B'],
     ]);
+  });
+});
+
+describe('a freeze window that opens in the course of a run', () => {
+  const opened = (on: ReturnType<typeof scenery>, outcome: CreateOutcome | null): CreateOutcome | null => {
+    on.window = 'cron * * * * *';
+    return outcome;
+  };
+
+  it('holds the creates that have not been sent', async () => {
+    const on = scenery();
+    on.answer = (name) => (name === 'B' ? opened(on, null) : null);
+    expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C held']);
+    expect(on.sent).toEqual(['A', 'B']);
+    expect(on.context.statuses.get(3)).toMatchObject({
+      rule: 'freeze',
+      attempts: 0,
+      reason: expect.stringContaining('(cron * * * * *) opened') as string,
+    });
+  });
+
+  it('holds one that was throttled and may not be sent again', async () => {
+    const on = scenery();
+    on.answer = () => opened(on, { type: 'outdated', error: BUSY, attempts: 2 });
+    expect(await on.apply('A')).toEqual(['A held']);
+    expect(on.context.statuses.get(1)).toMatchObject({ rule: 'freeze', attempts: 2 });
+  });
+
+  it('holds one that certainly did not happen, and is not sent again', async () => {
+    const on = scenery();
+    on.answer = () => opened(on, LOST);
+    expect(await on.apply('A')).toEqual(['A held']);
+    expect([on.sent, on.context.statuses.get(1)?.attempts]).toEqual([['A'], 1]);
+  });
+});
+
+describe('a create that was throttled when the run was stopped', () => {
+  it.each([
+    [2, 'A failed', 'busy'],
+    [0, 'A skipped', 'interrupted'],
+  ])('and was sent %d times is %s', async (attempts, outcome, reason) => {
+    const on = scenery();
+    on.answer = () => {
+      on.request.stop();
+      return { type: 'outdated', error: attempts === 0 ? null : BUSY, attempts };
+    };
+    expect(await on.apply('A')).toEqual([outcome]);
+    expect(on.context.statuses.get(1)?.reason).toContain(reason);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
 import { conclude } from '../../../src/app/apply-context.ts';
 import { applyDeletes } from '../../../src/app/apply-deletes.ts';
-import type { DesiredEntry, ObservedCatalog } from '../../../src/core/catalog.ts';
+import type { ApprovedDelete, DesiredEntry, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { DeleteOutcome, ServiceWriter } from '../../../src/core/ports.ts';
 import type { ApiSettings } from '../../../src/core/settings.ts';
@@ -29,13 +29,14 @@ interface Scenery {
   readonly operations?: readonly NumberedOperation[];
   readonly planned?: Partial<ObservedCatalog>;
   readonly desired?: readonly DesiredEntry[];
+  readonly approved?: readonly ApprovedDelete[];
 }
 
 /** A service that holds lists and deletes from them; `answer` may decide otherwise. */
 function scenery(of: Scenery = {}) {
   const clock = new QuickClock();
   const request = {
-    ...bareRequest({ skill: of.desired ?? wanted('Kept') }),
+    ...bareRequest({ skill: of.desired ?? wanted('Kept'), approvedDeletes: of.approved ?? [] }),
     api: { ...API, concurrency: 1, ...of.api },
   };
   const start = of.lists ?? { skill: ['A', 'B', 'C'].map((name) => entry(name)) };
@@ -45,6 +46,8 @@ function scenery(of: Scenery = {}) {
     lists: observed(start) as ObservedCatalog | Error,
     sent: [] as string[],
     answer: (_id: string): DeleteOutcome | null => null,
+    /** The freeze window that is open. */
+    window: null as string | null,
     /** Called with each list; an error that it returns is thrown in its place. */
     onRead: (): Error | undefined => undefined,
   };
@@ -63,7 +66,8 @@ function scenery(of: Scenery = {}) {
     },
   };
   const reader = readerOf(() => on.onRead() ?? on.lists);
-  const parts: BareParts = { clock, request, writer, reader, planned: of.planned ?? start };
+  const frozen = () => on.window;
+  const parts: BareParts = { clock, request, writer, reader, frozen, planned: of.planned ?? start };
   const context = bareContext({ ...parts, operations: of.operations ?? ABC });
   return Object.assign(on, { context, reader, remove });
 }
@@ -327,6 +331,71 @@ describe('the reason for a delete', () => {
     conclude(on.context, 2, 'done', { entry: { remoteId: '9', name: 'kept' } });
     await applyDeletes(on.context, [old]);
     expect(outcomes(on, [old])).toEqual([goes ? 'Old done' : 'Old held rename']);
+  });
+});
+
+describe('a freeze window that opens in the course of a run', () => {
+  it('holds the deletes that have not been sent', async () => {
+    const on = scenery();
+    on.answer = (id) => {
+      if (id === 'B') on.window = '2026-12-24 to 2026-12-26';
+      return null;
+    };
+    await applyDeletes(on.context, ABC);
+    expect([on.sent.length, outcomes(on, ABC)]).toEqual([2, ['A done', 'B done', 'C held freeze']]);
+    expect(on.context.statuses.get(3)?.reason).toContain('2026-12-24 to 2026-12-26');
+  });
+
+  it.each([
+    ['held when it was only throttled', false, 'A held freeze'],
+    ['unknown when an answer was lost', true, 'A unknown'],
+  ])('leaves a delete that was sent %s', async (_, maybeDone, outcome) => {
+    const on = scenery({ api: { retries: 4 } });
+    on.answer = () => {
+      on.window = 'now';
+      return { type: 'outdated', error: BUSY, attempts: 2, maybeDone };
+    };
+    await applyDeletes(on.context, ABC.slice(0, 1));
+    expect([on.sent.length, outcomes(on, ABC.slice(0, 1))]).toEqual([1, [outcome]]);
+    expect(on.context.statuses.get(1)?.attempts).toBe(2);
+  });
+
+  it('that opens while the row is committed is seen by the writer', async () => {
+    const on = scenery();
+    const sent = () => {
+      on.window = 'now';
+      return Promise.resolve('committed' as const);
+    };
+    await applyDeletes({ ...on.context, log: { ...on.context.log, sent } }, ABC.slice(0, 1));
+    expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held freeze']]);
+  });
+});
+
+describe('an approval whose last day ends in the course of a run', () => {
+  const lists = { skill: [entry('A')], resources: [person('p', ['A'])] };
+  const used = [deleting(1, 'A', ['p'])];
+  const endsToday = { kind: 'skill', name: 'A', expires: '2026-11-21' } as const;
+
+  it.each<[string, readonly ApprovedDelete[], boolean]>([
+    ['releases no more', [endsToday], false],
+    ['releases while another one does', [endsToday, { kind: 'skill', name: 'A' }], true],
+    ['of a role says nothing', [{ ...endsToday, kind: 'role' }], true],
+    ['of another name says nothing', [{ ...endsToday, name: 'B' }], true],
+    ['that had ended before says nothing', [{ ...endsToday, expires: '2026-11-20' }], true],
+  ])('%s', async (_, approved, goes) => {
+    const on = scenery({ lists, approved });
+    const context = { ...on.context, plannedAtMs: Date.parse('2026-11-21T23:59:59.999Z') };
+    on.clock.setBy(Date.parse('2026-11-22T00:00:00Z') - on.clock.nowMs());
+    await applyDeletes(context, used);
+    expect(outcomes(on, used)).toEqual([goes ? 'A done' : 'A held in_use']);
+  });
+
+  it('is of no matter for what nobody has', async () => {
+    const on = scenery({ approved: [endsToday] });
+    const context = { ...on.context, plannedAtMs: Date.parse('2026-11-21T23:59:59.999Z') };
+    on.clock.setBy(Date.parse('2026-11-22T00:00:00Z') - on.clock.nowMs());
+    await applyDeletes(context, ABC.slice(0, 1));
+    expect(on.sent).toHaveLength(1);
   });
 });
 

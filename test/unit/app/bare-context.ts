@@ -68,6 +68,7 @@ export interface BareParts {
   readonly writer?: ServiceWriter;
   readonly planned?: Partial<ObservedCatalog>;
   readonly history?: Partial<History>;
+  readonly frozen?: () => string | null;
   readonly operations?: readonly NumberedOperation[];
 }
 
@@ -82,7 +83,7 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
     newRunId: () => 'run',
     sha256: (text) => text,
     compareCommits: () => Promise.resolve('unknown'),
-    cronTicked: () => Promise.resolve(false),
+    loadCron: () => Promise.resolve(() => false),
   };
   return {
     request: parts.request ?? bareRequest(),
@@ -96,6 +97,8 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
     },
     planned: observed(parts.planned),
     history: { ...HISTORY, ...parts.history },
+    plannedAtMs: deps.clock.nowMs(),
+    frozen: parts.frozen ?? (() => null),
     operations: parts.operations ?? [],
     remoteAccountId: '42',
     identified: true,

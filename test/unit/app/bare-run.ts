@@ -142,7 +142,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
       newRunId: () => 'run',
       sha256: (text) => text,
       compareCommits: async () => before.relation ?? 'unknown',
-      cronTicked: async () => false,
+      loadCron: async () => () => false,
     },
     apply: (request, options = {}) =>
       reconcile(request, run.deps, { mode: 'apply', accept: ACCEPT_NOTHING, lockTimeoutMs: 0, ...options }),

@@ -132,8 +132,8 @@ describe('a kind of which a create failed', () => {
     expect(result).toMatchObject({ status: 'partial', failure: null });
     const held = run.told.results.filter(({ rule }) => rule === 'failed_creates');
     expect(held.map(({ seq, status, reason }) => [seq, status, reason])).toEqual([
-      [3, 'held', expect.stringContaining('a create of a skill failed')],
-      [4, 'held', expect.stringContaining('a create of a skill failed')],
+      [3, 'held', expect.stringContaining('a create of a skill was not done')],
+      [4, 'held', expect.stringContaining('a create of a skill was not done')],
     ]);
     expect(run.told.ends).toMatchObject([{ counts: { held: 2, failed: 1 } }]);
   });

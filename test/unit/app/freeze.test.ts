@@ -1,19 +1,19 @@
 // When a freeze window is open: between two instants or through whole days, or for a while after each tick.
 import { describe, expect, it } from 'vitest';
-import { openFreezeWindow } from '../../../src/app/freeze.ts';
+import { watchFreeze } from '../../../src/app/freeze.ts';
 import type { FreezeWindow } from '../../../src/core/catalog.ts';
 
 /** What is open at this moment; `ticks` are the moments at which every cron line ticks. */
 async function openAt(now: string, windows: readonly FreezeWindow[], ticks: readonly string[] = []) {
-  return await openFreezeWindow(
+  const frozen = await watchFreeze(
     windows,
     'Europe/Berlin',
-    Date.parse(now),
-    (cron, timezone, afterMs, upToMs) => {
+    async () => (cron, timezone, afterMs, upToMs) => {
       expect([cron, timezone]).toEqual(['0 18 * * 5', 'Europe/Berlin']);
-      return Promise.resolve(ticks.map((at) => Date.parse(at)).some((at) => at > afterMs && at <= upToMs));
+      return ticks.map((at) => Date.parse(at)).some((at) => at > afterMs && at <= upToMs);
     },
   );
+  return frozen(Date.parse(now));
 }
 
 describe('a freeze window between two moments', () => {

@@ -57,7 +57,7 @@ async function planned(of: Setting = {}) {
       compared.push(`${a} to ${b}`);
       return of.relation ?? 'unknown';
     },
-    cronTicked: async () => true,
+    loadCron: async () => () => true,
   };
   const commit: ConfigCommit | null =
     of.commit === undefined

@@ -88,7 +88,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     newRunId: () => `01900000-0000-7000-8000-${(runs += 1).toString(16).padStart(12, '0')}`,
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
     compareCommits: () => Promise.resolve('unknown'),
-    cronTicked: () => Promise.resolve(false),
+    loadCron: () => Promise.resolve(() => false),
   };
 
   function requestFor(wish: Wish): AccountRequest {
