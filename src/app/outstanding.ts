@@ -1,30 +1,82 @@
 // Before planning: what earlier runs sent and nobody knows the outcome of is found out, so that no create is sent twice.
+import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
+import { ServiceError } from '../core/errors.ts';
 import { nameKey } from '../core/names.ts';
+import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
 import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
 import { ownLists } from './own-lists.ts';
 import type { AccountRequest, DryRunDeps } from './request.ts';
 import type { Doubt } from './settle.ts';
-import { settle } from './settle.ts';
+import { settle, waits } from './settle.ts';
 
 interface OutstandingDoubt extends Doubt {
   readonly create: OutstandingCreate;
 }
 
-/** Settles what earlier runs left open. Returns how many creates there were; the lists are old then. */
+/** Settles what earlier runs left open. Resolves with whether it took another look at the lists: they are old then. */
 export async function settleOutstanding(
+  reader: ServiceReader,
+  runId: string,
+  observation: Observation,
+  request: AccountRequest,
+  deps: DryRunDeps,
+): Promise<boolean> {
+  const own = ownLists(reader, () => observation.remoteAccountId);
+  const [deletes, creates] = [
+    await settleDeletes(own, runId, observation, request, deps),
+    await settleCreates(own, runId, observation, request, deps),
+  ];
+  return deletes || creates;
+}
+
+/** A delete that is still listed is waited for as long as `settle` since it was sent: the list may be stale. */
+async function settleDeletes(
   reader: ServiceReader,
   runId: string,
   { observed, remoteAccountId }: Observation,
   { settings, api, signals }: AccountRequest,
   { journal, clock }: DryRunDeps,
-): Promise<number> {
-  const listed = new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
-  await journal.settleDeletes(settings.name, remoteAccountId, listed, runId, clock.nowMs());
+): Promise<boolean> {
+  const startedAtMs = clock.steadyMs();
+  let listed = keysOf(observed);
+  let isOld = false;
+  for (const waitMs of waits()) {
+    const nowMs = clock.nowMs();
+    // A clock that was set back does not prolong the wait.
+    const isOver = clock.steadyMs() - startedAtMs >= api.settleMs;
+    const openSinceMs = isOver ? Infinity : nowMs - api.settleMs;
+    const at = { nowMs, openSinceMs };
+    const open = await journal.settleDeletes(settings.name, remoteAccountId, listed, runId, at);
+    if (open === 0 || signals.stop.aborted) break;
+    await clock.sleep(waitMs, signals.stop);
+    isOld = true;
+    try {
+      const [skill, role] = [await reader.listEntries('skill'), await reader.listEntries('role')];
+      listed = keysOf({ skill: skill.items, role: role.items });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.kind === 'identity') throw error;
+      // Not being able to look is no answer; the next reading may be one.
+    }
+  }
+  return isOld;
+}
+
+function keysOf(lists: Pick<ObservedCatalog, Kind>): Set<EntryKey> {
+  return new Set(KINDS.flatMap((kind) => lists[kind].map(({ id }) => entryKey(kind, id))));
+}
+
+async function settleCreates(
+  reader: ServiceReader,
+  runId: string,
+  { remoteAccountId }: Observation,
+  { settings, api, signals }: AccountRequest,
+  { journal, clock }: DryRunDeps,
+): Promise<boolean> {
   const creates = await journal.outstandingCreates(settings.name, remoteAccountId);
-  if (creates.length === 0) return 0;
+  if (creates.length === 0) return false;
   const doubts = await Promise.all(
     creates.map(async (create): Promise<OutstandingDoubt> => {
       const known = await journal.knownIds(settings.name, remoteAccountId, create.runId);
@@ -32,21 +84,17 @@ export async function settleOutstanding(
       return { ...create, sinceMs, create, isKnown: (key) => known.has(key) };
     }),
   );
-  const settlements = await settle(
-    doubts,
-    ownLists(reader, () => remoteAccountId),
-    {
-      settleMs: api.settleMs,
-      isDesired: (kind, name) =>
-        settings.desired[kind]?.some((entry) => nameKey(entry.name) === nameKey(name)) === true,
-      clock,
-      stop: signals.stop,
-    },
-  );
+  const settlements = await settle(doubts, reader, {
+    settleMs: api.settleMs,
+    isDesired: (kind, name) =>
+      settings.desired[kind]?.some((entry) => nameKey(entry.name) === nameKey(name)) === true,
+    clock,
+    stop: signals.stop,
+  });
   for (const { doubt, ...settlement } of settlements) {
     if (settlement.type === 'open') continue;
     const entry = settlement.type === 'found' ? settlement.entry : null;
     await journal.settleOutstanding(doubt.create, entry, runId, clock.nowMs());
   }
-  return creates.length;
+  return true;
 }

@@ -88,8 +88,8 @@ async function runLocked(
   try {
     reader = await deps.service.reader(settings, signals);
     let observation = await observe(reader, runId, request, deps);
-    const settled = await settleOutstanding(reader, runId, observation, request, deps);
-    if (settled > 0) observation = await observe(reader, runId, request, deps);
+    const isOld = await settleOutstanding(reader, runId, observation, request, deps);
+    if (isOld) observation = await observe(reader, runId, request, deps);
     let planned = await planAccount(observation, options.accept, request, deps);
     const word =
       options.approvals === true ? await askForWord(planned.plan, options.mode, request, deps) : FREE;

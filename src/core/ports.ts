@@ -241,14 +241,17 @@ export interface Journal {
     runId: string,
     nowMs: number,
   ): Promise<void>;
-  /** Finds out about deletes of earlier runs whose answer was lost: done when the entry is not listed any more. */
+  /**
+   * Finds out about deletes of earlier runs whose answer was lost: done when the entry is not listed any more. What is
+   * listed and was sent after `openSinceMs` stays open, since a list may be stale. Resolves with how many do.
+   */
   settleDeletes(
     account: string,
     remoteAccountId: string | null,
     listed: ReadonlySet<EntryKey>,
     runId: string,
-    nowMs: number,
-  ): Promise<void>;
+    at: { readonly nowMs: number; readonly openSinceMs: number },
+  ): Promise<number>;
 
   beginRun(run: NewRun): Promise<void>;
   /**

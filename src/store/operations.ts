@@ -56,15 +56,16 @@ export function operationsJournal(
         seq: row.seq,
         kind: row.kind,
         name: row.name,
-        sinceMs: toMs(row.finished_at ?? row.started_at ?? toIso(0)),
+        sinceMs: sentAtMs(row),
       }));
     },
 
-    async settleDeletes(account, remoteAccountId, listed, runId, nowMs) {
-      if ((await doubtfulOperations(db, 'delete', account, remoteAccountId)).length === 0) return;
-      await durably(db, async (connection) => {
+    async settleDeletes(account, remoteAccountId, listed, runId, { nowMs, openSinceMs }) {
+      if ((await doubtfulOperations(db, 'delete', account, remoteAccountId)).length === 0) return 0;
+      return await durably(db, async (connection) => {
         const rows = await doubtfulOperations(connection, 'delete', account, remoteAccountId);
-        for (const { run_id, seq, kind, remote_id, attempts } of rows) {
+        let open = 0;
+        for (const { run_id, seq, kind, remote_id, attempts, ...times } of rows) {
           const isGone = remote_id !== null && !listed.has(entryKey(kind, remote_id));
           if (isGone) {
             const reason = 'its answer was lost; a later list shows that the entry is gone';
@@ -72,6 +73,9 @@ export function operationsJournal(
             await writeResults(connection, run_id, [
               { seq, status: 'done', attempts: Math.max(1, attempts), ...details },
             ]);
+          } else if (sentAtMs(times) > openSinceMs) {
+            open += 1;
+            continue;
           }
           await connection
             .updateTable('operations')
@@ -81,6 +85,7 @@ export function operationsJournal(
             .execute();
           await recountRun(connection, run_id);
         }
+        return open;
       });
     },
 
@@ -112,6 +117,11 @@ export function operationsJournal(
       });
     },
   };
+}
+
+/** When an operation was last heard of, else when it was sent. */
+function sentAtMs(row: { finished_at: string | null; started_at: string | null }): number {
+  return toMs(row.finished_at ?? row.started_at ?? toIso(0));
 }
 
 /** What ended runs of the account sent and nobody has found out about, in the order in which it was sent. */

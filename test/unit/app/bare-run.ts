@@ -175,7 +175,7 @@ function journalOf(before: Before, told: Told): Journal {
     }),
     knownIds: async () => new Set(before.known ?? []),
     outstandingCreates: async () => before.outstanding ?? [],
-    settleDeletes: async () => undefined,
+    settleDeletes: async () => 0,
     settleOutstanding: async (create, found) => void told.settled.push({ create, found: found?.id ?? null }),
     beginRun: async (begun) => {
       told.log.push('begin');

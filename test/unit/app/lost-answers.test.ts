@@ -1,10 +1,46 @@
 // Runs in which answers were lost: found out by a list, never sent twice blindly, also beyond the run (section 5).
 import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/app/request.ts';
-import { ServiceError } from '../../../src/core/errors.ts';
+import type { Entry } from '../../../src/core/catalog.ts';
+import { ServiceError, StoreError } from '../../../src/core/errors.ts';
 import { operations, stage } from './stage.ts';
 
 const SEED = { name: 'acme', id: '42', skills: ['Kept'], resources: [{ id: 'p1' }] };
+
+/** A journal that takes nothing more once something was written to the service. */
+function failsAfter({ journal }: ApplyDeps, writes: () => readonly string[]): ApplyDeps['journal'] {
+  const commitOperations: ApplyDeps['journal']['commitOperations'] = (...args) => {
+    if (writes().length > 0) throw new StoreError('store_full', 'the disk is full');
+    return journal.commitOperations(...args);
+  };
+  return new Proxy(journal, {
+    get: (target, key) => (key === 'commitOperations' ? commitOperations : Reflect.get(target, key)),
+  });
+}
+
+/** A service whose list of skills shows what was deleted until a moment (epoch ms). */
+function lateService(
+  { service, clock }: ApplyDeps,
+  deleted: Pick<Entry, 'id' | 'name'>,
+  untilMs: number,
+): ApplyDeps['service'] {
+  const stale: Entry = { ...deleted, accountId: '42', raw: {} };
+  return {
+    writer: service.writer.bind(service),
+    async reader(account, signals) {
+      const reader = await service.reader(account, signals);
+      return {
+        ...reader,
+        async listEntries(kind) {
+          const { items, warnings } = await reader.listEntries(kind);
+          const isLate =
+            kind === 'skill' && clock.nowMs() < untilMs && items.every(({ id }) => id !== stale.id);
+          return { items: isLate ? [...items, stale] : items, warnings };
+        },
+      };
+    },
+  };
+}
 
 describe('a create whose answer was lost', () => {
   it('after the effect is found in the list and not sent again', async () => {
@@ -143,6 +179,32 @@ describe('a delete', () => {
       expect(operations(on)).toMatchObject([{ name: 'Old', status: 'done' }]);
     },
   );
+
+  it.each([
+    ['is waited for while lists are stale, and the entry made again', 'drop-after-effect', 10_000, 1, 'done'],
+    ['is in doubt no longer than settle', 'drop-before-effect', 35_000, 0, 'unknown'],
+  ] as const)('of a killed run whose entry is wanted again %s', async (_, type, waitMs, creates, status) => {
+    const on = await stage({ seed, faults: [{ match: { method: 'DELETE' }, do: { type } }] });
+    const killed = (deps: ApplyDeps): ApplyDeps => ({
+      ...deps,
+      journal: failsAfter(deps, () => on.writes()),
+    });
+    await expect(on.apply({ skills: ['Kept'], deps: killed })).rejects.toBeInstanceOf(StoreError);
+    const startMs = on.clock.nowMs();
+    const [old = { id: '', name: '' }] = on.rows<{ id: string; name: string }>(
+      "select remote_id as id, name from operations where action = 'delete'",
+    );
+    const stale = (deps: ApplyDeps): ApplyDeps => ({
+      ...deps,
+      service: lateService(deps, old, startMs + 10_000),
+    });
+    const result = await on.apply({ skills: ['Kept', 'Old'], deps: stale });
+    expect([result.status, on.skills()]).toEqual(['converged', ['Kept', 'Old']]);
+    expect(on.writes().filter((each) => each.startsWith('POST'))).toHaveLength(creates);
+    expect(on.clock.nowMs() - startMs).toBeGreaterThanOrEqual(waitMs);
+    expect(on.clock.nowMs() - startMs).toBeLessThan(waitMs + 5000);
+    expect(on.rows("select status from operations where action = 'delete'")).toEqual([{ status }]);
+  });
 
   it('that is refused and whose entry stays has failed', async () => {
     const on = await stage({
