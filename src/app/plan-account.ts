@@ -7,6 +7,7 @@ import { entryKey } from '../core/usage.ts';
 import { makePlan } from '../core/make-plan.ts';
 import type { History } from '../core/history.ts';
 import { judgeHistory } from '../core/history.ts';
+import type { SourceAge } from '../core/plan-warnings.ts';
 import type { Plan } from '../core/plan.ts';
 import type { FreezeWatch } from './freeze.ts';
 import { watchFreeze } from './freeze.ts';
@@ -97,9 +98,10 @@ function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, histor
 async function sourceAge(
   { settings, commit }: AccountRequest,
   { journal, compareCommits }: PlanningDeps,
-): Promise<'current' | 'older' | 'diverged'> {
+): Promise<SourceAge> {
   const { lastAppliedCommit } = await journal.accountState(settings.name);
-  if (commit === null || lastAppliedCommit === null || commit.sha === lastAppliedCommit.sha) return 'current';
+  if (lastAppliedCommit === null || commit?.sha === lastAppliedCommit.sha) return 'current';
+  if (commit === null) return 'unknown';
   const relation = await compareCommits(commit.sha, lastAppliedCommit.sha);
   switch (relation) {
     case 'same':

@@ -11,6 +11,7 @@ import type { HeldChange, LeftAlone, Operation, Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
 import type { JudgedExtra } from './policy.ts';
 import { judge } from './policy.ts';
+import type { SourceAge } from './plan-warnings.ts';
 import { approvalWarnings, catalogWarnings, historyWarnings, staleListWarnings } from './plan-warnings.ts';
 import { holdingsOf, usageOf } from './usage.ts';
 
@@ -26,8 +27,8 @@ export interface PlanInput {
   readonly history: History;
   /** The open freeze window in words, or null. */
   readonly frozen: string | null;
-  /** How the configuration's commit stands to the one last applied. */
-  readonly source: 'current' | 'older' | 'diverged';
+  /** How the configuration's commit stands to the one last applied; `unknown`: there was one, and now none is known. */
+  readonly source: SourceAge;
   readonly acceptOlderSource: boolean;
   /** Why a guard refuses to write anything at all (`suspicious_shrink`), or null. */
   readonly blocked: Warning | null;

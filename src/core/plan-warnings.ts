@@ -9,11 +9,10 @@ import type { JudgedExtra } from './policy.ts';
 /** Said where a list does not show what was confirmed. */
 export const NOT_SHOWN_YET = 'not_shown_yet';
 
-export function historyWarnings(
-  history: History,
-  source: 'current' | 'older' | 'diverged',
-  acceptOlderSource: boolean,
-): Warning[] {
+/** How the commit of a configuration stands to the one that its account was last applied from. */
+export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
+
+export function historyWarnings(history: History, source: SourceAge, acceptOlderSource: boolean): Warning[] {
   const warnings: Warning[] = [];
   if (!history.known) {
     warnings.push({
@@ -26,6 +25,13 @@ export function historyWarnings(
     warnings.push({
       code: 'older_source',
       message: 'the configuration is older than the one last applied; accepted by --accept-older-source',
+    });
+  }
+  if (source === 'unknown') {
+    warnings.push({
+      code: 'unknown_source',
+      message:
+        'this account was last applied from a git commit, and the commit of this configuration is not known: git is missing, refuses the repository or does not hold the file. Whether it is older cannot be judged',
     });
   }
   if (source === 'diverged') {

@@ -1,6 +1,7 @@
 // From an observation to a plan: how old the source is, what the file names, and what is said before a person judges.
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../src/app/observe.ts';
+import type { SourceAge } from '../../../src/core/plan-warnings.ts';
 import { planAccount } from '../../../src/app/plan-account.ts';
 import type { PlanningDeps } from '../../../src/app/request.ts';
 import type { DesiredCatalog } from '../../../src/core/catalog.ts';
@@ -87,8 +88,9 @@ const rules = ({ plan }: Planning) => plan.held.map((held) => held.rules);
 describe('the source', () => {
   const last = { sha: 'b', committedAt: '2026-03-10T12:00:00+01:00' };
 
-  it.each<[string, Setting, 'current' | 'older' | 'diverged', number]>([
-    ['without git', { lastApplied: last }, 'current', 0],
+  it.each<[string, Setting, SourceAge, number]>([
+    ['without git', {}, 'current', 0],
+    ['without git, and with it before', { lastApplied: last }, 'unknown', 0],
     ['never applied before', { commit: 'a' }, 'current', 0],
     ['the commit that was applied last', { commit: 'b', lastApplied: last }, 'current', 0],
     ['the same to git', { commit: 'a', lastApplied: last, relation: 'same' }, 'current', 1],
@@ -116,7 +118,7 @@ describe('the source', () => {
   ])('%s', async (_, of, source, comparisons) => {
     const made = await planned(of);
     expect(rules(made)).toEqual(source === 'older' ? [['stale_source']] : []);
-    expect(codes(made)).toEqual(source === 'diverged' ? ['diverged_source'] : []);
+    expect(codes(made)).toEqual(source === 'diverged' || source === 'unknown' ? [`${source}_source`] : []);
     expect([made.compared, made.sourceAccepted]).toEqual([
       Array.from({ length: comparisons }, () => 'a to b'),
       source !== 'older',
