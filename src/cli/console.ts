@@ -1,5 +1,5 @@
 // Where a command's words go: data to stdout or a file, everything else to stderr; colour on a terminal only.
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { StoreError, UsageError } from '../core/errors.ts';
@@ -77,6 +77,24 @@ function tryToOpen(file: string): void {
   } catch (error) {
     throw new UsageError(`cannot write ${file} (${reasonOf(error)}); check the path of --output`);
   }
+  refuseDatabase(file, '--output');
+}
+
+const SQLITE_HEADER = 'SQLite format 3\0';
+
+/** A mistyped path must not cost the journal: a report never takes the place of a database. */
+export function refuseDatabase(file: string, flag: string): void {
+  const header = Buffer.alloc(SQLITE_HEADER.length);
+  try {
+    if (!statSync(file).isFile()) return;
+    const descriptor = openSync(file, 'r');
+    readSync(descriptor, header, 0, header.length, 0);
+    closeSync(descriptor);
+  } catch {
+    return; // What cannot be read is told when it is written.
+  }
+  if (header.toString('latin1') !== SQLITE_HEADER) return;
+  throw new UsageError(`${file} is a database, and was left as it is; name another file for ${flag}`);
 }
 
 function reasonOf(error: unknown): string {

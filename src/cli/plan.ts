@@ -10,7 +10,7 @@ import { renderPlans } from '../report/plan-report.ts';
 import { visibleJson } from '../report/visible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
-import { openOutput, progressLine } from './console.ts';
+import { openOutput, progressLine, refuseDatabase } from './console.ts';
 import type { ConfiguredAccount, Environment, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
@@ -97,6 +97,7 @@ export async function planOne(
 }
 
 async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
+  refuseDatabase(file, '--out');
   try {
     await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: 0o600 });
   } catch (error) {

@@ -301,6 +301,17 @@ test('a store in a folder that cannot be made is refused', async () => {
   await expectStoreRefused(s, /cannot be opened|nothing has run here/);
 });
 
+test('a report does not take the place of the store, whose journal nothing could bring back', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  expect((await s.run(['plan'])).status).toBe(0);
+  for (const flag of ['--output', '--out']) {
+    const result = await s.run(['plan', flag, 'data/rolecall.db']);
+    expect([result.status, result.stderr]).toEqual([64, expect.stringContaining('is a database')]);
+    expectNoStack(result);
+  }
+  expect((await s.run(['history'])).stdout).toContain('planned');
+});
+
 test('a report that cannot be written to its file is said before the service is written to', async () => {
   const s = await scene({ file: 'skills: [A]' });
   s.write('file', 'a regular file');
