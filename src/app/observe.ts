@@ -20,6 +20,8 @@ import type { AccountRequest, PlanningDeps } from './request.ts';
 export interface Observation {
   readonly observed: ObservedCatalog;
   readonly remoteAccountId: string | null;
+  /** The name under which this account was managed until this run, when its file was renamed; else null. */
+  readonly formerName: string | null;
   /** Whether anything listed carried an account id, so that it is known before the first write. */
   readonly identified: boolean;
   readonly missing: readonly MissingHolding[];
@@ -51,13 +53,15 @@ export async function observe(
   const identify = await identityCheck(request, deps);
   const first = await readLists(reader);
   const remoteAccountId = identify(first);
-  const other = await deps.journal.identify({
+  const claim = {
     runId,
     account: settings.name,
     baseUrl: settings.baseUrl,
     remoteAccountId,
     configured: request.configured,
-  });
+  };
+  const formerName = await deps.journal.inherit(claim);
+  const other = await deps.journal.identify(claim);
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
   if (listedAccountId(first) === null) {
     const foreign = await deps.journal.foreignAccount(settings.name, remoteAccountId, keysOf(first));
@@ -72,6 +76,7 @@ export async function observe(
   return {
     observed,
     remoteAccountId,
+    formerName,
     identified: listedAccountId(observed) !== null,
     missing:
       baseline === null

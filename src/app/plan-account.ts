@@ -54,7 +54,11 @@ export async function planAccount(
     source,
     acceptOlderSource: accept.olderSource,
     blocked: accept.shrink ? null : observation.shrink,
-    warnings: [...observation.observed.warnings, ...identityWarnings(observation)],
+    warnings: [
+      ...observation.observed.warnings,
+      ...identityWarnings(observation),
+      ...renameWarnings(observation),
+    ],
     configDigest: settings.configDigest,
     configCommit: commit?.sha ?? null,
     sha256: deps.sha256,
@@ -75,6 +79,16 @@ function identityWarnings({ identified, remoteAccountId }: Observation): Warning
     {
       code: 'identity_unknown',
       message: `nothing listed carries an account id, so it is not certain that this is account ${remoteAccountId}; nothing is deleted until the answer to a create says so; what has to go before that can be deleted there by hand`,
+    },
+  ];
+}
+
+function renameWarnings({ formerName }: Observation): Warning[] {
+  if (formerName === null) return [];
+  return [
+    {
+      code: 'renamed_account',
+      message: `this account was managed as “${formerName}” until its file was renamed; its history is carried on under the new name, and so is a pause`,
     },
   ];
 }

@@ -17,7 +17,14 @@ export async function preview(request: AccountRequest, deps: PreviewDeps): Promi
   const { accountState, foreignAccount, lastGood, memory } = deps.journal;
   const readOnly: PlanningDeps = {
     ...deps,
-    journal: { accountState, foreignAccount, lastGood, memory, identify: deps.claimant },
+    journal: {
+      accountState,
+      foreignAccount,
+      lastGood,
+      memory,
+      inherit: () => Promise.resolve(null),
+      identify: deps.claimant,
+    },
   };
   try {
     const reader = await deps.service.reader(request.settings, request.signals);

@@ -1,5 +1,6 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal (contract, section 5).
 // A list of steps; each step is a file of its own.
+import type { Warning } from '../core/catalog.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { ServiceReader, Traffic } from '../core/ports.ts';
@@ -100,9 +101,10 @@ async function runLocked(
     await recordPlan(runId, observation, plan, request, deps);
     await options.onPlan?.(plan, runId);
 
-    if (plan.status === 'blocked' || word.verdict === 'waits') {
+    const pause = await inheritedPause(observation, request, deps);
+    if (plan.status === 'blocked' || word.verdict === 'waits' || pause.length > 0) {
       const waits = word.verdict === 'waits' ? { pending: plan.digest } : {};
-      const { warnings } = word;
+      const warnings = [...word.warnings, ...pause];
       return await endRun(
         runId,
         { status: plan.status, plan, traffic: reader.traffic(), warnings, ...waits },
@@ -135,6 +137,18 @@ async function runLocked(
   } catch (error) {
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
+}
+
+/** The daemon learns of the pause of a renamed account only in its first run under the new name. */
+async function inheritedPause(
+  { formerName }: Observation,
+  { settings, trigger }: AccountRequest,
+  { journal }: ApplyDeps,
+): Promise<Warning[]> {
+  if (formerName === null || !['schedule', 'start', 'catch_up'].includes(trigger)) return [];
+  if (!(await journal.accountState(settings.name)).paused) return [];
+  const message = `“${formerName}” was paused, and so is this account now; nothing was written. \`rolecall resume ${settings.name}\` goes on`;
+  return [{ code: 'paused', message }];
 }
 
 async function beginRun(

@@ -34,7 +34,7 @@ export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false };
 /** What a plan asks of the journal. */
 export type PlanningMemory = Pick<
   Journal,
-  'accountState' | 'identify' | 'foreignAccount' | 'lastGood' | 'memory'
+  'accountState' | 'inherit' | 'identify' | 'foreignAccount' | 'lastGood' | 'memory'
 >;
 
 /** What observing and planning needs: nothing here can write to the service, nor journal a run. */

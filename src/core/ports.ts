@@ -255,6 +255,12 @@ export interface Journal {
 
   beginRun(run: NewRun): Promise<void>;
   /**
+   * Carries on, under the name of an account that has never claimed a remote account, what is journaled of one that has
+   * claimed this one at the same address and is neither configured nor under way any more: its file was renamed.
+   * Resolves with the former name, or null.
+   */
+  inherit(claim: IdentityClaim): Promise<string | null>;
+  /**
    * Claims the remote account that the run found out, and remembers it from now on. Resolves with the name of the
    * account among `configured` that has claimed it at the same address before, or null. Exactly one of two that run
    * at once gets it.

@@ -36,6 +36,8 @@ export interface Before {
   readonly known?: readonly EntryKey[];
   readonly approval?: ApprovalTaking;
   readonly claimedBy?: string;
+  readonly formerName?: string;
+  readonly paused?: boolean;
   readonly relation?: CommitRelation;
   /** Whether another process has taken the lock when the run is remembered. */
   readonly lostLock?: boolean;
@@ -156,13 +158,14 @@ function journalOf(before: Before, told: Told): Journal {
     ...unasked<Journal>('journal'),
     accountState: async () => ({
       remoteAccountId: null,
-      paused: false,
+      paused: before.paused ?? false,
       throttledUntilMs: null,
       lastAppliedCommit: before.lastApplied ?? null,
       pending: null,
       approval: null,
       consecutiveFailures: 0,
     }),
+    inherit: async () => before.formerName ?? null,
     identify: async () => before.claimedBy ?? null,
     foreignAccount: async () => null,
     lastGood: async () => before.lastGood ?? null,

@@ -18,6 +18,7 @@ interface Setting {
   readonly accountId?: string;
   /** Who has claimed the remote account before. */
   readonly claimedBy?: string;
+  readonly formerName?: string;
   /** What was made in another account. */
   readonly foreign?: ReadonlySet<string>;
   /** Whether the store says that the lists are the same as the last good ones. */
@@ -32,6 +33,7 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
   const journal: Journal = {
     ...unasked<Journal>('journal'),
     accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: of.remembered ?? null }),
+    inherit: async () => of.formerName ?? null,
     identify: async (claim) => {
       claims.push(claim);
       return of.claimedBy ?? null;
@@ -91,6 +93,7 @@ describe('one reading', () => {
     const journal: Journal = {
       ...unasked<Journal>('journal'),
       accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: null }),
+      inherit: async () => null,
       identify: async () => null,
       foreignAccount: async () => null,
       lastGood: async () => null,

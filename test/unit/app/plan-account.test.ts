@@ -70,6 +70,7 @@ async function planned(of: Setting = {}) {
   const observation: Observation = {
     observed: observed({ skill: [entry('Kept'), entry('Old')] }),
     remoteAccountId: '42',
+    formerName: null,
     identified: true,
     missing: [],
     shrink: null,

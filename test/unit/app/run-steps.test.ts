@@ -328,3 +328,29 @@ describe('what an applied run remembers', () => {
     expect(run.told.applied).toHaveLength(count);
   });
 });
+
+describe('an account whose file was renamed while it was paused', () => {
+  it.each<[Trigger, boolean]>([
+    ['schedule', false],
+    ['start', false],
+    ['catch_up', false],
+    ['manual', true],
+    ['cli', true],
+  ])('and that is run by %s writes: %s', async (trigger, writes) => {
+    const run = bareRun({}, { formerName: 'old', paused: true });
+    const result = await run.apply({ ...wishing('New'), trigger });
+    expect(result).toMatchObject({ status: writes ? 'converged' : 'planned' });
+    expect(run.sent).toHaveLength(writes ? 1 : 0);
+    const codes = run.told.ends.flatMap(({ warnings }) => warnings.map(({ code }) => code));
+    expect(codes).toEqual(writes ? ['renamed_account'] : ['renamed_account', 'paused']);
+  });
+
+  it.each([
+    ['renamed and not paused', { formerName: 'old' }],
+    ['paused since the run began, and not renamed', { paused: true }],
+  ])('is run when it was %s', async (_, before) => {
+    const run = bareRun({}, before);
+    const result = await run.apply({ ...wishing('New'), trigger: 'schedule' });
+    expect(result).toMatchObject({ status: 'converged' });
+  });
+});

@@ -193,6 +193,77 @@ describe('another remote account behind the same name', () => {
   });
 });
 
+describe('an account whose file was renamed', () => {
+  const claimOf = (id: string, account: string, configured: readonly string[] = [account]) =>
+    ({ runId: id, account, baseUrl: BASE, remoteAccountId: '42', configured: new Set(configured) }) as const;
+
+  /** An account “old” with a run, a snapshot, an entry of its own, a missing holding and a pause. */
+  async function renamed() {
+    const store = fixture();
+    const lease = await store.take(runId(1), Date.now(), 'old');
+    const id = await store.begin(1, { account: 'old' });
+    const missing = [{ kind: 'skill', remoteId: 'a', resourceId: 'p', sinceMs: T0 }] as const;
+    await store.record(id, { skill: [listed('a', 'A')] }, { account: 'old', missing });
+    const applied = { remoteAccountId: '42', named: [entryKey('skill', 'a')], commit: null };
+    await store.journal.rememberApplied(lease, { runId: id, ...applied });
+    await store.end(id);
+    store.execute("update accounts set paused = 1, last_applied_commit = 'c0ffee' where name = 'old'");
+    return { ...store, lease };
+  }
+
+  it('goes on with all that is journaled of it', async () => {
+    const store = await renamed();
+    await store.locks.release(store.lease);
+    const id = await store.begin(2, { account: 'new', remote: null });
+    expect(await store.journal.inherit(claimOf(id, 'new'))).toBe('old');
+    const state = await store.journal.accountState('new');
+    expect([state.remoteAccountId, state.paused, state.lastAppliedCommit?.sha]).toEqual([
+      '42',
+      true,
+      'c0ffee',
+    ]);
+    const memory = await store.journal.memory('new', '42', T0);
+    expect([memory.applied, [...memory.owned]]).toEqual([true, ['skill:a']]);
+    const last = await store.journal.lastGood('new', '42', observed());
+    expect(last?.observed.skill).toMatchObject([{ id: 'a' }]);
+    expect(last?.missing).toMatchObject([{ remoteId: 'a', resourceId: 'p' }]);
+    expect(store.rows('select name from accounts')).toEqual([{ name: 'new' }]);
+    expect(store.rows("select 1 from runs where account = 'new'")).toHaveLength(2);
+    expect(await store.journal.inherit(claimOf(id, 'new'))).toBeNull();
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ['is still configured under its old name too', 'new', ['new', 'old']],
+    ['has an id of its own already', 'other', ['other']],
+  ])('inherits nothing when it %s', async (_, account, configured) => {
+    const store = await renamed();
+    await store.locks.release(store.lease);
+    const id = await store.begin(2, { account, remote: account === 'other' ? '43' : null });
+    expect(await store.journal.inherit(claimOf(id, account, configured))).toBeNull();
+    expect(store.rows("select 1 from runs where account = 'old'")).toHaveLength(1);
+  });
+
+  it('inherits nothing while a run of its old name is under way, at another address or of another id', async () => {
+    const store = await renamed();
+    const id = await store.begin(2, { account: 'new', remote: null });
+    expect(await store.journal.inherit(claimOf(id, 'new'))).toBeNull();
+    await store.locks.release(store.lease);
+    const claim = claimOf(id, 'new');
+    expect(await store.journal.inherit({ ...claim, baseUrl: 'https://us.example.com' })).toBeNull();
+    expect(await store.journal.inherit({ ...claim, remoteAccountId: '43' })).toBeNull();
+    expect(await store.journal.inherit({ ...claim, remoteAccountId: null })).toBeNull();
+    expect(await store.journal.inherit(claim)).toBe('old');
+  });
+
+  it('takes the latest of several old names', async () => {
+    const store = await renamed();
+    await store.locks.release(store.lease);
+    await store.end(await store.begin(2, { account: 'newer' }));
+    const id = await store.begin(3, { account: 'new', remote: null });
+    expect(await store.journal.inherit(claimOf(id, 'new'))).toBe('newer');
+  });
+});
+
 describe('ownership', () => {
   it('is of what rolecall created and of what it adopted, once and for all', async () => {
     const store = fixture();
