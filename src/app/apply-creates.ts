@@ -1,6 +1,6 @@
 // Carries out the creates of a plan: journaled before they are sent, never sent twice blindly (contract, section 5).
 import { nameKey, nearKey } from '../core/names.ts';
-import type { CreateOutcome } from '../core/ports.ts';
+import type { CreateOutcome } from '../core/write-outcome.ts';
 import type { Entry, Kind } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';

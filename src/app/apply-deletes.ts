@@ -6,7 +6,8 @@ import type { OperationStatus } from '../core/journal.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { Clock, DeleteOutcome } from '../core/ports.ts';
+import type { Clock } from '../core/ports.ts';
+import type { DeleteOutcome } from '../core/write-outcome.ts';
 import { anythingMissing, baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import {

@@ -155,7 +155,7 @@ class NameListReader {
     }
     const odd = oddCharacters(node.value);
     if (odd !== undefined) {
-      const message = `the name ${quoted(node.value)} has invisible or unusual characters (${odd}); is that meant?`;
+      const message = `the name ${quoted(node.value)} has invisible or unusual characters (${odd}); remove them unless they are meant`;
       this.#report(spot, message, 'warning');
     }
     return { name: detached(normalName(node.value)), at: spot.range?.[0] ?? 0 };

@@ -1,7 +1,8 @@
 // Creates and deletes of one account. Says of each whether it happened, did not, or may have (contract, section 5).
 import type { Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { CreateOutcome, DeleteOutcome, ServiceWriter } from '../core/ports.ts';
+import type { ServiceWriter } from '../core/ports.ts';
+import type { CreateOutcome, DeleteOutcome } from '../core/write-outcome.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { FailedAttempt } from './requests.ts';

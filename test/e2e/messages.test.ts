@@ -99,7 +99,7 @@ const CASES: readonly Case[] = [
     options: always({ type: 'status', status: 500 }, 'POST'),
     says: [
       'Partial: the outcome of 1 of 1 operation is not known.',
-      'a create of a skill failed in this run, so none is deleted',
+      'a create of a skill was not done in this run, so none is deleted',
       'The next run looks in the lists first; nothing is sent again blindly.',
     ],
     never: '1 operation failed',

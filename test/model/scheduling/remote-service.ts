@@ -3,14 +3,13 @@ import type { Entry, Kind } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type {
   Clock,
-  CreateOutcome,
-  DeleteOutcome,
   Listing,
   RunSignals,
   ServiceReader,
   ServiceWriter,
   WritableService,
 } from '../../../src/core/ports.ts';
+import type { CreateOutcome, DeleteOutcome } from '../../../src/core/write-outcome.ts';
 import type { AccountSettings } from '../../../src/core/settings.ts';
 import type { AccountName, Mood } from './script.ts';
 import { ACCOUNTS } from './script.ts';

@@ -10,8 +10,6 @@ import type { Plan } from '../../../src/core/plan.ts';
 import type {
   AccountState,
   CommitRelation,
-  CreateOutcome,
-  DeleteOutcome,
   Journal,
   LastGood,
   NewOperation,
@@ -23,6 +21,7 @@ import type {
   ServiceReader,
   ServiceWriter,
 } from '../../../src/core/ports.ts';
+import type { CreateOutcome, DeleteOutcome } from '../../../src/core/write-outcome.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
 import { entry, observed } from '../core/builders.ts';
 import { readerOf, unasked } from './bare-context.ts';
