@@ -182,7 +182,12 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
     if (going !== undefined) {
       return `${JSON.stringify(going.name)} is there and this plan would delete it, but creates go first. If nobody has it, an approvedDeletes for it lets it go first`;
     }
-    const there = context.planned[create.kind].find(isNear);
+    const isDone = ({ id }: { readonly id: string }): boolean =>
+      early.some(
+        ({ seq, kind, remoteId }) =>
+          kind === create.kind && remoteId === id && context.statuses.get(seq)?.status === 'done',
+      );
+    const there = context.planned[create.kind].find((entry) => isNear(entry) && !isDone(entry));
     return there === undefined
       ? null
       : `${JSON.stringify(there.name)} is there and stays, and the service may not take a name so near to it`;

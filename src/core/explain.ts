@@ -34,7 +34,7 @@ export function explainHeldCreate(
     rules.map((rule) =>
       rule === 'flapping'
         ? {
-            reason: `rolecall created the ${kind} “${name}” three times within 24 hours and something removed it each time`,
+            reason: `rolecall created the ${kind} “${name}” three times within 24 hours, and something removed it, or no list showed it, each time`,
             release: 'find out who or what deletes it; it is created again once 24 hours have passed',
           }
         : freeze(facts),

@@ -32,12 +32,27 @@ export async function backupStore(file: string, target: string): Promise<{ bytes
 }
 
 async function copy(file: string, target: string): Promise<void> {
-  const source = new SQLite(file, { fileMustExist: true });
+  const source = openSource(file);
   try {
     await source.backup(target);
   } finally {
     source.close();
   }
+}
+
+/** What is wrong with the store itself is no trouble of the copy's place. */
+function openSource(file: string): SQLite.Database {
+  try {
+    const source = new SQLite(file, { fileMustExist: true });
+    if (hasOurTables(source)) return source;
+    source.close();
+  } catch (error) {
+    throw toStoreError(error, file);
+  }
+  throw new StoreError(
+    'store_foreign',
+    `no backup was made: ${file} is a database, but no store of rolecall; check \`store\` in rolecall.yaml`,
+  );
 }
 
 /** A store that is locked or no sound database is the store's trouble; the rest happened where the copy goes. */

@@ -1,5 +1,5 @@
 // The operator's word to a running daemon: approve, pause, resume, and a copy of the store (contract, sections 3 and 7).
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -372,4 +372,17 @@ test('a backup replaces an earlier copy and nothing else', async () => {
   expect(readFileSync(join(s.folder, 'notes.txt'), 'utf8')).toBe('mine');
   expect(await s.run(['backup', 'data/rolecall.db'])).toMatchObject({ status: 1, stdout: '' });
   expect((await s.apply()).run.status).toBe('converged');
+});
+
+test.each([
+  ['a folder', (file: string) => mkdirSync(file)],
+  ['somebody else’s database', (file: string) => new Database(file).exec('create table mine (x)').close()],
+] as const)('a backup of what is no store, but %s, blames that and not the copy', async (_, make) => {
+  const s = await scene({ file: 'skills: [Go]' });
+  mkdirSync(join(s.folder, 'data'), { recursive: true });
+  make(join(s.folder, 'data/rolecall.db'));
+  const { status, stdout, stderr } = await s.run(['backup', 'copy.db']);
+  expect([status, stdout, existsSync(join(s.folder, 'copy.db'))]).toEqual([1, '', false]);
+  expect(stderr).toContain('data/rolecall.db');
+  expect(stderr).not.toContain('copy.db cannot be written');
 });
