@@ -74,7 +74,9 @@ async function createFirstAlone(
     }
     const left = creates.slice(index + 1);
     if (sending.isAnswered || context.identified) return left;
-    if (context.statuses.get(operation.seq)?.status !== 'failed') {
+    const status = context.statuses.get(operation.seq)?.status;
+    // What was refused, or held before it was sent, tells nothing: the next one is as good.
+    if (status !== 'failed' && status !== 'held') {
       skip(context, left, context.halt?.message ?? UNIDENTIFIED);
       return [];
     }

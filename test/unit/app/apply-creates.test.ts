@@ -554,6 +554,15 @@ describe('a freeze window that opens in the course of a run', () => {
   });
 });
 
+describe('a freeze window that opens before the account is known', () => {
+  it('holds all creates', async () => {
+    const on = scenery({ identified: false });
+    on.window = 'now';
+    expect(await on.apply('A', 'B')).toEqual(['A held', 'B held']);
+    expect(on.context.results.map(({ rule }) => rule)).toEqual(['freeze', 'freeze']);
+  });
+});
+
 describe('a create that was throttled when the run was stopped', () => {
   it.each([
     [2, 'A failed', 'busy'],
