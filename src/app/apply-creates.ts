@@ -114,7 +114,6 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
     return null;
   }
   // While the row was committed another answer may have told that this is not the account that is meant.
-  if (halted(context)) return null;
   const mayStart = (): boolean => !halted(context) && context.frozen() === null;
   const outcome = await context.writer.create(kind, name, mayStart);
   const attempts = earlier + outcome.attempts;

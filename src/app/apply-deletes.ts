@@ -191,7 +191,7 @@ async function deleteOne(
       return concludeDelete(context, operation, { ...outcome, attempts, maybeDone });
     }
   }
-  if (attempts === 0 || last === null) return null;
+  if (last === null) return null;
   return concludeDelete(context, operation, { type: 'failed', error: last, attempts, maybeDone });
 }
 

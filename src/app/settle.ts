@@ -91,7 +91,7 @@ async function readKinds(
     try {
       lists.set(kind, (await reader.listEntries(kind)).items);
     } catch (error) {
-      if (error instanceof ServiceError && error.kind === 'identity') throw error;
+      if (!(error instanceof ServiceError) || error.kind === 'identity') throw error;
       // Not being able to look is no answer; the next reading may be one, and in the end the doubt stays open.
     }
   }

@@ -539,6 +539,30 @@ describe('a freeze window that opens in the course of a run', () => {
     });
   });
 
+  it('leaves no row `sent` of what it holds', async () => {
+    const on = scenery();
+    on.window = 'now';
+    const log = { ...on.context.log, sent: () => Promise.reject(new Error('a row was sent')) };
+    await applyCreates({ ...on.context, log }, [creating(1, 'A')], () => null);
+    expect(on.context.statuses.get(1)?.rule).toBe('freeze');
+  });
+
+  it.each(['freeze', 'stop'])(
+    'while the row is committed is seen by the writer, and so is a %s',
+    async (what) => {
+      const on = scenery();
+      const sent = () => {
+        if (what === 'freeze') on.window = 'now';
+        else on.request.stop();
+        return Promise.resolve('committed' as const);
+      };
+      const context = { ...on.context, log: { ...on.context.log, sent } };
+      await applyCreates(context, [creating(1, 'A')], () => null);
+      expect(on.sent).toEqual([]);
+      expect(on.context.statuses.get(1)?.status).toBe(what === 'freeze' ? 'held' : 'skipped');
+    },
+  );
+
   it('holds one that was throttled and may not be sent again', async () => {
     const on = scenery();
     on.answer = () => opened(on, { type: 'outdated', error: BUSY, attempts: 2 });
@@ -560,6 +584,57 @@ describe('a freeze window that opens before the account is known', () => {
     on.window = 'now';
     expect(await on.apply('A', 'B')).toEqual(['A held', 'B held']);
     expect(on.context.results.map(({ rule }) => rule)).toEqual(['freeze', 'freeze']);
+  });
+});
+
+describe('a list that is read for a create whose answer was lost', () => {
+  it('and is of another account ends the run, and nothing more is sent', async () => {
+    const on = scenery({ api: { retries: 2 } });
+    on.answer = () => LOST;
+    on.lists = () => new ServiceError('identity', 'another account');
+    expect(await on.apply('A', 'B')).toEqual(['A unknown', 'B unknown']);
+    expect([on.sent, on.context.halt?.code]).toEqual([['A', 'B'], 'identity_mismatch']);
+  });
+
+  it('for another reason than the service’s cannot be read: that is a bug, and is thrown', async () => {
+    const on = scenery();
+    on.answer = () => LOST;
+    on.lists = () => new TypeError('a bug');
+    await expect(on.apply('A')).rejects.toThrow('a bug');
+  });
+});
+
+describe('the account id of an entry that was answered', () => {
+  it.each<[string, Scenery, string | undefined, string | undefined]>([
+    ['is kept where it is another account’s', { wrong: 'not that one' }, '43', '43'],
+    ['is not kept where it is the one that is known', {}, '42', undefined],
+    ['is not kept where it is found out by it', { identified: false }, '43', undefined],
+    ['is not kept where there is none', {}, undefined, undefined],
+  ])('%s', async (_, of, answeredId, kept) => {
+    const on = scenery(of);
+    on.answer = (name) => created(name, '7', answeredId);
+    await on.apply('A');
+    expect(on.context.statuses.get(1)?.entry).toEqual({
+      remoteId: '7',
+      name: 'A',
+      existed: false,
+      ...(kept === undefined ? {} : { accountId: kept }),
+    });
+  });
+});
+
+describe('a create that failed when the run was stopped', () => {
+  it.each([
+    [1, 'A failed', 'no way'],
+    [0, 'A skipped', 'interrupted'],
+  ])('and was sent %d times is told as what it is', async (attempts, outcome, reason) => {
+    const on = scenery();
+    on.answer = () => {
+      on.request.stop();
+      return { type: 'failed', error: new ServiceError('unavailable', 'no way'), attempts };
+    };
+    expect(await on.apply('A')).toEqual([outcome]);
+    expect(on.context.statuses.get(1)?.reason).toContain(reason);
   });
 });
 

@@ -31,6 +31,7 @@ interface Scenery {
   readonly planned?: Partial<ObservedCatalog>;
   readonly desired?: readonly DesiredEntry[];
   readonly approved?: readonly ApprovedDelete[];
+  readonly history?: BareParts['history'];
 }
 
 /** A service that holds lists and deletes from them; `answer` may decide otherwise. */
@@ -68,7 +69,15 @@ function scenery(of: Scenery = {}) {
   };
   const reader = readerOf(() => on.onRead() ?? on.lists);
   const frozen = () => on.window;
-  const parts: BareParts = { clock, request, writer, reader, frozen, planned: of.planned ?? start };
+  const parts: BareParts = {
+    clock,
+    request,
+    writer,
+    reader,
+    frozen,
+    planned: of.planned ?? start,
+    history: of.history ?? {},
+  };
   const context = bareContext({ ...parts, operations: of.operations ?? ABC });
   return Object.assign(on, { context, reader, remove });
 }
@@ -325,6 +334,7 @@ describe('the reason for a delete', () => {
   it.each([
     ['which the service changed', { skill: [entry('kept', '9'), entry('Old')] }, true],
     ['which no list shows yet', { skill: [entry('Old')] }, true],
+    ['which a list shows in a third spelling', { skill: [entry('KEPT', '9'), entry('Old')] }, true],
     ['which somebody renamed', { skill: [entry('Mine', '9'), entry('Old')] }, false],
   ])('counts the entry that this run made of the new name, %s', async (_, lists, goes) => {
     const create = creating(2, 'Kept');
@@ -332,6 +342,40 @@ describe('the reason for a delete', () => {
     conclude(on.context, 2, 'done', { entry: { remoteId: '9', name: 'kept' } });
     await applyDeletes(on.context, [old]);
     expect(outcomes(on, [old])).toEqual([goes ? 'Old done' : 'Old held rename']);
+  });
+});
+
+describe('a new name that the journal knows of', () => {
+  const old = deleting(1, 'Old');
+  const desired = [{ name: 'Kept', formerly: ['Old'] }];
+  const awaited = [{ kind: 'skill', name: 'Kept', remoteId: '9' }] as const;
+  const requestedNames = new Map([['skill:9', 'Kept']] as const);
+
+  it.each<[string, BareParts['history'], Partial<ObservedCatalog>, boolean]>([
+    ['as created and not listed yet', { awaited }, { skill: [entry('Old')] }, true],
+    [
+      'under the name that the service gave it',
+      { requestedNames },
+      { skill: [entry('kept', '9'), entry('Old')] },
+      true,
+    ],
+    [
+      'under a name that it has no more',
+      { requestedNames },
+      { skill: [entry('Mine', '9'), entry('Old')] },
+      false,
+    ],
+  ])('counts as there %s: %s', async (_, history, lists, goes) => {
+    const planned = { skill: [entry('kept', '9'), entry('Old')] };
+    const on = scenery({ lists, desired, operations: [old], planned, history });
+    await applyDeletes(on.context, [old]);
+    expect(outcomes(on, [old])).toEqual([goes ? 'Old done' : 'Old held rename']);
+  });
+
+  it('is named where it went', async () => {
+    const on = scenery({ lists: { skill: [entry('Old')] }, desired, operations: [old], planned: {} });
+    await applyDeletes(on.context, [old]);
+    expect(on.context.statuses.get(1)?.reason).toContain('“Kept”');
   });
 });
 
@@ -536,6 +580,15 @@ describe('what stops', () => {
   });
 });
 
+describe('a delete that was never sent', () => {
+  it('was not tried, for the reason that kept it', async () => {
+    const on = scenery();
+    on.answer = () => refused(undefined, 0);
+    await applyDeletes(on.context, ABC.slice(0, 1));
+    expect(on.context.results[0]).toMatchObject({ status: 'skipped', attempts: 0, reason: 'no' });
+  });
+});
+
 describe('an answer that does not say whether the entry is gone', () => {
   const one = ABC.slice(0, 1);
   const lost: DeleteOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502, attempts: 2 };
@@ -553,6 +606,18 @@ describe('an answer that does not say whether the entry is gone', () => {
       { status: 'unknown', attempts: 2, httpStatus: 502, reason: 'lost' },
       { status: 'done', attempts: 2, httpStatus: 502 },
     ]);
+  });
+
+  it('does not make the lists suspicious when there are many', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `S${String(index)}`);
+    const operations = names.map((name, index) => deleting(index + 1, name));
+    const on = scenery({ lists: { skill: names.map((name) => entry(name)) }, operations });
+    on.answer = (id) => {
+      on.remove(id);
+      return lost;
+    };
+    await applyDeletes(on.context, operations);
+    expect(new Set(outcomes(on, operations).map((each) => each.split(' ')[1]))).toEqual(new Set(['done']));
   });
 
   it('is not done because one list lies', async () => {

@@ -36,6 +36,8 @@ export interface Before {
   readonly approval?: ApprovalTaking;
   readonly claimedBy?: string;
   readonly formerName?: string;
+  /** How many deletes of earlier runs are still in doubt by these lists. */
+  readonly openDeletes?: (listed: ReadonlySet<EntryKey>, at: { readonly openSinceMs: number }) => number;
   readonly paused?: boolean;
   readonly relation?: CommitRelation;
   /** Whether another process has taken the lock when the run is remembered. */
@@ -54,6 +56,8 @@ export interface Told {
   readonly results: OperationResult[];
   readonly settled: { readonly create: OutstandingCreate; readonly found: string | null }[];
   readonly adopted: string[];
+  /** What was told of deletes in doubt. */
+  readonly looked: { readonly listed: string[]; readonly nowMs: number; readonly openSinceMs: number }[];
   readonly applied: unknown[];
   readonly throttled: [string, number][];
   readonly ends: RunEnd[];
@@ -88,6 +92,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
     results: [],
     settled: [],
     adopted: [],
+    looked: [],
     applied: [],
     throttled: [],
     ends: [],
@@ -177,8 +182,12 @@ function journalOf(before: Before, told: Told): Journal {
     }),
     knownIds: async () => new Set(before.known ?? []),
     outstandingCreates: async () => before.outstanding ?? [],
-    settleDeletes: async () => 0,
-    settleOutstanding: async (create, found) => void told.settled.push({ create, found: found?.id ?? null }),
+    settleDeletes: async (_account, _remoteAccountId, listed, _run, at) => {
+      told.looked.push({ listed: [...listed], ...at });
+      return before.openDeletes?.(listed, at) ?? 0;
+    },
+    settleOutstanding: async (create, found) =>
+      void told.settled.push({ create, found: found === null ? null : found.id }),
     beginRun: async (begun) => {
       told.log.push('begin');
       told.begun.push(begun);

@@ -253,4 +253,25 @@ describe('a create that a near twin stands in the way of', () => {
     });
     expect([made.status, on.skills()]).toEqual(['converged', ['TypeScript']]);
   });
+
+  it('is refused without blaming a twin that is gone already', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['typescript'] },
+      faults: [{ match: { method: 'POST' }, do: { type: 'status', status: 409 } }],
+    });
+    const approvedDeletes = [{ kind: 'skill', name: 'typescript' }] as const;
+    expect((await on.apply({ skills: ['TypeScript'], approvedDeletes })).status).toBe('partial');
+    const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
+    expect([on.skills(), refused?.reason.includes('is there')]).toEqual([[], false]);
+  });
+
+  it('is refused with the name of a twin that stays', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['typescript'] },
+      settings: { uniqueNames: 'caseless' },
+    });
+    await on.apply({ skills: ['TypeScript', 'typescript'] });
+    const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
+    expect(refused?.reason).toContain('is there and stays');
+  });
 });

@@ -174,6 +174,10 @@ describe('what people have and no list names, in an account that was never seen'
     expect([readings, observation.observed.skill, observation.shrink]).toEqual([2, [], null]);
   });
 
+  it('is not looked for when the lists name it all', async () => {
+    expect((await observing({}, () => ({ ...skills('A', 'B'), resources: [ann] }))).readings).toBe(1);
+  });
+
   it('is nobody’s business where the file leaves the kind out', async () => {
     const bob = person('bob', undefined, 'R');
     expect((await observing({}, () => ({ ...skills('A'), resources: [bob] }))).readings).toBe(1);

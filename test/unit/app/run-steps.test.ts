@@ -180,6 +180,74 @@ describe('creates that earlier runs left open', () => {
   });
 });
 
+describe('deletes that earlier runs left open', () => {
+  const isOld = (listed: ReadonlySet<string>): number => (listed.has('skill:Old') ? 1 : 0);
+
+  it('are asked about once when none is in doubt', async () => {
+    const run = bareRun({ skill: skills('Kept') });
+    await run.apply(wishing('Kept'));
+    const nowMs = run.clock.nowMs();
+    expect(run.told.looked).toEqual([{ listed: ['skill:Kept'], nowMs, openSinceMs: nowMs - 35_000 }]);
+  });
+
+  it('are waited for until the lists tell, which are read anew then', async () => {
+    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    const startMs = run.clock.nowMs();
+    run.onRead = () => {
+      if (run.clock.nowMs() - startMs >= 3000) run.lists = observed({ skill: skills('Kept') });
+    };
+    expect(await run.apply(wishing('Kept'))).toMatchObject({ status: 'converged' });
+    expect([run.sent, run.clock.nowMs() - startMs < 6000]).toEqual([[], true]);
+  });
+
+  it('are waited for no longer than settle, also where the clock is set back', async () => {
+    const run = bareRun(
+      { skill: skills('Kept', 'Old') },
+      { openDeletes: (listed, { openSinceMs }) => (openSinceMs === Infinity ? 0 : isOld(listed)) },
+    );
+    const startMs = run.clock.steadyMs();
+    run.onRead = (reading) => {
+      if (reading === 2) run.clock.setBy(-3_600_000);
+    };
+    await run.apply(wishing('Kept'));
+    expect(run.clock.steadyMs() - startMs).toBeGreaterThanOrEqual(35_000);
+    expect(run.clock.steadyMs() - startMs).toBeLessThan(40_000);
+    expect(run.sent).toEqual(['DELETE skill Old']);
+  });
+
+  it('are waited for although a list cannot be read', async () => {
+    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    const { lists } = run;
+    run.onRead = (reading) => {
+      if (reading === 1) return;
+      run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : lists;
+      if (reading > 3) run.lists = observed({ skill: skills('Kept') });
+    };
+    expect(await run.apply(wishing('Kept'))).toMatchObject({ status: 'converged' });
+  });
+
+  it.each([
+    ['of another account fails the run', new ServiceError('identity', 'not ours'), 'identity_mismatch'],
+    ['that a bug kept from being read fails it as that', new TypeError('a bug'), 'internal'],
+  ])('by a list %s', async (_, error, code) => {
+    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    run.onRead = (reading) => {
+      if (reading > 1) run.lists = error;
+    };
+    expect(await run.apply(wishing('Kept'))).toMatchObject({ status: 'failed', failure: { code } });
+  });
+
+  it('are left open by a run that is stopped', async () => {
+    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    const request = wishing('Kept');
+    run.onRead = (reading) => {
+      if (reading === 2) request.stop();
+    };
+    expect(await run.apply(request)).toMatchObject({ status: 'interrupted' });
+    expect([run.told.looked.length, run.sent]).toEqual([2, []]);
+  });
+});
+
 describe('a plan that is expected', () => {
   it('is carried out when it is the one, and refused when it is not', async () => {
     const run = bareRun({});

@@ -114,6 +114,26 @@ describe('settling', () => {
     expect(results).toMatchObject([{ type: 'found', entry: { id: '7' } }]);
   });
 
+  it('takes no other new entry when settle has passed', async () => {
+    const { results } = await settled([{}], () => [entry('Other', '7')]);
+    expect(results).toMatchObject([{ type: 'absent' }]);
+  });
+
+  it('reads when the first of several doubts is due', async () => {
+    const startMs = new QuickClock().steadyMs();
+    const { passedMs } = await settled([{ sinceMs: startMs - 34_900 }, { name: 'B' }], () => []);
+    expect(passedMs).toBe(35_000);
+  });
+
+  it('of another account’s list is refused, and a bug is not hidden', async () => {
+    const failing = (error: Error) =>
+      settled([{}], () => {
+        throw error;
+      });
+    await expect(failing(new ServiceError('identity', 'not ours'))).rejects.toThrow('not ours');
+    await expect(failing(new TypeError('a bug'))).rejects.toThrow('a bug');
+  });
+
   it('gives one entry to one doubt only', async () => {
     const { results } = await settled([{}, {}], () => [entry('New', '7')]);
     expect(results.map(({ type }) => type).toSorted()).toEqual(['absent', 'found']);

@@ -64,6 +64,7 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
     said: warnings.map(({ code, name }) => (name === undefined ? code : `${code} ${name}`)),
     warnings,
     readings: reader.readings,
+    halt: context.halt,
     passedMs: clock.nowMs() - startMs,
   };
 }
@@ -208,6 +209,43 @@ describe('what the file asks for and this run had no part in', () => {
       handled: [],
     };
     expect((await verified(of, () => ({ skill: [entry('New', '7')] }))).said).toEqual([]);
+  });
+});
+
+describe('an entry that this run made', () => {
+  const of: Check = {
+    operations: [creating(1, 'New')],
+    answered: { New: { remoteId: '7', name: 'new' } },
+    skills: ['New'],
+  };
+
+  it.each([
+    ['and that somebody renamed has vanished', 'Mine', ['vanished New']],
+    ['is there under the name that the service gave it', 'new', []],
+    ['is there under yet another name of the service', 'NEW', []],
+  ])('%s', async (_, name, said) => {
+    expect((await verified(of, () => ({ skill: [entry(name, '7')] }))).said).toEqual(said);
+  });
+
+  it('and that no list shows yet is told as that only', async () => {
+    expect((await verified({ ...of, agoMs: 35_000 }, () => ({}))).said).toEqual(['not_shown_yet New']);
+  });
+
+  it('is not mistaken for what the run deleted', async () => {
+    const check = { operations: [deleting(1, 'Old')], skills: [], planned: skills('Old') };
+    expect((await verified(check, () => ({}))).said).toEqual([]);
+  });
+});
+
+describe('a reading that tells what the run must not go on after', () => {
+  const done = { operations: [creating(1, 'New')] };
+
+  it.each([
+    ['identity', 'identity_mismatch'],
+    ['auth', undefined],
+  ] as const)('of kind %s halts the run as %s', async (kind, code) => {
+    const { halt, readings, said } = await verified(done, () => new ServiceError(kind, 'no'));
+    expect([halt?.code, readings, said]).toEqual([code, 1, ['unverified']]);
   });
 });
 
