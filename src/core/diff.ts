@@ -113,7 +113,6 @@ export function diffKind(
  * the service changed comes after those that have the very name.
  */
 function preferred(kind: Kind, key: string, entries: readonly Entry[], usage: UsageIndex): Entry[] {
-  if (entries.length < 2) return [...entries];
   const people = (entry: Entry): number => usage.get(entryKey(kind, entry.id))?.length ?? 0;
   const changed = (entry: Entry): number => (nameKey(entry.name) === key ? 0 : 1);
   const age = (entry: Entry): number => timestampSeconds(entry.createDate) ?? Number.MAX_SAFE_INTEGER;

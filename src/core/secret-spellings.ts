@@ -36,7 +36,8 @@ function encodedBytes(text: string): readonly string[] {
   const bytes = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   if (bytes.some((byte) => byte > 0x7f)) return [];
   const hex = bytes.map(hexByte).join('');
-  const base64 = [0, 1, 2].map((offset) => base64At(bytes, offset));
+  // Where they begin 0, 1 or 2 bytes into a group of three, the first character that is all theirs begins so late.
+  const base64 = [0, 4, 2].map((firstBit) => base64From(bytes, firstBit));
   const base64url = base64.map((code) => code.replaceAll('+', '-').replaceAll('/', '_'));
   return [hex, hex.toUpperCase(), ...base64, ...base64url];
 }
@@ -45,13 +46,12 @@ function hexByte(byte: number): string {
   return byte.toString(16).padStart(2, '0');
 }
 
-/** What of a longer text's base64 these bytes alone decide, when they begin `offset` bytes into a group of three. */
-function base64At(bytes: readonly number[], offset: number): string {
+/** What of a longer text's base64 these bytes alone decide, from one of their bits on. */
+function base64From(bytes: readonly number[], firstBit: number): string {
   const bits = bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('');
-  const first = (6 - ((offset * 8) % 6)) % 6;
   let code = '';
-  for (let at = first; at + 6 <= bits.length; at += 6) {
-    code += BASE64[Number.parseInt(bits.slice(at, at + 6), 2)] ?? '';
+  for (let at = firstBit; at + 6 <= bits.length; at += 6) {
+    code += BASE64.charAt(Number.parseInt(bits.slice(at, at + 6), 2));
   }
   return code;
 }

@@ -32,8 +32,7 @@ export class Secret {
    */
   scrub(text: string): string {
     if (this.#value === '') return text;
-    const rest = text.replaceAll(this.#value, REDACTED);
-    return rest.length < TELLING ? rest : this.#withoutRuns(rest);
+    return this.#withoutRuns(text.replaceAll(this.#value, REDACTED));
   }
 
   toString(): string {
@@ -51,16 +50,14 @@ export class Secret {
   #withoutRuns(text: string): string {
     this.#runs ??= runsOf(spellings(this.#value));
     let clean = '';
-    let kept = 0;
     let end = 0;
     for (let at = 0; at + TELLING <= text.length; at += 1) {
       if (!this.#runs.has(text.slice(at, at + TELLING))) continue;
       // Runs that overlap or touch are one.
-      if (at > end || end === 0) clean += text.slice(kept, at) + REDACTED;
+      if (at > end || end === 0) clean += text.slice(end, at) + REDACTED;
       end = at + TELLING;
-      kept = end;
     }
-    return end === 0 ? text : clean + text.slice(kept);
+    return clean + text.slice(end);
   }
 }
 

@@ -1,5 +1,5 @@
 // When a freeze window is open: between two instants or through whole days, or for a while after each tick.
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { watchFreeze } from '../../../src/app/freeze.ts';
 import type { FreezeWindow } from '../../../src/core/catalog.ts';
 
@@ -31,6 +31,7 @@ describe('a freeze window between two moments', () => {
     ['2026-12-20T18:00:00.000Z', times, false],
     ['2026-12-20T07:30:00.000Z', { ...times, from: '2026-12-20T08:00:00+01:00' }, true],
     ['2026-12-20T06:30:00.000Z', { ...times, from: '2026-12-20T08:00:00+0100' }, false],
+    ['2026-12-20T07:30:00.000Z', { ...times, from: '2026-12-20T08:00:00+0100' }, true],
     ['2026-12-20T07:30:00.000Z', { ...times, from: '2026-12-20T08:00:00Z' }, false],
     ['2026-12-20T08:30:00.000Z', { ...times, from: '2026-12-20T08:00:00z' }, true],
     ['2026-12-20T12:30:00.000Z', { ...times, from: '2026-12-20T08:00:00-05:00' }, false],
@@ -38,6 +39,16 @@ describe('a freeze window between two moments', () => {
   ])('at %s, %j: %s', async (now, window, open) => {
     expect(await openAt(now, [window])).toBe(open ? `${window.from} to ${window.to}` : null);
   });
+
+  it('is in UTC wherever the machine stands', async () => {
+    vi.stubEnv('TZ', 'America/New_York');
+    expect(await openAt('2026-12-20T07:59:59.999Z', [times])).toBeNull();
+    expect(await openAt('2026-12-20T08:00:00.000Z', [times])).not.toBeNull();
+  });
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 describe('a freeze window after each tick', () => {
@@ -56,6 +67,11 @@ describe('a freeze window after each tick', () => {
   it('that is closed does not hide the next one', async () => {
     const days = { from: '2026-12-20', to: '2026-12-31' };
     expect(await openAt('2026-12-24T00:00:00Z', [window, days])).toBe('2026-12-20 to 2026-12-31');
+  });
+
+  it('is open also beside days that are over', async () => {
+    const over = { from: '2026-11-01', to: '2026-11-30' };
+    expect(await openAt(tick, [over, window], [tick])).toBe('cron 0 18 * * 5');
   });
 });
 

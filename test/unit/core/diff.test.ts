@@ -91,6 +91,18 @@ describe('of several entries with one name', () => {
     expect(kept([entry('a', '1', '2020-01-01'), entry('a', '2', '2024-01-01')], usage)).toBe('2');
   });
 
+  it.each([
+    ['1', '2'],
+    ['2', '1'],
+  ])('one whose name the service changed (id %s) comes after those of the very name', (changed, very) => {
+    const skill = [entry('a', changed, '2020-01-01'), entry('a ', very, '2024-01-01')];
+    const usage: UsageIndex = new Map([[`skill:${changed}`, ['p']] as const]);
+    const history = { requestedNames: new Map([[`skill:${changed}`, 'a ']] as const) };
+    const found = diff(['a '], skill, { usage, history });
+    expect(found.duplicates).toMatchObject([{ kept: { id: very }, others: [{ id: changed }] }]);
+    expect(found.changedNames).toEqual([]);
+  });
+
   it('else the oldest, whatever way its date is written', () => {
     const entries = [entry('a', '1', '2024-01-01T01:00:00+02:00'), entry('a', '2', '2024-01-01T00:30:00')];
     expect(kept(entries)).toBe('1');

@@ -1,7 +1,7 @@
 // What the journal knows that a list cannot show: fights over a name, entries that are awaited or gone.
 import { describe, expect, it } from 'vitest';
 import type { Memory, RecentOperation } from '../../../src/core/history.ts';
-import { DAY_MS, judgeHistory } from '../../../src/core/history.ts';
+import { DAY_MS, isStillRequested, judgeHistory } from '../../../src/core/history.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { entry, NOW_MS, observed } from './builders.ts';
 
@@ -22,12 +22,16 @@ function operation(of: Partial<RecentOperation>): RecentOperation {
   };
 }
 
-function judge(recent: readonly RecentOperation[], lists: Partial<ObservedCatalog> = {}) {
+function judge(
+  recent: readonly RecentOperation[],
+  lists: Partial<ObservedCatalog> = {},
+  changedNames: Memory['changedNames'] = new Map(),
+) {
   const memory: Memory = {
     applied: true,
     recent,
     owned: new Set(),
-    changedNames: new Map(),
+    changedNames,
     unusedSinceMs: new Map(),
   };
   const options = { nowMs: NOW_MS, stalenessMs: STALENESS_MS, missingHoldings: [] };
@@ -181,8 +185,50 @@ describe('an entry that was deleted a moment ago', () => {
     expect([judge([fresh, before]).awaited.length, judge([fresh, since]).awaited.length]).toEqual([0, 1]);
   });
 
+  it.each<[string, Partial<RecentOperation>]>([
+    ['a create that failed', { status: 'failed' }],
+    ['a create that may have happened', { status: 'unknown' }],
+    ['a delete that found nothing', { action: 'delete', attempts: 0 }],
+  ])('is gone although %s has its id since', (_, of) => {
+    const since = operation({ finishedAtMs: fresh.finishedAtMs + 1, listed: false, ...of });
+    expect([...judge([fresh, since], { skill: [entry('a', '1')] }).gone]).toEqual(['skill:1']);
+  });
+
   it('is gone only when its delete was confirmed', () => {
     expect(judge([{ ...fresh, status: 'unknown' }]).gone.size).toBe(0);
+  });
+});
+
+describe('an entry whose name the service changed', () => {
+  const changed = { requested: 'Type Script ', name: 'Type Script', listed: false };
+
+  it('is what was asked for as long as it has that name', () => {
+    expect(isStillRequested(changed, 'Type Script')).toBe(true);
+    expect(isStillRequested({ ...changed, listed: true }, 'Type Script')).toBe(true);
+  });
+
+  it('is so under a near name too, until a list has shown one', () => {
+    expect(isStillRequested(changed, 'type script')).toBe(true);
+    expect(isStillRequested({ ...changed, listed: true }, 'type script')).toBe(false);
+  });
+
+  it('is not when somebody gave it another name', () => {
+    expect(isStillRequested(changed, 'JavaScript')).toBe(false);
+  });
+
+  it('keeps the requested name for the plan while it is listed as it was or not at all', () => {
+    const changedNames = new Map([
+      ['skill:1', changed],
+      ['skill:2', { ...changed, listed: true }],
+      ['skill:3', changed],
+    ] as const);
+    const skill = [entry('Type Script', '1'), entry('JavaScript', '2')];
+    expect(judge([], { skill }, changedNames).requestedNames).toEqual(
+      new Map([
+        ['skill:1', 'Type Script '],
+        ['skill:3', 'Type Script '],
+      ]),
+    );
   });
 });
 

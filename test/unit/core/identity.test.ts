@@ -1,7 +1,7 @@
 // Whether the account that answers is the account that the file means.
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
-import { checkIdentity, copiedToken, listedAccountId } from '../../../src/core/identity.ts';
+import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../../../src/core/identity.ts';
 import { entry, observed, person } from './builders.ts';
 
 const FACTS = { account: 'acme', pinned: undefined, remembered: null };
@@ -72,5 +72,12 @@ describe('the check of identity', () => {
     const error = copiedToken('7', 'other');
     expect(error).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
     expect(error.message).toContain('“other”');
+  });
+
+  it('says of entries of another account which one made them and which one is meant', () => {
+    const error = foreignEntries('7', '8');
+    expect(error).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
+    expect(error.message).toContain('made in account 8, and this account is 7;');
+    expect(foreignEntries(null, '8').message).toContain('made in account 8, and another one is meant;');
   });
 });

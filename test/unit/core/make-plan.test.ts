@@ -278,6 +278,15 @@ describe('warnings', () => {
     expect(warning?.message).toContain('“typescript” (1 person) differs from the desired “TypeScript”');
   });
 
+  it('name a near name once, with its kind, where both kinds are managed', () => {
+    const made = plan({
+      skills: ['Boss'],
+      roles: ['Boss'],
+      observed: { skill: [entry('Boss')], role: [entry('boss'), entry('Boss')] },
+    });
+    expect(made.warnings).toMatchObject([{ code: 'near_name', kind: 'role', name: 'boss' }]);
+  });
+
   const skills = ['Kept'];
   const there = { skills, observed: { skill: [entry('Old')] } };
 

@@ -603,6 +603,10 @@ describe('the other guards', () => {
     expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['older_source']]);
   });
 
+  it('a source that is not stale is not warned about, accepted or not', () => {
+    expect(codes(plan(old({ input: { source: 'current', acceptOlderSource: true } })))).toEqual([]);
+  });
+
   it('a source on another line is warned about and holds nothing', () => {
     const made = plan(old({ input: { source: 'diverged' } }));
     expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['diverged_source']]);

@@ -31,6 +31,20 @@ describe('a secret', () => {
     expect(new Secret('').scrub('abc')).toBe('abc');
   });
 
+  it.each([
+    ['the secret', VALUE, true],
+    ['a text with the secret in it', `Bearer ${VALUE}, it says`, true],
+    ['all but its last character', VALUE.slice(0, -1), false],
+    ['nothing', '', false],
+  ])('is in a text that is %s: %s, %s', (_, text, within) => {
+    expect(secret.isIn(text)).toBe(within);
+  });
+
+  it('that is empty is in no text', () => {
+    expect(new Secret('').isIn('abc')).toBe(false);
+    expect(new Secret('').isIn('')).toBe(false);
+  });
+
   const LONG = 'k9/Qw"7\\z+R2&x%4=tY~m1LpV8sB3';
   it.each([
     ['in JSON', JSON.stringify(LONG)],
@@ -53,6 +67,21 @@ describe('a secret', () => {
     const left = new Secret(LONG).scrub(`before ${spelled} after`);
     expect(left).toMatch(/^before .{0,12}\[redacted\].{0,20} after$/);
     expect(left.length).toBeLessThan(60);
+  });
+
+  it.each([
+    ['by itself', LONG.slice(0, 15), '[redacted]'],
+    ['as its last twelve characters', `x ${LONG.slice(-12)}`, 'x [redacted]'],
+    ['at the beginning', `${LONG.slice(3, 18)} after`, '[redacted] after'],
+    ['in two places', `a ${LONG.slice(0, 12)} b ${LONG.slice(15)} c`, 'a [redacted] b [redacted] c'],
+    ['twice without a gap', `a ${LONG.slice(0, 12)}${LONG.slice(0, 12)} b`, 'a [redacted] b'],
+  ])('is taken out of a text where a part of it stands %s', (_, text, left) => {
+    expect(new Secret(LONG).scrub(text)).toBe(left);
+  });
+
+  it('leaves eleven of its characters as they are, also between quotes', () => {
+    const text = '"abcdefghijk" \\"bcdefghijkl\\" cdefghijklm';
+    expect(new Secret('abcdefghijklmnop').scrub(text)).toBe(text);
   });
 
   it('leaves a text that shares a few characters with it as it is', () => {

@@ -115,6 +115,22 @@ describe('what rolecall deleted itself', () => {
     expect(suspiciousShrink(baseline, now, ['skill', 'role'])).toBeNull();
     expect(anythingMissing(baseline, now)).toBe(false);
   });
+
+  it('leaves people what else they had', () => {
+    const before = observed({
+      skill: [entry('s'), entry('t')],
+      role: [entry('r'), entry('q')],
+      resources: [person('p', ['s', 't'], 'r'), person('o', ['t'], 'q'), person('n')],
+    });
+    const baseline = baselineOf(before, new Set(['skill:s', 'role:r'] as const));
+    expect([baseline.skill, baseline.role]).toEqual([new Set(['t']), new Set(['q'])]);
+    expect(baseline.resources).toMatchObject([
+      { skillsIds: ['t'], roleId: null },
+      { skillsIds: ['t'], roleId: 'q' },
+      { id: 'n' },
+    ]);
+    expect(baseline.resources[2]).toEqual(person('n'));
+  });
 });
 
 describe('whether anything is missing', () => {
