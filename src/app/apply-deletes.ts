@@ -135,17 +135,15 @@ async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog
   return mergeReadings(first, second);
 }
 
-/** The entries whose delete stands so in this run. */
-function deleted(
+/** The entries whose delete stands so in this run; a create has no id when it is planned. */
+export function deleted(
   { operations, statuses }: ApplyContext,
   standing: readonly OperationStatus[],
 ): Set<EntryKey> {
   return new Set(
-    operations.flatMap(({ seq, action, kind, remoteId = '' }) => {
-      const status = statuses.get(seq)?.status;
-      const stands = action === 'delete' && status !== undefined && standing.includes(status);
-      return stands ? [entryKey(kind, remoteId)] : [];
-    }),
+    operations
+      .filter(({ seq }) => standing.includes(statuses.get(seq)?.status ?? 'pending'))
+      .flatMap(({ kind, remoteId }) => (remoteId === undefined ? [] : [entryKey(kind, remoteId)])),
   );
 }
 

@@ -7,9 +7,10 @@ import { runStatus } from '../core/outcome.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { Lease } from '../core/locks.ts';
+import { entryKey } from '../core/usage.ts';
 import type { NewOperation, ServiceReader } from '../core/ports.ts';
 import { applyCreates } from './apply-creates.ts';
-import { applyDeletes } from './apply-deletes.ts';
+import { applyDeletes, deleted } from './apply-deletes.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
@@ -182,12 +183,10 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
     if (going !== undefined) {
       return `${JSON.stringify(going.name)} is there and this plan would delete it, but creates go first. If nobody has it, an approvedDeletes for it lets it go first`;
     }
-    const isDone = ({ id }: { readonly id: string }): boolean =>
-      early.some(
-        ({ seq, kind, remoteId }) =>
-          kind === create.kind && remoteId === id && context.statuses.get(seq)?.status === 'done',
-      );
-    const there = context.planned[create.kind].find((entry) => isNear(entry) && !isDone(entry));
+    const gone = deleted(context, ['done']);
+    const there = context.planned[create.kind].find(
+      (entry) => isNear(entry) && !gone.has(entryKey(create.kind, entry.id)),
+    );
     return there === undefined
       ? null
       : `${JSON.stringify(there.name)} is there and stays, and the service may not take a name so near to it`;

@@ -7,7 +7,6 @@ import { missingDesiredNames } from '../core/make-plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
-import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { noteFailure } from './apply-context.ts';
@@ -85,16 +84,12 @@ interface DoneOperation {
 
 /** Creates that are not listed, and deletes that are. */
 function notShownBy(observed: ObservedCatalog, done: readonly DoneOperation[]): DoneOperation[] {
-  const listed = listedKeys(observed);
+  const listed = new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
   return done.filter(({ operation: { action, kind, remoteId }, result }) => {
     const isCreate = action === 'create';
     const id = isCreate ? result.entry?.remoteId : remoteId;
     return listed.has(entryKey(kind, id ?? '')) !== isCreate;
   });
-}
-
-function listedKeys(observed: ObservedCatalog): Set<EntryKey> {
-  return new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
 }
 
 function notShown({ operation, result }: DoneOperation): Warning {
@@ -127,12 +122,14 @@ function vanishedNames(
 ): Warning[] {
   // What the service named differently is found by its id, as in the next plan.
   const history = historySoFar(context, observed);
-  const listed = listedKeys(observed);
+  // What no list shows yet is awaited, and what was made and is not its name's any more was taken by somebody.
   const taken = new Set(
-    done.flatMap(({ operation: { kind, name }, result }) => {
-      const key = entryKey(kind, result.entry?.remoteId ?? '');
-      return listed.has(key) && !history.requestedNames.has(key) ? [kindNameKey(kind, name)] : [];
-    }),
+    done
+      .filter(
+        ({ operation: { kind }, result: { entry } }) =>
+          !history.requestedNames.has(entryKey(kind, entry?.remoteId ?? '')),
+      )
+      .map(({ operation: { kind, name } }) => kindNameKey(kind, name)),
   );
   return missingDesiredNames(desired, observed, history)
     .filter(({ kind, name }) => {

@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/core/ports.ts';
 /** Waits for nothing: who sleeps sets it forward. Long sleeps (the renewal of a lock) follow the short ones. */
 export class QuickClock implements Clock {
   private now = Date.now();
-  private steady = 0;
+  private steady = 1_000_000_000;
   private readonly long = new Set<{ readonly dueMs: number; readonly wake: () => void }>();
 
   nowMs(): number {
