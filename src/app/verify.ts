@@ -122,19 +122,12 @@ function vanishedNames(
 ): Warning[] {
   // What the service named differently is found by its id, as in the next plan.
   const history = historySoFar(context, observed);
-  // What no list shows yet is awaited, and what was made and is not its name's any more was taken by somebody.
-  const taken = new Set(
-    done
-      .filter(
-        ({ operation: { kind }, result: { entry } }) =>
-          !history.requestedNames.has(entryKey(kind, entry?.remoteId ?? '')),
-      )
-      .map(({ operation: { kind, name } }) => kindNameKey(kind, name)),
-  );
+  // What was made and no list shows yet is awaited, so that what is missing of it was taken by somebody.
+  const made = new Set(done.map(({ operation: { kind, name } }) => kindNameKey(kind, name)));
   return missingDesiredNames(desired, observed, history)
     .filter(({ kind, name }) => {
       const key = kindNameKey(kind, name);
-      return taken.has(key) || !handled.has(key);
+      return made.has(key) || !handled.has(key);
     })
     .map(({ kind, name }) => ({
       code: 'vanished',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { CreateOutcome } from '../../../src/core/write-outcome.ts';
-import { entry, person, wanted } from '../core/builders.ts';
+import { entry, observed, person, wanted } from '../core/builders.ts';
 import { bareRequest } from './bare-context.ts';
 import type { BareRun } from './bare-run.ts';
 import { bareRun, endCodes } from './bare-run.ts';
@@ -398,6 +398,19 @@ describe('the lists at the end', () => {
     run.answer = (_, name) => ({ type: 'created', entry: entry(name), httpStatus: 200, attempts: 1 });
     expect(await run.apply(wishing(['A', 'Kept']))).toMatchObject({ status: 'partial' });
     expect(endCodes(run)).toEqual(['vanished']);
+  });
+
+  it('is told also where a delete of its duplicate was held', async () => {
+    const twins = [entry('Kept', '1'), entry('Kept', '2')];
+    const run = bareRun({ skill: twins });
+    run.onRead = (reading) => {
+      if (reading === 2) run.lists = observed({ skill: twins, resources: [person('p', ['2'])] });
+      if (reading > 2) run.lists = observed();
+    };
+    expect(await run.apply(wishing(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
+      status: 'partial',
+    });
+    expect([run.sent, endCodes(run)]).toEqual([[], ['duplicate', 'vanished']]);
   });
 });
 
