@@ -255,7 +255,7 @@ test(
 
     // There was something to go wrong: every kind of trouble, and something for retention to do.
     expect(acted.filter((times) => times === 0).length).toBeLessThan(
-      RUNS < SHORTEST_SPAN ? acted.length / 2 : 3,
+      RUNS < 2 * SHORTEST_SPAN ? acted.length / 2 : 3,
     );
     expect(ledger.gone.folded).toBeGreaterThan(RUNS / 20);
     expect(ledger.gone.pruned).toBeGreaterThan(RUNS < SHORTEST_SPAN ? -1 : RUNS / 20);
