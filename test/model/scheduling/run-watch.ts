@@ -60,7 +60,8 @@ export class RunWatch {
   begins(run: NewRun, owner: string, file: FileThen | null): void {
     const { account, id, trigger, mode } = run;
     for (const other of this.open) {
-      if (other.account !== account) continue;
+      // A run that lost its lock is ended by whoever took it; its own process only finds that out.
+      if (other.account !== account || other.lost) continue;
       const bothWrite = other.mode !== 'plan' && mode !== 'plan';
       if (bothWrite && other.owner !== owner && this.mayHaveLost()) other.lost = true;
       else if (bothWrite || other.owner === owner) {
