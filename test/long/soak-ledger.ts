@@ -66,11 +66,22 @@ export function openLedger(workspace: Workspace, { keptMs, keepAtLeast }: Retent
       const rows = workspace.rows<RunRow>(QUERY);
       const nowMs = Date.now();
       for (const { id } of rows) known.add(id);
-      const [was, is] = [byAccount(before), byAccount(rows)];
+      const [was, is] = [byAccount(underNewNames(before, rows)), byAccount(rows)];
       for (const [account, runs] of was) judge(account, runs, is.get(account) ?? [], nowMs);
       before = rows;
     },
   };
+}
+
+/** The runs of an account whose file was renamed are carried on under its new name. */
+function underNewNames(before: readonly RunRow[], now: readonly RunRow[]): RunRow[] {
+  const accounts = new Map(now.map(({ id, account }) => [id, account]));
+  const newNames = new Map<string, string>();
+  for (const { id, account } of before) {
+    const today = accounts.get(id);
+    if (today !== undefined && today !== account) newNames.set(account, today);
+  }
+  return before.map((run) => ({ ...run, account: newNames.get(run.account) ?? run.account }));
 }
 
 function byAccount(rows: readonly RunRow[]): Map<string, RunRow[]> {

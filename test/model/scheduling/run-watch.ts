@@ -96,6 +96,12 @@ export class RunWatch {
     this.open.add(seen);
   }
 
+  /** Another process has ended it: what that said of it stands. */
+  wasEnded(id: string): void {
+    const run = this.runs.get(id);
+    if (run !== undefined) this.closes(run);
+  }
+
   ends(id: string, end: RunEnd): void {
     const run = this.runs.get(id);
     if (run === undefined) return this.facts.violate(`a run ended that never began: ${id}`);

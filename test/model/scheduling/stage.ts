@@ -109,6 +109,7 @@ export class Stage {
         const isOwn = await journal.endRun(id, end);
         note(`${owner}: run ${id} ends ${end.status} ${end.errorCode ?? ''}`);
         if (isOwn) runs.ends(id, end);
+        else runs.wasEnded(id);
         return isOwn;
       },
       async takeApproval(account, digest, byHand, nowMs) {
