@@ -55,24 +55,21 @@ function* judgeRows(ended: Ended, bench: Bench): Generator<string> {
       yield `${what}: ${row.attempts} attempts, and the service saw ${sent.length}`;
     if (row.status === 'sent' || row.status === 'pending') yield `${what}: the run has ended`;
     if (row.status === 'skipped' && sent.length > 0) yield `${what}: it was sent`;
-    if (row.status === 'failed' && effects.length > 0 && !wasTakenBack(row, ended, bench))
+    if (row.status === 'failed' && effects.length > 0 && !wasTakenBack(row, ended))
       yield `${what}: it took effect`;
     if (row.status === 'unknown' && !sent.some(isDoubtful)) yield `${what}: no answer was lost`;
     if (row.status === 'done') yield* judgeDone(row, what, effects, ended, bench);
   }
 }
 
-/** Whether a create that had an effect was refused when it was sent again, after others had removed its entry unseen. */
-function wasTakenBack(row: Row, { calls }: Ended, { ledger }: Bench): boolean {
+/** Whether a create that had an effect was refused when it was sent again, after others had removed or renamed it unseen. */
+function wasTakenBack(row: Row, { calls, wasCalm }: Ended): boolean {
   const sent = callsOf(row, calls);
-  const ids = ledger.made
-    .filter(({ kind, asked }) => kind === row.kind && asked === row.name)
-    .map(({ id }) => id);
-  const live = new Set(ledger.live().map(({ id }) => id));
   const lists = toldEntries(calls, row.kind).filter(({ call }) => call.seq > (sent[0]?.seq ?? 0));
-  const wasUnseen =
-    ids.length > 0 && ids.every((id) => !live.has(id) && lists.every(({ entries }) => !entries.has(id)));
-  return row.action === 'create' && sent.length > 1 && lists.length > 0 && wasUnseen;
+  const wasSeen = lists.some(({ entries }) =>
+    [...entries.values()].some((name) => loosely(name) === loosely(row.name)),
+  );
+  return row.action === 'create' && !wasCalm && sent.length > 1 && lists.length > 0 && !wasSeen;
 }
 
 function* judgeDone(
