@@ -90,7 +90,11 @@ async function runLocked(
     reader = await deps.service.reader(settings, signals);
     let observation = await observe(reader, runId, request, deps);
     const isOld = await settleOutstanding(reader, runId, observation, request, deps);
-    if (isOld) observation = await observe(reader, runId, request, deps);
+    if (isOld) {
+      // The name that it had is told once, by the observation that carried the history on.
+      const { formerName } = observation;
+      observation = { ...(await observe(reader, runId, request, deps)), formerName };
+    }
     let planned = await planAccount(observation, options.accept, request, deps);
     const word =
       options.approvals === true ? await askForWord(planned.plan, options.mode, request, deps) : FREE;

@@ -1,13 +1,13 @@
 // What is remembered of each account: whose it is, when it may be asked again, what it was last applied from.
 import type { Selectable } from 'kysely';
-import { sql } from 'kysely';
 import type { ApprovalTaking } from '../core/operator.ts';
 import { APPROVAL_LIFE_MS } from '../core/operator.ts';
-import type { AccountState, IdentityClaim, Journal } from '../core/ports.ts';
+import type { AccountState, Journal } from '../core/ports.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import type { AccountsTable } from './tables.ts';
-import { isLocked } from './locks.ts';
+import { claimantOf } from './claims.ts';
+import { inherit } from './renamed-accounts.ts';
 import { toIso, toMs } from './times.ts';
 
 export function accountsJournal(
@@ -19,13 +19,7 @@ export function accountsJournal(
       return toState(row);
     },
 
-    inherit(claim) {
-      return immediately(db, async (connection) => {
-        const former = await formerNameOf(connection, claim);
-        if (former !== null) await carryOn(connection, former, claim.account);
-        return former;
-      });
-    },
+    inherit: (claimed) => immediately(db, (connection) => inherit(connection, claimed)),
 
     identify(identity) {
       const { runId, account, baseUrl, remoteAccountId } = identity;
@@ -95,66 +89,6 @@ export function toState(row: Selectable<AccountsTable> | undefined): AccountStat
         : { digest: approved, givenAtMs: approvedAtMs, expiresAtMs: approvedAtMs + APPROVAL_LIFE_MS },
     consecutiveFailures: row?.consecutive_failures ?? 0,
   };
-}
-
-/**
- * The account that has claimed the same remote account at the same address, or null: a configured one, or one that was
- * renamed or removed while it runs.
- */
-export async function claimantOf(
-  db: Database,
-  { account, baseUrl, remoteAccountId, configured }: IdentityClaim,
-): Promise<string | null> {
-  const claimants = await db
-    .selectFrom('accounts')
-    .select('name')
-    .where('base_url', '=', baseUrl)
-    .where('remote_account_id', '=', remoteAccountId ?? '')
-    .where('name', '!=', account)
-    .execute();
-  for (const { name } of claimants) {
-    if (configured.has(name) || (await isLocked(db, name, Date.now()))) return name;
-  }
-  return null;
-}
-
-/** The account that had claimed the same remote account last, when none claims it any more and this one never did. */
-async function formerNameOf(db: Database, claim: IdentityClaim): Promise<string | null> {
-  const { account, baseUrl, remoteAccountId } = claim;
-  if (remoteAccountId === null) return null;
-  const own = await db
-    .selectFrom('accounts')
-    .select('remote_account_id')
-    .where('name', '=', account)
-    .executeTakeFirst();
-  if (typeof own?.remote_account_id === 'string' || (await claimantOf(db, claim)) !== null) return null;
-  const former = await db
-    .selectFrom('accounts')
-    .select('name')
-    .where('base_url', '=', baseUrl)
-    .where('remote_account_id', '=', remoteAccountId)
-    .where('name', '!=', account)
-    .orderBy('last_run_id', 'desc')
-    .executeTakeFirst();
-  return former?.name ?? null;
-}
-
-/** All that is journaled of an account goes on under another name. */
-async function carryOn(connection: Database, former: string, account: string): Promise<void> {
-  await sql`
-    update accounts set (base_url, remote_account_id, paused, pending_digest, pending_run, pending_since,
-      approved_digest, approved_at, last_good_run, last_good_phase, throttled_until, last_applied_commit,
-      last_applied_committed_at, last_success_at)
-      = (select base_url, remote_account_id, max(paused, accounts.paused), pending_digest, pending_run, pending_since,
-        approved_digest, approved_at, last_good_run, last_good_phase, throttled_until, last_applied_commit,
-        last_applied_committed_at, last_success_at from accounts as former where former.name = ${former})
-    where name = ${account}`.execute(connection);
-  for (const table of ['runs', 'snapshots', 'entries', 'missing_holdings'] as const) {
-    await sql`update or replace ${sql.table(table)} set account = ${account} where account = ${former}`.execute(
-      connection,
-    );
-  }
-  await connection.deleteFrom('accounts').where('name', '=', former).execute();
 }
 
 async function claim(

@@ -158,6 +158,8 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
 }
 
 function journalOf(before: Before, told: Told): Journal {
+  // Told once: from then on the history stands under the new name.
+  let formerName = before.formerName ?? null;
   return {
     ...unasked<Journal>('journal'),
     accountState: async () => ({
@@ -169,7 +171,11 @@ function journalOf(before: Before, told: Told): Journal {
       approval: null,
       consecutiveFailures: 0,
     }),
-    inherit: async () => before.formerName ?? null,
+    inherit: async () => {
+      const former = formerName;
+      formerName = null;
+      return former;
+    },
     identify: async () => before.claimedBy ?? null,
     foreignAccount: async () => null,
     lastGood: async () => before.lastGood ?? null,

@@ -413,6 +413,14 @@ describe('an account whose file was renamed while it was paused', () => {
     expect(codes).toEqual(writes ? ['renamed_account'] : ['renamed_account', 'paused']);
   });
 
+  it('writes nothing either when it had to find out what an earlier run left', async () => {
+    const outstanding = [{ runId: 'r', seq: 1, kind: 'skill', name: 'Other', sinceMs: 0 }] as const;
+    const run = bareRun({}, { formerName: 'old', paused: true, outstanding });
+    const result = await run.apply({ ...wishing('New'), trigger: 'schedule' });
+    expect([result, run.sent]).toMatchObject([{ status: 'planned' }, []]);
+    expect(endCodes(run)).toEqual(['renamed_account', 'paused']);
+  });
+
   it.each([
     ['renamed and not paused', { formerName: 'old' }],
     ['paused since the run began, and not renamed', { paused: true }],

@@ -255,6 +255,22 @@ describe('an account whose file was renamed', () => {
     expect(await store.journal.inherit(claim)).toBe('old');
   });
 
+  it('finds out what a run that was killed under its old name left, and takes its lock from it', async () => {
+    const store = await renamed();
+    const killed = await store.begin(2, { account: 'old' });
+    await store.journal.addOperations(killed, [operation()]);
+    await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
+    store.execute("update locks set expires_at = '2026-01-01T00:00:00.000Z'");
+    const id = await store.begin(3, { account: 'new', remote: null });
+    expect(await store.journal.inherit(claimOf(id, 'new'))).toBe('old');
+    expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });
+    expect(await store.journal.outstandingCreates('new', '42')).toMatchObject([
+      { runId: killed, name: 'New' },
+    ]);
+    const woken = await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
+    expect(woken).toBe('lock_lost');
+  });
+
   it('takes the latest of several old names', async () => {
     const store = await renamed();
     await store.locks.release(store.lease);
