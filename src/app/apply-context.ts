@@ -17,7 +17,13 @@ export interface NumberedOperation extends Operation {
 /** Why nothing more is started. */
 export interface Halt {
   readonly code:
-    'interrupted' | 'lock_lost' | 'unauthorized' | 'throttled' | 'identity_mismatch' | 'store_failed';
+    | 'interrupted'
+    | 'lock_lost'
+    | 'unauthorized'
+    | 'throttled'
+    | 'identity_mismatch'
+    | 'suspicious_list'
+    | 'store_failed';
   readonly message: string;
   readonly error?: ServiceError;
 }

@@ -16,6 +16,7 @@ import {
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
+import { probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
 import type { Doubt, Settlement } from './settle.ts';
 import { settle } from './settle.ts';
@@ -50,8 +51,9 @@ export async function applyCreates(
   if (creates.length === 0) return;
   const seen = await knownEntries(context);
   const sending: Sending = { context, seen, attempts: new Map(), nearTwin, isAnswered: false };
-  const rest = context.identified ? creates : await createFirstAlone(sending, creates);
-  let pending = rest;
+  let pending = context.identified ? creates : await createFirstAlone(sending, creates);
+  const alone = (operation: NumberedOperation): Promise<void> => createAlone(sending, operation);
+  for (const kind of KINDS) pending = await probeEmptyList(context, kind, pending, alone);
   for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
     pending = await sendRound(sending, pending, round);
   }
@@ -68,10 +70,7 @@ async function createFirstAlone(
 ): Promise<readonly NumberedOperation[]> {
   const { context } = sending;
   for (const [index, operation] of creates.entries()) {
-    let pending: readonly NumberedOperation[] = [operation];
-    for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
-      pending = await sendRound(sending, pending, round);
-    }
+    await createAlone(sending, operation);
     const left = creates.slice(index + 1);
     if (sending.isAnswered || context.identified) return left;
     const status = context.statuses.get(operation.seq)?.status;
@@ -82,6 +81,14 @@ async function createFirstAlone(
     }
   }
   return [];
+}
+
+/** Sends one create until its outcome is found out. */
+async function createAlone(sending: Sending, operation: NumberedOperation): Promise<void> {
+  let pending: readonly NumberedOperation[] = [operation];
+  for (let round = 0; pending.length > 0 && !halted(sending.context); round += 1) {
+    pending = await sendRound(sending, pending, round);
+  }
 }
 
 /** Sends each create once and finds out what is doubtful. Returns those that certainly did not happen. */

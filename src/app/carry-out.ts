@@ -4,6 +4,7 @@ import type { Kind, Warning } from '../core/catalog.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import { runStatus } from '../core/outcome.ts';
+import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { Lease } from '../core/locks.ts';
@@ -135,7 +136,7 @@ async function finish(
   return await endRun(
     runId,
     {
-      status: halt?.code === 'identity_mismatch' ? 'failed' : status,
+      status: HALTED_STATUSES[halt?.code ?? ''] ?? status,
       plan,
       traffic: reader.traffic(),
       warnings: [...warnings, ...unverified, ...changedNames(context)],
@@ -146,6 +147,12 @@ async function finish(
     deps,
   );
 }
+
+/** What a run is that was halted for such a reason, whatever was done before. */
+const HALTED_STATUSES: Readonly<Record<string, RunStatus>> = {
+  identity_mismatch: 'failed',
+  suspicious_list: 'blocked',
+};
 
 /** Whether the plan counts something as done that no list has shown: nobody can say then that nothing is left. */
 function reliesOnUnseen({ warnings }: Plan): boolean {

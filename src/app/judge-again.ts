@@ -2,7 +2,7 @@
 import type { Entry, Kind, ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import type { Extra } from '../core/diff.ts';
-import { diffKind } from '../core/diff.ts';
+import { diffKind, nameKeys } from '../core/diff.ts';
 import { kindNameKey } from '../core/history.ts';
 import { isOpenApproval } from '../core/make-plan.ts';
 import { nameKey } from '../core/names.ts';
@@ -20,6 +20,7 @@ export interface Findings {
   readonly extras: ReadonlyMap<EntryKey, Extra>;
   /** `kind:name key` of what is asked for and not there. */
   readonly missing: ReadonlySet<string>;
+  readonly listsPeople: boolean;
 }
 
 /** Compares the lists with the file once more, with what the run has made so far. */
@@ -39,6 +40,7 @@ export function findingsOf(context: ApplyContext, observed: ObservedCatalog): Fi
         extras.map((extra) => [entryKey(kind, extra.entry.id), extra] as const),
       ),
     ),
+    listsPeople: observed.resources.length > 0,
     missing: new Set(diffs.flatMap(({ kind, missing }) => missing.map((name) => kindNameKey(kind, name)))),
   };
 }
@@ -64,20 +66,23 @@ export function judgeAgain(
   }
   const entry = findings.entries.get(key);
   if (entry === undefined) return { status: 'done', rule: null, reason: 'it was gone already' };
-  if (nameKey(entry.name) !== nameKey(name)) {
+  if (!nameKeys(entry).has(nameKey(name))) {
     return hold('rename', `it was renamed to “${entry.name}” while the run was under way`);
   }
+  const extra = findings.extras.get(key);
   const planned = new Set(usedBy);
   const given = (findings.usage.get(key) ?? []).filter((id) => !planned.has(id));
   if (given.length > 0) {
     const who = `${given.slice(0, 5).join(', ')}${given.length > 5 ? ` and ${given.length - 5} more` : ''}`;
     return hold('in_use', `it was given to ${who} while the run was under way`);
   }
+  if (!findings.listsPeople && needsPeople(context, extra)) {
+    return hold('no_people', 'the service listed no people any more while the run was under way');
+  }
   const isUsed = (findings.usage.get(key) ?? []).length > 0;
   if (isUsed && hasRunOut(context, operation)) {
     return hold('in_use', 'people have it, and its approvedDeletes ran out while the run was under way');
   }
-  const extra = findings.extras.get(key);
   if (extra === undefined) {
     return hold('rename', 'what else had its name went or was renamed while the run was under way');
   }
@@ -86,6 +91,12 @@ export function judgeAgain(
     return hold('rename', reason);
   }
   return null;
+}
+
+/** Whether it matters for a delete who has the entry. */
+function needsPeople({ request }: ApplyContext, extra: Extra | undefined): boolean {
+  const { policy } = request.settings;
+  return !policy.allowNoPeople && (policy.delete === 'unused' || extra?.cause === 'renamed');
 }
 
 function hold(rule: HoldRule, what: string): NewJudgement {

@@ -10,6 +10,7 @@ import {
   baselineOf,
   mergeReadings,
   missingHoldings,
+  suspiciousList,
   suspiciousShrink,
 } from '../core/shrink.ts';
 import type { EntryKey } from '../core/usage.ts';
@@ -25,8 +26,10 @@ export interface Observation {
   /** Whether anything listed carried an account id, so that it is known before the first write. */
   readonly identified: boolean;
   readonly missing: readonly MissingHolding[];
-  /** What shrank suspiciously, twice in a row; nothing is written then until it is accepted. */
-  readonly shrink: Warning | null;
+  /** Why the lists are not believed, after two readings; nothing is written then until that is accepted. */
+  readonly implausible: Warning | null;
+  /** Whether the store holds good lists of this account from before. */
+  readonly hasSnapshot: boolean;
   readonly takenAtMs: number;
 }
 
@@ -70,7 +73,7 @@ export async function observe(
 
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
-  const { observed, shrink } = await lookTwice(reader, request, deps, first, lastGood, baseline);
+  const { observed, implausible } = await lookTwice(reader, request, deps, first, lastGood, baseline);
   identify(observed);
   const takenAtMs = deps.clock.nowMs();
   return {
@@ -82,7 +85,8 @@ export async function observe(
       baseline === null
         ? []
         : missingHoldings(baseline, observed, lastGood?.missing ?? [], takenAtMs, DAY_MS),
-    shrink,
+    implausible,
+    hasSnapshot: lastGood !== null,
     takenAtMs,
   };
 }
@@ -108,26 +112,28 @@ async function lookTwice(
   first: ObservedCatalog,
   lastGood: LastGood | null,
   baseline: Baseline | null,
-): Promise<{ observed: ObservedCatalog; shrink: Warning | null }> {
+): Promise<{ observed: ObservedCatalog; implausible: Warning | null }> {
   const managed = KINDS.filter((kind) => settings.desired[kind] !== undefined);
+  const judge = (observed: ObservedCatalog): Warning | null =>
+    suspiciousList(observed, managed, lastGood?.deletedSince ?? new Set());
   if (baseline === null || lastGood === null) {
-    if (!lacksAny(first, heldIds(first, managed))) return { observed: first, shrink: null };
+    if (!lacksAny(first, heldIds(first, managed))) return { observed: first, implausible: null };
     await clock.sleep(api.recheckMs, signals.stop);
-    return { observed: mergeReadings(first, await readLists(reader)), shrink: null };
+    const observed = mergeReadings(first, await readLists(reader));
+    return { observed, implausible: judge(observed) };
   }
   // Also what was created since then is created again only when it is missing twice.
   const lacksCreated = lacksAny(first, lastGood.createdSince);
-  if (lastGood.observed === first && !lacksCreated) return { observed: first, shrink: null };
+  if (lastGood.observed === first && !lacksCreated) return { observed: first, implausible: null };
   const suspicion = suspiciousShrink(baseline, first, managed);
-  if (suspicion === null && !lacksCreated && !anythingMissing(baseline, first)) {
-    return { observed: first, shrink: null };
+  if (suspicion === null && !lacksCreated && !anythingMissing(baseline, first) && judge(first) === null) {
+    return { observed: first, implausible: null };
   }
   await clock.sleep(api.recheckMs, signals.stop);
   const second = await readLists(reader);
-  return {
-    observed: mergeReadings(first, second),
-    shrink: suspicion === null ? null : suspiciousShrink(baseline, second, managed),
-  };
+  const observed = mergeReadings(first, second);
+  const shrink = suspicion === null ? null : suspiciousShrink(baseline, second, managed);
+  return { observed, implausible: shrink ?? judge(observed) };
 }
 
 /** What people have of these kinds. */

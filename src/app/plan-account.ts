@@ -9,6 +9,8 @@ import type { History } from '../core/history.ts';
 import { judgeHistory } from '../core/history.ts';
 import type { SourceAge } from '../core/plan-warnings.ts';
 import type { Plan } from '../core/plan.ts';
+import { nameKeys } from '../core/diff.ts';
+import { unshownCreates } from '../core/empty-lists.ts';
 import type { FreezeWatch } from './freeze.ts';
 import { watchFreeze } from './freeze.ts';
 import type { Observation } from './observe.ts';
@@ -38,6 +40,7 @@ export async function planAccount(
     nowMs,
     stalenessMs: api.stalenessMs,
     missingHoldings: observation.missing,
+    hasSnapshot: observation.hasSnapshot,
   });
   const source = await sourceAge(request, deps);
   const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
@@ -53,7 +56,10 @@ export async function planAccount(
     frozen: frozen(nowMs),
     source,
     acceptOlderSource: accept.olderSource,
-    blocked: accept.shrink ? null : observation.shrink,
+    acceptNoHistory: accept.noHistory,
+    blocked: accept.shrink
+      ? null
+      : (observation.implausible ?? unshownCreates(settings.desired, observation.observed, history)),
     warnings: [
       ...observation.observed.warnings,
       ...identityWarnings(observation),
@@ -101,8 +107,8 @@ function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, histor
     return observed[kind].flatMap((entry) => {
       const key = entryKey(kind, entry.id);
       const requested = history.requestedNames.get(key);
-      const named =
-        names.has(nameKey(entry.name)) || (requested !== undefined && names.has(nameKey(requested)));
+      const all = [...nameKeys(entry), ...(requested === undefined ? [] : [nameKey(requested)])];
+      const named = all.some((name) => names.has(name));
       return named ? [key] : [];
     });
   });

@@ -1,6 +1,7 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal (contract, section 5).
 // A list of steps; each step is a file of its own.
 import type { Warning } from '../core/catalog.ts';
+import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { ServiceReader, Traffic } from '../core/ports.ts';
@@ -13,7 +14,14 @@ import { observe } from './observe.ts';
 import { settleOutstanding } from './outstanding.ts';
 import type { Planned } from './plan-account.ts';
 import { planAccount } from './plan-account.ts';
-import type { AccountRequest, ApplyDeps, DryRunDeps, ReconcileOptions } from './request.ts';
+import type {
+  Acceptance,
+  AccountRequest,
+  ApplyDeps,
+  DryRunDeps,
+  PlanningDeps,
+  ReconcileOptions,
+} from './request.ts';
 import { ACCEPT_NOTHING } from './request.ts';
 import type { RunResult } from './run-result.ts';
 import { endRun, failRun, LOCK_LOST } from './run-result.ts';
@@ -89,13 +97,15 @@ async function runLocked(
   try {
     reader = await deps.service.reader(settings, signals);
     let observation = await observe(reader, runId, request, deps);
+    const agreed =
+      options.approvals === true ? await deps.journal.approvedPlan(settings.name) : options.agreed;
     const isOld = await settleOutstanding(reader, runId, observation, request, deps);
     if (isOld) {
       // The name that it had is told once, by the observation that carried the history on.
       const { formerName } = observation;
       observation = { ...(await observe(reader, runId, request, deps)), formerName };
     }
-    let planned = await planAccount(observation, options.accept, request, deps);
+    let planned = await planAgreed(agreed ?? null, observation, options.accept, request, deps);
     const word =
       options.approvals === true ? await askForWord(planned.plan, options.mode, request, deps) : FREE;
     if (planned.plan.status === 'blocked' && word.verdict === 'approved') {
@@ -115,7 +125,7 @@ async function runLocked(
         deps,
       );
     }
-    if (options.expectedDigest !== undefined && options.expectedDigest !== plan.digest) {
+    if (options.agreed !== undefined && options.agreed.digest !== plan.digest) {
       const error = {
         code: 'plan_stale',
         message:
@@ -141,6 +151,20 @@ async function runLocked(
   } catch (error) {
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
+}
+
+/** The plan by all that is known; or as it was agreed to, where it was the first one and the account shows the same. */
+async function planAgreed(
+  agreed: AgreedPlan | null,
+  observation: Observation,
+  ...rest: [Acceptance, AccountRequest, PlanningDeps]
+): Promise<Planned> {
+  const planned = await planAccount(observation, ...rest);
+  if (agreed === null || agreed.firstObserved === null || planned.plan.digest === agreed.digest)
+    return planned;
+  const first = await planAccount({ ...observation, hasSnapshot: false }, ...rest);
+  const { digest, observedDigest } = first.plan;
+  return digest === agreed.digest && observedDigest === agreed.firstObserved ? first : planned;
 }
 
 /** The daemon learns of the pause of a renamed account only in its first run under the new name. */

@@ -10,6 +10,7 @@ import type {
 } from '../core/ports.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
+import type { AgreedPlan } from '../core/operator.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit } from '../core/settings.ts';
 
 /** One account, as its file says, with what surrounds it. */
@@ -27,9 +28,11 @@ export interface AccountRequest {
 export interface Acceptance {
   readonly shrink: boolean;
   readonly olderSource: boolean;
+  /** Deletes although the store holds no earlier lists of the account. */
+  readonly noHistory: boolean;
 }
 
-export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false };
+export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false, noHistory: false };
 
 /** What a plan asks of the journal. */
 export type PlanningMemory = Pick<
@@ -65,8 +68,7 @@ export interface ApplyDeps extends DryRunDeps {
 export interface ReconcileOptions {
   readonly mode: RunMode;
   readonly accept: Acceptance;
-  /** The plan must have this digest, else nothing is written (`plan_stale`). */
-  readonly expectedDigest?: string | undefined;
+  readonly agreed?: AgreedPlan | undefined;
   /** The daemon's: a plan that needs a person's word is carried out once it was given, and waits until then. */
   readonly approvals?: boolean;
   /** Asked once the lock is held: whether another process has made this run meanwhile. Then there is none. */

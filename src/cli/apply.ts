@@ -3,6 +3,7 @@ import { journalBrokenAccount } from '../app/broken-account.ts';
 import { reconcile } from '../app/reconcile.ts';
 import type { Acceptance, AccountRequest } from '../app/request.ts';
 import { ConfigError, StoreError, UsageError } from '../core/errors.ts';
+import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
@@ -15,7 +16,7 @@ import type { ConfiguredAccount, Environment, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
 import { planOne } from './plan.ts';
-import { readSavedPlan } from './saved-plan.ts';
+import { agreedPlan, readSavedPlan } from './saved-plan.ts';
 import { listenForSignals } from './signals.ts';
 
 export interface ApplyOptions extends OutputOptions {
@@ -57,13 +58,13 @@ export async function apply(
       saved === null
         ? asks
           ? await previewAndAsk(accounts, session, signals, output)
-          : new Map<string, string | null>()
-        : expectedDigests(accounts, saved);
+          : new Map<string, AgreedPlan | null>()
+        : agreedPlans(accounts, saved);
     if (expected === null) return signals.stop.aborted ? EXIT.interrupted : EXIT.done;
     const progress = progressLine();
     const applied = await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
       applyOne(account, session, signals, options, {
-        expectedDigest: expected.get(account.name),
+        agreed: expected.get(account.name),
         // A preview has been shown already; a saved plan was shown when it was made.
         showPlan: asks || options.format === 'json' ? null : (plan) => show(output, [plan]),
         progress,
@@ -93,34 +94,32 @@ async function previewAndAsk(
   session: Session,
   signals: RunSignals,
   output: Output,
-): Promise<ReadonlyMap<string, string | null> | null> {
+): Promise<ReadonlyMap<string, AgreedPlan | null> | null> {
   const plans = await mapAccounts(accounts, 8, (account) =>
     planOne(account, session, session.planning, signals),
   );
   if (output.render.format === 'json')
     process.stderr.write(renderPlans(plans, { ...output.render, format: 'text' }));
   else await show(output, plans);
-  const digests = new Map(
-    plans.map((plan) => [plan.account, plan.status === 'failed' ? null : plan.digest] as const),
-  );
+  const agreed = new Map(plans.map((plan) => [plan.account, agreedPlan(plan)] as const));
   const writes = plans.reduce(
     (sum, plan) => sum + (plan.status === 'planned' ? plan.operations.length : 0),
     0,
   );
-  if (writes === 0) return digests;
-  const agreed = await confirm(
+  if (writes === 0) return agreed;
+  const isConfirmed = await confirm(
     `Carry out ${writes} operation${writes === 1 ? '' : 's'}? A delete cannot be taken back.`,
     signals.stop,
   );
-  if (agreed) return digests;
+  if (isConfirmed) return agreed;
   say('Nothing was written.');
   return null;
 }
 
-function expectedDigests(
+function agreedPlans(
   accounts: readonly ConfiguredAccount[],
-  saved: ReadonlyMap<string, string | null>,
-): ReadonlyMap<string, string | null> {
+  saved: ReadonlyMap<string, AgreedPlan | null>,
+): ReadonlyMap<string, AgreedPlan | null> {
   for (const { name } of accounts) {
     if (!saved.has(name)) throw new UsageError(`the saved plan holds no plan of ${name}`);
   }
@@ -149,13 +148,13 @@ async function applyOne(
   signals: RunSignals,
   options: ApplyOptions,
   {
-    expectedDigest,
+    agreed,
     showPlan,
     progress,
     readAgain,
   }: {
     readonly readAgain: () => Promise<AccountRequest>;
-    readonly expectedDigest: string | null | undefined;
+    readonly agreed: AgreedPlan | null | undefined;
     readonly showPlan: ((plan: Plan) => Promise<void>) | null;
     readonly progress: ReturnType<typeof progressLine>;
   },
@@ -172,7 +171,7 @@ async function applyOne(
     );
     return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };
   }
-  if (expectedDigest === null) {
+  if (agreed === null) {
     say(`${account.name}: the plan of this account failed, so there is nothing to carry out`);
     return { exit: EXIT.failed, report: null };
   }
@@ -183,7 +182,7 @@ async function applyOne(
     {
       mode: 'apply',
       accept: options.accept,
-      expectedDigest,
+      agreed,
       lockTimeoutMs: options.lockTimeoutMs,
       reread: readAgain,
       onWait: (heldBy) => say(`${account.name}: waiting for the lock, which is held by ${heldBy}`),

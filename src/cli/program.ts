@@ -93,7 +93,8 @@ function buildProgram(
     .option('--yes', 'do not ask')
     .option('--plan <file>', 'carry out a plan that `plan --out` saved; refused when it no longer matches')
     .option('--allow-held', 'exit 0 when all that is left is held')
-    .option('--accept-shrink', 'accept that the service lists much less than it did (suspicious_shrink)')
+    .option('--accept-shrink', 'believe lists that look incomplete (suspicious_shrink, suspicious_list)')
+    .option('--accept-no-history', 'delete although the store holds no earlier lists (no_history)')
     .option('--accept-older-source', 'accept a configuration older than the one last applied (stale_source)')
     .addOption(
       new Option('--lock-timeout <duration>', 'how long to wait for another run of the account')
@@ -110,7 +111,11 @@ function buildProgram(
           planFile: flags.plan,
           allowHeld: flags.allowHeld === true,
           lockTimeoutMs: flags.lockTimeout,
-          accept: { shrink: flags.acceptShrink === true, olderSource: flags.acceptOlderSource === true },
+          accept: {
+            shrink: flags.acceptShrink === true,
+            olderSource: flags.acceptOlderSource === true,
+            noHistory: flags.acceptNoHistory === true,
+          },
         }),
       );
     });
@@ -251,6 +256,7 @@ interface ApplyFlags extends ReportFlags {
   readonly plan?: string;
   readonly allowHeld?: true;
   readonly acceptShrink?: true;
+  readonly acceptNoHistory?: true;
   readonly acceptOlderSource?: true;
   readonly lockTimeout: number;
 }

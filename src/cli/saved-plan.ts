@@ -2,7 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../core/errors.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Warning } from '../core/catalog.ts';
+import type { AgreedPlan } from '../core/operator.ts';
+import type { Plan, PlanResult } from '../core/plan.ts';
+import { NO_HISTORY } from '../core/plan-warnings.ts';
 import { planDigest } from '../core/plan-digest.ts';
 import { say } from './console.ts';
 
@@ -13,9 +16,9 @@ const EDITED = 'edited';
  * The digests that were saved, by account; an account that could not be planned has none, and one whose operations were
  * changed since has one that no plan matches.
  */
-export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, string | null>> {
+export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, AgreedPlan | null>> {
   const rows = parse(file, await read(file));
-  const digests = new Map<string, string | null>();
+  const plans = new Map<string, AgreedPlan | null>();
   for (const row of rows) {
     if (typeof row !== 'object' || row === null || !('account' in row) || typeof row.account !== 'string') {
       throw notAPlan(file, 'an entry has no account');
@@ -26,14 +29,31 @@ export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, s
     const digest = 'digest' in row && typeof row.digest === 'string' ? row.digest : null;
     if (digest === null && !('error' in row))
       throw notAPlan(file, `the plan of ${row.account} has no digest`);
-    if (digests.has(row.account)) throw notAPlan(file, `it holds ${row.account} twice`);
+    if (plans.has(row.account)) throw notAPlan(file, `it holds ${row.account} twice`);
     const isEdited = digest !== null && 'operations' in row && digestOf(row) !== digest;
     if (isEdited) {
       say(`${row.account}: its plan in ${file} was changed after it was saved; save a new one with --out`);
     }
-    digests.set(row.account, isEdited ? EDITED : digest);
+    plans.set(row.account, digest === null ? null : agreedTo(isEdited ? EDITED : digest, row as SavedPlan));
   }
-  return digests;
+  return plans;
+}
+
+/** A plan as a file holds it: anybody may have written it. */
+interface SavedPlan {
+  readonly warnings?: unknown;
+  readonly observedDigest?: unknown;
+}
+
+/** What a run must plan to carry out this plan; null when the account could not be planned. */
+export function agreedPlan(plan: PlanResult): AgreedPlan | null {
+  return plan.status === 'failed' ? null : agreedTo(plan.digest, plan);
+}
+
+function agreedTo(digest: string, { warnings, observedDigest }: SavedPlan): AgreedPlan {
+  const isFirst =
+    Array.isArray(warnings) && warnings.some((each: Partial<Warning> | null) => each?.code === NO_HISTORY);
+  return { digest, firstObserved: isFirst && typeof observedDigest === 'string' ? observedDigest : null };
 }
 
 /** The digest of the operations that the file names, null when they are none. */

@@ -12,6 +12,7 @@ export const POLICY_DEFAULTS: Policy = {
   maxDeletesPerDay: 30,
   maxDeletePercent: 30,
   allowEmpty: false,
+  allowNoPeople: false,
   protect: [],
   duplicates: 'report',
   unusedForMs: 0,
@@ -72,6 +73,10 @@ export const policySchema = z
       .boolean()
       .optional()
       .meta({ description: 'Whether an empty list may delete everything.', default: false }),
+    allowNoPeople: z.boolean().optional().meta({
+      description: 'Whether entries may be deleted although the service lists no people at all.',
+      default: false,
+    }),
     protect: z
       .array(nameGlob())
       .optional()

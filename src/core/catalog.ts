@@ -10,8 +10,10 @@ export const KINDS = ['skill', 'role'] as const satisfies readonly Kind[];
 /** A skill or a role as the service lists it. */
 export interface Entry {
   readonly id: string;
-  /** As the service shows it, not normalised. */
+  /** As the service shows it, not normalised. Of an `_id` that is listed under several names, the smallest. */
   readonly name: string;
+  /** The other names of an `_id` that is listed under several names, sorted. */
+  readonly otherNames?: readonly string[];
   readonly accountId?: string;
   /** An opaque string; see core/timestamps.ts for the only order that is read out of it. */
   readonly createDate?: string;
@@ -79,6 +81,8 @@ export interface Policy {
   readonly maxDeletesPerDay: number;
   readonly maxDeletePercent: number;
   readonly allowEmpty: boolean;
+  /** Whether entries may be deleted although the service lists no people at all. */
+  readonly allowNoPeople: boolean;
   readonly protect: readonly string[];
   readonly duplicates: 'report' | 'remove-unused';
   readonly unusedForMs: number;

@@ -55,9 +55,9 @@ export function diffKind(
   const byKey = new Map<string, Entry[]>();
   const alias = new Map<string, string>();
   for (const entry of present) {
-    addTo(byKey, nameKey(entry.name), entry);
+    for (const key of nameKeys(entry)) addTo(byKey, key, entry);
     const requested = history.requestedNames.get(entryKey(kind, entry.id));
-    if (requested === undefined || nameKey(requested) === nameKey(entry.name)) continue;
+    if (requested === undefined || nameKeys(entry).has(nameKey(requested))) continue;
     addTo(byKey, nameKey(requested), entry);
     alias.set(entry.id, nameKey(requested));
   }
@@ -91,7 +91,9 @@ export function diffKind(
     .map((entry): Extra => {
       const sharedName = duplicateOf.get(entry.id);
       if (sharedName !== undefined) return { entry, cause: 'duplicate', desiredName: sharedName };
-      const newName = renamedTo.get(nameKey(entry.name));
+      const newName = [...nameKeys(entry)]
+        .map((key) => renamedTo.get(key))
+        .find((name) => name !== undefined);
       if (newName !== undefined) return { entry, cause: 'renamed', desiredName: newName };
       return { entry, cause: 'unnamed' };
     });
@@ -114,12 +116,17 @@ export function diffKind(
  */
 function preferred(kind: Kind, key: string, entries: readonly Entry[], usage: UsageIndex): Entry[] {
   const people = (entry: Entry): number => usage.get(entryKey(kind, entry.id))?.length ?? 0;
-  const changed = (entry: Entry): number => (nameKey(entry.name) === key ? 0 : 1);
+  const changed = (entry: Entry): number => (nameKeys(entry).has(key) ? 0 : 1);
   const age = (entry: Entry): number => timestampSeconds(entry.createDate) ?? Number.MAX_SAFE_INTEGER;
   return [...entries].sort(
     (a, b) =>
       changed(a) - changed(b) || people(b) - people(a) || age(a) - age(b) || compareCodePoints(a.id, b.id),
   );
+}
+
+/** The name keys of an entry: one, or more where the service lists its `_id` under several names. */
+export function nameKeys({ name, otherNames = [] }: Entry): ReadonlySet<string> {
+  return new Set([name, ...otherNames].map(nameKey));
 }
 
 function addTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {

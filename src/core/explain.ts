@@ -132,6 +132,18 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
       return { reason: `a create of a ${kind} failed in this run`, release: 'mend the failed create' };
     case 'freeze':
       return freeze(facts);
+    case 'no_history':
+      return {
+        reason: 'the store holds no earlier lists of this account to compare these with',
+        release:
+          'plan or run again on the same store after checking this plan, or run `apply --accept-no-history`',
+      };
+    case 'no_people':
+      return {
+        reason: 'the service lists no people at all, so nobody can tell who has it',
+        release:
+          'check that the token may see people; if the account really has none, set policy.allowNoPeople: true',
+      };
     default:
       return rule satisfies never;
   }

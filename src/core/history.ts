@@ -43,8 +43,6 @@ export function isStillRequested({ requested, name, listed }: ChangedName, now: 
 
 /** The journal's memory of an account, as read from the store. */
 export interface Memory {
-  /** Whether anything was ever applied to this remote account from this store. */
-  readonly applied: boolean;
   readonly recent: readonly RecentOperation[];
   /** Entries that rolecall created or adopted. */
   readonly owned: ReadonlySet<EntryKey>;
@@ -52,6 +50,8 @@ export interface Memory {
   readonly changedNames: ReadonlyMap<EntryKey, ChangedName>;
   /** Since when, in epoch milliseconds, each entry has been seen without people. */
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
+  /** Entries that rolecall created and that no list has ever shown. */
+  readonly neverListed: readonly AwaitedEntry[];
 }
 
 /** A confirmed create that no list has shown yet. */
@@ -63,7 +63,8 @@ export interface AwaitedEntry {
 
 /** What the plan asks of the journal, judged at one moment against one observation. */
 export interface History {
-  readonly known: boolean;
+  /** Whether the store holds good lists of this account that are older than this plan. */
+  readonly hasSnapshot: boolean;
   readonly owned: ReadonlySet<EntryKey>;
   /** The name that was asked for, of entries that still have the name that the service made of it. */
   readonly requestedNames: ReadonlyMap<EntryKey, string>;
@@ -78,6 +79,8 @@ export interface History {
   readonly gone: ReadonlySet<EntryKey>;
   /** Assignments of people, or fields of people, that the last good lists showed and that are missing now. */
   readonly missingHoldings: readonly Holding[];
+  /** Entries that rolecall created and that no list has ever shown. */
+  readonly neverListed: readonly AwaitedEntry[];
 }
 
 /** The name key of a kind, for sets that span both kinds. */
@@ -89,7 +92,12 @@ export function kindNameKey(kind: Kind, name: string): string {
 export function judgeHistory(
   memory: Memory,
   observed: ObservedCatalog,
-  options: { nowMs: number; stalenessMs: number; missingHoldings: readonly Holding[] },
+  options: {
+    readonly nowMs: number;
+    readonly stalenessMs: number;
+    readonly missingHoldings: readonly Holding[];
+    readonly hasSnapshot: boolean;
+  },
 ): History {
   const listed = new Map(
     KINDS.flatMap((kind) => observed[kind].map((entry) => [entryKey(kind, entry.id), entry.name] as const)),
@@ -129,7 +137,7 @@ export function judgeHistory(
     lostCreates.set(name, (lostCreates.get(name) ?? 0) + 1);
   }
   return {
-    known: memory.applied,
+    hasSnapshot: options.hasSnapshot,
     owned: memory.owned,
     requestedNames: requestedNames(memory.changedNames, observed),
     unusedSinceMs: memory.unusedSinceMs,
@@ -139,6 +147,7 @@ export function judgeHistory(
     awaited,
     gone,
     missingHoldings: options.missingHoldings,
+    neverListed: memory.neverListed,
   };
 }
 

@@ -30,7 +30,9 @@ export interface PlanInput {
   /** How the configuration's commit stands to the one last applied; `unknown`: there was one, and now none is known. */
   readonly source: SourceAge;
   readonly acceptOlderSource: boolean;
-  /** Why a guard refuses to write anything at all (`suspicious_shrink`), or null. */
+  /** Whether deletes are allowed although the store holds no earlier lists of this account. */
+  readonly acceptNoHistory: boolean;
+  /** Why a guard refuses to write anything at all (`suspicious_shrink`, `suspicious_list`), or null. */
   readonly blocked: Warning | null;
   /** Further warnings of the observation that belong into the plan. */
   readonly warnings: readonly Warning[];
@@ -58,6 +60,8 @@ export function makePlan(input: PlanInput): Plan {
     frozen: input.frozen,
     staleSource: input.source === 'older' && !input.acceptOlderSource,
     approvals,
+    listsPeople: observed.resources.length > 0,
+    acceptNoHistory: input.acceptNoHistory,
   });
   const facts = { policy: input.policy, history, counts: judgement.counts, frozen: input.frozen };
 
@@ -103,7 +107,7 @@ export function makePlan(input: PlanInput): Plan {
   const held = [...heldCreates, ...heldDeletes];
   const warnings = [
     ...(input.blocked === null ? [] : [input.blocked]),
-    ...historyWarnings(history, input.source, input.acceptOlderSource),
+    ...historyWarnings(input),
     ...input.warnings,
     ...staleListWarnings(history, diffs),
     ...catalogWarnings(diffs, extras),

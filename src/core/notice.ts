@@ -91,7 +91,15 @@ function standingOf(detail: RunDetail, isAwaited: boolean): Standing | null {
 }
 
 function heldOrOk(detail: RunDetail): Standing {
-  const held = waitingChanges(detail).map(({ action, kind, name, rules }) => text(kind, action, name, rules));
+  // The rule no_history ends by itself with the second run; without it nothing new is held then.
+  const held = waitingChanges(detail).map(({ action, kind, name, rules }) =>
+    text(
+      kind,
+      action,
+      name,
+      rules.filter((rule) => rule !== 'no_history'),
+    ),
+  );
   return held.length === 0 && detail.run.status !== 'held'
     ? { state: 'ok', fingerprint: '' }
     : { state: 'held', fingerprint: text(held.toSorted()) };

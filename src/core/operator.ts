@@ -14,6 +14,17 @@ export interface Approval {
   readonly expiresAtMs: number;
 }
 
+/** A plan that was agreed to: what a run plans must be the same, else nothing is written (`plan_stale`). */
+export interface AgreedPlan {
+  readonly digest: string;
+  /**
+   * What was observed by a plan that was made before the store held lists of the account; null for any other plan. Such
+   * a plan left lists in the store itself, which alone must not make it stale: while the account shows the same, a run
+   * holds the deletes that the plan held.
+   */
+  readonly firstObserved: string | null;
+}
+
 export const APPROVAL_LIFE_MS = 86_400_000;
 
 /** How a person names a plan: by its digest, or by a beginning that is long enough to be no guess. */

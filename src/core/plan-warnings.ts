@@ -12,13 +12,29 @@ export const NOT_SHOWN_YET = 'not_shown_yet';
 /** How the commit of a configuration stands to the one that its account was last applied from. */
 export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
 
-export function historyWarnings(history: History, source: SourceAge, acceptOlderSource: boolean): Warning[] {
+/** Marks a plan that was made without earlier lists of its account. */
+export const NO_HISTORY = 'no_history';
+
+/** Warnings about what the store does not know, or what the operator accepted although it does. */
+export function historyWarnings({
+  history,
+  source,
+  acceptOlderSource,
+  acceptNoHistory,
+}: {
+  readonly history: History;
+  readonly source: SourceAge;
+  readonly acceptOlderSource: boolean;
+  readonly acceptNoHistory: boolean;
+}): Warning[] {
   const warnings: Warning[] = [];
-  if (!history.known) {
+  if (!history.hasSnapshot) {
+    const deletes = acceptNoHistory
+      ? 'deletes are allowed by --accept-no-history'
+      : 'deletes are held until the next plan or run on this store';
     warnings.push({
-      code: 'no_history',
-      message:
-        'nothing was applied to this account from this store yet: ownership, stale source, flapping and the daily limit cannot be judged here',
+      code: NO_HISTORY,
+      message: `the store holds no earlier lists of this account, so ownership, stale source, flapping, the daily limit and lists that shrank cannot be judged; ${deletes}`,
     });
   }
   if (source === 'older' && acceptOlderSource) {
@@ -70,7 +86,7 @@ export function staleListWarnings(history: History, diffs: readonly KindDiff[]):
   ]);
 }
 
-/** Duplicates, near names and names that the service changed. */
+/** Duplicates, near names, names that the service changed, and ids that it lists under several names. */
 export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly JudgedExtra[]): Warning[] {
   return diffs.flatMap((diff) => [
     ...diff.duplicates.map(({ name, kept, others }): Warning => ({
@@ -82,6 +98,7 @@ export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly Jud
       name,
     })),
     ...nearWarnings(diff, extras),
+    ...severalNames(diff),
     ...diff.changedNames.map(({ entry, requested }): Warning => ({
       code: 'name_changed',
       message: `the service shows the ${diff.kind} “${requested}” as “${entry.name}”; they count as the same entry`,
@@ -90,6 +107,22 @@ export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly Jud
       remoteId: entry.id,
     })),
   ]);
+}
+
+function severalNames({ kind, present }: KindDiff): Warning[] {
+  return present.flatMap(({ id, name, otherNames }): Warning[] => {
+    if (otherNames === undefined) return [];
+    const names = [name, ...otherNames].map((each) => `“${each}”`).join(' and ');
+    return [
+      {
+        code: 'several_names',
+        message: `the service lists the ${kind} ${id} under ${otherNames.length + 1} names, ${names}; it counts as one entry that has each of them`,
+        kind,
+        name,
+        remoteId: id,
+      },
+    ];
+  });
 }
 
 function nearWarnings(diff: KindDiff, extras: readonly JudgedExtra[]): Warning[] {

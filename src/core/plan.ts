@@ -17,6 +17,8 @@ export const HOLD_RULES = [
   'too_new',
   'holders_missing',
   'freeze',
+  'no_history',
+  'no_people',
 ] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 

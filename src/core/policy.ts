@@ -21,6 +21,9 @@ export interface PolicyContext {
   /** Whether the configuration is older than what this account was last applied from. */
   readonly staleSource: boolean;
   readonly approvals: readonly ApprovedDelete[];
+  /** Whether the service lists any person; without one nobody can tell what is in use. */
+  readonly listsPeople: boolean;
+  readonly acceptNoHistory: boolean;
 }
 
 /** An extra entry with everything that was found out about it. */
@@ -97,12 +100,24 @@ function judgeKind(
       usedBy,
       missingHolders,
       approved: approvals.has(nameKey(extra.entry.name)),
-      nearName: extra.cause === 'unnamed' ? (nearNames.get(nearKey(extra.entry.name)) ?? null) : null,
+      nearName: extra.cause === 'unnamed' ? nearNameOf(extra.entry, nearNames) : null,
     };
     const leave = leaveRule(base, isProtected, context);
     if (leave !== null) return { ...base, leave, holds: [] };
     return { ...base, leave, holds: deleteHolds(base, diff, heldCreates, context) };
   });
+}
+
+/** The desired name that a name of the entry is near to, or null. */
+function nearNameOf(
+  { name, otherNames = [] }: Extra['entry'],
+  nearNames: ReadonlyMap<string, string>,
+): string | null {
+  for (const each of [name, ...otherNames]) {
+    const near = nearNames.get(nearKey(each));
+    if (near !== undefined) return near;
+  }
+  return null;
 }
 
 type Candidate = Omit<JudgedExtra, 'leave' | 'holds'>;
@@ -118,7 +133,7 @@ function leaveRule(
   // What the file names, as a desired or a former name, is rolecall's business from then on (adoption).
   const owned = extra.cause !== 'unnamed' || history.owned.has(entryKey(kind, extra.entry.id));
   if (policy.ownership === 'managed' && !owned) return 'unmanaged';
-  if (isProtected(extra.entry.name)) return 'protected';
+  if ([extra.entry.name, ...(extra.entry.otherNames ?? [])].some(isProtected)) return 'protected';
   if (policy.delete === 'never') return 'never_delete';
   if (extra.cause === 'duplicate' && candidate.usedBy.length + candidate.missingHolders.length > 0) {
     return 'duplicate';
@@ -143,12 +158,14 @@ function deleteHolds(
   if (used && policy.delete === 'unused' && !approved) rules.push('in_use');
   if ((used && extra.cause === 'renamed' && !approved) || successorHeld) rules.push('rename');
   if (used && nearName !== null && !approved) rules.push('suspected_rename');
-  if (missingHolders.length > 0 && usageMatters) rules.push('holders_missing');
+  if (missingHolders.length > 0 && usageMatters && !approved) rules.push('holders_missing');
   if (!used && isTooNew(kind, extra, context)) rules.push('too_new');
   if (diff.desired.length === 0 && !policy.allowEmpty) rules.push('empty_catalog');
   if (context.staleSource) rules.push('stale_source');
   if (history.flappingDeletes.has(kindNameKey(kind, extra.entry.name))) rules.push('flapping');
   if (context.frozen !== null) rules.push('freeze');
+  if (!history.hasSnapshot && !context.acceptNoHistory) rules.push('no_history');
+  if (!context.listsPeople && usageMatters && !policy.allowNoPeople) rules.push('no_people');
   return rules;
 }
 

@@ -4,7 +4,7 @@ import type { Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.
 import type { Memory } from './history.ts';
 import type { Lease, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
-import type { Approval, ApprovalTaking, PendingPlan } from './operator.ts';
+import type { AgreedPlan, Approval, ApprovalTaking, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
 import type { AccountSettings, ConfigCommit } from './settings.ts';
 import type { MissingHolding } from './shrink.ts';
@@ -244,6 +244,8 @@ export interface Journal {
    * only a run that somebody asked for by hand takes any.
    */
   takeApproval(account: string, digest: string, byHand: boolean, nowMs: number): Promise<ApprovalTaking>;
+  /** The plan that an operator has approved, while the approval is open. */
+  approvedPlan(account: string): Promise<AgreedPlan | null>;
   /** False when another process had ended the run before: what it said of it stands. */
   endRun(runId: string, end: RunEnd): Promise<boolean>;
 }

@@ -11,8 +11,13 @@ export interface Baseline {
   readonly resources: readonly Resource[];
 }
 
+/** The warnings with which a guard refuses to write because it does not believe the lists. */
+export const LIST_GUARDS: ReadonlySet<string> = new Set(['suspicious_shrink', 'suspicious_list']);
+
 const EMPTY_FROM = 5;
 const HALF_FROM = 10;
+/** From so many entries that people have, half of them must be listed. */
+const REFERRED_FROM = 4;
 
 /** Leaves out of the last good lists what rolecall deleted since, entries and assignments alike. */
 export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<EntryKey>): Baseline {
@@ -71,6 +76,38 @@ export function suspiciousShrink(
   return {
     code: 'suspicious_shrink',
     message: `the service lists much less than the last good run saw: ${lost.join(', ')} are missing, twice in a row. Nothing is written until that is accepted (apply --accept-shrink)`,
+  };
+}
+
+/**
+ * Names what people refer to and a list does not show: none of the entries that they have, or fewer than half of at
+ * least 4. `deleted` are entries that rolecall deleted itself: a stale list of people may still name them. Null when
+ * the lists of the managed kinds fit together.
+ */
+export function suspiciousList(
+  observed: ObservedCatalog,
+  managed: readonly Kind[],
+  deleted: ReadonlySet<EntryKey>,
+): Warning | null {
+  const held = new Set(
+    observed.resources
+      .flatMap(holdingsOf)
+      .map(({ kind, remoteId }) => entryKey(kind, remoteId))
+      .filter((key) => !deleted.has(key)),
+  );
+  const lacking = managed.flatMap((kind) => {
+    const listed = new Set(observed[kind].map(({ id }) => entryKey(kind, id)));
+    const referred = [...held].filter((key) => key.startsWith(`${kind}:`));
+    const shown = referred.filter((key) => listed.has(key)).length;
+    const isWrong =
+      (shown === 0 && referred.length > 0) ||
+      (referred.length >= REFERRED_FROM && shown * 2 < referred.length);
+    return isWrong ? [`${shown} of the ${referred.length} ${kind}s that people have`] : [];
+  });
+  if (lacking.length === 0) return null;
+  return {
+    code: 'suspicious_list',
+    message: `the service lists only ${lacking.join(' and ')}, so its lists are not complete; creating what is missing would create it twice. Nothing is written until they fit together or that is accepted (apply --accept-shrink)`,
   };
 }
 

@@ -1,5 +1,6 @@
 // What `plan` prints, and what `apply` shows before it asks: one document for each account.
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
+import { LIST_GUARDS } from '../core/shrink.ts';
 import {
   heldSection,
   leaveCounts,
@@ -22,7 +23,7 @@ import { failureStep } from './run-words.ts';
 import { count, messageLines, shortCommit } from './wording.ts';
 
 /** The warnings that say why a plan is blocked (contract, section 5). */
-const BLOCKING = new Set(['suspicious_shrink', 'identity_mismatch']);
+const BLOCKING = new Set([...LIST_GUARDS, 'identity_mismatch']);
 const TITLES = { create: 'To create', delete: 'To delete' };
 const BLOCKED_TITLES = {
   create: 'Not created, as the plan is blocked',
@@ -108,8 +109,8 @@ function blockedLines(plan: Plan): Line[] {
   return [
     [toned('bad', 'Nothing will be written:')],
     ...why.flatMap((warning) => messageLines(warning.message)),
-    ...(why.some((warning) => warning.code === 'suspicious_shrink')
-      ? [['If what is missing is really gone: ', code(`rolecall apply ${plan.account} --accept-shrink`)]]
+    ...(why.some((warning) => LIST_GUARDS.has(warning.code))
+      ? [['If the lists are right: ', code(`rolecall apply ${plan.account} --accept-shrink`)]]
       : []),
   ];
 }

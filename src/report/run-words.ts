@@ -1,5 +1,6 @@
 // What a run's status means in words, and what a person does next (contract, sections 3 and 5).
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
+import { LIST_GUARDS } from '../core/shrink.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
 import type { RunReport } from './run-json.ts';
 import { count, instant, shortCommit } from './wording.ts';
@@ -115,24 +116,18 @@ export function nextSteps({ run, plan, warnings }: RunReport, detail: 'full' | '
     case 'blocked':
       return blockedSteps(
         account,
-        [...warnings, ...(plan?.warnings ?? [])].some(isShrink) || run.errorCode === 'suspicious_shrink',
+        [...warnings, ...(plan?.warnings ?? [])].some(({ code }) => LIST_GUARDS.has(code)) ||
+          LIST_GUARDS.has(run.errorCode ?? ''),
       );
     case 'failed':
       return [failureStep(account, run.errorCode, 'apply'), ...look];
   }
 }
 
-function isShrink(warning: { readonly code: string }): boolean {
-  return warning.code === 'suspicious_shrink';
-}
-
-function blockedSteps(account: string, isShrunk: boolean): Steps {
+function blockedSteps(account: string, isAboutLists: boolean): Steps {
   const plan = { command: `rolecall plan ${account}`, purpose: 'looks again, and writes nothing' };
-  if (!isShrunk) return [plan];
-  return [
-    plan,
-    { command: `rolecall apply ${account} --accept-shrink`, purpose: 'when what is missing is really gone' },
-  ];
+  if (!isAboutLists) return [plan];
+  return [plan, { command: `rolecall apply ${account} --accept-shrink`, purpose: 'if the lists are right' }];
 }
 
 /** What leads on from a run or a plan (`again`) that failed. */

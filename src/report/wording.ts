@@ -73,6 +73,8 @@ export const HOLD_WORDS: Readonly<Record<HoldRule, string>> = {
   too_new: 'not yet unused for long enough',
   holders_missing: 'people who had it are missing from the list',
   freeze: 'nothing is written in this window',
+  no_history: 'the store holds no earlier lists of the account',
+  no_people: 'the service lists no people at all',
 };
 
 /** Why each leaving policy lets an entry stay (contract, section 4). */

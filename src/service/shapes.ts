@@ -36,7 +36,7 @@ export type TokenGuard = Pick<Secret, 'scrub' | 'isIn'>;
 export function parseEntries(kind: Kind, text: string | null, token: TokenGuard): Listing<Entry> {
   const what = `the list of ${kind}s`;
   const entries = parseArray(what, text).map((item, index) => toEntry(what, index, item, token));
-  return unique(what, entries, smallestName);
+  return unique(what, entries, mergeEntries);
 }
 
 /** The list of resources, under the same conditions. Unknown fields are dropped and named once. */
@@ -215,9 +215,12 @@ function unique<T extends { readonly id: string }>(
   return { items: [...byId.values()], warnings: [warning] };
 }
 
-/** Which of two names of one id counts does not depend on the order of the list. */
-function smallestName(first: Entry, second: Entry): Entry {
-  return compareCodePoints(first.name, second.name) <= 0 ? first : second;
+/** One id that is listed again has every name that it is listed under; their order in the list changes nothing. */
+function mergeEntries(first: Entry, second: Entry): Entry {
+  const [kept, other] = compareCodePoints(first.name, second.name) <= 0 ? [first, second] : [second, first];
+  const all = [...(first.otherNames ?? []), ...(second.otherNames ?? []), other.name];
+  const otherNames = [...new Set(all)].filter((name) => name !== kept.name).sort(compareCodePoints);
+  return otherNames.length === 0 ? kept : { ...kept, otherNames };
 }
 
 /** A person listed twice has what either listing shows: too many holders only hold a delete back. */

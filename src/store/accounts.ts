@@ -2,17 +2,22 @@
 import type { Selectable } from 'kysely';
 import type { ApprovalTaking } from '../core/operator.ts';
 import { APPROVAL_LIFE_MS } from '../core/operator.ts';
+import { NO_HISTORY } from '../core/plan-warnings.ts';
 import type { AccountState, Journal } from '../core/ports.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import type { AccountsTable } from './tables.ts';
 import { claimantOf } from './claims.ts';
 import { inherit } from './renamed-accounts.ts';
+import { readPlan, warningsOf } from './run-report.ts';
 import { toIso, toMs } from './times.ts';
 
 export function accountsJournal(
   db: Database,
-): Pick<Journal, 'accountState' | 'inherit' | 'identify' | 'rememberThrottle' | 'takeApproval'> {
+): Pick<
+  Journal,
+  'accountState' | 'inherit' | 'identify' | 'rememberThrottle' | 'approvedPlan' | 'takeApproval'
+> {
   return {
     async accountState(account) {
       const row = await db.selectFrom('accounts').selectAll().where('name', '=', account).executeTakeFirst();
@@ -42,6 +47,19 @@ export function accountsJournal(
         .set({ throttled_until: toIso(untilMs) })
         .where('name', '=', account)
         .execute();
+    },
+
+    async approvedPlan(account) {
+      const row = await db
+        .selectFrom('accounts')
+        .leftJoin('runs', 'runs.id', 'accounts.pending_run')
+        .select(['accounts.approved_digest', 'runs.warnings', 'runs.plan_body'])
+        .where('accounts.name', '=', account)
+        .executeTakeFirst();
+      if (typeof row?.approved_digest !== 'string') return null;
+      const isFirst = warningsOf(row).some(({ code }) => code === NO_HISTORY);
+      const plan = isFirst ? await readPlan(db, row.plan_body) : null;
+      return { digest: row.approved_digest, firstObserved: plan?.observedDigest ?? null };
     },
 
     takeApproval(account, digest, byHand, nowMs) {

@@ -2,15 +2,13 @@
 import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
 import type { RunRecord } from '../core/journal.ts';
-import type { Warning } from '../core/catalog.ts';
-import type { Plan } from '../core/plan.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import { toState } from './accounts.ts';
 import { claimantOf } from './claims.ts';
-import { unpack } from './bodies.ts';
 import type { Database } from './database.ts';
 import type { OperationsTable, RunsTable } from './tables.ts';
 import { toIso, toMs } from './times.ts';
+import { readPlan, warningsOf } from './run-report.ts';
 
 export function journalReader(db: Database): JournalReader {
   return {
@@ -44,12 +42,13 @@ export function journalReader(db: Database): JournalReader {
         .where('run_id', '=', row.id)
         .orderBy('seq')
         .execute();
+      const plan = await readPlan(db, row.plan_body);
       return {
         run: toRun(row),
         operations: operations.map(toOperation),
-        // Written by this store and by nobody else, so the shape is known.
-        warnings: row.warnings === null ? [] : (JSON.parse(row.warnings) as Warning[]),
-        plan: await readPlan(db, row),
+        warnings: warningsOf(row),
+        // Only the time of the plan is the run's own.
+        plan: plan === null ? null : { ...plan, createdAt: row.started_at },
       };
     },
 
@@ -95,18 +94,6 @@ export function journalReader(db: Database): JournalReader {
       );
     },
   };
-}
-
-async function readPlan(db: Database, row: Selectable<RunsTable>): Promise<Plan | null> {
-  if (row.plan_body === null) return null;
-  const stored = await db
-    .selectFrom('plan_bodies')
-    .select('body')
-    .where('digest', '=', row.plan_body)
-    .executeTakeFirst();
-  if (stored === undefined) return null;
-  // Written by recordPlan from a Plan, so the shape is known; only the time is the run's own.
-  return { ...(unpack(stored.body) as Plan), createdAt: row.started_at };
 }
 
 function toRun(row: Selectable<RunsTable>): RunRecord {

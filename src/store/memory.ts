@@ -17,13 +17,12 @@ export function memoryJournal(
       const rows = await db
         .selectFrom('entries')
         .select(['kind', 'remote_id', 'name', 'requested_name', 'created_by_run', 'adopted_by_run'])
-        .select(['last_seen_run', 'unused_since'])
+        .select(['last_seen_run', 'deleted_by_run', 'unused_since'])
         .where('account', '=', account)
         .where('remote_account_id', '=', remoteAccountId ?? '')
         .execute();
       const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
       return {
-        applied: await everApplied(db, account, remoteAccountId),
         recent: await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS),
         owned: new Set(owned.map((row) => entryKey(row.kind, row.remote_id))),
         changedNames: new Map(
@@ -40,6 +39,11 @@ export function memoryJournal(
               : [[entryKey(row.kind, row.remote_id), toMs(row.unused_since)] as const],
           ),
         ),
+        neverListed: rows
+          .filter(
+            (row) => row.created_by_run !== null && row.last_seen_run === null && row.deleted_by_run === null,
+          )
+          .map(({ kind, remote_id, name }) => ({ kind, remoteId: remote_id, name })),
       };
     },
 
@@ -115,25 +119,6 @@ async function adopt(
       .where('remote_id', '=', remote_id)
       .execute();
   }
-}
-
-async function everApplied(db: Database, account: string, remoteAccountId: string | null): Promise<boolean> {
-  const row = await db
-    .selectFrom('runs')
-    .select('id')
-    .where('account', '=', account)
-    .where('remote_account_id', 'is', remoteAccountId)
-    .where('plan_digest', 'is not', null)
-    .where((eb) =>
-      eb.or([
-        eb('status', 'in', ['converged', 'held', 'partial', 'interrupted']),
-        eb('created', '>', 0),
-        eb('deleted', '>', 0),
-      ]),
-    )
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 async function recentOperations(

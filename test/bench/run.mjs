@@ -59,7 +59,8 @@ function startSandbox(accounts, latencyMs) {
 function configure(name, url, lists) {
   const root = join(folder, name);
   mkdirSync(join(root, 'accounts'), { recursive: true });
-  const policy = '{ maxDeletes: 100000, maxDeletesPerDay: 100000, maxDeletePercent: 100 }';
+  const policy =
+    '{ maxDeletes: 100000, maxDeletesPerDay: 100000, maxDeletePercent: 100, allowNoPeople: true }';
   writeFileSync(
     join(root, 'rolecall.yaml'),
     `accounts: accounts/*.yaml\nstore: data/rolecall.db\napi: { concurrency: 8, requestsPerSecond: 10000 }\ndefaults: { policy: ${policy} }\n`,
@@ -146,7 +147,13 @@ async function measureWrites(job) {
     (run) => {
       const name = `ours${run}`;
       rmSync(join(folder, name), { recursive: true, force: true });
-      return rolecall(name, configure(name, sandbox.url, { skills }), 'apply', '--yes');
+      return rolecall(
+        name,
+        configure(name, sandbox.url, { skills }),
+        'apply',
+        '--yes',
+        '--accept-no-history',
+      );
     },
     (run) => time([BARE, sandbox.url, `token-bare${run}`, job, '1000']),
   );

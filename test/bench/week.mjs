@@ -69,6 +69,7 @@ const policy = {
   maxDeletesPerDay: 30,
   maxDeletePercent: 30,
   allowEmpty: false,
+  allowNoPeople: false,
   protect: [],
   duplicates: 'report',
   unusedForMs: 0,

@@ -82,7 +82,14 @@ test('a whole apply through a validating proxy breaks no rule of the description
   const prism = await startPrism('proxy', '--errors', description, sandbox.regions.us);
   writeAccount(workspace, prism.url, DESIRED, { api: API });
 
-  const applied = await workspace.run(['apply', '--yes', '--format', 'json', '--allow-held']);
+  const applied = await workspace.run([
+    'apply',
+    '--yes',
+    '--accept-no-history',
+    '--format',
+    'json',
+    '--allow-held',
+  ]);
   expect(applied.stderr).toBe('');
   expect(JSON.parse(applied.stdout)).toMatchObject([{ status: 'held', created: 4, deleted: 2, failed: 0 }]);
   expect(applied.status).toBe(0);

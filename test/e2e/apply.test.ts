@@ -5,7 +5,9 @@ import { makeWorkspace, writeAccount } from '../support/workspace.ts';
 
 async function sandboxWith(skills: readonly string[]) {
   const sandbox = await startSandbox({
-    seed: { accounts: [{ name: 'acme', id: '42', skills: [...skills], roles: [], resources: [] }] },
+    seed: {
+      accounts: [{ name: 'acme', id: '42', skills: [...skills], roles: [], resources: [{ id: 'someone' }] }],
+    },
   });
   const [account] = sandbox.accounts;
   if (account === undefined) throw new Error('no account');
@@ -18,6 +20,7 @@ test('an apply creates what is missing, deletes what nobody has, and a second on
     const workspace = makeWorkspace(token);
     writeAccount(workspace, sandbox.url, 'skills: [Kept, New]\nroles: [Designer]');
 
+    await workspace.run(['plan']);
     const planned = await workspace.run(['plan', '--detailed-exitcode']);
     expect(planned.stderr).toBe('');
     expect(planned.status).toBe(2);

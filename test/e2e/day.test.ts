@@ -105,7 +105,7 @@ async function startEu({ folder }: Workspace, port: number): Promise<Sandbox> {
   const eu = await startSandbox({
     port,
     dataFile: join(folder, 'services/eu.db'),
-    seed: { accounts: [{ name: 'beta', id: '2', token: 'token-of-beta' }] },
+    seed: { accounts: [{ name: 'beta', id: '2', token: 'token-of-beta', resources: [{ id: 'someone' }] }] },
   });
   onTestFinished(() => eu.close());
   return eu;
@@ -381,12 +381,12 @@ async function takesTheMend(day: Day): Promise<void> {
 async function takesANewAccount(day: Day): Promise<void> {
   day.workspace.write(
     'config/accounts/gamma.yaml',
-    'region: us\ntoken: { env: GAMMA_TOKEN }\nskills: [Figma]\n',
+    'region: us\ntoken: { env: GAMMA_TOKEN }\nskills: [Figma, Sketch]\n',
   );
   await moreRuns(day, 'gamma', 'converged');
-  expect(names(day.us, 'gamma')).toEqual(['Figma']);
+  expect(names(day.us, 'gamma')).toEqual(['Figma', 'Sketch']);
   await told(day, { gamma: ['applied'] });
-  expect(runs(day, 'gamma')[0]).toMatchObject({ created: 1, deleted: 1 });
+  expect(runs(day, 'gamma')[0]).toMatchObject({ created: 1, deleted: 0 });
   await allAgree(day, ['acme', 'beta', 'gamma']);
 }
 
@@ -401,7 +401,7 @@ async function letsAnAccountGo(day: Day): Promise<void> {
   const before = runs(day, 'gamma').length;
   await moreRuns(day, 'acme', 'held', 2);
   expect(runs(day, 'gamma')).toHaveLength(before);
-  expect(names(day.us, 'gamma')).toEqual(['Figma']);
+  expect(names(day.us, 'gamma')).toEqual(['Figma', 'Sketch']);
   expect(await gauges(day, 'gamma')).toEqual([]);
   await told(day, {});
   await allAgree(day, ['acme', 'beta']);

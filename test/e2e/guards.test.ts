@@ -90,13 +90,6 @@ test('where git cannot tell, an earlier committer date counts as older and a lat
   ]);
 });
 
-test('a fresh store knows no commit, so that an old checkout is only told to have no history', async () => {
-  const { s } = await inGit('skills: [Kept]', ['Kept', 'Newer']);
-  const { plan } = await s.plan();
-  expect(doings(plan)).toEqual(['delete Newer']);
-  expect(codes(plan)).toContain('no_history');
-});
-
 test('a catalog that lost more than half is refused until the operator accepts it', async () => {
   const skills = names(12);
   const s = await scene({ skills, file: `skills: [${skills.join(', ')}, New]` });

@@ -92,6 +92,7 @@ test(
     const s = await hostileScene(`${POLICY}\nskills: []\nroles: []`);
     const texts = ['text', 'markdown'];
 
+    await s.run(['plan']);
     const planned = JSON.parse(
       await harmless(s, ['plan', '--format', 'json', '--out', 'saved.json'], [0]),
     ) as Plan[];
@@ -174,6 +175,7 @@ test('half a character in an observed name is protected by a dump, and never tak
       do: { type: 'status', status: 200, body: list },
     },
   ]);
+  await s.run(['plan']);
   const asked = JSON.parse(await harmless(s, ['plan', '--format', 'json'], [0])) as Plan[];
   const names = asked[0]?.operations.map(({ name }) => name) ?? [];
   expect(names.toSorted()).toEqual(['Go', 'half\ud800', 'half\ufffd', '\udc00half'].toSorted());
@@ -225,6 +227,7 @@ test('the daemon shows, logs and tells hostile names harmlessly', async () => {
       },
     },
   ]);
+  await s.run(['plan']);
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme') === 1);
   await daemon.api('accounts/acme/approve', {});
@@ -232,7 +235,7 @@ test('the daemon shows, logs and tells hostile names harmlessly', async () => {
   expect(daemon.events('operation_failed').length).toBeGreaterThan(0);
 
   const headers = { authorization: `Bearer ${HTTP_TOKEN}`, accept: 'text/html' };
-  const runs = s.rows<{ id: string }>('select id from runs').map(({ id }) => id);
+  const runs = s.rows<{ id: string }>("select id from runs where mode = 'approve'").map(({ id }) => id);
   for (const path of ['/', '/accounts/acme', ...runs.map((id) => `/runs/${id}`)]) {
     const page = await (await fetch(daemon.url + path, { headers })).text();
     expect([path, unseenIn(page)]).toEqual([path, []]);

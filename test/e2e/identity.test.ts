@@ -111,7 +111,7 @@ test('the first create of an empty account alone is under way until it is answer
 });
 
 test('the id that a first create told is remembered', async () => {
-  const s = await scene({ file: 'skills: [A]', others: [OTHER] });
+  const s = await scene({ resources: [], file: 'skills: [A]', others: [OTHER] });
   expect((await s.plan()).plan.remoteAccountId).toBeNull();
   await s.apply();
   expect((await s.plan()).plan.remoteAccountId).toBe('42');

@@ -1,6 +1,6 @@
 // The guards that look at a plan as a whole: how many deletes, of what, and after which creates (contract, section 4).
 import { expect, test } from 'vitest';
-import { codes, doings, holds, hoursAgo, scene } from '../support/scene.ts';
+import { doings, holds, hoursAgo, scene } from '../support/scene.ts';
 
 const names = (count: number, prefix = 'Old'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
@@ -52,14 +52,6 @@ test('maxDeletesPerDay counts what the journal deleted within 24 hours', async (
   expect(holds(plan)).toEqual({ C: ['max_deletes_per_day'] });
   s.execute('update operations set finished_at = ?', hoursAgo(25));
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
-});
-
-test('a plan without history says that the daily limit cannot be judged, and one after an applied run does not', async () => {
-  const s = await scene({ skills: ['A'], file: 'skills: [A]' });
-  expect(codes((await s.plan()).plan)).toContain('no_history');
-  expect(codes((await s.plan()).plan)).toContain('no_history');
-  await s.apply();
-  expect(codes((await s.plan()).plan)).not.toContain('no_history');
 });
 
 test('over maxDeletePercent the deletes of that kind are held, and those of the other kind go', async () => {

@@ -32,9 +32,9 @@ test('a daemon that waits for many accounts prints nothing but its log', async (
 
 test('an apply that waits with many creates says nothing of leaks', async () => {
   const s = await scene({
-    // Without any entry the first create would go alone.
-    roles: ['Known'],
-    file: `skills: ${JSON.stringify(Array.from({ length: 16 }, (_, index) => `New ${index}`))}`,
+    // Into an empty list the first create would be sent alone.
+    skills: ['Known'],
+    file: `skills: ${JSON.stringify(['Known', ...Array.from({ length: 16 }, (_, index) => `New ${index}`)])}`,
     api: { concurrency: 16 },
     faults: [patience('POST', 16)],
   });

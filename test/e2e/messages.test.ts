@@ -117,6 +117,7 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a saved plan that is out of date',
     async given(s) {
+      await s.run(['plan']);
       await s.run(['plan', '--out', 'saved.json']);
       s.sandbox.addSkill('acme', 'Fortran');
     },
@@ -153,7 +154,9 @@ test.each(TABLE)('%s is told with what was not done and what to do', async (_tro
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', api: API, ...given.options });
   await given.given?.(s);
   const { env = {} } = given;
-  const { status, stdout, stderr } = await s.run(given.args ?? ['apply', '--yes'], { env });
+  const { status, stdout, stderr } = await s.run(given.args ?? ['apply', '--yes', '--accept-no-history'], {
+    env,
+  });
   // A report is wrapped; what it says is not about lines.
   const said = `${stdout}\n${stderr}`.replaceAll(/\s*\n\s+/g, ' ');
   for (const phrase of given.says) expect(said).toContain(phrase);

@@ -55,7 +55,7 @@ test(
     for (const name of Object.keys(manners))
       w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
 
-    const runs = arrayOf(await w.run(['apply', '--yes', '--format', 'json']));
+    const runs = arrayOf(await w.run(['apply', '--yes', '--accept-no-history', '--format', 'json']));
     expect(runs).toHaveLength(Object.keys(manners).length);
     expect([...parrot.heard()].toSorted()).toEqual(Object.keys(manners).toSorted());
     const { stderr } = await w.run(

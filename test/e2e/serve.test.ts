@@ -22,7 +22,7 @@ async function setUp(service = ''): Promise<Setting> {
     seed: {
       accounts: [
         { name: 'acme', token: 'token-of-acme', skills: ['Perl'], resources: [{ skills: ['Perl'] }] },
-        { name: 'beta', token: 'token-of-beta' },
+        { name: 'beta', token: 'token-of-beta', resources: [{ id: 'someone' }] },
       ],
     },
   });

@@ -39,8 +39,8 @@ async function stage(): Promise<Stage> {
   const sandbox = await startSandbox({
     seed: {
       accounts: [
-        { name: 'acme', token: 'token-of-acme' },
-        { name: 'beta', token: 'token-of-beta' },
+        { name: 'acme', token: 'token-of-acme', resources: [{ id: 'someone' }] },
+        { name: 'beta', token: 'token-of-beta', resources: [{ id: 'someone' }] },
       ],
     },
   });

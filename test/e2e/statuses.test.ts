@@ -14,7 +14,7 @@ test('a plan is journaled as planned and exits 0, or 2 with --detailed-exitcode 
   const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
   expect((await s.plan()).result.status).toBe(0);
   expect((await s.plan('--detailed-exitcode')).result.status).toBe(2);
-  expect(statusesOf(s)).toEqual(['planned', 'planned']);
+  expect(statusesOf(s)).toEqual(['planned', 'planned', 'planned']);
   expect(s.writes()).toEqual([]);
 });
 
@@ -215,7 +215,13 @@ test('a second apply waits for the lock and at last exits 1 naming its holder, w
 
 /** Five accounts beside `acme`: one that fails, one that is invalid, one held, one with changes, one in order. */
 async function several(): Promise<Scene> {
-  const account = (name: string) => ({ name, id: `id-${name}`, token: `token-of-${name}`, skills: ['Perl'] });
+  const account = (name: string) => ({
+    name,
+    id: `id-${name}`,
+    token: `token-of-${name}`,
+    skills: ['Perl'],
+    resources: [{ id: 'someone' }],
+  });
   const s = await scene({
     skills: ['Perl'],
     file: 'skills: [Perl]',
@@ -268,6 +274,7 @@ test('of several accounts 1 wins over 4, 4 over 3, and 3 over 2, and the others 
 test('a stale saved plan outweighs what is held, and an invalid account outweighs it', async () => {
   const s = await several();
   const saved = ['changes', 'held', 'acme'];
+  await s.run(['plan', ...saved]);
   expect((await s.run(['plan', '--out', 'saved.json', ...saved])).status).toBe(0);
   s.sandbox.addSkill('changes', 'Surprise');
   expect((await s.run(['apply', '--plan', 'saved.json'])).status).toBe(5);

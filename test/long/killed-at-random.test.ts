@@ -68,7 +68,7 @@ async function killAt(
   sandbox: Sandbox,
 ): Promise<readonly LoggedRequest[]> {
   sandbox.clearRequests();
-  const running = workspace.start(['apply', '--yes']);
+  const running = workspace.start(['apply', '--yes', '--accept-no-history']);
   const seen = (): number =>
     sandbox
       .requests()
@@ -138,7 +138,7 @@ test(
       expect(new Set(killed.map(({ method }) => method))).toEqual(new Set(['POST', 'DELETE']));
 
       sandbox.clearRequests();
-      const last = await workspace.run(['apply', '--yes', '--format', 'json']);
+      const last = await workspace.run(['apply', '--yes', '--accept-no-history', '--format', 'json']);
       log.push(...sandbox.requests());
       expect(last.stderr).toBe('');
       expect(JSON.parse(last.stdout)).toMatchObject([{ status: 'held', held: 2, failed: 0 }]);

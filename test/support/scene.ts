@@ -31,6 +31,8 @@ export interface SceneOptions extends Pick<SeedAccount, 'skills' | 'roles' | 're
   readonly api?: Readonly<Record<string, string | number>>;
   /** Further lines of rolecall.yaml. */
   readonly service?: string;
+  /** Whether the test is about a store that holds no earlier lists, where deletes are held. */
+  readonly isFresh?: boolean;
 }
 
 export interface Scene extends Workspace {
@@ -40,9 +42,12 @@ export interface Scene extends Workspace {
   configure(lines: string, account?: string): void;
   /** Writes rolecall.yaml. */
   serve(api?: Readonly<Record<string, string | number>>, lines?: string): void;
-  /** `plan --format json` of the one account. */
+  /** `plan --format json` of the one account, on a store that holds an earlier plan of it unless `isFresh`. */
   plan(...args: string[]): Promise<{ readonly result: Result; readonly plan: Plan }>;
-  /** `apply --yes --format json` of the one account; asking for the plan throws when the run has none. */
+  /**
+   * `apply --yes --format json` of the one account, on a fresh store too unless `isFresh`; asking for the plan throws when
+   * the run has none.
+   */
   apply(...args: string[]): Promise<{ readonly result: Result; readonly run: RunJson; readonly plan: Plan }>;
   /** The names of the account's skills and roles in the service, sorted. */
   names(account?: string): { readonly skills: string[]; readonly roles: string[] };
@@ -61,7 +66,8 @@ export const tokenVariable = (account: string): string =>
 
 /** A started scene; everything of it ends with the test. The account `acme` has the remote id 42. */
 export async function scene(options: SceneOptions = {}): Promise<Scene> {
-  const { skills = [], roles = [], resources = [], others = [] } = options;
+  // A person without skills: where nobody is listed at all, no_people holds every delete.
+  const { skills = [], roles = [], resources = [{ id: 'someone' }], others = [] } = options;
   const workspace = makeWorkspace(TOKEN);
   const sandbox = await startSandbox({
     seed: { accounts: [{ name: 'acme', id: '42', token: TOKEN, skills, roles, resources }, ...others] },
@@ -94,6 +100,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const start: Workspace['start'] = (args, given) => workspace.start(args, withTokens(given));
   const run: Workspace['run'] = (args, given) => start(args, given).ended;
 
+  let hasLists = options.isFresh === true;
   serve(options.api, options.service);
   configure(options.file ?? '');
   return {
@@ -105,11 +112,15 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     configure,
     serve,
     async plan(...args) {
+      if (!hasLists) await run(['plan']);
+      hasLists = true;
       const result = await run(['plan', '--format', 'json', ...args]);
       return { result, plan: only<Plan>(result) };
     },
     async apply(...args) {
-      const result = await run(['apply', '--yes', '--format', 'json', ...args]);
+      const accept = options.isFresh === true ? [] : ['--accept-no-history'];
+      const result = await run(['apply', '--yes', '--format', 'json', ...accept, ...args]);
+      hasLists = true;
       const report = only<RunJson>(result);
       return {
         result,

@@ -4,6 +4,7 @@ import type { RunMode, RunStatus } from '../../core/journal.ts';
 import type { DueNotice, NoticeType } from '../../core/notice.ts';
 import { awaitedDigest, undoneOperations, waitingChanges } from '../../core/notice.ts';
 import type { PlanSummary } from '../../core/plan.ts';
+import { LIST_GUARDS } from '../../core/shrink.ts';
 import type { RunDetail } from '../../core/journal-reader.ts';
 import { nextSteps } from '../../report/run-words.ts';
 
@@ -90,7 +91,7 @@ export function composeMessage(due: DueNotice, detail: RunDetail, context: RunCo
 function errorOf({ run, plan, warnings }: RunDetail): { code: string; message: string } | null {
   const guard =
     run.status === 'blocked'
-      ? [...(plan?.warnings ?? []), ...warnings].find(({ code }) => code === 'suspicious_shrink')
+      ? [...(plan?.warnings ?? []), ...warnings].find(({ code }) => LIST_GUARDS.has(code))
       : undefined;
   const code = run.errorCode ?? guard?.code;
   const message = run.error ?? guard?.message;

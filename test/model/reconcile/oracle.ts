@@ -26,6 +26,7 @@ export interface Watch {
   readonly firstCall: number;
   /** The one plan that the operator said yes to and that was not used up, when the run began. */
   readonly approval: { readonly digest: string; readonly givenAtMs: number } | null;
+  readonly acceptNoHistory: boolean;
   /** What the last run told for sure about people and entries; null when its lists could not be trusted. */
   readonly good: GoodLists | null;
   runId: string | null;
@@ -161,6 +162,18 @@ function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench:
       if (!seen && last.call.sentAtMs < dueMs) yield 'no list was read after the settle of an earlier one';
     }
   }
+  const wasSent = calls
+    .slice(watch.firstCall)
+    .some(
+      (each) =>
+        each !== call &&
+        each.method === 'POST' &&
+        each.kind === kind &&
+        each.name !== name &&
+        (isConfirmed(each) || isDoubtful(each)),
+    );
+  if (wasSent && lists.every(({ entries }) => entries.size === 0))
+    yield 'the list was empty, and none has shown the first create yet';
   for (const twin of ledger.live()) {
     if (twin.kind !== kind) continue;
     const made = ledger.made.find((each) => each.kind === kind && each.id === twin.id);
@@ -177,6 +190,12 @@ function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench:
       }
     }
   }
+}
+
+/** Whether these calls hold a readable list of everything. */
+function wereListsRead(calls: readonly Call[]): boolean {
+  const entries = [toldEntries(calls, 'skill'), toldEntries(calls, 'role')];
+  return toldPeople(calls).length > 0 && entries.every((lists) => lists.length > 0);
 }
 
 function confirmedId(call: Call): string {
@@ -215,6 +234,13 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
   const twins = names.filter((each) => each === exactly(name)).length;
   if (isDesired && (policy.duplicates !== 'remove-unused' || twins < 2)) yield 'its name is desired';
   if (desired.length === 0 && !policy.allowEmpty) yield 'the desired list is empty';
+  const isFormerName = desired.some((each) => each.formerly?.some((one) => exactly(one) === exactly(name)));
+  const lastPeople = toldPeople(ofRun).slice(-2);
+  const listsNobody = lastPeople.every(({ people: listed }) => listed.length === 0);
+  if (listsNobody && policy.allowNoPeople === false && (policy.delete === 'unused' || isFormerName))
+    yield 'no people were listed';
+  if (!watch.acceptNoHistory && !wereListsRead(calls.slice(0, watch.firstCall)))
+    yield 'no earlier run had read the lists';
   if (policy.ownership === 'managed') {
     const isFormer = desired.some((each) => each.formerly?.some((one) => exactly(one) === exactly(name)));
     const isOurs = ledger.made.some((made) => made.kind === kind && made.id === id);

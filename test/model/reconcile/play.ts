@@ -139,7 +139,7 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
   const stop = new AbortController();
   const watch: Watch = {
     number: game.runs, mode: step.mode, wish, firstCall: traffic.calls.length,
-    approval: game.approval, good: game.good, runId: null, plan: null, stoppedAtMs: null,
+    approval: game.approval, acceptNoHistory: step.acceptNoHistory ?? true, good: game.good, runId: null, plan: null, stoppedAtMs: null,
   }; // prettier-ignore
   const current = { watch, step, arrivals: 0, touched: false, ended: false };
   game.current = current;
@@ -152,6 +152,7 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
       program.run(wish, {
         mode: step.mode,
         acceptShrink: step.acceptShrink,
+        acceptNoHistory: watch.acceptNoHistory,
         stop: stop.signal,
         onPlan(plan, runId) {
           watch.plan = plan;
@@ -219,6 +220,7 @@ async function rival(game: Game, program: Program, wish: Wish): Promise<void> {
   await program.run(wish, {
     mode: 'apply',
     acceptShrink: false,
+    acceptNoHistory: false,
     stop: signal,
     onPlan() {
       if (game.current?.ended !== true) game.problems.push('a second process ran at the same time');

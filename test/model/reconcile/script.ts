@@ -51,6 +51,8 @@ export interface Wish {
     readonly protect: readonly string[];
     readonly duplicates: 'report' | 'remove-unused';
     readonly frozen: boolean;
+    /** Allowed where left out, as in stories that were found before there was such a rule. */
+    readonly allowNoPeople?: boolean;
   };
 }
 
@@ -93,6 +95,8 @@ export interface RunStep {
   /** A second process wants to apply the same account at the nth request. */
   readonly rivalAt: number | null;
   readonly acceptShrink: boolean;
+  /** Accepted where left out, as in stories that were found before there was such a rule. */
+  readonly acceptNoHistory?: boolean;
 }
 
 export type Step =

@@ -84,6 +84,7 @@ const policy: fc.Arbitrary<Wish['policy']> = fc.record({
   protect: often<string[]>([], fc.array(fc.constantFrom('G*', '?', 'Perl', 'C*', '*e*'), { maxLength: 2 })),
   duplicates: fc.constantFrom('report', 'remove-unused'),
   frozen: often(false, often(false, fc.constant(true))),
+  allowNoPeople: fc.boolean(),
 });
 
 const wish: fc.Arbitrary<Wish> = fc
@@ -219,6 +220,7 @@ const run: fc.Arbitrary<RunStep> = fc.record({
   stopAt: often<number | null>(null, often<number | null>(null, fc.integer({ min: 1, max: 14 }))),
   rivalAt: often<number | null>(null, often<number | null>(null, fc.integer({ min: 1, max: 14 }))),
   acceptShrink: often(false, fc.boolean()),
+  acceptNoHistory: fc.boolean(),
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(

@@ -46,6 +46,7 @@ export interface Row {
 export interface RunOrder {
   readonly mode: 'plan' | 'approve' | 'apply';
   readonly acceptShrink: boolean;
+  readonly acceptNoHistory: boolean;
   readonly stop: AbortSignal;
   readonly onPlan?: (plan: Plan, runId: string) => void;
 }
@@ -156,7 +157,7 @@ function startProgram({ script, sandbox, file, newRunId }: Start): Program {
     loadCron: () => Promise.resolve(() => false),
   };
   return {
-    run(wish, { mode, acceptShrink, stop, onPlan }) {
+    run(wish, { mode, acceptShrink, acceptNoHistory, stop, onPlan }) {
       const request: AccountRequest = {
         settings: settingsOf(wish, script, sandbox),
         api,
@@ -168,7 +169,7 @@ function startProgram({ script, sandbox, file, newRunId }: Start): Program {
       if (mode === 'plan') return dryRun(request, deps);
       return reconcile(request, deps, {
         mode,
-        accept: { shrink: acceptShrink, olderSource: false },
+        accept: { shrink: acceptShrink, olderSource: false, noHistory: acceptNoHistory },
         approvals: mode === 'approve',
         lockTimeoutMs: 0,
         ...(onPlan === undefined ? {} : { onPlan }),
@@ -182,7 +183,7 @@ function startProgram({ script, sandbox, file, newRunId }: Start): Program {
 }
 
 function settingsOf(wish: Wish, script: Script, sandbox: Sandbox): AccountSettings {
-  const { frozen, ...policy } = wish.policy;
+  const { frozen, allowNoPeople = true, ...policy } = wish.policy;
   const listed = (entries: Wish['skills']) =>
     wanted(...(entries ?? []).map(({ name, formerly = [] }) => ({ name, formerly })));
   return {
@@ -191,6 +192,7 @@ function settingsOf(wish: Wish, script: Script, sandbox: Sandbox): AccountSettin
     policy: {
       ...policy,
       unusedForMs: 0,
+      allowNoPeople,
       freeze: frozen ? [{ from: '2000-01-01', to: '2100-01-01' }] : [],
     },
     desired: {

@@ -74,7 +74,7 @@ function scenery(of: Scenery = {}) {
   };
   const reader = readerOf(() => on.lists());
   const frozen = () => on.window;
-  const bare = bareContext({ clock, request, writer, reader, frozen, planned: of.planned ?? {} });
+  const bare = bareContext({ clock, request, writer, reader, frozen, planned: of.planned ?? PRESENT });
   const context = {
     ...bare,
     deps: { ...bare.deps, journal },
@@ -103,6 +103,9 @@ function created(name: string, id: string, accountId?: string): CreateOutcome {
 function refused(httpStatus: number, attempts = 1): CreateOutcome {
   return { type: 'failed', error: new ServiceError('rejected', 'refused', { httpStatus }), attempts };
 }
+
+/** No list is empty, so that no create is a probe. */
+const PRESENT = { skill: [entry('Present')], role: [entry('Present')] };
 
 const BUSY = new ServiceError('throttled', 'busy', { httpStatus: 429 });
 const LOST: CreateOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502, attempts: 1 };

@@ -4,7 +4,7 @@ import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
 import type { DesiredCatalog, ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import type { History } from '../../../src/core/history.ts';
 import type { OperationResult, ServiceReader, ServiceWriter } from '../../../src/core/ports.ts';
-import { HISTORY, observed, POLICY } from '../core/builders.ts';
+import { entry, HISTORY, observed, POLICY } from '../core/builders.ts';
 import { accountAt } from '../service/account-at.ts';
 import { API } from './api.ts';
 import { QuickClock } from './quick-clock.ts';
@@ -95,7 +95,7 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
       result: (result) => void results.push(result),
       flush: () => Promise.resolve(),
     },
-    planned: observed(parts.planned),
+    planned: observed(parts.planned ?? { skill: [entry('Present')], role: [entry('Present')] }),
     history: { ...HISTORY, ...parts.history },
     plannedAtMs: deps.clock.nowMs(),
     frozen: parts.frozen ?? (() => null),

@@ -5,7 +5,7 @@ import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/a
 import { ACCEPT_NOTHING } from '../../../src/app/request.ts';
 import type { ObservedCatalog, Warning } from '../../../src/core/catalog.ts';
 import type { LockAttempt } from '../../../src/core/locks.ts';
-import type { ApprovalTaking } from '../../../src/core/operator.ts';
+import type { AgreedPlan, ApprovalTaking } from '../../../src/core/operator.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type {
   AccountState,
@@ -33,6 +33,7 @@ export interface Before {
   readonly lastApplied?: AccountState['lastAppliedCommit'];
   readonly outstanding?: readonly OutstandingCreate[];
   readonly known?: readonly EntryKey[];
+  readonly approvedPlan?: AgreedPlan;
   readonly approval?: ApprovalTaking;
   readonly claimedBy?: string;
   readonly formerName?: string;
@@ -157,6 +158,8 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
   return run;
 }
 
+const NOTHING_SINCE = { missing: [], deletedSince: new Set<EntryKey>(), createdSince: new Set<EntryKey>() };
+
 function journalOf(before: Before, told: Told): Journal {
   // Told once: from then on the history stands under the new name.
   let formerName = before.formerName ?? null;
@@ -178,13 +181,14 @@ function journalOf(before: Before, told: Told): Journal {
     },
     identify: async () => before.claimedBy ?? null,
     foreignAccount: async () => null,
-    lastGood: async () => before.lastGood ?? null,
+    lastGood: async (_account, _remoteAccountId, lists) =>
+      before.lastGood === undefined ? { ...NOTHING_SINCE, observed: lists } : before.lastGood,
     memory: async () => ({
-      applied: true,
       recent: [],
       owned: new Set(),
       changedNames: new Map(),
       unusedSinceMs: new Map(),
+      neverListed: [],
     }),
     knownIds: async () => new Set(before.known ?? []),
     outstandingCreates: async () => before.outstanding ?? [],
@@ -221,6 +225,7 @@ function journalOf(before: Before, told: Told): Journal {
       return before.lostLock === true ? 'lock_lost' : 'committed';
     },
     rememberThrottle: async (account, untilMs) => void told.throttled.push([account, untilMs]),
+    approvedPlan: async () => before.approvedPlan ?? null,
     takeApproval: async (_account, digest, byHand) => {
       told.asked.push({ digest, byHand });
       return before.approval ?? { type: 'none' };

@@ -79,7 +79,7 @@ describe('one reading', () => {
     ['that the store finds the same', { same: true }, skills('A')],
   ])('is enough: %s', async (_, setting, lists) => {
     const { observation, readings, passedMs } = await observing(setting, () => lists);
-    expect([readings, passedMs, observation.shrink]).toEqual([1, 0, null]);
+    expect([readings, passedMs, observation.implausible]).toEqual([1, 0, null]);
     expect(observation.observed.skill).toEqual(lists.skill);
   });
 
@@ -127,7 +127,7 @@ describe('what the last good lists showed and these do not', () => {
 
   it('is gone when both readings miss it', async () => {
     const { observation, readings } = await observing({ lastGood: skills('A', 'B') }, () => skills('A'));
-    expect([readings, observation.observed.skill.map(({ id }) => id), observation.shrink]).toEqual([
+    expect([readings, observation.observed.skill.map(({ id }) => id), observation.implausible]).toEqual([
       2,
       ['A'],
       null,
@@ -140,7 +140,7 @@ describe('what the last good lists showed and these do not', () => {
   ])('is a suspicious shrink only when it is missing twice in a row: %s', async (_, times) => {
     const lastGood = skills('A', 'B', 'C', 'D', 'E');
     const { observation } = await observing({ lastGood }, (reading) => (reading <= times ? {} : lastGood));
-    expect(observation.shrink?.code).toBe(times === 2 ? 'suspicious_shrink' : undefined);
+    expect(observation.implausible?.code).toBe(times === 2 ? 'suspicious_shrink' : undefined);
   });
 
   it('is no suspicious shrink when only the second reading shrank', async () => {
@@ -148,13 +148,13 @@ describe('what the last good lists showed and these do not', () => {
     const { observation } = await observing({ lastGood }, (reading) =>
       reading === 1 ? skills('A', 'B', 'C', 'D') : {},
     );
-    expect([observation.shrink, observation.observed.skill.length]).toEqual([null, 4]);
+    expect([observation.implausible, observation.observed.skill.length]).toEqual([null, 4]);
   });
 
   it('is nobody’s business where the file leaves the kind out', async () => {
     const lastGood = { role: ['A', 'B', 'C', 'D', 'E'].map((name) => entry(name)) };
     const { observation } = await observing({ lastGood }, () => ({}));
-    expect(observation.shrink).toBeNull();
+    expect(observation.implausible).toBeNull();
   });
 });
 
@@ -169,9 +169,9 @@ describe('what people have and no list names, in an account that was never seen'
     expect(observation.observed.skill.map(({ id }) => id)).toEqual(['A', 'B']);
   });
 
-  it('is nothing when both readings say so', async () => {
+  it('makes the lists implausible when both readings lack it', async () => {
     const { observation, readings } = await observing({}, () => ({ resources: [ann] }));
-    expect([readings, observation.observed.skill, observation.shrink]).toEqual([2, [], null]);
+    expect([readings, observation.implausible?.code]).toEqual([2, 'suspicious_list']);
   });
 
   it('is not looked for when the lists name it all', async () => {

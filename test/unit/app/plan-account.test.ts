@@ -13,11 +13,11 @@ import { bareRequest, unasked } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
 const MEMORY: Memory = {
-  applied: true,
   recent: [],
   owned: new Set(),
   changedNames: new Map(),
   unusedSinceMs: new Map(),
+  neverListed: [],
 };
 
 interface Setting {
@@ -73,11 +73,12 @@ async function planned(of: Setting = {}) {
     formerName: null,
     identified: true,
     missing: [],
-    shrink: null,
+    implausible: null,
+    hasSnapshot: true,
     takenAtMs: clock.nowMs(),
     ...of.observation,
   };
-  const accept = { shrink: false, olderSource: false, ...of.accept };
+  const accept = { shrink: false, olderSource: false, noHistory: false, ...of.accept };
   return { ...(await planAccount(observation, accept, request, deps)), compared, clock };
 }
 
@@ -160,7 +161,7 @@ describe('what a plan takes from around it', () => {
   });
 
   it('is a suspicious shrink, unless that was accepted', async () => {
-    const observation = { shrink: { code: 'suspicious_shrink', message: 'm' } };
+    const observation = { implausible: { code: 'suspicious_shrink', message: 'm' } };
     const blocked = await planned({ observation });
     expect([blocked.plan.status, codes(blocked)]).toEqual(['blocked', ['suspicious_shrink']]);
     const accepted = await planned({ observation, accept: { shrink: true } });

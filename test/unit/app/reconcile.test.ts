@@ -67,6 +67,7 @@ describe('a run', () => {
 
   it('that is dry sends nothing but GET', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'] } });
+    await on.plan({ skills: ['New'] });
     const planned = await on.plan({ skills: ['New'] });
     expect(planned).toMatchObject({ status: 'planned', plan: { summary: { create: 1, delete: 1 } } });
     expect([on.writes(), on.skills()]).toEqual([[], ['Old']]);
@@ -78,7 +79,10 @@ describe('a run', () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'] } });
     const { plan } = await on.plan({ skills: ['New'] });
     on.sandbox.addSkill('acme', 'Other');
-    const stale = await on.apply({ skills: ['New'], options: { expectedDigest: plan?.digest } });
+    const stale = await on.apply({
+      skills: ['New'],
+      options: { agreed: { digest: plan?.digest ?? '', firstObserved: null } },
+    });
     expect(stale).toMatchObject({ status: 'failed', failure: { code: 'plan_stale' } });
     expect(on.writes()).toEqual([]);
   });
@@ -367,7 +371,7 @@ describe('lists that lie', () => {
     for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
     const accepted = await on.apply({
       skills: SKILLS,
-      options: { accept: { shrink: true, olderSource: false } },
+      options: { accept: { shrink: true, olderSource: false, noHistory: false } },
     });
     expect([accepted.status, on.skills()]).toEqual(['converged', SKILLS]);
   });

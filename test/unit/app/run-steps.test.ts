@@ -252,12 +252,13 @@ describe('a plan that is expected', () => {
   it('is carried out when it is the one, and refused when it is not', async () => {
     const run = bareRun({});
     const { plan } = { plan: null, ...(await run.plan(wishing('New'))) };
-    const stale = await run.apply(wishing('Other'), { expectedDigest: plan?.digest });
+    const agreed = { digest: plan?.digest ?? '', firstObserved: null };
+    const stale = await run.apply(wishing('Other'), { agreed });
     expect(stale).toMatchObject({ status: 'failed', failure: { code: 'plan_stale' } });
     expect([run.sent, run.told.adopted, run.told.log.includes('operations')]).toEqual([[], [], false]);
     const shown: (string | undefined)[] = [];
     const done = await run.apply(wishing('New'), {
-      expectedDigest: plan?.digest,
+      agreed,
       onPlan: ({ digest }, runId) => void shown.push(digest, runId),
     });
     expect([done, shown]).toMatchObject([{ status: 'converged' }, [plan?.digest, 'run']]);
@@ -347,7 +348,7 @@ describe('a plan that a guard blocked', () => {
 
   it('is carried out when that is accepted', async () => {
     const run = bareRun({}, { lastGood });
-    await run.apply(wishing('A'), { accept: { shrink: true, olderSource: false } });
+    await run.apply(wishing('A'), { accept: { shrink: true, olderSource: false, noHistory: false } });
     expect(run.sent).toEqual(['POST skill A']);
   });
 });
@@ -392,7 +393,9 @@ describe('what an applied run remembers', () => {
   ])('is not an older commit, unless it was accepted: %s', async (olderSource, count) => {
     const lastApplied = { sha: 'b', committedAt: '2026-03-11T12:00:00Z' };
     const run = bareRun({}, { lastApplied, relation: 'ancestor' });
-    await run.apply(request({ commit: COMMIT }), { accept: { shrink: false, olderSource } });
+    await run.apply(request({ commit: COMMIT }), {
+      accept: { shrink: false, olderSource, noHistory: false },
+    });
     expect(run.told.applied).toHaveLength(count);
   });
 });

@@ -125,7 +125,12 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     clock,
     deps,
     async apply(wish) {
-      const options = { mode: 'apply', accept: ACCEPT_NOTHING, lockTimeoutMs: 0, ...wish.options } as const;
+      const options = {
+        mode: 'apply',
+        accept: { ...ACCEPT_NOTHING, noHistory: true },
+        lockTimeoutMs: 0,
+        ...wish.options,
+      } as const;
       const result: ReconcileResult = await reconcile(requestFor(wish), depsOf(wish), options);
       if ('heldBy' in result) throw new Error(`the lock is held by ${result.heldBy}`);
       return result;

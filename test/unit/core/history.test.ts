@@ -28,13 +28,13 @@ function judge(
   changedNames: Memory['changedNames'] = new Map(),
 ) {
   const memory: Memory = {
-    applied: true,
     recent,
     owned: new Set(),
     changedNames,
     unusedSinceMs: new Map(),
+    neverListed: [],
   };
-  const options = { nowMs: NOW_MS, stalenessMs: STALENESS_MS, missingHoldings: [] };
+  const options = { nowMs: NOW_MS, stalenessMs: STALENESS_MS, missingHoldings: [], hasSnapshot: true };
   return judgeHistory(memory, observed(lists), options);
 }
 

@@ -178,7 +178,6 @@ describe('the digest', () => {
     ['the commit', { ...BASE, input: { configCommit: 'abc' } }],
     ['the account’s name in the configuration', { ...BASE, input: { account: 'other' } }],
     ['a warning', { ...BASE, input: { warnings: [{ code: 'x', message: 'y' }] } }],
-    ['history that is missing', { ...BASE, history: { known: false } }],
     [
       'who holds up a held delete',
       { ...BASE, observed: { ...BASE.observed, resources: [person('q', ['Held'], null)] } },

@@ -1,6 +1,6 @@
 // What may be done about an entry that the file does not name: each rule by itself, and together.
 import { describe, expect, it } from 'vitest';
-import type { Policy } from '../../../src/core/catalog.ts';
+import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import { diffKind } from '../../../src/core/diff.ts';
 import type { HoldRule } from '../../../src/core/plan.ts';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
@@ -270,9 +270,9 @@ describe('holders who are missing', () => {
     expect(heldAs(made, 'Old').reason).toContain('gone');
   });
 
-  it('hold it although it is approved', () => {
+  it('do not hold it when it is approved', () => {
     const made = plan(old({ history: missing, approvedDeletes: [{ kind: 'skill', name: 'Old' }] }));
-    expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
+    expect(steps(made)).toEqual(['delete skill Old']);
   });
 
   it('hold nothing under delete: always, where nobody asks who has it', () => {
@@ -583,6 +583,8 @@ describe('what is left alone', () => {
         frozen,
         staleSource: false,
         approvals: [],
+        listsPeople: true,
+        acceptNoHistory: false,
       });
       expect(extras.map(({ leave, holds }) => [leave, holds])).toEqual([
         ['protected', []],
@@ -626,9 +628,86 @@ describe('the other guards', () => {
     expect([rulesFor(made, 'New'), rulesFor(made, 'Old')]).toEqual([['flapping'], ['flapping']]);
   });
 
-  it('a plan without history says so', () => {
-    expect(codes(plan(old({ history: { known: false } })))).toContain('no_history');
+  it('a plan without earlier lists holds deletes, lets creates go, and says so', () => {
+    const made = plan(old({ skills: ['Kept', 'New'], history: { hasSnapshot: false } }));
+    expect([steps(made), rulesFor(made, 'Old')]).toEqual([['create skill New'], ['no_history']]);
+    expect(codes(made)).toContain('no_history');
     expect(codes(plan(old()))).not.toContain('no_history');
+  });
+
+  it('a plan without earlier lists deletes when that is accepted, and says so', () => {
+    const made = plan(old({ history: { hasSnapshot: false }, input: { acceptNoHistory: true } }));
+    expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['no_history']]);
+  });
+
+  it('an approved delete is held all the same without earlier lists, and where no people are listed', () => {
+    const made = plan(
+      old({
+        history: { hasSnapshot: false },
+        policy: { allowNoPeople: false },
+        approvedDeletes: [{ kind: 'skill', name: 'Old' }],
+      }),
+    );
+    expect(rulesFor(made, 'Old')).toEqual(['no_history', 'no_people']);
+  });
+});
+
+describe('a service that lists no people', () => {
+  const nobody: Case['policy'] = { allowNoPeople: false };
+
+  it('holds deletes, with history too', () => {
+    expect(rulesFor(plan(old({ policy: nobody })), 'Old')).toEqual(['no_people']);
+  });
+
+  it('holds nothing where the policy allows that, or deletes what people have anyway', () => {
+    expect(steps(plan(old({ policy: { allowNoPeople: true } })))).toEqual(['delete skill Old']);
+    expect(steps(plan(old({ policy: { ...nobody, delete: 'always' } })))).toEqual(['delete skill Old']);
+  });
+
+  it('holds the old name of a rename even under delete: always', () => {
+    const made = plan(
+      old({ skills: ['Kept', { name: 'New', formerly: ['Old'] }], policy: { ...nobody, delete: 'always' } }),
+    );
+    expect(rulesFor(made, 'Old')).toEqual(['no_people']);
+  });
+
+  it('is not one that lists a person without skills', () => {
+    const lists = { skill: [entry('Kept'), entry('Old')], resources: [person('p', [])] };
+    expect(steps(plan(old({ observed: lists, policy: nobody })))).toEqual(['delete skill Old']);
+  });
+});
+
+describe('an _id that is listed under several names', () => {
+  const twice = (...names: [string, ...string[]]): Partial<ObservedCatalog> => {
+    const [name, ...otherNames] = names;
+    return { skill: [{ ...entry(name, 'x1'), otherNames }, entry('Kept')] };
+  };
+
+  it('is no second create when any of them is desired, and is warned about', () => {
+    const made = plan({ skills: ['Kept', 'B'], observed: twice('A', 'B') });
+    expect([steps(made), made.held, codes(made)]).toEqual([[], [], ['several_names']]);
+    expect(steps(plan({ skills: ['Kept', 'A', 'B'], observed: twice('A', 'B') }))).toEqual([]);
+  });
+
+  it('is one delete when none of them is desired, unless one is protected', () => {
+    expect(steps(plan({ skills: ['Kept'], observed: twice('A', 'B') }))).toEqual(['delete skill A']);
+    const kept = plan({ skills: ['Kept'], observed: twice('A', 'B'), policy: { protect: ['B'] } });
+    expect(kept.leftAlone).toMatchObject([{ name: 'A', rule: 'protected' }]);
+  });
+
+  it('is a rename when one of them is a former name, and near when one of them is near', () => {
+    const has = { resources: [person('p', ['x1'])] };
+    const renamed = plan({
+      skills: ['Kept', { name: 'C', formerly: ['B'] }],
+      observed: { ...twice('A', 'B'), ...has },
+    });
+    expect(rulesFor(renamed, 'A')).toEqual(['in_use', 'rename']);
+    const near = plan({
+      skills: ['Kept', 'b'],
+      observed: { ...twice('A', 'B'), ...has },
+      policy: { delete: 'always' },
+    });
+    expect(rulesFor(near, 'A')).toEqual(['suspected_rename']);
   });
 });
 

@@ -123,7 +123,7 @@ describe('plans as text', () => {
       'acme-eu · blocked',
       '  Nothing will be written:',
       `  ${message}`,
-      '  If what is missing is really gone: rolecall apply acme-eu --accept-shrink',
+      '  If the lists are right: rolecall apply acme-eu --accept-shrink',
     ]);
     expect(renderPlans([plan], TEXT)).not.toContain('To create');
   });

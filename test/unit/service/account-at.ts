@@ -18,6 +18,7 @@ export function accountAt(baseUrl: string, name = 'acme'): AccountSettings {
       maxDeletesPerDay: 30,
       maxDeletePercent: 30,
       allowEmpty: false,
+      allowNoPeople: true,
       protect: [],
       duplicates: 'report',
       unusedForMs: 0,

@@ -1,0 +1,85 @@
+// An empty list may be wrong, and then each create would make an entry a second time. So the first create into a kind
+// whose list is empty is sent alone, and the others follow once a list shows it.
+import type { Kind } from '../core/catalog.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { halted, noteFailure, skip } from './apply-context.ts';
+import { waits } from './settle.ts';
+
+/**
+ * Sends the first create of a kind whose list was empty with `createAlone`, where others of that kind would follow, and
+ * halts the run (`suspicious_list`) when no list shows just that entry within `settle`. Returns what remains to be sent.
+ */
+export async function probeEmptyList(
+  context: ApplyContext,
+  kind: Kind,
+  creates: readonly NumberedOperation[],
+  createAlone: (operation: NumberedOperation) => Promise<void>,
+): Promise<readonly NumberedOperation[]> {
+  if (context.planned[kind].length > 0) return creates;
+  let ofKind = creates.filter((operation) => operation.kind === kind);
+  const others = creates.filter((operation) => operation.kind !== kind);
+  let created = createdIds(context, kind);
+  while (created.length === 0 && !halted(context)) {
+    const [probe, ...following] = ofKind;
+    if (probe === undefined || following.length === 0) return creates.filter((each) => isOpen(context, each));
+    await createAlone(probe);
+    const status = context.statuses.get(probe.seq)?.status;
+    // What was refused, or held before it was sent, shows nothing: the next create is the probe then.
+    if (status !== 'done' && status !== 'failed' && status !== 'held') {
+      skip(context, following, context.halt?.message ?? 'an earlier create into an empty list is in doubt');
+      return others;
+    }
+    ofKind = following;
+    created = createdIds(context, kind);
+  }
+  if (ofKind.length > 0 && !halted(context)) await awaitList(context, kind, created);
+  return creates.filter((each) => isOpen(context, each));
+}
+
+function isOpen({ statuses }: ApplyContext, { seq }: NumberedOperation): boolean {
+  return !statuses.has(seq);
+}
+
+/** The ids of the entries of a kind that this run created. */
+function createdIds({ operations, statuses }: ApplyContext, kind: Kind): string[] {
+  return operations.flatMap((operation) => {
+    const result = operation.kind === kind ? statuses.get(operation.seq) : undefined;
+    return result?.status === 'done' && result.entry !== undefined ? [result.entry.remoteId] : [];
+  });
+}
+
+/** Reads the list of a kind, for `settle` at most, until it shows what this run created; halts the run otherwise. */
+async function awaitList(context: ApplyContext, kind: Kind, created: readonly string[]): Promise<void> {
+  const { deps, request, reader } = context;
+  const startedAtMs = deps.clock.steadyMs();
+  let failure = '';
+  for (const waitMs of waits()) {
+    const isLast = deps.clock.steadyMs() - startedAtMs >= request.api.settleMs;
+    try {
+      const listed = new Set((await reader.listEntries(kind)).items.map(({ id }) => id));
+      if ([...listed].some((id) => !created.includes(id))) {
+        halt(context, `the list of ${kind}s was empty when the run was planned, and shows other entries now`);
+        return;
+      }
+      if (created.every((id) => listed.has(id))) return;
+      failure = '';
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      noteFailure(context, error);
+      failure = ` (the last reading failed: ${error.message})`;
+    }
+    if (halted(context)) return;
+    if (isLast) break;
+    await deps.clock.sleep(waitMs, request.signals.stop);
+  }
+  halt(
+    context,
+    `the list of ${kind}s was empty, and no list shows the entry that this run created${failure}`,
+  );
+}
+
+function halt(context: ApplyContext, why: string): void {
+  const message = `${why}; nothing more was written, because more creates could make entries twice. Check the account, then run \`rolecall plan\` again`;
+  context.halt = { code: 'suspicious_list', message };
+}

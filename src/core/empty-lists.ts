@@ -1,0 +1,28 @@
+// An empty list of a kind that rolecall itself added to: the list is wrong, and another create would be a duplicate.
+import type { DesiredCatalog, ObservedCatalog, Warning } from './catalog.ts';
+import { KINDS } from './catalog.ts';
+import type { History } from './history.ts';
+import { missingDesiredNames } from './make-plan.ts';
+
+/**
+ * Reports a kind whose list is empty, in which names are to be created, and of which no list has ever shown an entry
+ * that rolecall created. Null when there is none.
+ */
+export function unshownCreates(
+  desired: DesiredCatalog,
+  observed: ObservedCatalog,
+  history: History,
+): Warning | null {
+  const missing = missingDesiredNames(desired, observed, history);
+  for (const kind of KINDS) {
+    if (observed[kind].length > 0 || !missing.some((each) => each.kind === kind)) continue;
+    const [unshown] = history.neverListed.filter((entry) => entry.kind === kind);
+    if (unshown === undefined) continue;
+    return {
+      code: 'suspicious_list',
+      message: `the service lists no ${kind}s, although it confirmed the create of “${unshown.name}” (${unshown.remoteId}), which no list has shown yet; its list cannot be believed, and creating more would create entries twice. Nothing is written until a list shows it or that is accepted (apply --accept-shrink)`,
+      kind,
+    };
+  }
+  return null;
+}
