@@ -20,7 +20,11 @@ interface Facts {
 export function explainHeldDelete(judged: JudgedExtra, facts: Facts): Explanation {
   // A rename, declared or suspected, says all that in_use would say, and more.
   const told = judged.holds.some((rule) => rule === 'rename' || rule === 'suspected_rename');
-  const rules = judged.holds.filter((rule) => !(told && rule === 'in_use'));
+  // Missing history ends with the next run, and a warning of the plan explains it: beside another rule it only distracts.
+  const isHeldAnyway = judged.holds.some((rule) => rule !== 'no_history');
+  const rules = judged.holds.filter(
+    (rule) => !(told && rule === 'in_use') && !(isHeldAnyway && rule === 'no_history'),
+  );
   return join(rules.map((rule) => explainDeleteRule(rule, judged, facts)));
 }
 
