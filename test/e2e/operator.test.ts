@@ -158,6 +158,21 @@ test('an approval is good for 24 hours; after them it lapses, which is said, and
   expect(s.writes()).toEqual(['POST Zig']);
 });
 
+test('an approved first plan is carried out, and the deletes that it held wait in the next one', async () => {
+  const on = await stage({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]' });
+  const { s } = on;
+  const digest = await on.waiting();
+  expect((await s.run(['approve', 'acme', digest])).status).toBe(0);
+  await s.until('it is applied', () => s.writes().length > 0);
+  await s.until('it has ended', () => on.daemon.runsEnded('acme', 'held') === 1);
+  expect(s.writes()).toEqual(['POST Zig']);
+  expect(on.daemon.events('approval_lapsed', 'acme')).toEqual([]);
+
+  const next = await on.sync();
+  expect(next).toMatchObject({ status: 'planned', plan: { summary: { create: 0, delete: 1, hold: 0 } } });
+  expect(await on.account()).toMatchObject({ pending: { digest: next.planDigest } });
+});
+
 const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
   ['the lists make another plan of it', (s) => s.sandbox.addSkill('acme', 'Stray')],
   ['the file makes another plan of it', (s) => s.configure('skills: [Go, Nim, Zig]')],
