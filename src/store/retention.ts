@@ -1,9 +1,10 @@
-// Prunes old runs and snapshots; never the last good snapshot of an account, nor what a rule still needs.
+// Prunes old runs, snapshots and entries; never the last good snapshot of an account, nor what a rule still needs.
 import { sql } from 'kysely';
 import { DAY_MS } from '../core/history.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
+import { pruneEntries } from './entry-retention.ts';
 import { foldRuns } from './folding.ts';
 import { toIso } from './times.ts';
 
@@ -15,6 +16,7 @@ export interface Pruned {
   readonly runs: number;
   readonly snapshots: number;
   readonly folded: number;
+  readonly entries: number;
 }
 
 /** One account at a time, with room for others in between: thousands of accounts take a while. */
@@ -37,6 +39,7 @@ export async function prune(
   const runsBefore = toIso(nowMs - Math.max(retention.runsMs, SHORTEST_MS));
   const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
   const folded = await foldAll(db, retention.keepAtLeast, nowMs);
+  const entries = await pruneEntries(db, nowMs - Math.max(retention.runsMs, SHORTEST_MS));
   return await immediately(db, async (connection) => {
     const kept = sql`
       select id from (
@@ -62,7 +65,7 @@ export async function prune(
       runs: Number(runs.numAffectedRows ?? 0),
       snapshots: Number(snapshots.numAffectedRows ?? 0),
     };
-    return { ...gone, folded };
+    return { ...gone, folded, entries };
   });
 }
 
