@@ -17,6 +17,7 @@ import { createSystemd } from './daemon/systemd.ts';
 import { inVisibleJson, visibleData } from './report/visible.ts';
 import type { Releasers } from './wire-open-daemon.ts';
 import { openDaemon } from './wire-open-daemon.ts';
+import { startStoreCheck } from './wire-store-check.ts';
 import { openSource, readBootstrap } from './wire-source.ts';
 
 /** Files are looked at this often at least: not every file system tells of changes. */
@@ -25,6 +26,11 @@ const READ_EVERY_MS = 60_000;
 const LAST_STEPS_MS = 5000;
 
 const PRUNE_EVERY_MS = 3_600_000;
+
+/** The store is checked before anything listens, unless it is large: then probes are answered meanwhile. */
+const QUICK_CHECK_MS = 2000;
+/** A larger store, or one on a slow disk, is checked beside the runs. */
+const CHECK_MS = 30_000;
 
 /** A token that is shorter can be guessed by trying. */
 const SHORTEST_TOKEN = 16;
@@ -48,16 +54,26 @@ export async function serve(version: string, configFile: string): Promise<number
     const opened = await openDaemon({ version, configFile, source, log, metrics, signals, releasers });
     const { daemon, session, settings } = opened;
     warnOfShortToken(httpToken, log);
+    const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
+    let isChecked = await check.endsWithin(QUICK_CHECK_MS);
     const http = await listen(source.service, {
       token: httpToken,
       panel: daemon.panel,
       metrics,
       log,
-      notReady: async () => [...daemon.problems(), ...(await storeProblems(session.checkStore()))],
+      notReady: async () => [
+        ...(isChecked ? [] : ['the store is being checked for damage']),
+        ...daemon.problems(),
+        ...(await storeProblems(session.checkStore())),
+      ],
     });
     releasers.unshift(() => http.close());
     log.info({ event: 'listening', url: http.url, writing: httpToken !== null }, 'rolecall listens');
 
+    if (!isChecked && !(await check.endsWithin(CHECK_MS))) {
+      log.warn({ event: 'store_check_slow', waitedMs: CHECK_MS }, 'the store is still being checked');
+    }
+    isChecked = true;
     // Nothing is written before it is certain that this daemon can be looked at.
     if (!signals.stop.aborted) await opened.start();
     const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });

@@ -66,6 +66,7 @@ export async function openSession(
       configured = names;
     },
     checkStore: () => store.check(),
+    verifyStore: (signal) => store.verify(signal),
     async prune(retention = service.retention) {
       await store.prune(retention, Date.now());
     },

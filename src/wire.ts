@@ -36,7 +36,7 @@ export function createEnvironment(version: string): Environment {
       (await import('./wire-session.ts')).openSession(version, configuration, service),
     async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
       const { openStore } = await import('./store/store.ts');
-      const store = openStore(service.store, { mustExist: !mayBeNew });
+      const store = openStore(service.store, { readOnly: !mayBeNew });
       return { reader: store.reader, desk: store.desk, close: () => store.close() };
     },
     backupStore: async (service, file) =>

@@ -61,12 +61,15 @@ async function openStore(
   service: Parameters<Environment['openSession']>[1],
 ): Promise<{ session: Session | null; diagnosis: Diagnosis }> {
   const title = `store ${service.store}`;
+  let session: Session | null = null;
   try {
-    const session = await environment.openSession(configuration, service);
+    session = await environment.openSession(configuration, service);
     await session.checkStore();
-    const findings = [{ ok: true, what: 'store', detail: 'opens and can be written' }];
+    await session.verifyStore();
+    const findings = [{ ok: true, what: 'store', detail: 'opens, can be written, and is not damaged' }];
     return { session, diagnosis: { title, findings, exit: EXIT.done } };
   } catch (error) {
+    await session?.close();
     const failure = describeFailure(error);
     const findings = [{ ok: false, what: 'store', detail: failure.message }];
     return { session: null, diagnosis: { title, findings, exit: failureExit(failure.code) } };

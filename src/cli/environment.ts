@@ -50,6 +50,8 @@ export interface Session {
   setConfigured(names: ReadonlySet<string>): void;
   /** Resolves when the store can be written. */
   checkStore(): Promise<void>;
+  /** Resolves when every page of the store is sound; throws StoreError when it is damaged or cannot be checked. */
+  verifyStore(signal?: AbortSignal): Promise<void>;
   /** Prunes by the settings that it was opened with, unless others are given. */
   prune(retention?: ServiceSettings['retention']): Promise<void>;
   close(): Promise<void>;

@@ -3,6 +3,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { SimpleGit } from 'simple-git';
+import { cutSubject } from '../core/commit-subject.ts';
 import type { CommitRelation } from '../core/ports.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 
@@ -36,7 +37,7 @@ export async function readConfigCommit(
       dirty: status !== '',
       committedAt: inUtc(committedAt),
       authoredAt: inUtc(authoredAt ?? committedAt),
-      subject: subject ?? '',
+      subject: cutSubject(subject ?? ''),
     };
   });
 }

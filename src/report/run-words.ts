@@ -18,7 +18,8 @@ const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
 
 /** How good or bad a status is. */
 export function statusTone(status: RunRecord['status']): Tone {
-  return TONES[status];
+  // A newer version may have written a status that this one does not know.
+  return Object.hasOwn(TONES, status) ? TONES[status] : 'warn';
 }
 
 /** The operations of these statuses. */
@@ -50,7 +51,14 @@ export function runSentence({ run, operations }: RunReport): string {
       return `Failed: ${progress(operations)}.`;
     case 'interrupted':
       return `Interrupted: ${progress(operations)}.`;
+    default:
+      return unknownStatus(run.status, operations);
   }
+}
+
+/** Only a newer version of rolecall writes another status. */
+function unknownStatus(status: never, operations: readonly OperationRecord[]): string {
+  return `${String(status)}, a status that this version of rolecall does not know: ${progress(operations)}.`;
 }
 
 function progress(operations: readonly OperationRecord[], none = 'nothing was written'): string {
@@ -121,6 +129,8 @@ export function nextSteps({ run, plan, warnings }: RunReport, detail: 'full' | '
       );
     case 'failed':
       return [failureStep(account, run.errorCode, 'apply'), ...look];
+    default:
+      return (run.status satisfies never, []);
   }
 }
 

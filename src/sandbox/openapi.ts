@@ -27,6 +27,8 @@ const ANY_FAILURE = {
   '401': { $ref: '#/components/responses/Unauthorized' },
   '403': { $ref: '#/components/responses/Forbidden' },
   '429': { $ref: '#/components/responses/TooManyRequests' },
+  // The document shows no status of any error, so that any can be set.
+  default: { $ref: '#/components/responses/Failure' },
 };
 
 const INVALID = { $ref: '#/components/responses/Invalid' };
@@ -57,6 +59,7 @@ function collection(kind: Kind) {
       responses: {
         '200': created,
         '201': created,
+        '2XX': created,
         '400': INVALID,
         ...ANY_FAILURE,
         '409': failure(`A ${kind} with this name already exists`),
@@ -165,6 +168,11 @@ export function openapiDocument(url: string): object {
             'Retry-After': { description: 'Seconds, or an HTTP date.', schema: { type: 'string' } },
           },
         },
+        Failure: reply(
+          'Any other error.',
+          { anyOf: [ref('Problem'), ref('ValidationError')] },
+          EXAMPLES.problem,
+        ),
         UnknownId: failure('The account holds no such id.'),
         Invalid: reply('The body fails validation.', ref('ValidationError'), EXAMPLES.invalid),
       },

@@ -14,6 +14,8 @@ import { newEntry } from './world.ts';
 export interface ServiceRequest {
   readonly route: Route;
   readonly account: Account | null;
+  /** Whether it carries a token at all. */
+  readonly hasToken: boolean;
   /** Only of a create. */
   readonly body: CreateBody | null;
 }
@@ -28,7 +30,7 @@ function create(
   if ('problems' in body) return jsonAnswer(settings.validationStatus, { detail: body.problems });
   const name = storedName(body.name, settings);
   if (settings.uniqueNames !== false && account.shelves[kind].holds(name, settings.uniqueNames)) {
-    return problem(409, `A ${kind} with this name already exists`);
+    return problem(settings.duplicateStatus, `A ${kind} with this name already exists`);
   }
   const entry = newEntry(name, nowMs);
   account.addEntry(kind, entry, settings.listDelayMs > 0 ? nowMs + settings.listDelayMs : undefined);
@@ -38,9 +40,12 @@ function create(
 
 function remove(account: Account, kind: Kind, id: string, settings: SandboxSettings, nowMs: number): Answer {
   const done = jsonAnswer(200, settings.deleteString);
+  const { unknownIdStatus, deleteRefusalStatus } = settings;
   if (account.shelves[kind].get(id) === undefined) {
-    return settings.unknownIdStatus === 200 ? done : problem(settings.unknownIdStatus, `Unknown ${kind}_id`);
+    const isSuccess = unknownIdStatus < 300;
+    return isSuccess ? { ...done, status: unknownIdStatus } : problem(unknownIdStatus, `Unknown ${kind}_id`);
   }
+  if (deleteRefusalStatus !== null) return problem(deleteRefusalStatus, `This ${kind} cannot be deleted`);
   account.removeEntry(id, settings.listDelayMs > 0 ? nowMs + settings.listDelayMs : undefined);
   return { ...done, effect: true };
 }
@@ -59,11 +64,18 @@ export function operate(
   if (route.type === 'unknown') return problem(404, 'Not Found');
   if (route.type === 'not-allowed') return problem(405, 'Method Not Allowed', { allow: route.allow });
   if (account === null) {
-    return problem(settings.unauthorizedStatus, 'Not authenticated', { 'www-authenticate': 'Bearer' });
+    const { missingTokenStatus, unauthorizedStatus } = settings;
+    const status = request.hasToken ? unauthorizedStatus : (missingTokenStatus ?? unauthorizedStatus);
+    return problem(status, 'Not authenticated', { 'www-authenticate': 'Bearer' });
   }
   switch (route.type) {
     case 'list':
-      return { status: 200, payload: lists.write(account, route.of, settings, nowMs), effect: false };
+      return {
+        // The document shows the status of the list of resources.
+        status: route.of === 'resource' ? 200 : settings.listStatus,
+        payload: lists.write(account, route.of, settings, nowMs),
+        effect: false,
+      };
     case 'create':
       return create(account, route.of, body ?? { problems: [] }, settings, nowMs);
     case 'delete':

@@ -36,8 +36,16 @@ function headersOf(answer: Answer): Record<string, string> {
   };
 }
 
+/** By HTTP these have no body. */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
 async function sendWhole(answer: Answer, channel: Channel): Promise<void> {
   const { incoming, outgoing } = channel;
+  if (WITHOUT_BODY.has(answer.status)) {
+    outgoing.writeHead(answer.status, { 'cache-control': 'no-store', ...answer.headers });
+    outgoing.end();
+    return;
+  }
   const headers = headersOf(answer);
   let body = answer.payload.bytes;
   if (channel.compress && body.length >= WORTH_COMPRESSING && acceptsGzip(incoming)) {

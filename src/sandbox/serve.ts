@@ -66,6 +66,7 @@ function limited(service: Service, account: Account | null, nowMs: number): Answ
 interface Received {
   readonly route: Route;
   readonly account: Account | null;
+  readonly hasToken: boolean;
   readonly body: CreateBody | null;
   readonly tooLarge: boolean;
 }
@@ -111,9 +112,13 @@ export async function serve(
   const subject = route.type === 'unknown' ? null : route.of;
   const verdict = service.faults.judge({ method, path, subject, account: accountName, name });
   logged.fault = verdict.action?.type ?? null;
-  const perform = performer(service, { route, account, body, tooLarge: bytes === null }, () => {
-    logged.effect = true;
-  });
+  const perform = performer(
+    service,
+    { route, account, hasToken: authorization !== '', body, tooLarge: bytes === null },
+    () => {
+      logged.effect = true;
+    },
+  );
   const performLater = (ms: number): void => service.timers.later(ms, () => void perform());
   const { answer, transport } = spoil(verdict.action, {
     perform,

@@ -26,10 +26,14 @@ export interface RateLimit {
 
 /** How the service behaves where its document is silent. */
 export interface SandboxSettings {
-  /** The status of a successful create (section 4, rule 3). */
-  readonly createStatus: 200 | 201;
-  /** Whether a second entry of a name is refused with 409, within a kind; `caseless` also when only case differs. */
+  /** The status of a successful create (section 4, rule 3): any 2xx; 204 and 205 are sent without a body. */
+  readonly createStatus: number;
+  /** The status of a list of skills or roles (section 4 shows one for the list of resources only): any 2xx. */
+  readonly listStatus: number;
+  /** Whether a second entry of a name is refused, within a kind; `caseless` also when only case differs. */
   readonly uniqueNames: false | 'exact' | 'caseless';
+  /** The status of that refusal. This one and those of all other errors are any status from 200 to 599 (section 7). */
+  readonly duplicateStatus: number;
   /** Whether white space around a name is taken off when it is stored. */
   readonly trimNames: boolean;
   readonly caseNames: 'keep' | 'lower' | 'upper';
@@ -38,11 +42,15 @@ export interface SandboxSettings {
   /** In code points, as is `maxNameLength`; outside them a create is a validation error. */
   readonly minNameLength: number;
   readonly maxNameLength: number | null;
-  /** The status of a delete of an id that the account does not hold; 200 answers as if it had been deleted. */
-  readonly unknownIdStatus: 200 | 400 | 404 | 409 | 410 | 422 | 500;
-  readonly validationStatus: 400 | 422;
-  /** The status for a missing or wrong token. */
-  readonly unauthorizedStatus: 401 | 403;
+  /** The status of a delete of an id that the account does not hold; a 2xx answers as if it had been deleted. */
+  readonly unknownIdStatus: number;
+  /** The status with which every delete of an entry is refused; null: none is. */
+  readonly deleteRefusalStatus: number | null;
+  readonly validationStatus: number;
+  /** The status for a wrong token. */
+  readonly unauthorizedStatus: number;
+  /** The status for a missing token; null: the same as for a wrong one. */
+  readonly missingTokenStatus: number | null;
   /** The string that a delete answers with (section 4, rule 7). */
   readonly deleteString: string;
   /** How long the skill and role lists hide a create and still show a delete. The controls are seen at once. */
@@ -71,15 +79,19 @@ export interface SandboxSettings {
 
 export const DEFAULT_SETTINGS: SandboxSettings = {
   createStatus: 201,
+  listStatus: 200,
   uniqueNames: false,
+  duplicateStatus: 409,
   trimNames: false,
   caseNames: 'keep',
   normaliseNames: 'keep',
   minNameLength: 1,
   maxNameLength: null,
   unknownIdStatus: 404,
+  deleteRefusalStatus: null,
   validationStatus: 422,
   unauthorizedStatus: 401,
+  missingTokenStatus: null,
   deleteString: 'Successfully deleted',
   listDelayMs: 0,
   timestampsWithZone: true,
@@ -107,17 +119,24 @@ const extraFields: Check = (value, path, issues) => {
   }
 };
 
+const success = anInteger(200, 299);
+const anyStatus = anInteger(200, 599);
+
 const FIELDS = {
-  createStatus: oneOf(200, 201),
+  createStatus: success,
+  listStatus: success,
+  duplicateStatus: anyStatus,
+  deleteRefusalStatus: nullOr(anyStatus),
+  missingTokenStatus: nullOr(anyStatus),
   uniqueNames: oneOf(false, true, 'exact', 'caseless'),
   trimNames: aBoolean,
   caseNames: oneOf('keep', 'lower', 'upper'),
   normaliseNames: oneOf('keep', 'NFC', 'NFD', 'NFKC'),
   minNameLength: anInteger(0),
   maxNameLength: nullOr(anInteger(1)),
-  unknownIdStatus: oneOf(200, 400, 404, 409, 410, 422, 500),
-  validationStatus: oneOf(400, 422),
-  unauthorizedStatus: oneOf(401, 403),
+  unknownIdStatus: anyStatus,
+  validationStatus: anyStatus,
+  unauthorizedStatus: anyStatus,
   deleteString: aString,
   listDelayMs: aNumber(0),
   timestampsWithZone: aBoolean,

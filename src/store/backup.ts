@@ -4,16 +4,18 @@ import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, stat
 import { dirname, join, resolve } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { StoreError } from '../core/errors.ts';
-import { toStoreError } from './database.ts';
+import { canBeWritten, missingStore, toStoreError } from './database.ts';
+import { inspectStoreFile } from './inspect-file.ts';
+import { damagedStore } from './recovery.ts';
+import { openPrivateCopy } from './private-copy.ts';
+import { readRawDatabase } from './raw-database.ts';
 
 /**
  * Copies the store to `target` (mode 0600, replaced only when it is an earlier copy) and checks the copy. Until all of
  * it is written, `target` stays as it was. Throws StoreError.
  */
 export async function backupStore(file: string, target: string): Promise<{ bytes: number; runs: number }> {
-  if (!existsSync(file)) {
-    throw new StoreError('store_missing', `there is no store at ${file} yet: nothing has run here`);
-  }
+  requireStore(file);
   const place = resolve(target);
   refuseOthers(file, place);
   // Not by the process alone: in a container every command has the same id, and one that was killed leaves its part.
@@ -22,7 +24,7 @@ export async function backupStore(file: string, target: string): Promise<{ bytes
     // Made before SQLite opens it, so that it is never readable by others.
     closeSync(openSync(partial, 'wx', 0o600));
     await copy(file, partial);
-    const runs = check(partial);
+    const runs = check(partial, file);
     renameSync(partial, place);
     return { bytes: statSync(place).size, runs };
   } catch (error) {
@@ -34,25 +36,31 @@ export async function backupStore(file: string, target: string): Promise<{ bytes
 async function copy(file: string, target: string): Promise<void> {
   const source = openSource(file);
   try {
+    // One moment of the store: without it every commit of another process would start the copy again from its beginning.
+    source.exec('begin; select count(*) from sqlite_schema');
     await source.backup(target);
   } finally {
     source.close();
   }
 }
 
-/** What is wrong with the store itself is no trouble of the copy's place. */
-function openSource(file: string): SQLite.Database {
+/** Looks at the file before SQLite opens it: a database of another program is not even read. */
+function requireStore(file: string): void {
   try {
-    const source = new SQLite(file, { fileMustExist: true });
-    if (hasOurTables(source)) return source;
-    source.close();
+    if (inspectStoreFile(file) !== 'store') throw missingStore(file);
   } catch (error) {
     throw toStoreError(error, file);
   }
-  throw new StoreError(
-    'store_foreign',
-    `no backup was made: ${file} is a database, but no store of rolecall; check \`store\` in rolecall.yaml`,
-  );
+}
+
+/** What is wrong with the store itself is no trouble of the copy's place. */
+function openSource(file: string): SQLite.Database {
+  try {
+    if (!canBeWritten(file)) return openPrivateCopy(file, () => undefined);
+    return new SQLite(file, { fileMustExist: true });
+  } catch (error) {
+    throw toStoreError(error, file);
+  }
 }
 
 /** A store that is locked or no sound database is the store's trouble; the rest happened where the copy goes. */
@@ -88,34 +96,26 @@ function refuseOthers(file: string, place: string): void {
   }
 }
 
-/** Whether a file is an earlier copy: a store of ours that no process has open. */
+/** Whether a file is an earlier copy: a store of ours that no process has open. It is only read. */
 function isCopy(file: string): boolean {
   if (existsSync(`${file}-wal`)) return false;
   try {
-    const database = new SQLite(file, { readonly: true, fileMustExist: true });
-    try {
-      return database.pragma('journal_mode', { simple: true }) === 'delete' && hasOurTables(database);
-    } finally {
-      database.close();
-    }
+    return (
+      inspectStoreFile(file) === 'store' &&
+      readRawDatabase(file, (database) => database !== null && !database.isWal)
+    );
   } catch {
     return false;
   }
 }
 
-function hasOurTables(database: SQLite.Database): boolean {
-  const tables =
-    "select count(*) from sqlite_master where type = 'table' and name in ('runs', 'operations', 'entries')";
-  return database.prepare(tables).pluck().get() === 3;
-}
-
 /** Opens the copy as a reader would; as one file, without a log beside it. */
-function check(file: string): number {
+function check(file: string, store: string): number {
   const copy = new SQLite(file);
   try {
     copy.pragma('journal_mode = DELETE');
     const verdict = copy.pragma('quick_check', { simple: true });
-    if (verdict !== 'ok') throw new StoreError('backup_failed', `the copy is not sound: ${String(verdict)}`);
+    if (verdict !== 'ok') throw damagedStore(store, `no backup was made: ${String(verdict)}`);
     return Number(copy.prepare('select count(*) from runs').pluck().get());
   } finally {
     copy.close();

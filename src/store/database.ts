@@ -1,55 +1,107 @@
-// Opens the SQLite file: private, WAL, migrated; and says in one sentence why it cannot (contract, section 6).
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+// Opens the SQLite file: looked at first, private, migrated, WAL; and says in one sentence why it cannot.
+import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Kysely, sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
+import { APPLICATION_ID, inspectStoreFile, newerStore } from './inspect-file.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { countAsOpen } from './open-files.ts';
+import { openPrivateCopy } from './private-copy.ts';
+import { recovery } from './recovery.ts';
+import { makeStoreFolder } from './store-folder.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
+
+export interface OpenOptions {
+  /** Refuses to make a store. */
+  readonly mustExist?: boolean;
+  /** Only reads an existing store, which may be on a medium that cannot be written. */
+  readonly readOnly?: boolean;
+}
 
 /** How long an opening waits for another process; it is the only wait that keeps the whole process waiting. */
 const OPEN_TIMEOUT_MS = 2000;
 
 /** Opens the file, making it and its folder (mode 0600) when missing. Throws StoreError. */
-export function openDatabase(file: string, options: { mustExist?: boolean } = {}): Database {
+export function openDatabase(file: string, options: OpenOptions = {}): Database {
   try {
-    if (options.mustExist === true && !existsSync(file)) {
-      throw new StoreError('store_missing', `there is no store at ${file} yet: nothing has run here`);
+    const { mustExist = false, readOnly = false } = options;
+    const state = inspectStoreFile(file);
+    if (state !== 'store' && (mustExist || readOnly)) throw missingStore(file);
+    if (state !== 'missing' && !canBeWritten(file)) {
+      if (readOnly) return kyselyOver(openPrivateCopy(file, migrate), () => undefined);
+      throw readOnlyStore(file);
     }
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    if (state === 'missing') makeStoreFolder(file);
     // Made before SQLite opens it, so that neither it nor its WAL is ever readable by others.
-    closeSync(openSync(file, 'a', 0o600));
-    chmodSync(file, 0o600);
-    const driver = new SQLite(file, { timeout: OPEN_TIMEOUT_MS });
-    try {
-      driver.pragma('journal_mode = WAL');
-      // A commit survives a killed process; `durably` makes one that survives a power failure.
-      driver.pragma('synchronous = NORMAL');
-      driver.pragma('foreign_keys = ON');
-      migrate(driver, file);
-      driver.function('near_key', { deterministic: true }, (name) => nearKey(String(name)));
-      // From now on store.ts waits, and lets others go on meanwhile.
-      driver.pragma('busy_timeout = 0');
-    } catch (error) {
-      driver.close();
-      throw error;
-    }
-    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(driver) }) });
+    if (state !== 'store') closeSync(openSync(file, 'a', 0o600));
+    for (const part of ['', '-wal', '-shm']) makePrivate(`${file}${part}`);
+    return openWritable(file);
   } catch (error) {
     throw toStoreError(error, file);
   }
 }
 
+export function missingStore(file: string): StoreError {
+  return new StoreError('store_missing', `there is no store at ${file} yet: nothing has run here`);
+}
+
+function readOnlyStore(file: string): StoreError {
+  return new StoreError('store_readonly', `${file}: ${READ_ONLY}`);
+}
+
+/** Whether SQLite can write the file, and files of its own beside it. */
+export function canBeWritten(file: string): boolean {
+  try {
+    for (const path of [file, dirname(realpathSync(file))]) accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function makePrivate(file: string): void {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+  // Changed only where it has to be: whoever may write the file need not own it.
+  if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
+}
+
+function openWritable(file: string): Database {
+  const driver = new SQLite(file, { timeout: OPEN_TIMEOUT_MS });
+  try {
+    driver.pragma('foreign_keys = ON');
+    // Before the change to WAL, so that the file has its application id from its first page on.
+    migrate(driver, file);
+    driver.pragma('journal_mode = WAL');
+    // A commit survives a killed process; `durably` makes one that survives a power failure.
+    driver.pragma('synchronous = NORMAL');
+    // From now on store.ts waits, and lets others go on meanwhile.
+    driver.pragma('busy_timeout = 0');
+    return kyselyOver(driver, countAsOpen(statSync(file)));
+  } catch (error) {
+    driver.close();
+    throw error;
+  }
+}
+
+function kyselyOver(driver: SQLite.Database, onClosed: () => void): Database {
+  driver.function('near_key', { deterministic: true }, (name) => nearKey(String(name)));
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(driver, onClosed) }) });
+}
+
 const MOST_STATEMENTS = 100;
 
 /** Statements are kept, since kysely prepares anew at every execution: a run of a thousand creates executes five. */
-function preparedOnce(driver: SQLite.Database): SqliteDatabase {
+function preparedOnce(driver: SQLite.Database, onClosed: () => void): SqliteDatabase {
   const statements = new Map<string, SQLite.Statement>();
   return {
-    close: () => driver.close(),
+    close() {
+      driver.close();
+      onClosed();
+    },
     prepare(text) {
       const known = statements.get(text);
       if (known !== undefined) return known;
@@ -61,22 +113,20 @@ function preparedOnce(driver: SQLite.Database): SqliteDatabase {
   };
 }
 
+/** Brings the tables to this version and sets the application id, in one transaction. Throws when they are newer. */
 function migrate(driver: SQLite.Database, file: string): void {
-  const version = (): number => Number(driver.pragma('user_version', { simple: true }));
-  const refuseNewer = (): void => {
-    if (version() > MIGRATIONS.length) {
-      throw new StoreError(
-        'store_newer',
-        `the store ${file} was written by a newer rolecall (schema ${version()}, this program knows ${MIGRATIONS.length}); use that version, nothing was changed`,
-      );
-    }
+  const pragma = (name: string): number => Number(driver.pragma(name, { simple: true }));
+  const isCurrent = (): boolean => {
+    const version = pragma('user_version');
+    if (version > MIGRATIONS.length) throw newerStore(file, version);
+    return version === MIGRATIONS.length && pragma('application_id') === APPLICATION_ID;
   };
-  refuseNewer();
-  if (version() === MIGRATIONS.length) return;
+  if (isCurrent()) return;
   driver
     .transaction(() => {
-      refuseNewer();
-      for (const step of MIGRATIONS.slice(version())) driver.exec(step);
+      if (isCurrent()) return;
+      for (const step of MIGRATIONS.slice(pragma('user_version'))) driver.exec(step);
+      driver.pragma(`application_id = ${APPLICATION_ID}`);
       driver.pragma(`user_version = ${MIGRATIONS.length}`);
     })
     .immediate();
@@ -115,6 +165,8 @@ async function transact<T>(connection: Database, work: (connection: Database) =>
   }
 }
 
+const READ_ONLY = 'the store cannot be written; check the permissions of the file and of its folder';
+
 const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
   // The shared memory beside the WAL is a file too, and cannot grow.
   [
@@ -122,12 +174,9 @@ const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
     'store_full',
     'the disk of the store is full; make room',
   ],
-  [/^SQLITE_(NOTADB|CORRUPT)/, 'store_corrupt', 'the file is not a sound SQLite database; restore a backup'],
-  [
-    /^(SQLITE_READONLY|EROFS|EACCES|EPERM)/,
-    'store_readonly',
-    'the store cannot be written; check the permissions of the file and of its folder',
-  ],
+  // zlib's errors are those of stored plans and lists, which have a checksum.
+  [/^(SQLITE_(NOTADB|CORRUPT)|Z_)/, 'store_corrupt', 'the store is damaged'],
+  [/^(SQLITE_READONLY|EROFS|EACCES|EPERM)/, 'store_readonly', READ_ONLY],
   [
     /^(SQLITE_CANTOPEN|ENOENT|ENOTDIR|EISDIR|EEXIST)/,
     'store_unopenable',
@@ -143,7 +192,9 @@ export function toStoreError(error: unknown, file: string): unknown {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const explanation = EXPLANATIONS.find(([pattern]) => pattern.test(code));
   if (explanation !== undefined) {
-    return new StoreError(explanation[1], `${file}: ${explanation[2]} (${code})`, { cause: error });
+    const [, kind, words] = explanation;
+    const hint = kind === 'store_corrupt' ? `. ${recovery(file)}` : '';
+    return new StoreError(kind, `${file}: ${words} (${code})${hint}`, { cause: error });
   }
   return code.startsWith('SQLITE_') && error instanceof SQLite.SqliteError
     ? new StoreError('store_failed', `${file}: ${error.message} (${code})`, { cause: error })

@@ -1,11 +1,13 @@
 // The journal as people ask it: the runs, and one run with everything that came of it.
 import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
+import { cutSubject } from '../core/commit-subject.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import { toState } from './accounts.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './database.ts';
+import { totalsOf } from './run-totals.ts';
 import type { OperationsTable, RunsTable } from './tables.ts';
 import { toIso, toMs } from './times.ts';
 import { readPlan, warningsOf } from './run-report.ts';
@@ -22,7 +24,7 @@ export function journalReader(db: Database): JournalReader {
       if (account !== undefined) query = query.where('account', '=', account);
       if (status !== undefined) query = query.where('status', '=', status);
       if (sinceMs !== undefined) query = query.where('started_at', '>=', toIso(sinceMs));
-      return (await query.execute()).map(toRun);
+      return await toRuns(db, await query.execute());
     },
 
     async run(id) {
@@ -43,8 +45,10 @@ export function journalReader(db: Database): JournalReader {
         .orderBy('seq')
         .execute();
       const plan = await readPlan(db, row.plan_body);
+      const [run] = await toRuns(db, [row]);
+      if (run === undefined) return null;
       return {
-        run: toRun(row),
+        run,
         operations: operations.map(toOperation),
         warnings: warningsOf(row),
         // Only the time of the plan is the run's own.
@@ -59,7 +63,7 @@ export function journalReader(db: Database): JournalReader {
       const ids = rows.flatMap(({ last_run_id: id }) => (id === null ? [] : [id]));
       const runs = await sql<Selectable<RunsTable>>`
         select runs.* from json_each(${JSON.stringify(ids)}) join runs on runs.id = value`.execute(db);
-      const lastRuns = new Map(runs.rows.map((row) => [row.id, toRun(row)]));
+      const lastRuns = new Map((await toRuns(db, runs.rows)).map((run) => [run.id, run]));
       return rows.map((row) => ({
         name: row.name,
         state: toState(row),
@@ -96,6 +100,16 @@ export function journalReader(db: Database): JournalReader {
   };
 }
 
+/** A run that still lasts has not counted yet; what the journal holds of it says how far it is. */
+async function toRuns(db: Database, rows: readonly Selectable<RunsTable>[]): Promise<RunRecord[]> {
+  return await Promise.all(
+    rows.map(async (row) =>
+      row.status === 'running' ? { ...toRun(row), ...(await totalsOf(db, row.id)) } : toRun(row),
+    ),
+  );
+}
+
+/** Words of a newer version (a status, a trigger) are passed on as they are; what prints them must handle them. */
 function toRun(row: Selectable<RunsTable>): RunRecord {
   return {
     id: row.id,
@@ -110,7 +124,8 @@ function toRun(row: Selectable<RunsTable>): RunRecord {
     configCommit: row.config_commit,
     configDirty: row.config_dirty === null ? null : row.config_dirty === 1,
     configAuthoredAt: row.config_authored_at,
-    configSubject: row.config_subject,
+    // Earlier versions stored all of it.
+    configSubject: row.config_subject === null ? null : cutSubject(row.config_subject),
     planDigest: row.plan_digest,
     created: row.created,
     deleted: row.deleted,

@@ -5,7 +5,7 @@ import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { HOST, isDead } from './holder.ts';
-import { recountRun } from './operations.ts';
+import { recountRun } from './run-totals.ts';
 import { toIso } from './times.ts';
 
 /** How long a lock outlives its last renewal, for holders of which nobody can tell whether they live. */

@@ -7,6 +7,7 @@ import { entryKey } from '../core/usage.ts';
 import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
 import { holds } from './lease.ts';
+import { recountRun } from './run-totals.ts';
 import { toIso, toMs } from './times.ts';
 
 export function operationsJournal(
@@ -146,19 +147,6 @@ async function doubtfulOperations(
     .orderBy('operations.run_id')
     .orderBy('operations.seq')
     .execute();
-}
-
-/** Makes the counts of an ended run those of its operations. */
-export async function recountRun(connection: Database, runId: string): Promise<void> {
-  await sql`
-    update runs set
-      created = (select count(*) from operations where run_id = runs.id and action = 'create' and status = 'done'),
-      deleted = (select count(*) from operations
-        where run_id = runs.id and action = 'delete' and status = 'done' and attempts > 0),
-      held = (select count(*) from operations where run_id = runs.id and status = 'held'),
-      failed = (select count(*) from operations where run_id = runs.id and status in ('failed', 'unknown')),
-      requests = max(requests, (select coalesce(sum(attempts), 0) from operations where run_id = runs.id))
-    where id = ${runId}`.execute(connection);
 }
 
 /**

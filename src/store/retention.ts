@@ -1,9 +1,11 @@
-// Prunes old runs and snapshots; never the last good snapshot of an account, nor what a rule still needs.
+// Prunes old runs, snapshots and entries; never the last good snapshot of an account, nor what a rule still needs.
+import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import { DAY_MS } from '../core/history.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
+import { pruneEntries } from './entry-retention.ts';
 import { foldRuns } from './folding.ts';
 import { toIso } from './times.ts';
 
@@ -15,6 +17,7 @@ export interface Pruned {
   readonly runs: number;
   readonly snapshots: number;
   readonly folded: number;
+  readonly entries: number;
 }
 
 /** One account at a time, with room for others in between: thousands of accounts take a while. */
@@ -37,33 +40,51 @@ export async function prune(
   const runsBefore = toIso(nowMs - Math.max(retention.runsMs, SHORTEST_MS));
   const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
   const folded = await foldAll(db, retention.keepAtLeast, nowMs);
-  return await immediately(db, async (connection) => {
-    const kept = sql`
-      select id from (
-        select id, row_number() over (partition by account order by started_at desc) as place from runs
-      ) where place <= ${retention.keepAtLeast}
-      union select last_good_run from accounts where last_good_run is not null`;
-    const snapshots = await sql`
-      delete from snapshots where taken_at < ${snapshotsBefore} and run_id not in (${kept})`.execute(
-      connection,
-    );
-    const runs = await sql`
-      delete from runs where started_at < ${runsBefore} and status != 'running' and id not in (${kept})
+  const entries = await pruneEntries(db, nowMs - Math.max(retention.runsMs, SHORTEST_MS));
+  const kept = sql`
+    select id from (
+      select id, row_number() over (partition by account order by started_at desc) as place from runs
+    ) where place <= ${retention.keepAtLeast}
+    union select last_good_run from accounts where last_good_run is not null`;
+  const snapshots = await inBatches(
+    db,
+    sql`delete from snapshots where id in (
+      select id from snapshots where taken_at < ${snapshotsBefore} and run_id not in (${kept}) limit ${BATCH})`,
+  );
+  const runs = await inBatches(
+    db,
+    sql`delete from runs where id in (
+      select id from runs where started_at < ${runsBefore} and status != 'running' and id not in (${kept})
         and id not in (select run_id from snapshots)
-        and id not in (select run_id from operations
-          where status in ('sent', 'unknown') and settled_by is null)`.execute(connection);
-    await sql`
-      delete from snapshot_bodies where digest not in (select digest from snapshots)`.execute(connection);
-    await sql`
-      delete from plan_bodies
-      where digest not in (select plan_body from runs where plan_body is not null)`.execute(connection);
-    await pruneNotices(connection, runsBefore);
-    const gone = {
-      runs: Number(runs.numAffectedRows ?? 0),
-      snapshots: Number(snapshots.numAffectedRows ?? 0),
-    };
-    return { ...gone, folded };
-  });
+        and id not in (select run_id from operations where status in ('sent', 'unknown') and settled_by is null)
+      limit ${BATCH})`,
+  );
+  await inBatches(
+    db,
+    sql`delete from snapshot_bodies where digest in (
+      select digest from snapshot_bodies where digest not in (select digest from snapshots) limit ${BATCH})`,
+  );
+  await inBatches(
+    db,
+    sql`delete from plan_bodies where digest in (
+      select digest from plan_bodies
+      where digest not in (select plan_body from runs where plan_body is not null) limit ${BATCH})`,
+  );
+  await immediately(db, (connection) => pruneNotices(connection, runsBefore));
+  return { runs, snapshots, folded, entries };
+}
+
+/** How many rows one transaction deletes: the daemon answers in between. */
+const BATCH = 20_000;
+
+/** Repeats a statement that deletes up to a batch, until there is nothing left. Resolves with how many rows went. */
+async function inBatches(db: Database, statement: RawBuilder<unknown>): Promise<number> {
+  for (let total = 0; ;) {
+    const { numAffectedRows } = await immediately(db, (connection) => statement.execute(connection));
+    total += Number(numAffectedRows ?? 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (Number(numAffectedRows ?? 0) < BATCH) return total;
+  }
 }
 
 /** Notices that arrived or were given up, and what was told of accounts that have not run since. */

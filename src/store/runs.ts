@@ -1,5 +1,6 @@
 // The journal of runs, from their beginning to their end (contract, section 6).
 import { sql } from 'kysely';
+import { cutSubject } from '../core/commit-subject.ts';
 import type { Journal, RunEnd } from '../core/ports.ts';
 import type { Plan } from '../core/plan.ts';
 import { pack, sha256 } from './bodies.ts';
@@ -7,7 +8,7 @@ import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
 import { HOST } from './holder.ts';
 import { interruptBrokenRuns } from './locks.ts';
-import { recountRun } from './operations.ts';
+import { recountRun } from './run-totals.ts';
 import { toIso } from './times.ts';
 
 export function runsJournal(
@@ -35,7 +36,7 @@ export function runsJournal(
             config_commit: run.configCommit?.sha ?? null,
             config_dirty: run.configCommit === null ? null : Number(run.configCommit.dirty),
             config_authored_at: run.configCommit?.authoredAt ?? null,
-            config_subject: run.configCommit?.subject ?? null,
+            config_subject: run.configCommit === null ? null : cutSubject(run.configCommit.subject),
             holder_host: HOST,
             holder_pid: process.pid,
           })

@@ -1,18 +1,25 @@
-// The file that the store was opened from: still there, and still the same one.
+// The file that the store was opened from: whether it still exists, is still the same one, and is sound.
 import { statSync } from 'node:fs';
 import { StoreError } from '../core/errors.ts';
 
 export interface StoreFile {
   readonly path: string;
-  /** Throws StoreError when the file was removed, or another one stands in its place. */
+  /** Throws StoreError when the file was removed, replaced by another one, or found damaged. */
   check(): void;
+  /** From now on `check` throws this. */
+  refuse(damage: StoreError): void;
 }
 
 export function storeFile(path: string): StoreFile {
   const opened = statSync(path, { bigint: true });
+  let damaged: StoreError | null = null;
   return {
     path,
+    refuse(damage) {
+      damaged = damage;
+    },
     check() {
+      if (damaged !== null) throw damaged;
       const now = statSync(path, { bigint: true, throwIfNoEntry: false });
       if (now?.ino === opened.ino && now.dev === opened.dev) return;
       const what = now === undefined ? 'was removed' : 'was replaced by another file';

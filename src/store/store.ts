@@ -7,7 +7,7 @@ import type { OperatorDesk } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import type { Database } from './database.ts';
+import type { Database, OpenOptions } from './database.ts';
 import { immediately, openDatabase, toStoreError } from './database.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
@@ -16,6 +16,7 @@ import { observationsJournal } from './observations.ts';
 import { operatorDesk } from './operator-desk.ts';
 import { operationsJournal } from './operations.ts';
 import { createOutbox } from './outbox.ts';
+import { checkPages } from './page-check.ts';
 import type { Pruned } from './retention.ts';
 import { prune } from './retention.ts';
 import { memoryJournal } from './memory.ts';
@@ -32,12 +33,17 @@ export interface Store {
   readonly outbox: Outbox;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
+  /**
+   * Reads every page, in a process of its own, since that takes a while. Throws `store_corrupt` when the store is
+   * damaged, and from then on nothing is read from it or written to it; throws `store_unchecked` when nobody can tell.
+   */
+  verify(signal?: AbortSignal): Promise<void>;
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
   close(): Promise<void>;
 }
 
 /** Opens or makes the store. Every failure of its methods is a StoreError that names the file. */
-export function openStore(file: string, options: { mustExist?: boolean } = {}): Store {
+export function openStore(file: string, options: OpenOptions = {}): Store {
   const db = openDatabase(file, options);
   const opened = storeFile(file);
   return {
@@ -56,6 +62,14 @@ export function openStore(file: string, options: { mustExist?: boolean } = {}): 
     ...explained(opened, {
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
     }),
+    async verify(signal) {
+      try {
+        await checkPages(file, signal);
+      } catch (error) {
+        if (error instanceof StoreError && error.code === 'store_corrupt') opened.refuse(error);
+        throw error;
+      }
+    },
     close: () => db.destroy(),
   };
 }

@@ -290,7 +290,7 @@ test('a store that is no database is refused and left as it is', async () => {
   const s = await scene({ file: 'skills: [A]' });
   const garbage = 'this is no database, however much one might wish that it were one. '.repeat(20);
   s.write('data/rolecall.db', garbage);
-  await expectStoreRefused(s, /not a sound SQLite database/);
+  await expectStoreRefused(s, /not an SQLite database/);
   expect(readFileSync(join(s.folder, 'data/rolecall.db'), 'utf8')).toBe(garbage);
 });
 

@@ -63,6 +63,68 @@ describe('status codes and texts', () => {
   });
 });
 
+describe('statuses that the document leaves open', () => {
+  const ANY_ERROR = [200, 204, 302, 400, 401, 403, 404, 409, 418, 422, 451, 500, 503, 599];
+
+  it.each([200, 201, 202, 203, 206, 207, 226, 299])('a create and a list succeed with %i', async (status) => {
+    const { url } = await withSettings({ createStatus: status, listStatus: status });
+    const reply = await create(url, 'skill', 'Go');
+    expect([reply.status, json(reply)['name']]).toEqual([status, 'Go']);
+    const listed = await call('GET', api(url, 'skill'));
+    expect([listed.status, listed.text]).toEqual([status, expect.stringContaining('"Go"')]);
+    expect((await call('GET', api(url, 'resource'))).status).toBe(200);
+  });
+
+  it.each([204, 205])('a create that succeeds with %i has an effect and no body', async (status) => {
+    const sandbox = await withSettings({ createStatus: status });
+    const reply = await create(sandbox.url, 'skill', 'Go');
+    expect([reply.status, reply.text]).toEqual([status, '']);
+    expect(sandbox.state('acme').skills.map(({ name }) => name)).toEqual(['Go']);
+  });
+
+  it.each(ANY_ERROR)('every refusal can have the status %i, and none has an effect', async (status) => {
+    const sandbox = await withSettings(
+      {
+        uniqueNames: 'exact',
+        duplicateStatus: status,
+        validationStatus: status,
+        unknownIdStatus: status,
+        unauthorizedStatus: status,
+        deleteRefusalStatus: status,
+      },
+      ['Go'],
+    );
+    const { url } = sandbox;
+    const { skills } = sandbox.state('acme');
+    const replies = [
+      await create(url, 'skill', 'Go'),
+      await call('POST', api(url, 'skill'), { raw: '{}' }),
+      await call('DELETE', api(url, 'skill/unknown')),
+      await call('DELETE', api(url, `skill/${only(skills).id}`)),
+      await call('GET', api(url, 'role'), { token: 'wrong' }),
+      await call('GET', api(url, 'role'), { token: null }),
+    ];
+    expect(replies.map((reply) => reply.status)).toEqual(replies.map(() => status));
+    expect(sandbox.state('acme').skills).toEqual(skills);
+  });
+
+  it('a missing token can be answered otherwise than a wrong one', async () => {
+    const { url } = await withSettings({ missingTokenStatus: 407, unauthorizedStatus: 403 });
+    expect((await call('GET', api(url, 'role'), { token: null })).status).toBe(407);
+    expect((await call('GET', api(url, 'role'), { token: 'wrong' })).status).toBe(403);
+  });
+
+  it.each([
+    [{ createStatus: 400 }, /createStatus/],
+    [{ listStatus: 304 }, /listStatus/],
+    [{ unauthorizedStatus: 600 }, /unauthorizedStatus/],
+    [{ validationStatus: 199 }, /validationStatus/],
+    [{ deleteRefusalStatus: 404.5 }, /deleteRefusalStatus/],
+  ])('%o is no status of that', async (settings, message) => {
+    await expect(withSettings(settings)).rejects.toThrow(message);
+  });
+});
+
 describe('what lists show', () => {
   it('shows creates and deletes only after the delay', async () => {
     const sandbox = await withSettings({ listDelayMs: 150 }, ['Old']);

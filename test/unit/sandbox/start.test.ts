@@ -224,7 +224,7 @@ describe('what is wrong with a seed, faults or settings', () => {
   });
 
   it.each([
-    [{ createStatus: 299 }, /createStatus/],
+    [{ createStatus: 300 }, /createStatus/],
     [{ latency: 5 }, /unknown key "latency"/],
     [{ rateLimit: { burst: 1 } }, /"requestsPerSecond" is missing/],
     [{ extraFields: { _id: 1 } }, /field of the document/],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Entry, ObservedCatalog } from '../../../src/core/catalog.ts';
+import { StoreError } from '../../../src/core/errors.ts';
 import type { RunMode, RunStatus } from '../../../src/core/journal.ts';
 import type { Lease } from '../../../src/core/locks.ts';
 import type { NewOperation, OperationResult, RecordedObservation } from '../../../src/core/ports.ts';
@@ -25,6 +26,17 @@ export function newFolder(): string {
 /** Ids whose order is the order of time, as UUIDv7 have it. */
 export function runId(n: number): string {
   return `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
+}
+
+/** The StoreError that the work throws. */
+export function failure(work: () => unknown): StoreError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof StoreError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
 }
 
 export interface Fixture extends Store {
@@ -58,6 +70,7 @@ export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixtur
   return {
     ...store,
     check: () => store.check(),
+    verify: (signal) => store.verify(signal),
     prune: (retention, nowMs) => store.prune(retention, nowMs),
     file,
     rows: <T>(sql: string, ...values: unknown[]) => plain((db) => db.prepare(sql).all(...values) as T[]),

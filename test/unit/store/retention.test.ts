@@ -165,4 +165,21 @@ describe('runs', () => {
     expect(await failures(6, 'failed')).toBe(1);
     expect(await failures(5, 'held')).toBe(0);
   });
+
+  it('keep the subject of their commit to 200 characters, those of earlier versions too', async () => {
+    const store = fixture();
+    const run = {
+      account: 'acme',
+      trigger: 'cli',
+      mode: 'plan',
+      startedAtMs: T0,
+      configDigest: null,
+    } as const;
+    const commit = { sha: 'a1', dirty: false, committedAt: '', authoredAt: '', subject: 'x'.repeat(9000) };
+    await store.journal.beginRun({ ...run, id: runId(1), configCommit: commit });
+    const stored = 'select length(config_subject) as length from runs';
+    expect(store.rows(stored)).toEqual([{ length: 200 }]);
+    store.execute('update runs set config_subject = ?', 'x'.repeat(9000));
+    expect((await store.reader.run(runId(1)))?.run.configSubject).toHaveLength(200);
+  });
 });

@@ -1,0 +1,101 @@
+// Looks at the file that `store:` names before anything is opened or changed: it may belong to somebody else.
+import type { Stats } from 'node:fs';
+import { statSync } from 'node:fs';
+import { StoreError } from '../core/errors.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { isOpenHere } from './open-files.ts';
+import type { RawDatabase } from './raw-database.ts';
+import { readRawDatabase } from './raw-database.ts';
+import { recovery } from './recovery.ts';
+
+/** "role" in ASCII, in the header of every store. */
+export const APPLICATION_ID = 0x726f6c65;
+
+/** Stores from before there was an application id have these tables, and a version. */
+const TABLES = ['accounts', 'runs', 'operations', 'snapshots', 'snapshot_bodies', 'entries', 'locks'];
+
+const MOST_NAMES = 5;
+
+/** `empty`: a file of no bytes, or a database without a table, which becomes a store. */
+export type StoreFileState = 'missing' | 'empty' | 'store';
+
+/** Returns what exists at the path, and changes nothing; throws StoreError for all that is not a store of this version or older. */
+export function inspectStoreFile(file: string): StoreFileState {
+  const stats = statOf(file);
+  if (stats === null) return 'missing';
+  // Closing a second descriptor of a database drops the locks that this process holds on it.
+  if (isOpenHere(stats)) return 'store';
+  if (!stats.isFile()) {
+    throw new StoreError(
+      'store_unopenable',
+      `${file} is ${kindOf(stats)}, not a file; nothing was changed. Set \`store:\` in rolecall.yaml to the path of a file`,
+    );
+  }
+  if (stats.size === 0) return emptyFile(file);
+  return readRawDatabase(file, (database) => (database === null ? refuseText(file) : judge(file, database)));
+}
+
+function statOf(file: string): Stats | null {
+  try {
+    return statSync(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
+  }
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isFIFO()) return 'a FIFO';
+  return stats.isSocket() ? 'a socket' : 'a device';
+}
+
+function emptyFile(file: string): StoreFileState {
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0) return 'empty';
+  // SQLite would delete the log, and with it the only part of the database that is left.
+  throw new StoreError(
+    'store_corrupt',
+    `${file} is empty, but its log ${file}-wal is not: the store was truncated; nothing was changed. ${recovery(file)}`,
+  );
+}
+
+function refuseText(file: string): never {
+  throw new StoreError(
+    'store_foreign',
+    `${file} is not an SQLite database, so it is not a store of rolecall; nothing was changed. Check \`store:\` in rolecall.yaml. If it was a store, it is damaged: restore a backup. ${recovery(file)}`,
+  );
+}
+
+function judge(file: string, database: RawDatabase): StoreFileState {
+  const { applicationId, userVersion } = database;
+  if (applicationId !== APPLICATION_ID) {
+    const tables = applicationId === 0 ? database.tables() : null;
+    if (tables?.size === 0 && userVersion === 0) return 'empty';
+    if (tables === null || userVersion === 0 || !TABLES.every((table) => tables.has(table)))
+      throw foreign(file, applicationId, database.tables());
+  }
+  if (userVersion > MIGRATIONS.length) throw newerStore(file, userVersion);
+  return 'store';
+}
+
+function foreign(file: string, applicationId: number, tables: ReadonlySet<string> | null): StoreError {
+  const id = applicationId === 0 ? [] : [`application_id ${String(applicationId)}`];
+  const names = [...(tables ?? [])].sort();
+  const shown = names.slice(0, MOST_NAMES).map((name) => name.slice(0, 60));
+  const rest = names.length > MOST_NAMES ? ` and ${String(names.length - MOST_NAMES)} more` : '';
+  const marks = [...id, ...(names.length === 0 ? [] : [`tables ${shown.join(', ')}${rest}`])];
+  const why = marks.length === 0 ? '' : ` (${marks.join('; ')})`;
+  return new StoreError(
+    'store_foreign',
+    `${file} is an SQLite database, but not a store of rolecall${why}; nothing was changed. Set \`store:\` in rolecall.yaml to another path`,
+  );
+}
+
+export function newerStore(file: string, version: number): StoreError {
+  return new StoreError(
+    'store_newer',
+    `the store ${file} was written by a newer rolecall (schema ${String(version)}, this program knows ${String(MIGRATIONS.length)}); use that version, nothing was changed`,
+  );
+}

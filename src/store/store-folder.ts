@@ -1,0 +1,44 @@
+// The folder of the store, made step by step: Node's own recursive mkdir never returns on file systems such as /proc.
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { StoreError } from '../core/errors.ts';
+
+/** Makes the folder of a store and the missing ones above it (mode 0700). Throws StoreError that names the store. */
+export function makeStoreFolder(file: string): void {
+  const folder = dirname(resolve(file));
+  const existing = deepestExisting(folder);
+  if (!statSync(existing).isDirectory()) throw unusable(file, `${existing} is not a folder`);
+  let next = existing;
+  for (const name of relative(existing, folder).split(sep).filter(Boolean)) {
+    next = join(next, name);
+    try {
+      mkdirSync(next, { mode: 0o700 });
+    } catch (error) {
+      const code = codeOf(error);
+      // Another process may make the same folder at the same time.
+      if (code !== 'EEXIST') throw unusable(file, `the folder ${next} cannot be created (${code})`);
+    }
+  }
+}
+
+function deepestExisting(folder: string): string {
+  for (let path = folder; ; path = dirname(path)) {
+    try {
+      statSync(path);
+      return path;
+    } catch (error) {
+      if (dirname(path) === path || !['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return path;
+    }
+  }
+}
+
+function unusable(file: string, why: string): StoreError {
+  return new StoreError(
+    'store_unopenable',
+    `${file}: the store cannot be opened, since ${why}; check \`store:\` in rolecall.yaml`,
+  );
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}

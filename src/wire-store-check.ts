@@ -1,0 +1,42 @@
+// The check of the store when the daemon starts: nothing is written to the service before the journal is known to be
+// sound, since what it forgot would be judged as if it had never been.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreError } from './core/errors.ts';
+import type { Log } from './daemon/log.ts';
+
+export interface StoreCheck {
+  /** Resolves with whether the check ended within that time; throws when it found damage. */
+  endsWithin(ms: number): Promise<boolean>;
+}
+
+/** Starts the check, and logs what it finds. One that cannot be made keeps nobody waiting. */
+export function startStoreCheck(
+  verify: (signal: AbortSignal) => Promise<void>,
+  stop: AbortSignal,
+  log: Log,
+): StoreCheck {
+  const startedAt = performance.now();
+  const check = verify(stop).then(
+    () => {
+      const durationMs = Math.round(performance.now() - startedAt);
+      log.info({ event: 'store_checked', durationMs }, 'the store is sound');
+    },
+    (error: unknown) => {
+      if (stop.aborted) return;
+      const isDamaged = error instanceof StoreError && error.code === 'store_corrupt';
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!isDamaged) log.warn({ event: 'store_unchecked', reason }, 'the store could not be checked');
+      else log.error({ event: 'store_damaged', reason }, 'the store is damaged; nothing more is written');
+      if (isDamaged) throw error;
+    },
+  );
+  // Logged above, and from then on the store refuses every call: nobody has to wait for it.
+  check.catch(() => undefined);
+  return {
+    async endsWithin(ms) {
+      const waiting = new AbortController();
+      const timeout = sleep(ms, false, { signal: waiting.signal }).catch(() => false);
+      return await Promise.race([check.then(() => true), timeout]).finally(() => waiting.abort());
+    },
+  };
+}

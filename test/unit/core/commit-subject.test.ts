@@ -1,0 +1,14 @@
+// The subject of a commit, cut to what is stored and shown.
+import { expect, it } from 'vitest';
+import { cutSubject } from '../../../src/core/commit-subject.ts';
+
+it.each([
+  ['', ''],
+  ['Add Kubernetes', 'Add Kubernetes'],
+  ['x'.repeat(200), 'x'.repeat(200)],
+  ['x'.repeat(201), `${'x'.repeat(199)}…`],
+  ['😀'.repeat(200), '😀'.repeat(200)],
+  ['😀'.repeat(5_000_000), `${'😀'.repeat(199)}…`],
+])('a subject is cut to 200 characters and never within one', (subject, cut) => {
+  expect(cutSubject(subject)).toBe(cut);
+});

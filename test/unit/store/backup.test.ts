@@ -1,0 +1,67 @@
+// A copy of a store in use: it ends although others write all the time, and never overwrites what is no copy.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { copyFileSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { backupStore } from '../../../src/store/backup.ts';
+import { fixture, newFolder } from './fixture.ts';
+
+/** A process that commits to a store without pause, until the test ends. Resolves after its first commit. */
+async function startWriter(file: string): Promise<void> {
+  const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+  const program = `
+    const db = new (require(process.argv[1]))(process.argv[2], { timeout: 5000 });
+    db.pragma('synchronous = OFF');
+    const write = db.prepare("insert or replace into accounts (name) values ('writer-' || abs(random() % 9))");
+    write.run();
+    process.stdout.write('ready');
+    for (;;) write.run();`;
+  const child = spawn(process.execPath, ['--eval', program, driver, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await new Promise((resolve, reject) => {
+    child.stdout.once('data', resolve);
+    child.once('exit', reject);
+  });
+}
+
+describe('a backup', () => {
+  it('ends while another process commits without pause, and is one moment of the store', async () => {
+    const store = fixture();
+    await store.begin(1);
+    store.execute(
+      "with recursive n(i) as (select 1 union all select i + 1 from n where i < 6000) insert into snapshot_bodies select 'd' || i, randomblob(4000) from n",
+    );
+    await startWriter(store.file);
+    const target = join(newFolder(), 'copy.db');
+    const { runs, bytes } = await backupStore(store.file, target);
+    expect([runs, bytes > 20_000_000]).toEqual([1, true]);
+    const copy = new SQLite(target, { readonly: true });
+    onTestFinished(() => void copy.close());
+    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(copy.pragma('application_id', { simple: true })).toBe(0x726f6c65);
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+  }, 20_000);
+
+  it('replaces an earlier one, and neither the store nor a store in use', async () => {
+    const [store, other] = [fixture(), fixture()];
+    const target = join(newFolder(), 'copy.db');
+    await backupStore(store.file, target);
+    await store.begin(1);
+    expect((await backupStore(store.file, target)).runs).toBe(1);
+    for (const file of [store.file, other.file])
+      await expect(backupStore(store.file, file)).rejects.toMatchObject({ code: 'backup_refused' });
+  });
+
+  it('does not replace a store that was copied by hand, which may be the only one', async () => {
+    const store = fixture();
+    const file = join(newFolder(), 'x.db');
+    copyFileSync(store.file, file);
+    const before = readFileSync(file);
+    await expect(backupStore(store.file, file)).rejects.toMatchObject({ code: 'backup_refused' });
+    expect(readFileSync(file)).toEqual(before);
+  });
+});

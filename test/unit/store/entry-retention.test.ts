@@ -1,0 +1,120 @@
+// Which entries are forgotten with the retention, and which facts about entries never are.
+import { describe, expect, it } from 'vitest';
+import type { Fixture } from './fixture.ts';
+import { DAY_MS, fixture, listed, operation, result, T0 } from './fixture.ts';
+
+const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
+const ids = (store: Fixture) =>
+  store.rows<{ id: string }>('select remote_id as id from entries order by 1').map(({ id }) => id);
+
+/** A run that began so many days after T0, with an id that says so as a real one does, and what its lists showed. */
+async function runAt(store: Fixture, day: number, shown: readonly string[], remote: string | null = '42') {
+  const atMs = T0 + day * DAY_MS;
+  const time = atMs.toString(16).padStart(12, '0');
+  const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+  await store.journal.beginRun({
+    id,
+    account: 'acme',
+    trigger: 'schedule',
+    mode: 'apply',
+    startedAtMs: atMs,
+    configDigest: null,
+    configCommit: null,
+  });
+  await store.journal.identify({
+    runId: id,
+    account: 'acme',
+    baseUrl: 'https://eu.example.com',
+    remoteAccountId: remote,
+    configured: new Set(['acme']),
+  });
+  const skill = shown.map((name) => listed(name, name));
+  await store.record(id, { skill }, { remoteAccountId: remote, takenAtMs: atMs });
+  return id;
+}
+
+const prune = (store: Fixture, day: number) => store.prune(RETENTION, T0 + day * DAY_MS);
+
+describe('entries of other parties', () => {
+  it('are forgotten when no list has shown them for as long as runs are kept', async () => {
+    const store = fixture();
+    await store.end(await runAt(store, 0, ['gone', 'stays']));
+    await store.end(await runAt(store, 50, ['later', 'stays']));
+    await store.end(await runAt(store, 100, ['stays']));
+    expect(await prune(store, 100)).toMatchObject({ entries: 1 });
+    expect(ids(store)).toEqual(['later', 'stays']);
+  });
+
+  it('do not fill the store when every list shows thousands of new ones', async () => {
+    const store = fixture();
+    for (let day = 0; day < 300; day += 100) {
+      const fresh = Array.from({ length: 5000 }, (_, n) => `${String(day)}-${String(n)}`);
+      await store.end(await runAt(store, day, fresh));
+      await prune(store, day);
+    }
+    expect(ids(store)).toHaveLength(5000);
+  });
+
+  it('are kept while the last good lists show them, however long ago that was', async () => {
+    const store = fixture();
+    await store.end(await runAt(store, 0, ['a']));
+    await prune(store, 900);
+    expect(ids(store)).toEqual(['a']);
+    const memory = await store.journal.memory('acme', '42', T0 + 900 * DAY_MS);
+    expect([...memory.unusedSinceMs]).toEqual([['skill:a', T0]]);
+  });
+
+  it('are kept while a create is in doubt, which every id that was seen before decides', async () => {
+    const store = fixture();
+    const id = await runAt(store, 0, ['a']);
+    const lease = await store.take(id);
+    await store.journal.addOperations(id, [operation()]);
+    await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown' })]);
+    await store.end(id, 'partial');
+    await store.end(await runAt(store, 200, []));
+    await prune(store, 200);
+    expect(ids(store)).toEqual(['a']);
+  });
+
+  it('of a former remote account are kept, since they identify its token', async () => {
+    const store = fixture();
+    await store.end(await runAt(store, 0, ['a'], '42'));
+    await store.end(await runAt(store, 100, ['b'], '43'));
+    await prune(store, 300);
+    expect(ids(store)).toEqual(['a', 'b']);
+    expect(await store.journal.foreignAccount('acme', '43', new Set(['skill:a' as const]))).toBe('42');
+  });
+});
+
+describe('entries that rolecall had to do with', () => {
+  it('are kept: created, adopted, deleted, and those whose name the service changed', async () => {
+    const store = fixture();
+    const id = await runAt(store, 0, ['adopted', 'deleted', 'foreign']);
+    const lease = await store.take(id);
+    await store.journal.addOperations(id, [
+      operation({ name: 'Made' }),
+      operation({ name: ' Trimmed ' }),
+      operation({ action: 'delete', name: 'deleted', remoteId: 'deleted' }),
+    ]);
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [],
+      [
+        result(1, { entry: { remoteId: 'made', name: 'Made' } }),
+        result(2, { entry: { remoteId: 'trimmed', name: 'Trimmed', existed: true } }),
+        result(3),
+      ],
+    );
+    await store.journal.rememberApplied(lease, {
+      runId: id,
+      remoteAccountId: '42',
+      named: ['skill:adopted'],
+      commit: null,
+    });
+    await store.end(id);
+    await store.end(await runAt(store, 100, ['stays']));
+    expect(await prune(store, 200)).toMatchObject({ entries: 1 });
+    expect(ids(store)).toEqual(['adopted', 'deleted', 'made', 'stays', 'trimmed']);
+  });
+});

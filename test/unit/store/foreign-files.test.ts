@@ -1,0 +1,247 @@
+// What `store:` may point at by mistake: it is refused with every byte, mode and time of its folder unchanged.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import SQLite from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { MIGRATIONS } from '../../../src/store/migrations.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { failure, fixture, newFolder } from './fixture.ts';
+
+/** All that can be seen of a folder: names, modes, times and bytes. */
+function snapshot(folder: string): unknown {
+  return [folder, ...readdirSync(folder).map((name) => join(folder, name))].map((path) => {
+    const { mode, mtimeNs, size } = lstatSync(path, { bigint: true });
+    return { path, mode, mtimeNs, size, bytes: lstatSync(path).isFile() ? readFileSync(path) : null };
+  });
+}
+
+/** A database that nobody of ours wrote, with an old date and a mode that others may read. */
+function foreign(fill: (db: SQLite.Database) => void): string {
+  const file = join(newFolder(), 'theirs.db');
+  const db = new SQLite(file);
+  fill(db);
+  db.close();
+  return aged(file);
+}
+
+function aged(file: string): string {
+  chmodSync(file, 0o644);
+  utimesSync(file, 1_600_000_000, 1_600_000_000);
+  return file;
+}
+
+/** Copies a database with its log while it is open: what a process that was killed leaves behind. */
+function killed(fill: (db: SQLite.Database) => void, parts = ['', '-wal', '-shm']): string {
+  const [from, to] = [join(newFolder(), 'x.db'), join(newFolder(), 'x.db')];
+  const db = new SQLite(from);
+  fill(db);
+  for (const part of parts) copyFileSync(`${from}${part}`, `${to}${part}`);
+  db.close();
+  return aged(to);
+}
+
+/** A store as rolecall made it before stores had an application id. */
+function legacy(db: SQLite.Database, version = 3): void {
+  db.pragma('journal_mode = WAL');
+  for (const step of MIGRATIONS.slice(0, version)) db.exec(step);
+  db.pragma(`user_version = ${String(version)}`);
+  db.exec("insert into accounts (name) values ('acme')");
+}
+
+const PLACES = (db: SQLite.Database): void => {
+  db.exec('create table runs (a text); create table places (b text); insert into places values (1)');
+};
+
+const FOREIGN: Readonly<Record<string, () => string>> = {
+  'a database of another application': () =>
+    foreign((db) => {
+      db.pragma('application_id = 252006674');
+      PLACES(db);
+    }),
+  'a database without a version': () => foreign(PLACES),
+  'a database in WAL mode': () =>
+    foreign((db) => {
+      db.pragma('journal_mode = WAL');
+      PLACES(db);
+    }),
+  'a database whose version is one of ours': () =>
+    foreign((db) => {
+      db.pragma('journal_mode = WAL');
+      db.pragma('user_version = 2');
+      PLACES(db);
+    }),
+  'a database with many tables and small pages': () =>
+    foreign((db) => {
+      db.pragma('page_size = 512');
+      const tables = Array.from(
+        { length: 300 },
+        (_, n) => `create table a_table_number_${String(n)} (a text)`,
+      );
+      db.exec(`begin; ${tables.join(';')}; commit`);
+      db.pragma('user_version = 1');
+    }),
+  'a database that a killed process left with its log': () =>
+    killed((db) => {
+      db.pragma('journal_mode = WAL');
+      PLACES(db);
+    }),
+  'a database with its log but without its index': () =>
+    killed(
+      (db) => {
+        db.pragma('journal_mode = WAL');
+        PLACES(db);
+      },
+      ['', '-wal'],
+    ),
+  'a text': () => {
+    const file = join(newFolder(), 'notes.txt');
+    writeFileSync(file, 'A text of some length, which is no database at all.\n'.repeat(20));
+    return aged(file);
+  },
+  'a text of three bytes': () => {
+    const file = join(newFolder(), 'notes.txt');
+    writeFileSync(file, 'hi\n');
+    return aged(file);
+  },
+  'a text beside which a log was left': () => {
+    const file = join(newFolder(), 'x.db');
+    writeFileSync(file, 'no database');
+    writeFileSync(`${file}-wal`, 'no log');
+    return aged(file);
+  },
+  'an empty file whose log is not empty': () => {
+    const file = killed((db) => legacy(db), ['-wal', '-shm', '']);
+    writeFileSync(file, '');
+    return aged(file);
+  },
+  'a folder': () => {
+    const folder = join(newFolder(), 'x.db');
+    mkdirSync(folder, { mode: 0o755 });
+    return folder;
+  },
+  'a FIFO': () => {
+    const file = join(newFolder(), 'pipe');
+    execFileSync('mkfifo', ['-m', '0644', file]);
+    return file;
+  },
+  'a newer store': () =>
+    foreign((db) => {
+      legacy(db);
+      db.pragma('user_version = 999');
+    }),
+  'a newer store of which only the log says so': () =>
+    killed((db) => {
+      legacy(db);
+      db.pragma(`application_id = ${String(0x726f6c65)}`);
+      db.pragma('wal_checkpoint(TRUNCATE)');
+      db.pragma('user_version = 999');
+    }),
+};
+
+describe('a file that is no store of ours', () => {
+  it.each(Object.entries(FOREIGN))('(%s) is refused and stays unchanged', (what, make) => {
+    const file = make();
+    const folder = join(file, '..');
+    const before = snapshot(folder);
+    for (const options of [{}, { mustExist: true }, { readOnly: true }]) {
+      const error = failure(() => openStore(file, options));
+      expect(error.message).toContain(file);
+      if (what.startsWith('a newer')) expect(error.code).toBe('store_newer');
+      else {
+        expect(error.code).toMatch(/^store_(foreign|unopenable|corrupt)$/);
+        expect(error.message).toContain('nothing was changed');
+      }
+    }
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  it('that is a device is refused without being opened', () => {
+    const before = lstatSync('/dev/null').mode;
+    for (const device of ['/dev/null', '/dev/zero'])
+      expect(failure(() => openStore(device)).message).toContain('device');
+    expect(lstatSync('/dev/null').mode).toBe(before);
+  });
+
+  it('is named by its tables, so that one sees whose it is', () => {
+    const error = failure(() => openStore(foreign(PLACES)));
+    expect(error.message).toMatch(/places, runs/);
+  });
+
+  it('is no target of a backup and no source of one', async () => {
+    const { backupStore } = await import('../../../src/store/backup.ts');
+    const file = foreign(PLACES);
+    const before = snapshot(join(file, '..'));
+    await expect(backupStore(file, join(newFolder(), 'copy.db'))).rejects.toMatchObject({
+      code: 'store_foreign',
+    });
+    await expect(backupStore(fixture().file, file)).rejects.toMatchObject({ code: 'backup_refused' });
+    expect(snapshot(join(file, '..'))).toEqual(before);
+  });
+});
+
+describe('a store from before there was an application id', () => {
+  const LEGACY: Readonly<Record<string, () => string>> = {
+    'closed by its process': () => foreign((db) => legacy(db)),
+    'left by a killed process': () => killed((db) => legacy(db)),
+    'of the first version': () => foreign((db) => legacy(db, 1)),
+    'of the second version, left by a killed process': () => killed((db) => legacy(db, 2)),
+    'left without its index': () => killed((db) => legacy(db), ['', '-wal']),
+  };
+  it.each(Object.entries(LEGACY))('(%s) opens, keeps its rows and gets the id', async (_, make) => {
+    const file = make();
+    const store = fixture(file);
+    expect((await store.reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
+    expect(store.rows('pragma application_id')).toEqual([{ application_id: 0x726f6c65 }]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('opens while another process has it open', async () => {
+    const file = join(newFolder(), 'x.db');
+    const db = new SQLite(file);
+    onTestFinished(() => void db.close());
+    legacy(db);
+    expect((await fixture(file).reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
+  });
+});
+
+describe('an empty file', () => {
+  it('becomes a store, since nothing in it can be lost', async () => {
+    const file = join(newFolder(), 'x.db');
+    writeFileSync(file, '');
+    await fixture(file).begin(1);
+  });
+
+  it('is no store yet for whoever only reads, and stays empty', () => {
+    const file = join(newFolder(), 'x.db');
+    writeFileSync(file, '');
+    const before = snapshot(join(file, '..'));
+    for (const options of [{ mustExist: true }, { readOnly: true }])
+      expect(failure(() => openStore(file, options)).code).toBe('store_missing');
+    expect(snapshot(join(file, '..'))).toEqual(before);
+  });
+});
+
+describe('a path at which no store can be made', () => {
+  const OPEN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+
+  it.each([
+    '/proc/x/y/rolecall.db',
+    '/sys/x/rolecall.db',
+    '/etc/passwd/x/rolecall.db',
+    '/dev/null/rolecall.db',
+  ])('%s is refused at once, by name', (store) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'rolecall.yaml'), `accounts: accounts/*.yaml\nstore: ${store}\n`);
+    mkdirSync(join(folder, 'accounts'));
+    writeFileSync(join(folder, 'accounts/acme.yaml'), 'baseUrl: http://127.0.0.1:9\ntoken: { env: T }\n');
+    const args = ['--config', join(folder, 'rolecall.yaml'), 'pause', 'acme'];
+    // A process of its own, since what never returns would take the tests along.
+    const { status, stderr } = spawnSync(process.execPath, [OPEN, ...args], { timeout: 10_000 });
+    expect([status, stderr.toString()]).toEqual([1, expect.stringContaining(`error: ${store}`)]);
+    expect(stderr.toString()).toMatch(/check `store:`/);
+    expect(existsSync(store)).toBe(false);
+  });
+});

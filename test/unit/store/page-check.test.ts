@@ -1,0 +1,53 @@
+// Damage that no query of the moment meets is found by reading every page, and nothing is written from then on.
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openStore } from '../../../src/store/store.ts';
+import { damageTable } from '../../support/damage.ts';
+import { fixture, newFolder, T0 } from './fixture.ts';
+
+async function damagedStore() {
+  const file = join(newFolder(), 'a store.db');
+  await openStore(file).close();
+  damageTable(file, 'plan_bodies');
+  const store = openStore(file);
+  onTestFinished(() => store.close());
+  return { file, store };
+}
+
+describe('the check of all pages', () => {
+  it('finds a sound store sound, while it is written', async () => {
+    const store = fixture();
+    await store.begin(1);
+    await expect(store.verify()).resolves.toBeUndefined();
+    await store.begin(2);
+  });
+
+  it('finds damage, and says with commands how to recover', async () => {
+    const { file, store } = await damagedStore();
+    await expect(store.verify()).rejects.toMatchObject({
+      code: 'store_corrupt',
+      message: expect.stringContaining(
+        `mkdir '${file}.damaged'; mv '${file}' '${file}'-* '${file}.damaged'/; cp BACKUP '${file}'`,
+      ) as string,
+    });
+  });
+
+  it('that found damage keeps every later call from reading or writing', async () => {
+    const { store } = await damagedStore();
+    await store.check();
+    await store.verify().catch(() => undefined);
+    await expect(store.check()).rejects.toMatchObject({ code: 'store_corrupt' });
+    await expect(store.journal.accountState('acme')).rejects.toMatchObject({ code: 'store_corrupt' });
+    await expect(store.prune({ runsMs: 0, snapshotsMs: 0, keepAtLeast: 0 }, T0)).rejects.toMatchObject({
+      code: 'store_corrupt',
+    });
+  });
+
+  it('that is aborted finds nothing, and later calls work', async () => {
+    const { store } = await damagedStore();
+    const stop = new AbortController();
+    stop.abort();
+    await expect(store.verify(stop.signal)).rejects.toMatchObject({ code: 'store_unchecked' });
+    await store.check();
+  });
+});

@@ -1,0 +1,108 @@
+// A store that can only be read: on a medium that is mounted read-only, left by whichever process.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { MIGRATIONS } from '../../../src/store/migrations.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { failure, fixture, newFolder } from './fixture.ts';
+
+/** The same folder at another place where nothing can be written; null where mounting is not permitted. */
+function readOnlyView(file: string): string | null {
+  const view = join(newFolder(), 'view');
+  mkdirSync(view);
+  try {
+    execFileSync('mount', ['--bind', dirname(file), view], { stdio: 'ignore' });
+    onTestFinished(() => void execFileSync('umount', ['-l', view]));
+    execFileSync('mount', ['-o', 'remount,ro,bind', view], { stdio: 'ignore' });
+  } catch {
+    return null;
+  }
+  return join(view, basename(file));
+}
+
+const filesOf = (file: string) =>
+  readdirSync(dirname(file)).map((name) => [name, readFileSync(join(dirname(file), name)).toString('hex')]);
+const copies = () => readdirSync(tmpdir()).filter((name) => /^rolecall-\w{6}$/.test(name));
+
+async function runIds(file: string): Promise<string[]> {
+  const store = openStore(file, { readOnly: true });
+  onTestFinished(() => store.close());
+  return (await store.reader.runs({ limit: 9 })).map(({ id }) => id);
+}
+
+describe('a store on a read-only medium', () => {
+  it('is read after its process has closed it', async (context) => {
+    const file = join(newFolder(), 'x.db');
+    const store = openStore(file);
+    await store.journal.beginRun({ ...RUN, id: '01900000-0000-7000-8000-000000000001' });
+    await store.close();
+    const view = readOnlyView(file);
+    if (view === null) return context.skip('nothing can be mounted here');
+    const before = filesOf(file);
+    expect(await runIds(view)).toEqual(['01900000-0000-7000-8000-000000000001']);
+    expect(filesOf(file)).toEqual(before);
+    expect(copies()).toEqual([]);
+  });
+
+  it('is read with what a killed process left in the log', async (context) => {
+    const store = fixture();
+    const id = await store.begin(1);
+    const file = join(newFolder(), 'x.db');
+    for (const part of ['', '-wal']) copyFileSync(`${store.file}${part}`, `${file}${part}`);
+    const view = readOnlyView(file);
+    if (view === null) return context.skip('nothing can be mounted here');
+    const before = filesOf(file);
+    expect(await runIds(view)).toEqual([id]);
+    expect(filesOf(file)).toEqual(before);
+  });
+
+  it('is read while another process writes it elsewhere', async (context) => {
+    const store = fixture();
+    const view = readOnlyView(store.file);
+    if (view === null) return context.skip('nothing can be mounted here');
+    const one = await store.begin(1);
+    expect(await runIds(view)).toEqual([one]);
+    const two = await store.begin(2);
+    expect(await runIds(view)).toEqual([two, one]);
+  });
+
+  it('is read although an older version wrote it', async (context) => {
+    const file = join(newFolder(), 'x.db');
+    const db = new SQLite(file);
+    db.pragma('journal_mode = WAL');
+    db.exec(MIGRATIONS[0] ?? '');
+    db.pragma('user_version = 1');
+    db.close();
+    const view = readOnlyView(file);
+    if (view === null) return context.skip('nothing can be mounted here');
+    expect(await runIds(view)).toEqual([]);
+  });
+
+  it('is not opened for writing, and says why', async (context) => {
+    const view = readOnlyView(fixture().file);
+    if (view === null) return context.skip('nothing can be mounted here');
+    expect(failure(() => openStore(view)).code).toBe('store_readonly');
+  });
+});
+
+describe('a store that is opened for reading', () => {
+  it('keeps out of it what only a newer version knows', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.end(id);
+    store.execute("update runs set status = 'postponed', trigger = 'moon', mode = 'dream'");
+    expect((await store.reader.runs({ limit: 1 }))[0]).toMatchObject({ id, status: 'postponed' });
+  });
+});
+
+const RUN = {
+  account: 'acme',
+  trigger: 'cli',
+  mode: 'apply',
+  startedAtMs: 0,
+  configDigest: null,
+  configCommit: null,
+} as const;

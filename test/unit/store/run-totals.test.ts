@@ -1,0 +1,93 @@
+// The totals of runs that came to no count of their own: still running, killed, or failed half-way.
+import { describe, expect, it } from 'vitest';
+import { entry, person, plan } from '../core/builders.ts';
+import type { Fixture } from './fixture.ts';
+import { fixture, operation, result, runId, T0 } from './fixture.ts';
+
+/** A run that has created one entry, found one, deleted one, failed at one, sent one and not tried the last. */
+async function halfWay(store: Fixture): Promise<string> {
+  const lease = await store.take(runId(1));
+  const id = await store.begin(1);
+  await store.journal.recordPlan(
+    id,
+    plan({
+      skills: ['Kept', 'Made', 'Found', 'Refused', 'Sent', 'Never'],
+      observed: { skill: [entry('Kept'), entry('Held'), entry('Gone')], resources: [person('p', ['Held'])] },
+    }),
+  );
+  await store.journal.addOperations(id, [
+    operation({ name: 'Made' }),
+    operation({ name: 'Found' }),
+    operation({ name: 'Refused' }),
+    operation({ name: 'Sent' }),
+    operation({ name: 'Never' }),
+    operation({ action: 'delete', name: 'Gone', remoteId: 'Gone' }),
+    operation({ action: 'delete', name: 'Held', remoteId: 'Held', status: 'held', rule: 'in_use' }),
+  ]);
+  const sent = [1, 2, 3, 4, 6].map((seq) => ({ seq, atMs: T0 }));
+  await store.journal.commitOperations(id, lease, sent, []);
+  await store.journal.commitOperations(
+    id,
+    lease,
+    [],
+    [
+      result(1, { entry: { remoteId: 'made', name: 'Made' } }),
+      result(2, { entry: { remoteId: 'found', name: 'Found', existed: true } }),
+      result(3, { status: 'failed', attempts: 2 }),
+      result(6),
+    ],
+  );
+  return id;
+}
+
+const SO_FAR = { created: 1, deleted: 1, held: 1, kept: 1, failed: 1 };
+
+describe('the totals of a run', () => {
+  it('that still lasts are what its operations say, wherever it is shown', async () => {
+    const store = fixture();
+    const id = await halfWay(store);
+    const shown = [
+      (await store.reader.run(id))?.run,
+      (await store.reader.runs({ limit: 1 }))[0],
+      (await store.reader.accounts())[0]?.lastRun,
+    ];
+    for (const run of shown) expect(run).toMatchObject({ ...SO_FAR, status: 'running', requests: 5 });
+  });
+
+  it('that was killed are what its operations say, with what is in doubt among the failed', async () => {
+    const store = fixture();
+    const id = await halfWay(store);
+    store.execute('delete from locks');
+    await store.take('the next run');
+    const killed = { ...SO_FAR, failed: 2, status: 'interrupted', requests: 6 };
+    expect((await store.reader.run(id))?.run).toMatchObject(killed);
+    expect(store.rows('select created, deleted, held, kept, failed from runs')).toEqual([
+      { ...SO_FAR, failed: 2 },
+    ]);
+  });
+
+  it('that was killed right after its plan are what the plan holds and keeps', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.journal.recordPlan(
+      id,
+      plan({
+        skills: ['Kept'],
+        observed: { skill: [entry('Kept'), entry('Held')], resources: [person('p', ['Held'])] },
+      }),
+    );
+    await store.take('the next run');
+    const killed = { created: 0, deleted: 0, held: 1, kept: 1, failed: 0, status: 'interrupted' };
+    expect((await store.reader.run(id))?.run).toMatchObject(killed);
+  });
+
+  it('are counted although its plan is damaged, so that the next run can start', async () => {
+    const store = fixture();
+    const id = await halfWay(store);
+    store.execute("update plan_bodies set body = x'00'; ");
+    store.execute('delete from locks');
+    await store.take('the next run');
+    expect(store.rows('select status, created from runs')).toEqual([{ status: 'interrupted', created: 1 }]);
+    await expect(store.reader.run(id)).rejects.toMatchObject({ code: 'store_corrupt' });
+  });
+});
