@@ -1,10 +1,10 @@
 // Opens the SQLite file: private, WAL, migrated; and says in one sentence why it cannot (contract, section 6).
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { Kysely, sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
+import { SQLite } from '../platform/sqlite.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Tables } from './tables.ts';
 

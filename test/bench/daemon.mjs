@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../dist/sqlite.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const { values } = parseArgs({
