@@ -1,6 +1,10 @@
 // The promises of package.json and package-lock.json: what an installation downloads, compiles and runs.
-import { expect, it } from 'vitest';
-import { jsonOf } from './operational-file.ts';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { jsonOf, Node, pathOf } from './operational-file.ts';
 
 const packages = jsonOf('package-lock.json').at('packages').entries();
 const dependencies = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) =>
@@ -21,9 +25,50 @@ it('nothing is compiled on Node.js 22 and later: the only package with an instal
   const scripted = packages.filter(([, it]) => it.at('hasInstallScript').value === true);
   expect(
     scripted.map(([path, it]) => [path, it.at('engines', 'node').value, it.at('optional').value]),
-  ).toEqual(expect.arrayContaining([['node_modules/better-sqlite3-12', '<22', true]]));
-  // fsevents is for macOS only, and carries its binary.
-  expect(scripted.map(([path]) => path).filter((path) => !path.endsWith('/fsevents'))).toHaveLength(1);
+  ).toEqual([['node_modules/better-sqlite3-12', '<22', true]]);
   const at13 = packages.find(([path]) => path === 'node_modules/better-sqlite3')?.[1];
   expect([at13?.at('engines', 'node').value, at13?.at('optional').value]).toEqual(['>=22', true]);
+});
+
+function makeSbom(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'sbom.json');
+  execFileSync(process.execPath, [pathOf('test/support/make-sbom.mjs'), file], {
+    stdio: 'pipe',
+    // As `npm pack` runs it.
+    env: { ...process.env, npm_config_local_prefix: pathOf('') },
+  });
+  return readFileSync(file, 'utf8');
+}
+
+it('the SBOM in the package lists every package that users install, with its checksum and licence', () => {
+  expect(jsonOf('package.json').at('files').value).toContain('sbom.cdx.json');
+  expect(jsonOf('package.json').at('scripts', 'prepack').value).toBe('node test/support/make-sbom.mjs');
+  const sbom = new Node(JSON.parse(makeSbom()));
+  expect([sbom.at('bomFormat').value, sbom.at('metadata', 'component', 'name').value]).toEqual([
+    'CycloneDX',
+    'rolecall',
+  ]);
+  const installed = packages.filter(([path, it]) => path !== '' && it.at('dev').value !== true);
+  const expected = installed
+    .filter(([, it]) => it.at('devOptional').value !== true)
+    .map(
+      ([path, it]) =>
+        `${String(it.at('name').value ?? path.replace(/.*node_modules\//, ''))}@${it.at('version').text()}`,
+    );
+  const listed = sbom.at('components').items();
+  expect(listed.map((it) => it.at('bom-ref').value)).toEqual(expect.arrayContaining(expected));
+  expect(expected).toEqual(expect.arrayContaining(['better-sqlite3@12.11.1', 'better-sqlite3@13.2.0']));
+  expect(listed.filter((it) => it.at('hashes').items().length === 0)).toEqual([]);
+  expect(listed.filter((it) => it.at('licenses').items().length === 0)).toEqual([]);
+  expect(listed.map((it) => it.at('name').value)).not.toContain('vitest');
+});
+
+it('the SBOM has the same bytes each time, and names neither this machine nor a registry', () => {
+  const text = makeSbom();
+  expect(text).toBe(makeSbom());
+  expect(text).not.toContain(pathOf('').replace(/\/$/, ''));
+  expect(text).not.toContain(hostname());
+  expect(text).not.toMatch(/registry|timestamp|serialNumber|"distribution"|file:/);
 });
