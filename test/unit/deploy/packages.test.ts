@@ -51,12 +51,11 @@ it('the SBOM in the package lists every package that users install, with its che
     'rolecall',
   ]);
   const installed = packages.filter(([path, it]) => path !== '' && it.at('dev').value !== true);
+  const nameOf = (path: string, it: Node): string =>
+    it.at('name').value === undefined ? path.replace(/.*node_modules\//, '') : it.at('name').text();
   const expected = installed
     .filter(([, it]) => it.at('devOptional').value !== true)
-    .map(
-      ([path, it]) =>
-        `${String(it.at('name').value ?? path.replace(/.*node_modules\//, ''))}@${it.at('version').text()}`,
-    );
+    .map(([path, it]) => `${nameOf(path, it)}@${it.at('version').text()}`);
   const listed = sbom.at('components').items();
   expect(listed.map((it) => it.at('bom-ref').value)).toEqual(expect.arrayContaining(expected));
   expect(expected).toEqual(expect.arrayContaining(['better-sqlite3@12.11.1', 'better-sqlite3@13.2.0']));
