@@ -1,7 +1,7 @@
 // Keeps what the accounts hold in SQLite, so that a sandbox started again on the same file goes on where it was.
 
-import Database from 'better-sqlite3';
 import { chmodSync } from 'node:fs';
+import { SQLite } from '../platform/sqlite.ts';
 import type { AccountIdentity, Kind, ResourceRecord, SandboxEntry } from './model.ts';
 import { SandboxError } from './sandbox-error.ts';
 
@@ -22,7 +22,7 @@ const SCHEMA = `
   PRAGMA user_version = ${VERSION};
 `;
 
-function prepare(database: Database.Database): void {
+function prepare(database: SQLite.Database): void {
   database.pragma('locking_mode = EXCLUSIVE');
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = NORMAL');
@@ -40,17 +40,17 @@ function prepare(database: Database.Database): void {
   database.transaction(() => database.exec(SCHEMA)).exclusive();
 }
 
-function open(file: string | undefined): Database.Database {
-  let database: Database.Database | undefined;
+function open(file: string | undefined): SQLite.Database {
+  let database: SQLite.Database | undefined;
   try {
-    database = new Database(file ?? ':memory:', { timeout: 200 });
+    database = new SQLite(file ?? ':memory:', { timeout: 200 });
     prepare(database);
     if (file !== undefined) chmodSync(file, 0o600);
     return database;
   } catch (cause) {
     database?.close();
     const why = cause instanceof Error ? cause.message : String(cause);
-    const busy = cause instanceof Database.SqliteError && cause.code.startsWith('SQLITE_BUSY');
+    const busy = cause instanceof SQLite.SqliteError && cause.code.startsWith('SQLITE_BUSY');
     const mend = busy ? 'another sandbox uses it; stop that one or choose another file' : why;
     throw new SandboxError(busy ? 'unavailable' : 'file', `data file ${file ?? ':memory:'}: ${mend}`, {
       cause,
@@ -60,7 +60,7 @@ function open(file: string | undefined): Database.Database {
 
 /** The data of a sandbox: a file that only one process has open, or memory when no file is named. */
 export class DataFile {
-  private readonly database: Database.Database;
+  private readonly database: SQLite.Database;
   private readonly statements: ReturnType<typeof prepareStatements>;
 
   /** Throws `SandboxError`: `unavailable` when another process has the file, `file` when it is no sandbox file. */
@@ -116,7 +116,7 @@ export class DataFile {
   }
 }
 
-function prepareStatements(database: Database.Database) {
+function prepareStatements(database: SQLite.Database) {
   return {
     accounts: database.prepare<[], AccountIdentity>(
       'SELECT name, id, token, region FROM accounts ORDER BY rowid',

@@ -1,10 +1,10 @@
 // Opens the SQLite file: looked at first, private, migrated, WAL; and says in one sentence why it cannot.
 import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { Kysely, sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
+import { SQLite } from '../platform/sqlite.ts';
 import { APPLICATION_ID, inspectStoreFile, newerStore } from './inspect-file.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { countAsOpen } from './open-files.ts';

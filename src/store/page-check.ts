@@ -1,8 +1,8 @@
 // Whether every page of a store is sound, asked in a process of its own: SQLite reads the complete file without a
 // pause, and neither the daemon's answers nor its stop may wait for that.
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { StoreError } from '../core/errors.ts';
+import { sqlitePath } from '../platform/sqlite.ts';
 import { damagedStore } from './recovery.ts';
 
 /** What the process runs, given the driver and the file: it prints what was found, or the code of an error. */
@@ -35,9 +35,8 @@ export async function checkPages(file: string, signal?: AbortSignal): Promise<vo
 }
 
 function ask(file: string, signal: AbortSignal | undefined): Promise<Answer> {
-  const driver = createRequire(import.meta.url).resolve('better-sqlite3');
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['--eval', PROGRAM, driver, file], {
+    const child = spawn(process.execPath, ['--eval', PROGRAM, sqlitePath(), file], {
       stdio: ['ignore', 'pipe', 'ignore'],
       // It needs no secret, and no options that were meant for this process.
       env: {},

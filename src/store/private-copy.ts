@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../platform/sqlite.ts';
 import { StoreError } from '../core/errors.ts';
 
 const ATTEMPTS = 5;

@@ -1,12 +1,14 @@
 // What a daemon with many accounts costs: `rolecall serve` as a process, against a sandbox in another one, with 20 ms of
-// latency. Run `npm run build` first. `npm run bench:daemon -- --accounts 1000 --minutes 5 --windows 2`.
+// latency. Run `npm run build` first. `npm run bench:daemon -- --accounts 1000 --minutes 5 --windows 2`. `--json FILE` writes
+// the figures that test/long/node-versions.mjs compares.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../dist/sqlite.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const { values } = parseArgs({
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     entries: { type: 'string', default: '200' },
     minutes: { type: 'string', default: '5' },
     windows: { type: 'string', default: '2' },
+    json: { type: 'string' },
   },
 });
 const [ACCOUNTS, ENTRIES, MINUTES, WINDOWS] = [
@@ -37,13 +40,14 @@ function start(args, env, ready) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   process.once('exit', () => child.kill('SIGKILL'));
-  const output = { text: '' };
+  const output = { text: '', errors: 0 };
   return new Promise((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
         if (output.text.length < 1e6) output.text += text;
+        output.errors += text.match(/"level":[56]0/g)?.length ?? 0;
         const match = ready.exec(output.text);
-        if (match !== null) resolve({ child, url: match[1] });
+        if (match !== null) resolve({ child, url: match[1], output });
       });
     }
     child.on('exit', (status) =>
@@ -59,6 +63,7 @@ function usageOf(pid) {
   return {
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100,
     peakBytes: Number(/VmHWM:\s+(\d+)/.exec(status)[1]) * 1024,
+    bytes: Number(/VmRSS:\s+(\d+)/.exec(status)[1]) * 1024,
   };
 }
 
@@ -154,9 +159,12 @@ try {
   const firstTick = Math.ceil(Date.now() / everyMs) * everyMs;
   await new Promise((resolve) => setTimeout(resolve, firstTick - Date.now() - 200));
   const before = usageOf(daemon.child.pid);
+  let afterFirst = before;
+  setTimeout(() => (afterFirst = usageOf(daemon.child.pid)), everyMs);
   const took = await askStatus(daemon.url, firstTick + WINDOWS * everyMs - 1000);
   const after = usageOf(daemon.child.pid);
 
+  const total = { runs: 0, converged: 0 };
   const db = new SQLite(join(folder, 'data/rolecall.db'), { readonly: true });
   for (let window = 0; window < WINDOWS; window += 1) {
     const tick = firstTick + window * everyMs;
@@ -165,6 +173,8 @@ try {
       .all(new Date(tick).toISOString(), new Date(tick + everyMs).toISOString());
     const late = rows.map((row) => Date.parse(row.started_at) - tick).toSorted((a, b) => a - b);
     const converged = rows.filter((row) => row.status === 'converged').length;
+    total.runs += rows.length;
+    total.converged += converged;
     console.log(
       `window ${window + 1}: ${rows.length} runs of ${new Set(rows.map((row) => row.account)).size} accounts, ` +
         `${converged} converged; the last started ${(late.at(-1) / 1000).toFixed(2)} s after the tick`,
@@ -174,7 +184,15 @@ try {
   console.log(
     `CPU: ${(((after.cpuSeconds - before.cpuSeconds) / seconds) * 100).toFixed(1)} % of a core on average`,
   );
-  console.log(`memory: ${Math.round(after.peakBytes / 1e6)} MB at its peak`);
+  const [megabytesAfterFirst, megabytesAtEnd, megabytesAtPeak] = [
+    afterFirst.bytes,
+    after.bytes,
+    after.peakBytes,
+  ].map((bytes) => Math.round(bytes / 1e6));
+  console.log(
+    `memory: ${megabytesAfterFirst} MB after the first window, ${megabytesAtEnd} MB at the end, ${megabytesAtPeak} MB at its peak`,
+  );
+  console.log(`errors in its log: ${daemon.output.errors}`);
   console.log(`store: ${(statSync(join(folder, 'data/rolecall.db')).size / 1e6).toFixed(1)} MB`);
   for (const [path, times] of Object.entries(took)) {
     const sorted = times.toSorted((a, b) => a - b);
@@ -183,6 +201,13 @@ try {
     );
   }
   daemon.child.kill('SIGTERM');
+  const [status] =
+    daemon.child.exitCode === null ? await once(daemon.child, 'exit') : [daemon.child.exitCode];
+  console.log(`ended with status ${status}`);
+  if (values.json !== undefined) {
+    const figures = { ...total, megabytesAfterFirst, megabytesAtEnd, errors: daemon.output.errors, status };
+    writeFileSync(values.json, JSON.stringify(figures));
+  }
   sandbox.child.kill('SIGKILL');
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -20,7 +20,6 @@ await build({
   cwd: root,
   input: { reconcile: 'src/app/reconcile.ts', store: 'src/store/store.ts' },
   platform: 'node',
-  external: [/^better-sqlite3$/],
   output: { dir: join(root, 'dist/bench'), format: 'esm' },
   logLevel: 'warn',
 });

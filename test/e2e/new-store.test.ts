@@ -1,7 +1,7 @@
 // A store that another process is just making: whoever comes meanwhile waits, as for every other lock on it.
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { SQLite } from '../../src/platform/sqlite.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { scene } from '../support/scene.ts';
 
@@ -9,7 +9,7 @@ test('a process that comes to a store while another one makes it waits for that'
   const s = await scene({ file: 'skills: [Go]' });
   const file = join(s.folder, 'data/rolecall.db');
   mkdirSync(join(s.folder, 'data'));
-  const maker = new Database(file);
+  const maker = new SQLite(file);
   onTestFinished(() => void maker.close());
   maker.exec('begin exclusive');
   chmodSync(file, 0o644);

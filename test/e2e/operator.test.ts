@@ -1,7 +1,7 @@
 // The operator's word to a running daemon: approve, pause, resume, and a copy of the store (contract, sections 3 and 7).
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { SQLite } from '../../src/platform/sqlite.ts';
 import { expect, test } from 'vitest';
 import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, type RunJson, scene, type Scene, type SceneOptions } from '../support/scene.ts';
@@ -365,7 +365,7 @@ test('a backup that is made while the daemon writes opens as a sound store of it
 
 /** The copy as SQLite itself judges it, without a word of the program that made it. */
 function expectSound(file: string): void {
-  const copy = new Database(file, { readonly: true, fileMustExist: true });
+  const copy = new SQLite(file, { readonly: true, fileMustExist: true });
   try {
     expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(copy.pragma('foreign_key_check')).toEqual([]);
@@ -391,7 +391,7 @@ test('a backup replaces an earlier copy and nothing else', async () => {
 
 test.each([
   ['a folder', (file: string) => mkdirSync(file)],
-  ['somebody else’s database', (file: string) => new Database(file).exec('create table mine (x)').close()],
+  ['somebody else’s database', (file: string) => new SQLite(file).exec('create table mine (x)').close()],
 ] as const)('a backup of what is no store, but %s, blames that and not the copy', async (_, make) => {
   const s = await scene({ file: 'skills: [Go]' });
   mkdirSync(join(s.folder, 'data'), { recursive: true });

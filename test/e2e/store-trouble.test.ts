@@ -1,7 +1,7 @@
 // A store that goes wrong under the daemon: nothing is written to the service, and everybody can see why.
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../src/platform/sqlite.ts';
 import { expect, test } from 'vitest';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { type Scene, scene } from '../support/scene.ts';

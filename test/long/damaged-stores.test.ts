@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../src/platform/sqlite.ts';
 import { expect, test } from 'vitest';
 import { randomNumbers } from '../support/random.ts';
 import { type Scene, scene } from '../support/scene.ts';

@@ -1,7 +1,7 @@
 // Killed at any moment, what is no `apply`: the daemon, an approval, a backup, and the pruning of old runs.
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../src/platform/sqlite.ts';
 import { afterAll, expect, test } from 'vitest';
 import {
   BROKEN,

@@ -1,7 +1,7 @@
 // A process that is stopped for longer than its lock lives while another one takes the account over, and that is woken
 // when that one is done (contract, section 5: one run at a time).
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../src/platform/sqlite.ts';
 import { afterAll, expect, test } from 'vitest';
 import { missed } from '../support/break-off.ts';
 import { autopsy, type Autopsy, isAbout, serviceBreaches, storeBreaches } from '../support/crash-judge.ts';

@@ -23,12 +23,16 @@ execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', 
 rmSync(`${root}dist`, { recursive: true, force: true });
 await build({
   cwd: root,
-  input: { main: 'src/main.ts', 'write-schemas': 'src/config/write-schemas.ts' },
+  input: {
+    main: 'src/main.ts',
+    sqlite: 'src/platform/sqlite.ts',
+    'write-schemas': 'src/config/write-schemas.ts',
+  },
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
   plugins: [slimUndici],
-  external: ['better-sqlite3', 'pino', 'pino-pretty', 'prom-client'],
+  external: ['pino', 'pino-pretty', 'prom-client'],
   output: {
     dir: 'dist',
     format: 'esm',
@@ -39,3 +43,8 @@ await build({
   logLevel: 'warn',
 });
 chmodSync(`${root}dist/main.js`, 0o755);
+// npm leaves an optional package out without a word when its compilation fails, so the installation must fail here.
+await import(`${root}dist/sqlite.js`).catch(({ message }) => {
+  console.error(`error: ${message}`);
+  process.exitCode = 1;
+});

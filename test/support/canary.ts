@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import Database from 'better-sqlite3';
+import { SQLite } from '../../src/platform/sqlite.ts';
 
 /** Forty characters each; their halves are distinctive too, and every encoding changes their look. */
 export const CANARY = 'cAnary+7f3/a9"c2e\\5dqZx81&Wv%60=uTb~Lm24';
@@ -110,7 +110,7 @@ export function leaksOfFiles(folder: string, written: readonly string[]): string
 
 /** Every packed body of a SQLite file, whichever table it stands in. */
 function unpacked(file: string): string {
-  const db = new Database(file, { readonly: true });
+  const db = new SQLite(file, { readonly: true });
   try {
     const tables = db
       .prepare("select name from sqlite_schema where type = 'table'")

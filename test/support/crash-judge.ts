@@ -1,6 +1,6 @@
 // What must hold after a process was broken off and others went on: judged from what the service saw and holds, against
 // what the store says. Every breach is one sentence; none is the verdict that one wants.
-import type SQLite from 'better-sqlite3';
+import type { SQLite } from '../../src/platform/sqlite.ts';
 import { type CrashScene, EXPECTED, inCopy, MAY_GO } from './crash-scene.ts';
 import type { Arrival } from './gate.ts';
 

@@ -1,6 +1,6 @@
 // Preloaded into the built program (`--import`): strikes its own process at a counted point, by a signal that nothing
 // can catch. It sees the store as better-sqlite3 is asked for it and requests as undici tells of them, and uses no
-// code of ours.
+// code of ours but the loader of the SQLite driver.
 //
 // ROLECALL_STRIKE={"at":"request","nth":3,"signal":"SIGKILL"}: `before-write` and `after-write` of a statement that
 // writes, `request` before it leaves, `answer` once it is there and nobody has looked at it.
@@ -10,7 +10,7 @@ import diagnostics from 'node:diagnostics_channel';
 import fs, { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../dist/sqlite.js';
 
 const strike = JSON.parse(process.env.ROLECALL_STRIKE ?? 'null');
 const trace = process.env.ROLECALL_TRACE;

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
+import { SQLite } from '../../src/platform/sqlite.ts';
 import { onTestFinished } from 'vitest';
 
 export const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -81,8 +81,8 @@ export function makeWorkspace(token: string): Workspace {
     return { process: child, ended, output: () => ({ stdout, stderr }) };
   }
 
-  function open(): Database.Database {
-    return new Database(store, { fileMustExist: true });
+  function open(): SQLite.Database {
+    return new SQLite(store, { fileMustExist: true });
   }
 
   return {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../../src/platform/sqlite.ts';
 import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';

@@ -1,6 +1,6 @@
 // Other processes on the same store: one that applies an account's file, one that only holds a lock, and another
 // program that keeps the whole store locked.
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../../src/platform/sqlite.ts';
 import { reconcile } from '../../../src/app/reconcile.ts';
 import { ACCEPT_NOTHING } from '../../../src/app/request.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';

@@ -1,5 +1,5 @@
 // The gauges of a daemon against the journal, asked in plain SQL, and against the files.
-import type SQLite from 'better-sqlite3';
+import type { SQLite } from '../../../src/platform/sqlite.ts';
 import { gunzipSync } from 'node:zlib';
 import type { Plan } from '../../../src/core/plan.ts';
 import { samplesOf } from '../../support/daemon.ts';

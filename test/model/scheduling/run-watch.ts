@@ -1,6 +1,6 @@
 // What must hold of every run, looked at when it begins, when it writes and when it ends: one at a time, by the file's
 // mode, with a person's word where one is needed, and never while paused, removed or asked to be left alone.
-import type SQLite from 'better-sqlite3';
+import type { SQLite } from '../../../src/platform/sqlite.ts';
 import type { NewRun, RunEnd } from '../../../src/core/ports.ts';
 import type { Heard } from './remote-service.ts';
 

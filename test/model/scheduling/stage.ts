@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../../src/platform/sqlite.ts';
 import type { ApplyDeps } from '../../../src/app/request.ts';
 import type { Journal } from '../../../src/core/ports.ts';
 import { cronTicked } from '../../../src/daemon/cron.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../../src/platform/sqlite.ts';
 import { onTestFinished } from 'vitest';
 import type { ReconcileResult } from '../../../src/app/reconcile.ts';
 import { dryRun, reconcile } from '../../../src/app/reconcile.ts';

@@ -1,10 +1,15 @@
 // The promises of the CI recipes: what may run with which rights, and that forks get none.
 import { describe, expect, it } from 'vitest';
-import { textOf, yamlOf } from './operational-file.ts';
+import { jsonOf, textOf, yamlOf } from './operational-file.ts';
 
 const plan = yamlOf('config/ci/github/plan.yaml');
 const apply = yamlOf('config/ci/github/apply.yaml');
 const install = yamlOf('config/ci/github/install/action.yaml');
+const own = yamlOf('.github/workflows/ci.yaml');
+const WORKFLOWS = [
+  '.github/workflows/ci.yaml',
+  ...['plan.yaml', 'apply.yaml', 'install/action.yaml'].map((name) => `config/ci/github/${name}`),
+];
 const gitlab = yamlOf('config/ci/gitlab/.gitlab-ci.yml');
 
 describe('the GitHub workflows', () => {
@@ -39,20 +44,28 @@ describe('the GitHub workflows', () => {
     expect(scripts.filter((script) => script.includes('${{'))).toEqual([]);
   });
 
-  it('use actions of known authors by a version, and check out without leaving the token behind', () => {
-    const steps = [plan, apply].flatMap((file) =>
+  it('pin each action of known authors to a commit, with its version in a comment', () => {
+    const uses = WORKFLOWS.flatMap((path) => textOf(path).match(/^[ -]*uses:.*$/gm) ?? []);
+    expect(uses.length).toBeGreaterThan(9);
+    const pinned = /uses: (actions\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\.\/\.github\/actions\/rolecall)$/;
+    expect(uses.filter((line) => !pinned.test(line))).toEqual([]);
+    const versions = uses.flatMap(
+      (line) => /actions\/([a-z-]+)@(.*)/.exec(line)?.slice(1, 3).join(' ') ?? [],
+    );
+    const names = new Set(versions.map((version) => version.split(' ')[0]));
+    expect(new Set(versions).size).toBe(names.size);
+  });
+
+  it('check out without leaving the token behind', () => {
+    const steps = [plan, apply, own].flatMap((file) =>
       file
         .at('jobs')
         .entries()
         .flatMap(([, job]) => job.at('steps').items()),
     );
     const all = [...steps, ...install.at('runs', 'steps').items()];
-    const used = all.flatMap((step) => step.at('uses').value ?? []) as string[];
-    expect(used.length).toBeGreaterThan(5);
-    expect(
-      used.filter((name) => !/^(actions\/[a-z-]+@v\d+|\.\/\.github\/actions\/rolecall)$/.test(name)),
-    ).toEqual([]);
     const checkouts = all.filter((step) => String(step.at('uses').value).startsWith('actions/checkout@'));
+    expect(checkouts.length).toBeGreaterThan(3);
     expect(checkouts.map((step) => step.at('with', 'persist-credentials').value)).toEqual(
       checkouts.map(() => false),
     );
@@ -80,6 +93,21 @@ function stepScripts(file: ReturnType<typeof yamlOf>): string[] {
   const steps = jobs.flatMap(([, job]) => job.at('steps').items()).concat(file.at('runs', 'steps').items());
   return steps.flatMap((step) => (step.at('run').value ?? []) as string[]);
 }
+
+describe('the CI of this repository', () => {
+  it('runs the one script on every Node.js version that users may have, with no right but to read', () => {
+    const versions = own.at('jobs', 'run', 'strategy', 'matrix', 'node').value;
+    expect(versions).toEqual(['20.19', '22', '24', '26']);
+    expect(jsonOf('package.json').at('engines', 'node').value).toBe('>=20.19');
+    const steps = own.at('jobs', 'run', 'steps').items();
+    expect(steps.map((step) => step.at('with', 'node-version').value)).toContain('${{ matrix.node }}');
+    expect(steps.at(-1)?.at('run').value).toBe('bash .ci/run');
+    expect([own.at('permissions').value, own.at('jobs', 'run', 'permissions').value]).toEqual([
+      {},
+      { contents: 'read' },
+    ]);
+  });
+});
 
 describe('the GitLab pipeline', () => {
   const rule = (job: string): unknown => gitlab.at(job, 'rules', 0, 'if').value;

@@ -1,16 +1,14 @@
 // A copy of a store in use: it ends although others write all the time, and never overwrites what is no copy.
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite, sqlitePath } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { backupStore } from '../../../src/store/backup.ts';
 import { fixture, newFolder } from './fixture.ts';
 
 /** A process that commits to a store without pause, until the test ends. Resolves after its first commit. */
 async function startWriter(file: string): Promise<void> {
-  const driver = createRequire(import.meta.url).resolve('better-sqlite3');
   const program = `
     const db = new (require(process.argv[1]))(process.argv[2], { timeout: 5000 });
     db.pragma('synchronous = OFF');
@@ -18,7 +16,7 @@ async function startWriter(file: string): Promise<void> {
     write.run();
     process.stdout.write('ready');
     for (;;) write.run();`;
-  const child = spawn(process.execPath, ['--eval', program, driver, file], {
+  const child = spawn(process.execPath, ['--eval', program, sqlitePath(), file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

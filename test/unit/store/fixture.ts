@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../../src/platform/sqlite.ts';
 import { onTestFinished } from 'vitest';
 import type { Entry, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { StoreError } from '../../../src/core/errors.ts';

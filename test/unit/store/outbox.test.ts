@@ -1,6 +1,6 @@
 // The outbox: what is told once, who may deliver what, and what is left of it.
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import type { Told } from '../../../src/core/notice.ts';
 import type { NewNotice, QueuedNotice, TargetUpdate } from '../../../src/core/outbox.ts';

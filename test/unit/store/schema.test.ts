@@ -1,7 +1,7 @@
 // The file itself: its mode, its version, its tables and columns as the contract documents them (section 6).
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { openStore } from '../../../src/store/store.ts';

@@ -1,5 +1,5 @@
 // What an error of SQLite or of the file system means to a person.
-import SQLite from 'better-sqlite3';
+import { SQLite } from '../../../src/platform/sqlite.ts';
 import { expect, it } from 'vitest';
 import { toStoreError } from '../../../src/store/database.ts';
 

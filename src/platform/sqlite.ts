@@ -1,0 +1,40 @@
+// Loads the SQLite driver that fits this Node.js. better-sqlite3 13 carries its binaries and needs Node.js 22; 12 is
+// compiled on installation, works on Node.js 20, and aborts the process when it was compiled on 24.20 or later.
+import { createRequire } from 'node:module';
+import type Driver from 'better-sqlite3';
+import { StoreError } from '../core/errors.ts';
+
+const require = createRequire(import.meta.url);
+const isOld = Number.parseInt(process.versions.node, 10) < 22;
+const NAME = isOld ? 'better-sqlite3-12' : 'better-sqlite3';
+
+/** The driver, with the same interface in both versions. Throws StoreError at import when it is not installed. */
+export const SQLite: typeof Driver = load();
+
+export declare namespace SQLite {
+  export type Database = Driver.Database;
+  export type Statement = Driver.Statement;
+}
+
+/** The path of the driver, for another process of this Node.js. */
+export function sqlitePath(): string {
+  return require.resolve(NAME);
+}
+
+function load(): typeof Driver {
+  try {
+    const driver = require(NAME) as typeof Driver; // its own types
+    // The driver loads its binary when it first opens a database.
+    new driver(':memory:').close();
+    return driver;
+  } catch (cause) {
+    const advice = isOld
+      ? 'install python3, make and a C++ compiler, then run `npm ci`; or use Node.js 22 or later, which needs none of them'
+      : 'run `npm ci` with this Node.js, without --omit=optional';
+    throw new StoreError(
+      'sqlite_missing',
+      `the SQLite driver for Node.js ${process.versions.node} cannot be loaded: ${advice}`,
+      { cause },
+    );
+  }
+}

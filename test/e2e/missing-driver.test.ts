@@ -1,0 +1,35 @@
+// An installation whose SQLite driver is missing, as npm leaves it when an optional package cannot be compiled.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+function installWithoutDriver(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
+  mkdirSync(join(folder, 'node_modules'));
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    if (!name.startsWith('better-sqlite3'))
+      symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  return folder;
+}
+
+it('an installation without a SQLite driver reports that, with what to install, and starts nothing', () => {
+  const folder = installWithoutDriver();
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(folder, 'dist/main.js'), 'sandbox', '--port', '0'],
+    { encoding: 'utf8', timeout: 20_000 },
+  );
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(
+    /^error: the SQLite driver for Node\.js \d+\.\d+\.\d+ cannot be loaded: .*`npm ci`.*\n$/,
+  );
+});
