@@ -56,3 +56,11 @@ try {
   process.stderr.write(`${text}\n`);
   process.exitCode = exit;
 }
+
+const { exitNow, hasStuckReads } = await import('./config/regular-file.ts');
+if (hasStuckReads()) {
+  process.stderr.write(
+    'warning: a file has not answered; this process kills itself so as not to wait for it\n',
+  );
+  exitNow(Number(process.exitCode ?? 0));
+}

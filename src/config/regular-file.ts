@@ -51,9 +51,15 @@ export async function readRegularFile(file: string, maxBytes: number): Promise<R
   return await reading;
 }
 
-/** Whether a read hangs in the system, where a process that ends would wait for it. */
+/** Whether a read hangs in the system. */
 export function hasStuckReads(): boolean {
   return stuck.size > 0;
+}
+
+/** Ends the process. An ordinary exit waits for reads that hang, so with one of these the process kills itself. */
+export function exitNow(status: number): never {
+  if (hasStuckReads()) process.kill(process.pid, 'SIGKILL');
+  process.exit(status);
 }
 
 /**
