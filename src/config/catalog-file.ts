@@ -15,6 +15,8 @@ export interface CatalogRead {
   readonly issues: readonly ConfigIssue[];
   /** The file is not there: the account's `extends` is what has to be mended. */
   readonly missing: boolean;
+  /** Its path leads out of the repository that it has to be in. */
+  readonly leadsOut: boolean;
 }
 
 /** The catalogs of one load: each is read once for all accounts, and parsed when the first of them needs it. */
@@ -35,14 +37,14 @@ export function openCatalogs(files: ConfigurationFiles): Catalogs {
   return {
     digest: (file) => source(file).digest,
     read(file) {
-      const found = reads.get(file) ?? readCatalog(source(file));
+      const found = reads.get(file) ?? { ...readCatalog(source(file)), leadsOut: files.leadsOut(file) };
       reads.set(file, found);
       return found;
     },
   };
 }
 
-function readCatalog(read: SourceRead): CatalogRead {
+function readCatalog(read: SourceRead): Omit<CatalogRead, 'leadsOut'> {
   if ('issue' in read) return { lists: {}, issues: [read.issue], missing: read.missing };
   const { file, issues } = parseYaml(read.source);
   if (file === undefined) return { lists: {}, issues, missing: false };

@@ -1,7 +1,7 @@
 // The kinds of text that settings are written in, each as a zod schema: validation, conversion and what an editor is
 // told about it come from one definition.
 import { z } from 'zod';
-import { parseBaseUrl, parseGitUrl, parseListen, parseWebhookUrl } from './addresses.ts';
+import { parseBaseUrl, parseGitUrl, parseListen, parseOriginGlob, parseWebhookUrl } from './addresses.ts';
 import { isCalendarDate, isInstant, isTimezone } from './calendar.ts';
 import { cronProblem } from './cron-line.ts';
 import { formatDuration, parseDuration, parseSize } from './measures.ts';
@@ -172,6 +172,30 @@ export function nameGlob() {
       hasMarkHeap(text)
         ? { problem: 'a glob has more than 30 combining marks in a row; take them out' }
         : { value: text },
+  });
+}
+
+/** A glob over origins, in the form that an address has. */
+export function originGlob() {
+  return format<string>({
+    expected: 'an origin such as https://host, where * matches any characters',
+    pattern: '^(\\*|https?://[^\\s/#@]+/?)$',
+    parse: parseOriginGlob,
+  });
+}
+
+/** A glob over names of variables. */
+export function variableGlob() {
+  return format<string>({
+    expected: 'the name of a variable, where * matches any characters',
+    pattern: '^[A-Za-z0-9_*?]+$',
+    parse: (text) =>
+      /^[A-Za-z0-9_*?]{1,256}$/u.test(text)
+        ? { value: text }
+        : {
+            problem:
+              'must be the name of a variable, where * matches any characters (the value is not shown)',
+          },
   });
 }
 

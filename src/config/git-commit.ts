@@ -16,13 +16,13 @@ const TIMEOUT_MS = 10_000;
 /** The lists of a folder with 50,000 files. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
 const SHA = /^[0-9a-f]{7,64}$/u;
-/** What belongs to a configuration. */
+/** What a configuration consists of. The other files of a large repository are not read. */
 const YAML = /\.ya?ml$/iu;
 
 /**
- * The commit that is checked out where `file` is, or undefined when that is not in git. `dirty` says whether a YAML
- * file in the folders of `file` and `paths` differs from it byte by byte, untracked files included. Four git processes,
- * none when no repository is around.
+ * The commit that is checked out where `file` is, or undefined when that is not in git. `dirty` says whether the
+ * folders of `file` and `paths` differ from it: by an untracked or added file, or by the bytes of a YAML file. Five git
+ * processes, none when no repository is around.
  */
 export async function readConfigCommit(
   file: string,
@@ -44,10 +44,7 @@ export async function readConfigCommit(
     const commit = parseCommit(head);
     const sha = (await git(root, ['rev-parse', '--verify', 'HEAD'])).trim();
     const committed = treeEntries(tree);
-    const isDirty =
-      others.split('\0').some((name) => YAML.test(name)) ||
-      differ(committed, tracked) ||
-      (await differsOnDisk(root, committed));
+    const isDirty = others !== '' || differ(committed, tracked) || (await differsOnDisk(root, committed));
     return { sha, dirty: isDirty, ...commit };
   });
 }
@@ -93,12 +90,12 @@ function parseCommit(text: string): Pick<ConfigCommit, 'committedAt' | 'authored
 
 /** Whether the index has something else than the commit. */
 function differ(committed: ReadonlyMap<string, Listed>, tracked: ReadonlyMap<string, Listed>): boolean {
-  const own = (entries: ReadonlyMap<string, Listed>): [string, Listed][] =>
-    [...entries].filter(([name]) => YAML.test(name));
-  const left = own(committed);
   return (
-    left.length !== own(tracked).length ||
-    left.some(([name, { mode, id }]) => tracked.get(name)?.id !== id || tracked.get(name)?.mode !== mode)
+    committed.size !== tracked.size ||
+    [...committed].some(([name, { mode, id }]) => {
+      const other = tracked.get(name);
+      return other?.id !== id || other.mode !== mode;
+    })
   );
 }
 
