@@ -11,7 +11,7 @@ import { approvalIssues } from './approved-deletes.ts';
 import type { CatalogRead } from './catalog-file.ts';
 import { configDigest } from './config-digest.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { fewIssues } from './few-issues.ts';
+import { fewIssues, sortedIssues } from './few-issues.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { mergeLists } from './merge-lists.ts';
 import { LIST_KEYS, MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
@@ -67,18 +67,29 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
     issues.push({ file: shown, line: 1, column: 1, message, severity: 'error' });
   }
   if ('issue' in read) return { ...base, issues: [...issues, read.issue] };
-  const parsed = parseYaml(read.source);
-  issues.push(...parsed.issues);
-  const { file } = parsed;
-  if (file === undefined) return { ...base, issues };
+  const { variants = [], issues: syntaxIssues } = parseYaml(read.source);
+  issues.push(...syntaxIssues);
+  const [first, ...others] = variants.map((file) => readVariant(file, base, context));
+  if (first === undefined) return { ...base, issues };
+  if (issues.length === 0) return first;
+  const all = [...issues, ...first.issues, ...others.flatMap((other) => other.issues)];
+  const { settings: _, ...rest } = first;
+  return { ...rest, issues: sortedIssues(all) };
+}
+
+function readVariant(
+  file: YamlFile,
+  base: Pick<AccountRead, 'name' | 'file' | 'isDated'>,
+  context: AccountContext,
+): AccountRead {
   const plain = plainRoot(file, Object.values(LIST_KEYS));
-  if ('issue' in plain) return { ...base, issues: [...issues, plain.issue] };
+  if ('issue' in plain) return { ...base, issues: [plain.issue] };
   const { value: raw } = plain;
   const { settings, issues: schemaIssues, uncounted } = judge(file, accountSettingsSchema, raw);
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
   const lists = readLists(file, raw, context);
   const approvals = approvalIssues(file, raw, lists.desired, context.today);
-  const found = [...issues, ...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
+  const found = [...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
   const identity = identityOf(file, raw, address?.baseUrl);
   const sound = !found.some(({ severity }) => severity === 'error');

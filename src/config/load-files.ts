@@ -8,7 +8,8 @@ import { type AccountContext, type AccountRead, readAccount } from './account-fi
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
-import { joinAccounts, sortedIssues } from './join-accounts.ts';
+import { sortedIssues } from './few-issues.ts';
+import { joinAccounts } from './join-accounts.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
 import type { SecretUse } from './secret-refs.ts';
 import { judgeTrust, trustOf } from './trust.ts';

@@ -5,7 +5,7 @@ import { isLoopback } from '../core/loopback.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings, SecretRef, ServiceSettings, TrustSettings } from '../core/settings.ts';
 import { remoteKind } from './addresses.ts';
-import { fewIssues } from './few-issues.ts';
+import { fewIssues, sortedIssues } from './few-issues.ts';
 import { type Located, type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
 import { judge } from './schema-issues.ts';
 import { type SecretUse, absoluteRef } from './secret-refs.ts';
@@ -33,14 +33,24 @@ export function readService(filePath: string, read: SourceRead): ServiceRead {
     const mend = read.missing ? '; run `rolecall init` to make it, or name another with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${mend}` }] };
   }
-  const { file, issues: syntaxIssues } = parseYaml(read.source);
-  if (file === undefined) return { ...nothing, issues: syntaxIssues };
+  const { variants = [], issues: syntaxIssues } = parseYaml(read.source);
+  const reads = variants.map((variant) => readVariant(filePath, variant));
+  const last = reads.at(-1);
+  if (last === undefined) return { ...nothing, issues: syntaxIssues };
+  const found = sortedIssues([...syntaxIssues, ...reads.flatMap(({ issues }) => issues)]);
+  if (syntaxIssues.length === 0) return last;
+  // A duplicate key is an error, so nothing is set by whichever value.
+  const { settings: _, ...rest } = last;
+  return { ...rest, issues: found, secrets: [] };
+}
+
+function readVariant(filePath: string, file: YamlFile): ServiceRead {
+  const nothing = { secrets: [], defaults: {} };
   const plain = plainRoot(file, []);
-  if ('issue' in plain) return { ...nothing, issues: [...syntaxIssues, plain.issue] };
+  if ('issue' in plain) return { ...nothing, issues: [plain.issue] };
   const { value: raw } = plain;
   const judged = judge(file, serviceSchema, raw);
   const found = [
-    ...syntaxIssues,
     ...judged.issues,
     ...apiIssues(file, raw),
     ...listenIssues(file, raw),

@@ -76,10 +76,10 @@ export function createConnections(options: ConnectionOptions): Connections {
 
   async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
     // One that could not be made is tried again by the next run.
-    routes ??= routesFor(options).catch((error: unknown) => {
+    const opening = (routes ??= routesFor(options).catch((error: unknown) => {
       routes = undefined;
       throw error;
-    });
+    }));
     const token = await options.token(account);
     claimToken(account, token);
     const transport = createTransport({
@@ -88,7 +88,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       userAgent: `rolecall/${options.version}`,
       timeoutMs: api.timeoutMs,
       maxResponseBytes: api.maxResponseBytes,
-      dispatcher: (await routes).to(account.baseUrl),
+      dispatcher: (await opening).to(account.baseUrl),
       kill: signals.kill,
     });
     const requests = createRequests(transport, paceOf(account), {
