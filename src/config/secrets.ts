@@ -1,5 +1,5 @@
 // Secrets are looked up here and nowhere else. No message of this file repeats a value.
-import type { ConfigIssue } from '../core/errors.ts';
+import type { SecretIssue } from '../core/errors.ts';
 import { ConfigError, SecretError } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
@@ -12,12 +12,6 @@ import { OWN_SECRET, untrustedFile } from './trust.ts';
 /** No token and no key is longer. */
 const MAX_SECRET_BYTES = 64 * 1024;
 const TOO_LARGE = `has more than ${MAX_SECRET_BYTES / 1024} KiB, which no secret has`;
-
-/** What is wrong with the files and variables that the sound parts of a configuration refer to. */
-export interface SecretIssue extends ConfigIssue {
-  /** Whose secret it is; absent for the service's own. */
-  readonly account?: string;
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -48,11 +42,11 @@ export async function checkSecrets(
     if (account !== undefined && 'value' in one && one.value !== '' && own.has(one.value)) {
       return [{ ...place, message: `${what}: ${OWN_SECRET}`, severity: 'error' }];
     }
-    return problemsOf(use, one).map((problem) => ({
-      ...place,
-      message: `${what}: ${shownRef(use.ref, one.isFound)} ${problem}`,
-      severity: 'warning',
-    }));
+    const unusable = unusableProblem(use, one);
+    const problem = unusable ?? openProblem(one);
+    if (problem === undefined) return [];
+    const message = `${what}: ${shownRef(use.ref, one.isFound)} ${problem}`;
+    return [{ ...place, message, severity: 'warning', ...(unusable === undefined ? { isOpen: true } : {}) }];
   });
 }
 
@@ -115,27 +109,24 @@ function readProblem(code: string): string {
   return `cannot be read (${code})`;
 }
 
-function problemsOf({ ref, isKeyFile }: SecretUse, found: Found): readonly string[] {
-  if ('problem' in found) return [found.problem];
-  const problem = isKeyFile === true ? emptyProblem(found.value) : valueProblem(found.value);
-  if (problem !== undefined) return [problem];
-  const open =
-    'file' in ref && process.platform !== 'win32' ? openProblem(found.mode ?? 0, found.uid) : undefined;
-  return open === undefined ? [] : [open];
+function unusableProblem({ isKeyFile }: SecretUse, found: Found): string | undefined {
+  if ('problem' in found) return found.problem;
+  return isKeyFile === true ? emptyProblem(found.value) : valueProblem(found.value);
 }
 
 /**
  * Who else of this machine can write or read the file. A group may read it, which is how a daemon is given a file of
  * root's, unless the file is this user's own, who needs no group.
  */
-function openProblem(mode: number, uid: number | undefined): string | undefined {
-  if ((mode & 0o022) !== 0)
+function openProblem(found: Found): string | undefined {
+  if (!('mode' in found) || found.mode === undefined || process.platform === 'win32') return undefined;
+  const { mode, uid } = found;
+  if ((mode & 0o022) !== 0) {
     return `can be changed by other users (mode ${shownMode(mode)}); set its mode to 0600`;
-  const isOwn = uid === process.geteuid?.();
-  if ((mode & 0o004) !== 0 || (isOwn && (mode & 0o040) !== 0)) {
-    return `can be read by other users (mode ${shownMode(mode)}); set its mode to 0600, or to 0440 where its group is the daemon’s alone`;
   }
-  return undefined;
+  const isOwn = uid === process.geteuid?.();
+  if ((mode & 0o004) === 0 && (!isOwn || (mode & 0o040) === 0)) return undefined;
+  return `can be read by other users (mode ${shownMode(mode)}); set its mode to 0600, or to 0440 where its group is the daemon’s alone`;
 }
 
 function shownMode(mode: number): string {
