@@ -4,12 +4,13 @@
 // A repository may belong to somebody else, and its settings name programs. So git is asked only for what it has
 // stored, by commands that read objects and the index; the files of the working tree are compared here, since git would
 // run the filters that the repository's own settings define.
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { cutSubject } from '../core/commit-subject.ts';
 import type { CommitRelation } from '../core/ports.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import { runGit } from './git-process.ts';
+import { realPathOf } from './regular-file.ts';
 import { type Listed, differsFromBlob, treeEntries } from './tree-files.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -155,7 +156,7 @@ function inTree(root: string, folders: readonly string[]): readonly string[] {
   return relative.includes('') ? [] : relative;
 }
 
+/** Bounded, since a link may lead to a file system that does not answer. */
 async function realFile(file: string): Promise<string> {
-  const absolute = path.resolve(file);
-  return realpath(absolute).catch(() => absolute);
+  return await realPathOf(path.resolve(file));
 }

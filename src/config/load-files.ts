@@ -236,6 +236,7 @@ function tokenUse({ name, identity, issues }: AccountRead): SecretUse[] {
   if (identity === undefined) return [];
   const { file, line, column } = identity.place;
   // One that may not be used is not looked for.
-  if (issues.some((issue) => issue.file === file && issue.line === line && issue.column === column)) return [];
+  if (issues.some((issue) => issue.file === file && issue.line === line && issue.column === column))
+    return [];
   return [{ ref: identity.token, what: `token of ${name}`, account: name, file, line, column }];
 }

@@ -86,7 +86,9 @@ export const serviceSchema = z
   .strictObject({
     accounts: pathText()
       .prefault('accounts/*.yaml')
-      .describe('The account files: a glob, relative to this file; * and ? stay within a folder.'),
+      .describe(
+        'The account files: a glob, relative to this file; * and ? stay within a folder, ** is any number of folders.',
+      ),
     store: pathText()
       .prefault('../data/rolecall.db')
       .describe('The SQLite file, relative to this file; made when missing.'),
