@@ -74,7 +74,7 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
   if (issues.length === 0) return first;
   const all = [...issues, ...first.issues, ...others.flatMap((other) => other.issues)];
   const { settings: _, ...rest } = first;
-  return { ...rest, issues: sortedIssues(all) };
+  return { ...rest, issues: fewIssues(sortedIssues(all)) };
 }
 
 function readVariant(

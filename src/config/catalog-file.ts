@@ -51,7 +51,7 @@ function readCatalog(read: SourceRead): Omit<CatalogRead, 'leadsOut'> {
   if (first === undefined) return { lists: {}, issues, missing: false };
   if (issues.length === 0) return { ...first, missing: false };
   const all = [...issues, ...first.issues, ...others.flatMap((other) => other.issues)];
-  return { lists: first.lists, issues: sortedIssues(all), missing: false };
+  return { lists: first.lists, issues: fewIssues(sortedIssues(all)), missing: false };
 }
 
 function readVariant(file: YamlFile): Pick<CatalogRead, 'lists' | 'issues'> {

@@ -12,6 +12,7 @@ import { sortedIssues } from './few-issues.ts';
 import { joinAccounts } from './join-accounts.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
 import type { SecretUse } from './secret-refs.ts';
+import { MAX_FOLDERS } from './path-glob.ts';
 import { judgeTrust, trustOf } from './trust.ts';
 import { type CheckoutPlace, type ServiceLayers, readServiceLayers } from './service-layers.ts';
 
@@ -174,13 +175,17 @@ function matchAccounts(
 ): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
   if (read.accounts === undefined) return { matched: [], issues: [] };
   const { pattern, place } = read.accounts;
-  const { files: found, leadingOut } = files.match(pattern, folder);
+  const { files: found, leadingOut, isIncomplete } = files.match(pattern, folder);
   // A wide glob finds the service's file too.
   const matched = found.filter((account) => !digests.has(account));
   const outside = leadingOut.map((way): ConfigIssue => {
     const shown = files.shown(way) ?? 'a folder';
     return { ...place, message: `${shown} is not searched for accounts: ${LEADS_OUT}` };
   });
+  if (isIncomplete) {
+    const message = `the glob \`accounts\` leads through more than ${MAX_FOLDERS} folders, and not all were searched; name the folder of the accounts in it`;
+    return { matched, issues: [...outside, { ...place, message }] };
+  }
   if (matched.length > 0 || outside.length > 0) return { matched, issues: outside };
   if (checkout === undefined && read.settings?.source !== undefined) {
     const message = 'no file matches `accounts` here; the daemon takes the accounts from `source.git`';

@@ -27,44 +27,59 @@ export interface GlobMatches {
   readonly files: readonly string[];
   /** The folders on the way that lead out of the repository, which were not looked into. */
   readonly leadingOut: readonly string[];
+  /** There are more folders than are searched. */
+  readonly isIncomplete: boolean;
+}
+
+/** The search of folders blocks the program, and so many take some 100 ms. */
+export const MAX_FOLDERS = 5000;
+
+/** What was met on a search. */
+interface Findings {
+  readonly leadingOut: Set<string>;
+  /** For one segment of the glob. */
+  folders: number;
+  isIncomplete: boolean;
 }
 
 /** Every path that matches; hidden files are skipped unless the glob asks for them, as shells do. */
 export function matchPaths(pattern: string, folder: string, lookup: FolderLookup): GlobMatches {
   const { root } = path.parse(pattern);
   const segments = segmentsOf(pattern.slice(root.length)).filter((segment) => segment !== '.');
-  const leadingOut = new Set<string>();
+  const findings: Findings = { leadingOut: new Set(), folders: 0, isIncomplete: false };
   let found = [root === '' ? folder : root];
   for (const [index, segment] of segments.entries()) {
+    findings.folders = 0;
     const isLast = index === segments.length - 1;
-    const step = (parent: string): string[] => matchSegment(parent, { segment, isLast, lookup, leadingOut });
+    const step = (parent: string): string[] => matchSegment(parent, { segment, isLast, lookup, findings });
     // Each once: `*/../*` would multiply them.
     found = [...new Set(found.flatMap(step))];
   }
-  return { files: found.toSorted(compareCodePoints), leadingOut: [...leadingOut] };
+  return {
+    files: found.toSorted(compareCodePoints),
+    leadingOut: [...findings.leadingOut],
+    isIncomplete: findings.isIncomplete,
+  };
 }
 
 interface Step {
   readonly segment: string;
   readonly isLast: boolean;
   readonly lookup: FolderLookup;
-  readonly leadingOut: Set<string>;
+  readonly findings: Findings;
 }
 
-function matchSegment(parent: string, { segment, isLast, lookup, leadingOut }: Step): string[] {
+function matchSegment(parent: string, { segment, isLast, lookup, findings }: Step): string[] {
   if (segment === '**') {
-    const folders = foldersBelow(parent, lookup, leadingOut);
+    const folders = foldersBelow(parent, lookup, findings);
     return isLast ? folders.flatMap((folder) => filesIn(folder, lookup)) : folders;
   }
   if (!/[*?]/u.test(segment)) {
     const literal = path.join(parent, segment);
-    if (isLast) return lookup.isFile(literal) ? [literal] : leave(literal, lookup, leadingOut);
+    if (isLast) return lookup.isFile(literal) ? [literal] : leave(literal, lookup, findings);
     return [literal];
   }
-  if (lookup.leadsOut(parent)) {
-    leadingOut.add(parent);
-    return [];
-  }
+  if (isClosed(parent, lookup, findings)) return [];
   // A backslash is a character of a path. No regular expression: somebody else may have written the glob.
   const matches = globMatcher(segment.replaceAll('\\', '\\\\'));
   const items = lookup.list(parent).filter(({ name }) => {
@@ -72,26 +87,36 @@ function matchSegment(parent: string, { segment, isLast, lookup, leadingOut }: S
     return !isHidden && matches(name);
   });
   if (!isLast)
-    for (const { name, leadsOut } of items) if (leadsOut === true) leadingOut.add(path.join(parent, name));
+    for (const { name, leadsOut } of items)
+      if (leadsOut === true) findings.leadingOut.add(path.join(parent, name));
   return items.filter(({ isFolder }) => isFolder !== isLast).map(({ name }) => path.join(parent, name));
 }
 
 /** Nothing, and a note when that is because the path leads out. */
-function leave(literal: string, lookup: FolderLookup, leadingOut: Set<string>): string[] {
+function leave(literal: string, lookup: FolderLookup, { leadingOut }: Findings): string[] {
   if (lookup.leadsOut(literal)) leadingOut.add(literal);
   return [];
 }
 
-/** The folder and all below it; hidden ones and links are left out, so that there is an end. */
-function foldersBelow(folder: string, lookup: FolderLookup, leadingOut: Set<string>): string[] {
-  if (lookup.leadsOut(folder)) {
-    leadingOut.add(folder);
-    return [];
+/** Whether a folder is not to be listed: it leads out, or there have been too many. */
+function isClosed(folder: string, lookup: FolderLookup, findings: Findings): boolean {
+  findings.folders += 1;
+  if (findings.folders > MAX_FOLDERS) {
+    findings.isIncomplete = true;
+    return true;
   }
+  if (!lookup.leadsOut(folder)) return false;
+  findings.leadingOut.add(folder);
+  return true;
+}
+
+/** The folder and all below it; hidden ones and links are left out, so that there is an end. */
+function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings): string[] {
+  if (isClosed(folder, lookup, findings)) return [];
   const below = lookup
     .list(folder)
     .filter(({ name, isFolder, isLink }) => isFolder && isLink !== true && !name.startsWith('.'));
-  return [folder, ...below.flatMap(({ name }) => foldersBelow(path.join(folder, name), lookup, leadingOut))];
+  return [folder, ...below.flatMap(({ name }) => foldersBelow(path.join(folder, name), lookup, findings))];
 }
 
 function filesIn(folder: string, lookup: FolderLookup): string[] {
@@ -99,9 +124,9 @@ function filesIn(folder: string, lookup: FolderLookup): string[] {
   return files.map(({ name }) => path.join(folder, name));
 }
 
-/** Every YAML file in or below a folder; hidden folders and links to folders are left out. */
+/** The YAML files in or below a folder; hidden folders, links to folders and the folders beyond MAX_FOLDERS are left out. */
 export function yamlBelow(folder: string, lookup: FolderLookup): readonly string[] {
-  return foldersBelow(folder, lookup, new Set())
+  return foldersBelow(folder, lookup, { leadingOut: new Set(), folders: 0, isIncomplete: false })
     .flatMap((below) =>
       lookup
         .list(below)

@@ -102,7 +102,11 @@ async function turn(): Promise<'here' | 'child'> {
   }
 }
 
-function wake(): void {
+function wakeOne(): void {
+  waiting.shift()?.();
+}
+
+function wakeAll(): void {
   for (const resolve of waiting.splice(0)) resolve();
 }
 
@@ -112,7 +116,7 @@ async function inTime<T>(key: string, work: Promise<T>): Promise<T> {
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       stuck.add(key);
-      wake();
+      wakeAll();
       reject(new FileTrouble('too_slow'));
     }, DEADLINE_MS);
   });
@@ -120,7 +124,7 @@ async function inTime<T>(key: string, work: Promise<T>): Promise<T> {
     clearTimeout(timer);
     running -= 1;
     stuck.delete(key);
-    wake();
+    wakeOne();
   };
   work.then(ended, ended);
   return await Promise.race([work, late]);
@@ -214,7 +218,7 @@ function inChild(file: string, maxBytes: number): Promise<RegularFile> {
       child.unref();
       child.stdout.destroy();
       children -= 1;
-      wake();
+      wakeOne();
       const answer = trouble === undefined ? parseAnswer(output) : { code: trouble };
       if ('code' in answer) reject(new FileTrouble(answer.code));
       else resolve(answer);

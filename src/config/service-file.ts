@@ -37,7 +37,7 @@ export function readService(filePath: string, read: SourceRead): ServiceRead {
   const reads = variants.map((variant) => readVariant(filePath, variant));
   const last = reads.at(-1);
   if (last === undefined) return { ...nothing, issues: syntaxIssues };
-  const found = sortedIssues([...syntaxIssues, ...reads.flatMap(({ issues }) => issues)]);
+  const found = fewIssues(sortedIssues([...syntaxIssues, ...reads.flatMap(({ issues }) => issues)]));
   if (syntaxIssues.length === 0) return last;
   // A duplicate key is an error, so nothing is set by whichever value.
   const { settings: _, ...rest } = last;
@@ -155,7 +155,12 @@ function trustSettings(
   return {
     ...(origins === undefined ? {} : { origins }),
     ...(env === undefined ? {} : { env }),
-    ...(files === undefined ? {} : { files: files.map((glob) => path.resolve(folder, glob)) }),
+    ...(files === undefined
+      ? {}
+      : {
+          // As elsewhere, a slash at the end means what is in the folder.
+          files: files.map((glob) => path.resolve(folder, glob.endsWith('/') ? `${glob}**` : glob)),
+        }),
   };
 }
 

@@ -1,4 +1,5 @@
 // Problems that others used to hide, and files that nobody would miss.
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
@@ -132,6 +133,17 @@ describe('the glob of accounts', () => {
     expect(accounts.map(({ name }) => name)).toEqual(names);
     expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
+});
+
+test('a glob of accounts that leads through too many folders is an error, and does not take long', async () => {
+  const folder = workspace({ 'rolecall.yaml': `${SERVICE}accounts: "**/*.yaml"`, 'a/a.yaml': ACCOUNT });
+  for (let index = 0; index < 5200; index += 1)
+    mkdirSync(path.join(folder, `b/${index % 70}/${index}`), { recursive: true });
+  const { issues, accounts } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
+  expect(accounts.map(({ name }) => name)).toEqual(['a']);
+  expect(issues.map(({ message, severity }) => `${severity} ${message}`)).toEqual([
+    expect.stringMatching(/^error the glob `accounts` leads through more than 5000 folders/u),
+  ]);
 });
 
 describe('a name that refers to an existing entry', () => {
