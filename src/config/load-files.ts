@@ -1,18 +1,15 @@
 // One load of a configuration, and what is kept of it so that the next one parses only what has changed. A daemon reads
 // the configuration anew for each run (contract, section 7), and parsing a thousand files takes seconds.
-import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
-import type { ConfigIssue } from '../core/errors.ts';
+import { matchAccounts, strayFiles } from './account-glob.ts';
 import { type AccountContext, type AccountRead, readAccount } from './account-file.ts';
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { LEADS_OUT } from './files-on-disk.ts';
 import { sortedIssues } from './few-issues.ts';
 import { joinAccounts } from './join-accounts.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
 import type { SecretUse } from './secret-refs.ts';
-import { MAX_FOLDERS } from './path-glob.ts';
 import { judgeTrust, trustOf } from './trust.ts';
 import { type CheckoutPlace, type ServiceLayers, readServiceLayers } from './service-layers.ts';
 
@@ -45,7 +42,7 @@ export interface KeptLoad {
   readonly surroundings: string;
   readonly checkout: string | undefined;
   /** Files that look like accounts and are none, as text to compare by. */
-  readonly strayFiles: string;
+  readonly strays: string;
   /** By the path of the file. */
   readonly accounts: ReadonlyMap<string, KeptAccount>;
 }
@@ -61,7 +58,8 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const { files, today, signal } = target;
   const service = readServiceLayers(target.file, files, target.checkout);
   const { read, folder } = service;
-  const { matched, issues: globIssues } = matchAccounts(service, target);
+  const hasCheckout = target.checkout !== undefined;
+  const { matched, issues: globIssues } = matchAccounts(service, files, hasCheckout);
   const surroundings = JSON.stringify([read.defaults, read.regions]);
   const known = before?.surroundings === surroundings ? before.accounts : undefined;
   const catalogs = openCatalogs(files);
@@ -77,9 +75,10 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     }
   }
   const checkout = target.checkout?.folder;
-  const strayIssues = strays(accounts, service, target);
-  const strayFiles = strayIssues.map((issue) => issue.file).join('\0');
-  if (before?.strayFiles === strayFiles && isSame(before, service, accounts)) {
+  const extended = [...accounts.values()].flatMap(({ catalogs }) => [...catalogs.keys()]);
+  const strayIssues = strayFiles(service, files, { matched, used: new Set([...matched, ...extended]) });
+  const strays = strayIssues.map((issue) => issue.file).join('\0');
+  if (before?.strays === strays && isSame(before, service, accounts)) {
     return checkout === before.checkout ? before : { ...before, checkout };
   }
   const trust = await trustOf(service.machine, target.file, files);
@@ -99,7 +98,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     issues: sortedIssues(issues),
     secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
   };
-  return { loaded, service, surroundings, checkout, accounts, strayFiles };
+  return { loaded, service, surroundings, checkout, accounts, strays };
 }
 
 /**
@@ -167,60 +166,6 @@ function standingAlone({ settings, issues, ...rest }: AccountRead): AccountRead 
       desired: { ...entries, approvedDeletes: structuredClone(approvedDeletes) },
     },
   };
-}
-
-function matchAccounts(
-  { read, folder, digests }: ServiceLayers,
-  { files, checkout }: LoadTarget,
-): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
-  if (read.accounts === undefined) return { matched: [], issues: [] };
-  const { pattern, place } = read.accounts;
-  const { files: found, leadingOut, isIncomplete } = files.match(pattern, folder);
-  // A wide glob finds the service's file too.
-  const matched = found.filter((account) => !digests.has(account));
-  const outside = leadingOut.map((way): ConfigIssue => {
-    const shown = files.shown(way) ?? 'a folder';
-    return { ...place, message: `${shown} is not searched for accounts: ${LEADS_OUT}` };
-  });
-  if (isIncomplete) {
-    const message = `the glob \`accounts\` leads through more than ${MAX_FOLDERS} folders, and not all were searched; name the folder of the accounts in it`;
-    return { matched, issues: [...outside, { ...place, message }] };
-  }
-  if (matched.length > 0 || outside.length > 0) return { matched, issues: outside };
-  if (checkout === undefined && read.settings?.source !== undefined) {
-    const message = 'no file matches `accounts` here; the daemon takes the accounts from `source.git`';
-    return { matched, issues: [{ ...place, message, severity: 'warning' }] };
-  }
-  const shown = files.shown(folder) ?? 'what was sent';
-  const message = `no file matches \`accounts\` below ${shown}; add an account's file or mend the glob`;
-  return { matched, issues: [{ ...place, message }] };
-}
-
-/** Where accounts are, or would be: the folders that the glob names before its first `*` or `?`. */
-function accountFolders({ read, folder }: ServiceLayers, matched: readonly string[]): readonly string[] {
-  if (matched.length > 0) return [...new Set(matched.map((file) => path.dirname(file)))];
-  if (read.accounts === undefined) return [];
-  const segments = read.accounts.pattern.split('/').slice(0, -1);
-  const wild = segments.findIndex((segment) => /[*?]/u.test(segment));
-  return [path.resolve(folder, segments.slice(0, wild === -1 ? undefined : wild).join('/') || '.')];
-}
-
-/** A file of YAML beside or below the accounts that nothing uses is a slip: it must not be passed over in silence. */
-function strays(
-  accounts: ReadonlyMap<string, KeptAccount>,
-  service: ServiceLayers,
-  { files }: LoadTarget,
-): readonly ConfigIssue[] {
-  const used = new Set([...accounts.keys(), ...service.digests.keys()]);
-  for (const { catalogs } of accounts.values()) for (const catalog of catalogs.keys()) used.add(catalog);
-  const found = new Set(
-    accountFolders(service, [...accounts.keys()]).flatMap((folder) => files.yamlBelow(folder)),
-  );
-  const message =
-    'no account: the glob `accounts` does not match this file, and no account extends it; rename it, move it, or change the glob';
-  return [...found]
-    .filter((file) => !used.has(file))
-    .map((file) => ({ file: files.shown(file) ?? file, line: 1, column: 1, message, severity: 'warning' }));
 }
 
 function isSame(

