@@ -24,9 +24,9 @@ async function explain(error: unknown): Promise<{ readonly text: string; readonl
     const lines = error.issues.map((issue) => `error: ${visible(formatConfigIssue(issue))}`);
     return { text: lines.join('\n'), exit: 4 };
   }
-  if (error instanceof UsageError) return { text: `error: ${visible(error.message)}`, exit: 64 };
+  if (error instanceof UsageError) return { text: `error: ${visibleLines(error.message)}`, exit: 64 };
   if (error instanceof StoreError || error instanceof ServiceError || error instanceof SecretError) {
-    return { text: `error: ${visible(error.message)}`, exit: 1 };
+    return { text: `error: ${visibleLines(error.message)}`, exit: 1 };
   }
   // Another room's error that is meant for people carries a name of its own and a whole sentence.
   if (error instanceof Error && error.name === 'SandboxError')
@@ -55,4 +55,12 @@ try {
   const { text, exit } = await explain(error);
   process.stderr.write(`${text}\n`);
   process.exitCode = exit;
+}
+
+const { exitNow, hasStuckReads } = await import('./config/regular-file.ts');
+if (hasStuckReads()) {
+  process.stderr.write(
+    'warning: a file has not answered; this process kills itself so as not to wait for it\n',
+  );
+  exitNow(Number(process.exitCode ?? 0));
 }

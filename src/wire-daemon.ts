@@ -8,6 +8,7 @@ import { UsageError } from './core/errors.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { Secret } from './core/secret.ts';
 import type { ServiceSettings } from './core/settings.ts';
+import { exitNow } from './config/regular-file.ts';
 import { resolveSecret } from './config/secrets.ts';
 import type { HttpOptions, HttpServer } from './daemon/http/server.ts';
 import { startHttp } from './daemon/http/server.ts';
@@ -107,7 +108,7 @@ export async function serve(version: string, configFile: string): Promise<number
 /** Something keeps the last steps from ending, as a store that another program keeps locked. The next run heals it. */
 function forceExit(log: Log): void {
   log.error({ event: 'stop_forced' }, 'the daemon ends although not everything could be journaled');
-  process.exit(0);
+  exitNow(0);
 }
 
 /** Does something again and again; resolves when it is to stop. */

@@ -64,7 +64,12 @@ export async function planPosted(
     if (ownSettings === undefined || refusal !== null) return failed(name, ...(refusal ?? UNKNOWN));
     const request = {
       // By its own reference the token is found, and to its own address it goes, whatever else the files ask for.
-      settings: { ...account.settings, baseUrl: ownSettings.baseUrl, token: ownSettings.token },
+      settings: {
+        ...account.settings,
+        baseUrl: ownSettings.baseUrl,
+        token: ownSettings.token,
+        ...(ownSettings.tokenRules === undefined ? {} : { tokenRules: ownSettings.tokenRules }),
+      },
       api,
       commit: commitOf(posted),
       configured,

@@ -103,11 +103,13 @@ export async function connect(
   isConfigured: (account: string) => boolean,
 ): Promise<Connections> {
   const { createConnections } = await import('./service/connections.ts');
-  const { resolveSecret } = await import('./config/secrets.ts');
+  const { resolveToken } = await import('./config/secrets.ts');
+  const { readAuthorities } = await import('./config/authorities.ts');
   return createConnections({
     api: service.api,
     version,
-    token: (account) => resolveSecret(account.token, `the token of account ${account.name}`),
+    token: resolveToken,
+    authorities: readAuthorities,
     throttledUntilMs,
     observer,
     isConfigured,

@@ -30,7 +30,7 @@ export function createEnvironment(version: string): Environment {
     },
     checkSecrets: async (configuration) => {
       const { checkSecrets } = await import('./config/secrets.ts');
-      return checkSecrets(configuration, process.env);
+      return await checkSecrets(configuration, process.env);
     },
     openSession: async (configuration, service) =>
       (await import('./wire-session.ts')).openSession(version, configuration, service),

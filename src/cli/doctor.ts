@@ -2,7 +2,7 @@
 import { readLists } from '../app/observe.ts';
 import { describeFailure } from '../app/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
-import { formatConfigIssue } from '../core/errors.ts';
+import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { visible, visibleJson } from '../report/visible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
@@ -32,13 +32,14 @@ export async function doctor(
 ): Promise<ExitStatus> {
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const secrets = await environment.checkSecrets(configuration);
   const { session, diagnosis } = await openStore(environment, configuration, service);
   try {
-    const diagnoses = [diagnosis];
+    const diagnoses = [...ownSecrets(secrets), diagnosis];
     if (session !== null) {
       diagnoses.push(
         ...(await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-          examine(account, environment, session, signals),
+          examine(account, { environment, session, signals, secrets }),
         )),
       );
     }
@@ -76,11 +77,26 @@ async function openStore(
   }
 }
 
+/** The service's own secrets, when there is something to say of them. */
+function ownSecrets(secrets: readonly SecretIssue[]): Diagnosis[] {
+  const findings = secrets.filter(({ account }) => account === undefined).map(secretNote);
+  return findings.length === 0 ? [] : [{ title: 'secrets of the service', findings, exit: EXIT.done }];
+}
+
+function secretNote(issue: SecretIssue): Finding {
+  return { ok: true, what: 'warning', detail: formatConfigIssue(issue) };
+}
+
+interface Examination {
+  readonly environment: Environment;
+  readonly session: Session;
+  readonly signals: RunSignals;
+  readonly secrets: readonly SecretIssue[];
+}
+
 async function examine(
   account: ConfiguredAccount,
-  environment: Environment,
-  session: Session,
-  signals: RunSignals,
+  { environment, session, signals, secrets }: Examination,
 ): Promise<Diagnosis> {
   const title = `account ${account.name}`;
   const { settings } = account;
@@ -94,6 +110,8 @@ async function examine(
   }
   const next = await environment.nextTimes(settings.schedule, settings.timezone, 3);
   const findings: Finding[] = [
+    // One that is missing fails below.
+    ...secrets.filter((issue) => issue.account === account.name && issue.isOpen === true).map(secretNote),
     {
       ok: true,
       what: 'schedule',

@@ -1,6 +1,6 @@
 // What the commands are given. wire.ts makes it; a command knows core, app and report, and nothing of the rest.
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
-import type { ConfigIssue } from '../core/errors.ts';
+import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
@@ -104,8 +104,8 @@ export interface Environment {
     body: string,
     timeoutMs: number,
   ): Promise<{ readonly status: number; readonly text: string }>;
-  /** Problems with the secrets that the configuration refers to; severity `warning`. */
-  checkSecrets(configuration: Configuration): Promise<readonly ConfigIssue[]>;
+  /** Problems with the secrets that the configuration refers to; errors where an account may not use one. */
+  checkSecrets(configuration: Configuration): Promise<readonly SecretIssue[]>;
   /** Opens the store and the connections. Throws StoreError. */
   openSession(configuration: Configuration, service: ServiceSettings): Promise<Session>;
   /** The journal alone, of a store that is there already unless it may be new. */

@@ -11,6 +11,12 @@ export interface AddressBook {
   readonly regions: Readonly<Record<string, string>> | undefined;
 }
 
+export interface AccountAddress {
+  /** With the place that says it. */
+  readonly address?: { readonly baseUrl: string; readonly place: ConfigIssue };
+  readonly issues: readonly ConfigIssue[];
+}
+
 const MAX_SHOWN_REGIONS = 20;
 
 /** The base address, when it is sound, and what is wrong with it beyond its own spelling. */
@@ -18,7 +24,7 @@ export function accountAddress(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
   { regions }: AddressBook,
-): { readonly baseUrl?: string; readonly issues: readonly ConfigIssue[] } {
+): AccountAddress {
   const hasRegion = Object.hasOwn(raw, 'region');
   const hasBaseUrl = Object.hasOwn(raw, 'baseUrl');
   const at = (key: string, message: string): ConfigIssue => {
@@ -26,22 +32,33 @@ export function accountAddress(
     return file.issue(located.key ?? spotOf(located), message);
   };
   if (hasRegion && hasBaseUrl) {
-    return { issues: [at('baseUrl', 'an account has either `region` or `baseUrl`; take one of them out')] };
+    const both = at('baseUrl', 'an account has either `region` or `baseUrl`; take one of them out');
+    // What else is wrong with either is reported too.
+    const others = [keyAddress(file, raw, 'region', regions), keyAddress(file, raw, 'baseUrl', regions)];
+    return { issues: [both, ...others.flatMap(({ issues }) => issues)] };
   }
   if (!hasRegion && !hasBaseUrl) {
     return { issues: [file.issue(file.root, '`region` or `baseUrl` is missing; add one of them')] };
   }
-  const key = hasRegion ? 'region' : 'baseUrl';
-  const address = hasRegion ? regionAddress(file, raw['region'], regions) : ownAddress(raw['baseUrl']);
+  return keyAddress(file, raw, hasRegion ? 'region' : 'baseUrl', regions);
+}
+
+function keyAddress(
+  file: YamlFile,
+  raw: Readonly<Record<string, unknown>>,
+  key: 'region' | 'baseUrl',
+  regions: AddressBook['regions'],
+): AccountAddress {
+  const address = key === 'region' ? regionAddress(file, raw['region'], regions) : ownAddress(raw['baseUrl']);
   if (address === undefined) return { issues: [] };
   if (typeof address !== 'string') return { issues: [address.issue] };
+  const spot = spotOf(locate(file, [key]));
   if (isPlainHttp(address) && raw['allowInsecure'] !== true) {
-    const spot = spotOf(locate(file, [key]));
     const message =
       'http:// to another machine would send the token unencrypted; use https://, or set `allowInsecure: true`';
     return { issues: [file.issue(spot, message)] };
   }
-  return { baseUrl: address, issues: [] };
+  return { address: { baseUrl: address, place: file.issue(spot, '') }, issues: [] };
 }
 
 function regionAddress(

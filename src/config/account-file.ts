@@ -6,12 +6,13 @@ import { type ApprovedDelete, type DesiredCatalog, KINDS } from '../core/catalog
 import type { ConfigIssue } from '../core/errors.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { accountSettingsSchema } from './account-schema.ts';
-import { type AddressBook, accountAddress } from './account-address.ts';
+import { type AccountAddress, type AddressBook, accountAddress } from './account-address.ts';
 import { approvalIssues } from './approved-deletes.ts';
 import type { CatalogRead } from './catalog-file.ts';
 import { configDigest } from './config-digest.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { fewIssues } from './few-issues.ts';
+import { fewIssues, sortedIssues } from './few-issues.ts';
+import { LEADS_OUT } from './files-on-disk.ts';
 import { mergeLists } from './merge-lists.ts';
 import { LIST_KEYS, MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
 import { locate, plainRoot, spotOf } from './node-lookup.ts';
@@ -40,6 +41,8 @@ export interface AccountRead {
   readonly issues: readonly ConfigIssue[];
   /** Address and token reference when both are sound, and the place of the reference. */
   readonly identity?: { readonly baseUrl?: string; readonly token: SecretRef; readonly place: ConfigIssue };
+  /** The address when it is sound, and the place that says it. */
+  readonly address?: NonNullable<AccountAddress['address']>;
   /** Whether the day has a say in the issues. */
   readonly isDated: boolean;
 }
@@ -64,27 +67,39 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
     issues.push({ file: shown, line: 1, column: 1, message, severity: 'error' });
   }
   if ('issue' in read) return { ...base, issues: [...issues, read.issue] };
-  const parsed = parseYaml(read.source);
-  issues.push(...parsed.issues);
-  const { file } = parsed;
-  if (file === undefined) return { ...base, issues };
+  const { variants = [], issues: syntaxIssues } = parseYaml(read.source);
+  issues.push(...syntaxIssues);
+  const [first, ...others] = variants.map((file) => readVariant(file, base, context));
+  if (first === undefined) return { ...base, issues };
+  if (issues.length === 0) return first;
+  const all = [...issues, ...first.issues, ...others.flatMap((other) => other.issues)];
+  const { settings: _, ...rest } = first;
+  return { ...rest, issues: fewIssues(sortedIssues(all)) };
+}
+
+function readVariant(
+  file: YamlFile,
+  base: Pick<AccountRead, 'name' | 'file' | 'isDated'>,
+  context: AccountContext,
+): AccountRead {
   const plain = plainRoot(file, Object.values(LIST_KEYS));
-  if ('issue' in plain) return { ...base, issues: [...issues, plain.issue] };
+  if ('issue' in plain) return { ...base, issues: [plain.issue] };
   const { value: raw } = plain;
   const { settings, issues: schemaIssues, uncounted } = judge(file, accountSettingsSchema, raw);
-  const address = accountAddress(file, raw, context);
+  const { address, issues: addressIssues } = accountAddress(file, raw, context);
   const lists = readLists(file, raw, context);
   const approvals = approvalIssues(file, raw, lists.desired, context.today);
-  const found = [...issues, ...schemaIssues, ...address.issues, ...lists.issues, ...approvals];
+  const found = [...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
-  const identity = identityOf(file, raw, address.baseUrl);
+  const identity = identityOf(file, raw, address?.baseUrl);
   const sound = !found.some(({ severity }) => severity === 'error');
   return {
     ...base,
     issues: fewIssues(found, uncounted),
     isDated: Array.isArray(raw['approvedDeletes']),
     ...(identity === undefined ? {} : { identity }),
-    ...(sound && settings !== undefined && address.baseUrl !== undefined
+    ...(address === undefined ? {} : { address }),
+    ...(sound && settings !== undefined && address !== undefined
       ? { settings: complete(base, settings, address.baseUrl, lists.desired, context.defaults) }
       : {}),
   };
@@ -115,7 +130,8 @@ function readLists(
       continue;
     }
     const read = context.readCatalog(catalog);
-    if (read.missing) {
+    if (read.leadsOut) batches.push([file.issue(spot, LEADS_OUT)]);
+    else if (read.missing) {
       const shown = context.files.shown(catalog) ?? written;
       batches.push([file.issue(spot, `there is no file ${quoted(shown)}; mend the path`)]);
     } else batches.push(read.issues);

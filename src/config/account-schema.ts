@@ -1,14 +1,22 @@
 // An account's file and a shared catalog, as they are written (contract, section 2). The JSON Schemas for editors
 // come from these definitions too.
 import { z } from 'zod';
-import { baseUrl, calendarDate, expectations, nameText, pathText, secretRef } from './field-formats.ts';
+import {
+  baseUrl,
+  calendarDate,
+  expectations,
+  nameReference,
+  nameText,
+  pathText,
+  secretRef,
+} from './field-formats.ts';
 import { inheritedShape } from './policy-schema.ts';
 
 const nameEntry = z.union([
   nameText(),
   z.strictObject({
     name: nameText().describe('The name.'),
-    formerly: z.array(nameText()).optional().describe('Names that it used to have: marks a rename.'),
+    formerly: z.array(nameReference()).optional().describe('Names that it used to have: marks a rename.'),
   }),
 ]);
 
@@ -28,7 +36,7 @@ expectations.add(accountId, { expected: 'the account id in quotes, since a numbe
 
 export const approvedDeleteSchema = z.strictObject({
   kind: z.enum(['skill', 'role']).describe('Kind of the entry.'),
-  name: nameText().describe('Name of the entry, as the service shows it.'),
+  name: nameReference().describe('Name of the entry, as the service shows it.'),
   expires: calendarDate().optional().describe('Last day (UTC) of the approval.'),
 });
 

@@ -26,6 +26,19 @@ export function isPlainHttp(baseUrl: string): boolean {
   return url?.protocol === 'http:' && !isLoopback(url.hostname);
 }
 
+/** A glob over origins as `URL.origin` spells them: in small letters, without a path and without the usual port. */
+export function parseOriginGlob(text: string): Checked<string> {
+  if (text === '*') return { value: text };
+  const [, scheme, rest] = /^(https?):\/\/([^\s/#@\\]+)\/?$/iu.exec(text) ?? [];
+  if (scheme === undefined || rest === undefined)
+    return {
+      problem: 'an origin is https://host or https://host:port, without a path; * matches any characters',
+    };
+  const usual = scheme.toLowerCase() === 'https' ? ':443' : ':80';
+  const host = rest.toLowerCase();
+  return { value: `${scheme.toLowerCase()}://${host.endsWith(usual) ? host.slice(0, -usual.length) : host}` };
+}
+
 /** A webhook's address: http or https, the query allowed since many carry their key there. */
 export function parseWebhookUrl(text: string): Checked<string> {
   const url = /^https?:\/\/[^\s\\]+$/iu.test(text) ? parseUrl(text) : undefined;

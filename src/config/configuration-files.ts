@@ -1,5 +1,6 @@
 // Where a load finds its files: on the disk, in the daemon's own checkout, or in memory (contract, section 2). Loading
 // looks at nothing but through this, so that files which somebody else has sent reach no disk.
+import type { GlobMatches } from './path-glob.ts';
 import type { SourceRead } from './source-text.ts';
 
 export interface ConfigurationFiles {
@@ -8,8 +9,14 @@ export interface ConfigurationFiles {
    * costs 20 µs so and ten times as much by way of the thread pool, and a daemon looks at a thousand of them.
    */
   read(file: string): SourceRead;
-  /** The files that match a glob below `folder` (see path-glob.ts), absolute and sorted. */
-  match(pattern: string, folder: string): readonly string[];
+  /** The files that match a glob below `folder` (see path-glob.ts). */
+  match(pattern: string, folder: string): GlobMatches;
+  /** Every YAML file in or below a folder, absolute, without what is in hidden folders or behind links to folders. */
+  yamlBelow(folder: string): readonly string[];
+  /** Whether a path, by itself or by a link, leads out of the repository that the configuration has to be in. */
+  leadsOut(file: string): boolean;
+  /** A path without links on the way, also when nothing is there. */
+  realPath(file: string): Promise<string>;
   /** How messages name a file; undefined when they may not know its path. */
   shown(file: string): string | undefined;
 }
@@ -29,6 +36,9 @@ export function recordingFiles(files: ConfigurationFiles): RecordedFiles {
       return read;
     },
     match: (pattern, folder) => files.match(pattern, folder),
+    yamlBelow: (folder) => files.yamlBelow(folder),
+    leadsOut: (file) => files.leadsOut(file),
+    realPath: (file) => files.realPath(file),
     shown: (file) => files.shown(file),
   };
 }

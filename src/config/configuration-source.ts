@@ -63,7 +63,7 @@ export function createConfigurationSource(file: string, options: SourceOptions =
     const place = checkout && current ? { link: checkout.link, path: checkout.path, ...current } : undefined;
     return {
       file: serviceFile,
-      files: filesOnDisk(place),
+      files: filesOnDisk(place, serviceFile),
       today: today(),
       checkout: checkout === undefined ? undefined : (place ?? null),
     };

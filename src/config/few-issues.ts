@@ -22,6 +22,13 @@ export function comparePlaces(a: ConfigIssue, b: ConfigIssue): number {
   );
 }
 
+/** Sorted by place, each problem once: a shared catalog is read for many accounts. */
+export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
+  const objects = [...new Set(issues)];
+  const unique = new Map(objects.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
+  return [...unique.values()].toSorted(comparePlaces);
+}
+
 /**
  * The issues, those of each file and severity shortened by whole issues in the order of their places. A last one then
  * says how many more there are.

@@ -1,11 +1,11 @@
 // The kinds of text that settings are written in, each as a zod schema: validation, conversion and what an editor is
 // told about it come from one definition.
 import { z } from 'zod';
-import { parseBaseUrl, parseGitUrl, parseListen, parseWebhookUrl } from './addresses.ts';
+import { parseBaseUrl, parseGitUrl, parseListen, parseOriginGlob, parseWebhookUrl } from './addresses.ts';
 import { isCalendarDate, isInstant, isTimezone } from './calendar.ts';
 import { cronProblem } from './cron-line.ts';
 import { formatDuration, parseDuration, parseSize } from './measures.ts';
-import { hasMarkHeap, nameProblem, normalName } from './name-text.ts';
+import { hasMarkHeap, nameProblem, normalName, referenceProblem } from './name-text.ts';
 import { nearestWord } from './near-word.ts';
 
 /** A parsed value, or what is wrong with its text. */
@@ -147,6 +147,16 @@ export function nameText() {
     });
 }
 
+/** The name of an existing skill or role, NFC in the result. */
+export function nameReference() {
+  return z.string().transform((written, context): string => {
+    const problem = referenceProblem(written);
+    if (problem === undefined) return normalName(written);
+    context.addIssue({ code: 'custom', message: problem });
+    return z.NEVER;
+  });
+}
+
 /** What no path of a file can be longer than. */
 const LONGEST_PATH = 4096;
 
@@ -164,14 +174,41 @@ export function pathText() {
   });
 }
 
+/** A name of 1,000 characters, each escaped. */
+const LONGEST_GLOB = 2000;
+
 /** A glob over names. */
 export function nameGlob() {
   return format<string>({
     expected: 'a glob such as Admin*',
     parse: (text) =>
-      hasMarkHeap(text)
-        ? { problem: 'a glob has more than 30 combining marks in a row; take them out' }
+      hasMarkHeap(text) && text.length > LONGEST_GLOB
+        ? { problem: 'a glob has more than 30 combining marks in a row; shorten it' }
         : { value: text },
+  });
+}
+
+/** A glob over origins, in the form that an address has. */
+export function originGlob() {
+  return format<string>({
+    expected: 'an origin such as https://host, where * matches any characters',
+    pattern: '^(\\*|https?://[^\\s/#@]+/?)$',
+    parse: parseOriginGlob,
+  });
+}
+
+/** A glob over names of variables. */
+export function variableGlob() {
+  return format<string>({
+    expected: 'the name of a variable, where * matches any characters',
+    pattern: '^[A-Za-z0-9_*?]+$',
+    parse: (text) =>
+      /^[A-Za-z0-9_*?]{1,256}$/u.test(text)
+        ? { value: text }
+        : {
+            problem:
+              'must be the name of a variable, where * matches any characters (the value is not shown)',
+          },
   });
 }
 

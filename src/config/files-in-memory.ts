@@ -2,7 +2,7 @@
 // disk, and without a look at any disk.
 import path from 'node:path';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { type FolderLookup, matchPaths } from './path-glob.ts';
+import { type FolderLookup, matchPaths, yamlBelow } from './path-glob.ts';
 import {
   MAX_FILE_BYTES,
   type NamedFile,
@@ -37,6 +37,10 @@ export function filesFromMemory(root: string, texts: Readonly<Record<string, str
       return text === undefined ? missingFile(named) : readText(named, text);
     },
     match: (pattern, folder) => matchPaths(pattern, folder, lookup),
+    yamlBelow: (folder) => yamlBelow(folder, lookup),
+    leadsOut: () => false,
+    // No disk is looked at.
+    realPath: async (file) => file,
     shown,
   };
 }
@@ -74,5 +78,6 @@ function folderLookup(base: string, held: ReadonlyMap<string, string>): FolderLo
   return {
     list: (folder) => [...(folders.get(folder) ?? [])].map(([name, isFolder]) => ({ name, isFolder })),
     isFile: (file) => held.has(file),
+    leadsOut: () => false,
   };
 }

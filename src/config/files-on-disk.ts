@@ -2,7 +2,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { type FolderLookup, matchPaths } from './path-glob.ts';
+import { stayWithin } from './confined-path.ts';
+import { type FolderItem, type FolderLookup, matchPaths, yamlBelow } from './path-glob.ts';
+import { realPathOf } from './regular-file.ts';
 import {
   MAX_FILE_BYTES,
   type SourceRead,
@@ -26,23 +28,48 @@ export function pinnedPath({ link, folder }: PinnedFolder, file: string): string
   return below === undefined ? file : path.join(folder, below);
 }
 
+/** What is to be done about a path that leads out of a checkout. */
+export const LEADS_OUT =
+  'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
+
 /**
- * The disk. What lies below the link of `pinned` is read from its folder and named relative to it: a load that goes
- * through a link which moves meanwhile would otherwise see half of one version and half of the next.
+ * The disk. What is below the link of `pinned` is read from its folder and named relative to it: a load that goes
+ * through a link which moves meanwhile would otherwise see half of one version and half of the next. Nothing outside of
+ * that folder is read then but `ownFile`, the machine's own.
  */
-export function filesOnDisk(pinned?: PinnedFolder): ConfigurationFiles {
-  const locate = (file: string): string => (pinned === undefined ? file : pinnedPath(pinned, file));
+export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): ConfigurationFiles {
+  const locate = (file: string): string | undefined => {
+    if (pinned === undefined || file === ownFile) return file;
+    const below = belowLink(pinned.link, file);
+    return below === undefined ? undefined : stayWithin(pinned.folder, below);
+  };
   const shown = (file: string): string => {
     const below = pinned === undefined ? undefined : belowLink(pinned.link, file);
     return below === undefined ? shownPath(file) : below.split(path.sep).join('/') || '.';
   };
+  const leadsOut = (file: string): boolean => locate(file) === undefined;
   const lookup: FolderLookup = {
-    list: (folder) => listFolder(locate(folder)),
-    isFile: (file) => isKind(locate(file), 'file'),
+    list(folder) {
+      const location = locate(folder);
+      return location === undefined ? [] : listFolder(location, (name) => locate(path.join(folder, name)));
+    },
+    isFile(file) {
+      const location = locate(file);
+      // A link that leads out is an account that cannot be read.
+      if (location === undefined) return pinned !== undefined && belowLink(pinned.link, file) !== undefined;
+      return isKind(location, 'file');
+    },
+    leadsOut,
   };
   return {
-    read: (file) => readDisk(locate(file), { path: file, shown: shown(file) }),
+    read(file) {
+      const [location, named] = [locate(file), { path: file, shown: shown(file) }];
+      return location === undefined ? refusal(named, LEADS_OUT) : readDisk(location, named);
+    },
     match: (pattern, folder) => matchPaths(pattern, folder, lookup),
+    yamlBelow: (folder) => yamlBelow(folder, lookup),
+    leadsOut,
+    realPath: (file) => realPathOf(file),
     shown,
   };
 }
@@ -96,14 +123,15 @@ function readOnce(location: string): Buffer | number | 'irregular' | 'changed' {
   }
 }
 
-function listFolder(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[] {
+function listFolder(folder: string, locate: (name: string) => string | undefined): readonly FolderItem[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).map((item) => ({
-      name: item.name,
-      isFolder: item.isFile()
-        ? false
-        : item.isDirectory() || isKind(path.join(item.parentPath, item.name), 'folder'),
-    }));
+    return readdirSync(folder, { withFileTypes: true }).map((item): FolderItem => {
+      const { name } = item;
+      if (!item.isSymbolicLink()) return { name, isFolder: item.isDirectory() };
+      const location = locate(name);
+      if (location === undefined) return { name, isFolder: false, isLink: true, leadsOut: true };
+      return { name, isFolder: isKind(location, 'folder'), isLink: true };
+    });
   } catch {
     // A folder that is not there, or may not be looked into, holds no account.
     return [];

@@ -1,19 +1,29 @@
-// The git commit that the configuration stands in (contract, sections 4 and 7). Everything here answers "cannot tell"
-// instead of failing: git may be missing, the folder no repository, the clone shallow, the repository somebody else's.
-import { realpath, stat } from 'node:fs/promises';
+// The git commit that the configuration is in. Everything here answers "cannot tell" instead of failing: git may be
+// missing, the folder no repository, the clone shallow, the repository somebody else's.
+//
+// A repository may belong to somebody else, and its settings name programs. So git is asked only for what it has
+// stored, by commands that read objects and the index; the files of the working tree are compared here, since git would
+// run the filters that the repository's own settings define.
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { SimpleGit } from 'simple-git';
 import { cutSubject } from '../core/commit-subject.ts';
 import type { CommitRelation } from '../core/ports.ts';
 import type { ConfigCommit } from '../core/settings.ts';
+import { runGit } from './git-process.ts';
+import { realPathOf } from './regular-file.ts';
+import { type Listed, differsFromBlob, treeEntries } from './tree-files.ts';
 
 const TIMEOUT_MS = 10_000;
+/** The lists of a folder with 50,000 files. */
+const MAX_OUTPUT = 16 * 1024 * 1024;
 const SHA = /^[0-9a-f]{7,64}$/u;
+/** What a configuration consists of. The other files of a large repository are not read. */
+const YAML = /\.ya?ml$/iu;
 
 /**
- * The commit that is checked out where `file` stands, or undefined when that is not in git. `dirty` tells whether
- * anything in the folders of `file` and `paths` differs from it, untracked files included. Three git processes, none
- * when no repository is around.
+ * The commit that is checked out where `file` is, or undefined when that is not in git. `dirty` says whether the
+ * folders of `file` and `paths` differ from it: by an untracked or added file, or by the bytes of a YAML file. Five git
+ * processes, none when no repository is around.
  */
 export async function readConfigCommit(
   file: string,
@@ -23,22 +33,20 @@ export async function readConfigCommit(
     const root = await repositoryRoot(file);
     if (root === undefined) return undefined;
     const folders = await foldersWithin(root, [file, ...paths]);
-    const git = await gitIn(root);
-    const [tracked, log, status] = await Promise.all([
-      git.raw('ls-files', '--cached', '-z', '--', await realFile(file)),
-      git.raw('log', '-1', '--no-show-signature', '--format=%H%x00%cI%x00%aI%x00%s', 'HEAD', '--'),
-      git.raw('status', '--porcelain=v1', '-z', '--untracked-files=all', '--', ...folders),
+    const [head, tree, index, others] = await Promise.all([
+      git(root, ['cat-file', 'commit', 'HEAD']),
+      git(root, ['ls-tree', '-r', '-z', '--full-tree', 'HEAD', '--', ...inTree(root, folders)]),
+      git(root, ['ls-files', '--cached', '--stage', '-z', '--', ...folders]),
+      git(root, ['ls-files', '--others', '--exclude-standard', '-z', '--', ...folders]),
     ]);
-    const [sha, committedAt, authoredAt, subject] = log.trim().split('\0');
-    // An ignored or untracked file inside of some repository, such as a home folder's, does not stand in git.
-    if (tracked === '' || sha === undefined || committedAt === undefined) return undefined;
-    return {
-      sha,
-      dirty: status !== '',
-      committedAt: inUtc(committedAt),
-      authoredAt: inUtc(authoredAt ?? committedAt),
-      subject: cutSubject(subject ?? ''),
-    };
+    const tracked = treeEntries(index);
+    // An ignored or untracked file inside of some repository, such as a home folder's, is not in git.
+    if (!tracked.has(path.relative(root, await realFile(file)))) return undefined;
+    const commit = parseCommit(head);
+    const sha = (await git(root, ['rev-parse', '--verify', 'HEAD'])).trim();
+    const committed = treeEntries(tree);
+    const isDirty = others !== '' || differ(committed, tracked) || (await differsOnDisk(root, committed));
+    return { sha, dirty: isDirty, ...commit };
   });
 }
 
@@ -51,21 +59,65 @@ export async function compareCommits(file: string, older: string, newer: string)
   return orElse<CommitRelation>('unknown', async () => {
     const root = await repositoryRoot(file);
     if (root === undefined) return 'unknown';
-    const git = await gitIn(root);
-    const counts = await git.raw('rev-list', '--left-right', '--count', `${older}...${newer}`, '--');
+    const counts = await git(root, ['rev-list', '--left-right', '--count', `${older}...${newer}`, '--']);
     const [onlyOlder, onlyNewer] = counts.trim().split(/\s+/u).map(Number);
     if (onlyOlder === undefined || onlyNewer === undefined) return 'unknown';
     if (onlyOlder === 0) return onlyNewer === 0 ? 'same' : 'ancestor';
     if (onlyNewer === 0) return 'descendant';
     // Where a shallow clone is cut off, two commits of one line look as if they had nothing in common.
-    const shallow = await git.raw('rev-parse', '--is-shallow-repository');
+    const shallow = await git(root, ['rev-parse', '--is-shallow-repository']);
     return shallow.trim() === 'false' ? 'diverged' : 'unknown';
   });
 }
 
-/** One spelling for one instant; versions of git differ in theirs. Throws when it is none. */
-function inUtc(date: string): string {
-  return new Date(date).toISOString();
+/** The dates and the subject of a commit object. Throws when it has none. */
+function parseCommit(text: string): Pick<ConfigCommit, 'committedAt' | 'authoredAt' | 'subject'> {
+  const end = text.indexOf('\n\n');
+  const header = end === -1 ? text : text.slice(0, end);
+  const message = end === -1 ? '' : text.slice(end + 2);
+  const date = (field: string): string => {
+    const seconds = new RegExp(String.raw`^${field} .*> (\d{1,12}) [+-]\d{4}$`, 'mu').exec(header)?.[1];
+    return new Date(Number(seconds) * 1000).toISOString();
+  };
+  // The first paragraph in one line, as git itself shows it.
+  const paragraph = message.replace(/^\n+/u, '').split(/\n[\t ]*\n/u, 1)[0] ?? '';
+  const subject = paragraph
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
+    .trim();
+  return { committedAt: date('committer'), authoredAt: date('author'), subject: cutSubject(subject) };
+}
+
+/** Whether the index has something else than the commit. */
+function differ(committed: ReadonlyMap<string, Listed>, tracked: ReadonlyMap<string, Listed>): boolean {
+  return (
+    committed.size !== tracked.size ||
+    [...committed].some(([name, { mode, id }]) => {
+      const other = tracked.get(name);
+      return other?.id !== id || other.mode !== mode;
+    })
+  );
+}
+
+async function differsOnDisk(root: string, committed: ReadonlyMap<string, Listed>): Promise<boolean> {
+  for (const [name, listed] of committed) {
+    if (YAML.test(name) && (await differsFromBlob(path.join(root, name), listed))) return true;
+  }
+  return false;
+}
+
+async function git(root: string, args: readonly string[]): Promise<string> {
+  // The git folder is named, so that a setting or a variable leads to no other one.
+  const result = await runGit({
+    folder: root,
+    args: ['--no-pager', ...args],
+    timeoutMs: TIMEOUT_MS,
+    maxOutput: MAX_OUTPUT,
+    isForeign: true,
+  });
+  if (result.type !== 'done' || result.stdout.length >= MAX_OUTPUT) throw new Error('git cannot tell');
+  return result.stdout;
 }
 
 async function orElse<T>(unknown: T, ask: () => Promise<T>): Promise<T> {
@@ -98,40 +150,13 @@ async function foldersWithin(root: string, files: readonly string[]): Promise<re
   return [...new Set(real)].filter((folder) => folder === root || folder.startsWith(`${root}${path.sep}`));
 }
 
+/** The folders as `ls-tree` names them; none for all of the tree. */
+function inTree(root: string, folders: readonly string[]): readonly string[] {
+  const relative = folders.map((folder) => path.relative(root, folder));
+  return relative.includes('') ? [] : relative;
+}
+
+/** Bounded, since a link may lead to a file system that does not answer. */
 async function realFile(file: string): Promise<string> {
-  const absolute = path.resolve(file);
-  return realpath(absolute).catch(() => absolute);
-}
-
-async function gitIn(folder: string): Promise<SimpleGit> {
-  const { simpleGit } = await import('simple-git');
-  return simpleGit({
-    baseDir: folder,
-    timeout: { block: TIMEOUT_MS },
-    // A repository's own settings must not make a look at it run programs.
-    config: ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.quotePath=false'],
-    unsafe: { allowUnsafeFsMonitor: true, allowUnsafeHooksPath: true },
-    allowEnvironment: Object.keys(GIT_ENVIRONMENT),
-  }).env({
-    ...pick(process.env, ['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'XDG_CONFIG_HOME']),
-    ...GIT_ENVIRONMENT,
-  });
-}
-
-/** No prompt, no lock file, no pattern in a path, nothing fetched on the way. */
-const GIT_ENVIRONMENT = {
-  LC_ALL: 'C',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_LITERAL_PATHSPECS: '1',
-  GIT_NO_LAZY_FETCH: '1',
-};
-
-function pick(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  return await realPathOf(path.resolve(file));
 }

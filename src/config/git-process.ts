@@ -1,5 +1,5 @@
-// Runs git for the daemon's own checkout. node:child_process rather than simple-git: a time limit for the whole call
-// that ends its helpers too, and an environment that carries credentials, which simple-git takes for an attack.
+// Runs git, with a time limit for the whole call that ends its helpers too, and without anything that a repository's
+// own settings, or a variable of the environment, could make it run.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { errorCode } from './source-text.ts';
@@ -12,6 +12,13 @@ export interface GitCall {
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
+  /** Characters of stdout that are kept; the rest is dropped. */
+  readonly maxOutput?: number;
+  /**
+   * The repository is not ours: nothing is fetched from anywhere, and the machine's settings hold, which say whose
+   * repositories may be read (`safe.directory`).
+   */
+  readonly isForeign?: boolean;
 }
 
 export type GitResult =
@@ -34,6 +41,18 @@ const SETTINGS = [
   'core.fsmonitor=false',
   'core.autocrlf=false',
   'core.attributesFile=/dev/null',
+  // Programs that a command could start for what it reads, asks or shows.
+  'core.sshCommand=false',
+  'core.gitProxy=',
+  'core.askPass=',
+  'core.editor=false',
+  'core.pager=cat',
+  'core.alternateRefsCommand=',
+  'diff.external=',
+  'gpg.program=false',
+  'gpg.ssh.program=false',
+  'gpg.x509.program=false',
+  'log.showSignature=false',
   // An accepted commit survives a power failure.
   'core.fsync=all',
   // A helper would be asked for other credentials, and be told ours to keep.
@@ -50,7 +69,15 @@ const SETTINGS = [
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
 /** The authority that signs a company's own git server. */
 const AUTHORITIES = ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
-const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'USERPROFILE', 'SYSTEMROOT', 'SSH_AUTH_SOCK'].concat(
+const INHERITED = [
+  'PATH',
+  'HOME',
+  'XDG_CONFIG_HOME',
+  'TMPDIR',
+  'USERPROFILE',
+  'SYSTEMROOT',
+  'SSH_AUTH_SOCK',
+].concat(
   AUTHORITIES,
   PROXIES.flatMap((name) => [name, name.toLowerCase()]),
 );
@@ -63,6 +90,20 @@ const ENVIRONMENT = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_LITERAL_PATHSPECS: '1',
   GIT_ALLOW_PROTOCOL: 'file:https:ssh',
+  // An object that is missing is not fetched on the way, from wherever the repository says.
+  GIT_NO_LAZY_FETCH: '1',
+};
+
+/** A repository of somebody else's is read as it is stored: no lock, no replaced object, no other place, no protocol. */
+const FOREIGN_ENVIRONMENT = {
+  LC_ALL: 'C',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_LITERAL_PATHSPECS: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_PAGER: 'cat',
 };
 
 /** Runs git to its end, at most for `timeoutMs`. Never throws and never prompts. */
@@ -72,18 +113,20 @@ export function runGit({
   env = {},
   timeoutMs = TIMEOUT_MS,
   signal,
+  maxOutput = MAX_OUTPUT,
+  isForeign = false,
 }: GitCall): Promise<GitResult> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve({ type: 'stopped' });
     const child = spawn('git', [...SETTINGS, ...args], {
       cwd: folder,
-      env: { ...inherited(), ...ENVIRONMENT, ...env },
+      env: { ...inherited(), ...(isForeign ? FOREIGN_ENVIRONMENT : ENVIRONMENT), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       // A group of its own, so that ssh and the other helpers end with it.
       detached: true,
     });
-    const stdout = collect(child.stdout);
-    const stderr = collect(child.stderr);
+    const stdout = collect(child.stdout, maxOutput);
+    const stderr = collect(child.stderr, MAX_OUTPUT);
     let ended: GitResult | undefined;
     let killing: NodeJS.Timeout | undefined;
     let draining: NodeJS.Timeout | undefined;
@@ -129,11 +172,11 @@ function inherited(): Record<string, string> {
 }
 
 /** The first of what a stream says; the rest is read and dropped. */
-function collect(stream: NodeJS.ReadableStream): () => string {
+function collect(stream: NodeJS.ReadableStream, max: number): () => string {
   let text = '';
   stream.setEncoding('utf8');
   stream.on('data', (piece: string) => {
-    if (text.length < MAX_OUTPUT) text += piece.slice(0, MAX_OUTPUT - text.length);
+    if (text.length < max) text += piece.slice(0, max - text.length);
   });
   return () => text;
 }

@@ -4,7 +4,7 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import type { AccountRead } from './account-file.ts';
-import { comparePlaces } from './few-issues.ts';
+import { sortedIssues } from './few-issues.ts';
 import { refKey } from './secret-refs.ts';
 
 /** One account's file, sound or not. */
@@ -49,13 +49,6 @@ export function joinAccounts(
       };
     })
     .toSorted((a, b) => compareCodePoints(a.name, b.name) || compareCodePoints(a.file, b.file));
-}
-
-/** Sorted by place, each problem once: a shared catalog is read for many accounts. */
-export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
-  const objects = [...new Set(issues)];
-  const unique = new Map(objects.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
-  return [...unique.values()].toSorted(comparePlaces);
 }
 
 function grouped(

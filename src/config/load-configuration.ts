@@ -40,8 +40,10 @@ export async function loadConfiguration(
   file: string,
   options: LoadOptions = {},
 ): Promise<LoadedConfiguration> {
-  const { checkout, signal, today = currentDay(), files = filesOnDisk(checkout) } = options;
-  const { loaded } = await loadFiles({ file: path.resolve(file), files, today, checkout, signal });
+  const { checkout, signal, today = currentDay() } = options;
+  const machineFile = path.resolve(file);
+  const files = options.files ?? filesOnDisk(checkout, machineFile);
+  const { loaded } = await loadFiles({ file: machineFile, files, today, checkout, signal });
   return loaded;
 }
 

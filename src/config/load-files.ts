@@ -2,13 +2,15 @@
 // the configuration anew for each run (contract, section 7), and parsing a thousand files takes seconds.
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
-import type { ConfigIssue } from '../core/errors.ts';
+import { matchAccounts, strayFiles } from './account-glob.ts';
 import { type AccountContext, type AccountRead, readAccount } from './account-file.ts';
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { joinAccounts, sortedIssues } from './join-accounts.ts';
+import { sortedIssues } from './few-issues.ts';
+import { joinAccounts } from './join-accounts.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
 import type { SecretUse } from './secret-refs.ts';
+import { judgeTrust, trustOf } from './trust.ts';
 import { type CheckoutPlace, type ServiceLayers, readServiceLayers } from './service-layers.ts';
 
 export interface LoadTarget {
@@ -39,6 +41,8 @@ export interface KeptLoad {
   /** What all accounts inherit, as text to compare by. */
   readonly surroundings: string;
   readonly checkout: string | undefined;
+  /** Files that look like accounts and are none, as text to compare by. */
+  readonly strays: string;
   /** By the path of the file. */
   readonly accounts: ReadonlyMap<string, KeptAccount>;
 }
@@ -54,7 +58,8 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const { files, today, signal } = target;
   const service = readServiceLayers(target.file, files, target.checkout);
   const { read, folder } = service;
-  const { matched, issues: globIssues } = matchAccounts(service, target);
+  const hasCheckout = target.checkout !== undefined;
+  const { matched, issues: globIssues } = matchAccounts(service, files, hasCheckout);
   const surroundings = JSON.stringify([read.defaults, read.regions]);
   const known = before?.surroundings === surroundings ? before.accounts : undefined;
   const catalogs = openCatalogs(files);
@@ -70,20 +75,30 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     }
   }
   const checkout = target.checkout?.folder;
-  if (before !== undefined && isSame(before, service, accounts)) {
+  const extended = [...accounts.values()].flatMap(({ catalogs }) => [...catalogs.keys()]);
+  const strayIssues = strayFiles(service, files, { matched, used: new Set([...matched, ...extended]) });
+  const strays = strayIssues.map((issue) => issue.file).join('\0');
+  if (before?.strays === strays && isSame(before, service, accounts)) {
     return checkout === before.checkout ? before : { ...before, checkout };
   }
-  const reads = [...accounts.values()].map((account) => account.read);
+  const trust = await trustOf(service.machine, target.file, files);
+  const reads: AccountRead[] = [];
+  for (const { read: account } of accounts.values()) reads.push(await judgeTrust(account, trust, files));
   const shown = (file: string): string => files.shown(file) ?? folder;
   const joined = joinAccounts(reads, read.settings !== undefined, shown);
-  const issues = [...read.issues, ...globIssues, ...joined.flatMap((account) => account.issues)];
+  const issues = [
+    ...read.issues,
+    ...globIssues,
+    ...strayIssues,
+    ...joined.flatMap((account) => account.issues),
+  ];
   const loaded = {
     ...(read.settings === undefined ? {} : { service: read.settings }),
     accounts: joined,
     issues: sortedIssues(issues),
     secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
   };
-  return { loaded, service, surroundings, checkout, accounts };
+  return { loaded, service, surroundings, checkout, accounts, strays };
 }
 
 /**
@@ -153,23 +168,6 @@ function standingAlone({ settings, issues, ...rest }: AccountRead): AccountRead 
   };
 }
 
-function matchAccounts(
-  { read, folder }: ServiceLayers,
-  { files, checkout }: LoadTarget,
-): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
-  if (read.accounts === undefined) return { matched: [], issues: [] };
-  const { pattern, place } = read.accounts;
-  const matched = files.match(pattern, folder);
-  if (matched.length > 0) return { matched, issues: [] };
-  if (checkout === undefined && read.settings?.source !== undefined) {
-    const message = 'no file matches `accounts` here; the daemon takes the accounts from `source.git`';
-    return { matched, issues: [{ ...place, message, severity: 'warning' }] };
-  }
-  const shown = files.shown(folder) ?? 'what was sent';
-  const message = `no file matches \`accounts\` below ${shown}; add an account's file or mend the glob`;
-  return { matched, issues: [{ ...place, message }] };
-}
-
 function isSame(
   before: KeptLoad,
   service: ServiceLayers,
@@ -184,8 +182,11 @@ function isSame(
   );
 }
 
-function tokenUse({ name, identity }: AccountRead): SecretUse[] {
+function tokenUse({ name, identity, issues }: AccountRead): SecretUse[] {
   if (identity === undefined) return [];
   const { file, line, column } = identity.place;
+  // One that may not be used is not looked for.
+  if (issues.some((issue) => issue.file === file && issue.line === line && issue.column === column))
+    return [];
   return [{ ref: identity.token, what: `token of ${name}`, account: name, file, line, column }];
 }

@@ -3,7 +3,7 @@
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
 import { type DesiredEntry, KINDS, type Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { detached, nameProblem, normalName, oddCharacters } from './name-text.ts';
+import { detached, nameProblem, normalName, oddCharacters, referenceProblem } from './name-text.ts';
 import { nearestWord } from './near-word.ts';
 import { isMistyped, keyText, locate } from './node-lookup.ts';
 import { type Spot, type YamlFile, quoted } from './yaml-file.ts';
@@ -122,7 +122,7 @@ class NameListReader {
     }
     const names = new Map<string, WrittenName>();
     for (const item of list.items) {
-      const former = this.#readName(item as Node, 'an item of `formerly`');
+      const former = this.#readName(item as Node, 'an item of `formerly`', referenceProblem);
       if (former === undefined) continue;
       if (former.name === name?.name) {
         this.#report(
@@ -136,7 +136,7 @@ class NameListReader {
     return [...names.values()];
   }
 
-  #readName(spot: Node, what: string): WrittenName | undefined {
+  #readName(spot: Node, what: string, problemOf = nameProblem): WrittenName | undefined {
     this.#names += 1;
     if (this.#names > MAX_NAMES) {
       if (this.#names === MAX_NAMES + 1)
@@ -148,12 +148,13 @@ class NameListReader {
       this.#report(spot, wrongType(node, what));
       return undefined;
     }
-    const problem = nameProblem(node.value);
+    const problem = problemOf(node.value);
     if (problem !== undefined) {
       this.#report(spot, problem);
       return undefined;
     }
-    const odd = oddCharacters(node.value);
+    // An existing name is what it is.
+    const odd = problemOf === nameProblem ? oddCharacters(node.value) : undefined;
     if (odd !== undefined) {
       const message = `the name ${quoted(node.value)} has invisible or unusual characters (${odd}); remove them unless they are meant`;
       this.#report(spot, message, 'warning');

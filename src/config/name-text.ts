@@ -30,6 +30,19 @@ export function nameProblem(name: string): string | undefined {
   return undefined;
 }
 
+/** No entry of the service has a longer name. */
+const LONGEST_NAME = 1000;
+
+/**
+ * Why a file may not refer to an existing entry by the name; undefined when it may. Such an entry may have any name,
+ * white space at its ends and control characters included.
+ */
+export function referenceProblem(name: string): string | undefined {
+  return name.length > LONGEST_NAME
+    ? `a name has more than ${LONGEST_NAME} characters, which no entry has; shorten it`
+    : undefined;
+}
+
 /** Whether normalising the text could take minutes. */
 export function hasMarkHeap(text: string): boolean {
   return MARK_HEAP.test(text);
@@ -77,8 +90,9 @@ export function normalName(name: string): string {
 
 /**
  * A copy that stands alone. What the parser gives is a window into the file's text, which would keep all of the text in
- * memory for as long as the name; texts of less than 13 characters are never windows.
+ * memory for as long as the name; texts of less than 13 characters are never windows. Half of a character, which has no
+ * bytes, stays.
  */
 export function detached(text: string): string {
-  return text.length < 13 ? text : Buffer.from(text).toString();
+  return text.length < 13 || LONE_SURROGATE.test(text) ? text : Buffer.from(text).toString();
 }

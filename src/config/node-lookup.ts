@@ -19,7 +19,7 @@ export function locate(file: YamlFile, path: NodePath): Located {
   for (const step of path) {
     const parent = file.resolve(found.node);
     if (parent === undefined) return { parent: found.parent };
-    found = child(parent, step);
+    found = child(parent, step, file.occurrence);
   }
   return found;
 }
@@ -30,10 +30,11 @@ export function spotOf({ node, key, parent }: Located): Node {
   return (empty ? key : node) ?? parent;
 }
 
-function child(parent: Node, step: PropertyKey): Located {
+function child(parent: Node, step: PropertyKey, occurrence: number): Located {
   if (isMap(parent)) {
     // The parser's types cannot know that keys and values of a parsed mapping are nodes.
-    const pair = parent.items.find(({ key }) => keyText(key) === String(step));
+    const pairs = parent.items.filter(({ key }) => keyText(key) === String(step));
+    const pair = pairs[occurrence] ?? pairs.at(-1);
     const key = pair?.key as Node | undefined;
     const value = pair?.value as Node | null | undefined;
     return { parent, ...(key === undefined ? {} : { key }), ...(value ? { node: value } : {}) };
@@ -72,9 +73,22 @@ export function plainRoot(
     return isScalar(node) ? node.value : null;
   };
   const mapping = (pairs: readonly Pair[]): Record<string, unknown> =>
-    Object.fromEntries(pairs.map(({ key, value }) => [keyText(key), convert(value)]));
+    Object.fromEntries([...chosen(pairs, file.occurrence)].map(([key, value]) => [key, convert(value)]));
   const value = mapping(file.root.items.filter(({ key }) => !omit.includes(keyText(key))));
   if (excess === undefined) return { value };
   const message = `the file holds more than ${MAX_VALUES} values beside its lists of names; take some out`;
   return { issue: file.issue(excess, message) };
+}
+
+/** The values by their keys; see `YamlFile.occurrence`. */
+function chosen(pairs: readonly Pair[], occurrence: number): ReadonlyMap<string, unknown> {
+  const values = new Map<string, unknown>();
+  const counts = new Map<string, number>();
+  for (const { key, value } of pairs) {
+    const name = keyText(key);
+    const count = counts.get(name) ?? 0;
+    if (count <= occurrence) values.set(name, value);
+    counts.set(name, count + 1);
+  }
+  return values;
 }

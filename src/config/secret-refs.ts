@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { SecretRef } from '../core/settings.ts';
 
-/** `ref` with its path made absolute, relative to the folder of the file that it stands in (contract, section 2). */
+/** `ref` with its path made absolute, relative to the folder of the file that it is in. */
 export function absoluteRef(ref: SecretRef, folder: string): SecretRef {
   return 'env' in ref ? { env: ref.env } : { file: path.resolve(folder, ref.file) };
 }
@@ -10,6 +10,11 @@ export function absoluteRef(ref: SecretRef, folder: string): SecretRef {
 /** The same text for references to the same place. */
 export function refKey(ref: SecretRef): string {
   return 'env' in ref ? `env ${ref.env}` : `file ${ref.file}`;
+}
+
+/** The password of `user:password`; git takes either. Else the value itself. */
+export function passwordOf(value: string): string {
+  return value.slice(value.indexOf(':') + 1);
 }
 
 /** A secret that the configuration refers to, with the place that refers to it. */

@@ -1,30 +1,52 @@
 // Secrets are looked up here and nowhere else. No message of this file repeats a value.
-import { readFileSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import type { ConfigIssue } from '../core/errors.ts';
-import { SecretError } from '../core/errors.ts';
+import type { SecretIssue } from '../core/errors.ts';
+import { ConfigError, SecretError } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
-import type { SecretRef } from '../core/settings.ts';
+import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
-import { errorCode, shownPath } from './source-text.ts';
+import { FileTrouble, readRegularFile } from './regular-file.ts';
+import { passwordOf, type SecretUse } from './secret-refs.ts';
+import { shownRef } from './shown-secret.ts';
+import { OWN_SECRET, untrustedFile } from './trust.ts';
 
 /** No token and no key is longer. */
 const MAX_SECRET_BYTES = 64 * 1024;
 const TOO_LARGE = `has more than ${MAX_SECRET_BYTES / 1024} KiB, which no secret has`;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A text, or why there is none; `isFound` as `shownRef` wants it. */
+type Found = { readonly isFound: boolean } & (
+  | { readonly value: string; readonly mode?: number; readonly uid?: number; readonly realPath?: string }
+  | { readonly problem: string }
+);
+
 /**
- * A warning for each secret of the configuration that is not there or cannot be sent, at the place that refers to it
- * (contract, section 2); `validate --require-secrets` raises them to errors. Nothing is sent anywhere.
+ * A warning for each secret of the configuration that is missing, cannot be sent, or is open to other users of this
+ * machine, at the place that refers to it; `validate --require-secrets` raises them to errors. An error where an
+ * account's token is one of the daemon's own secrets. Nothing is sent anywhere.
  */
-export function checkSecrets(
+export async function checkSecrets(
   { secrets }: Pick<LoadedConfiguration, 'secrets'>,
-  env: Readonly<Record<string, string | undefined>>,
-): ConfigIssue[] {
-  return secrets.flatMap(({ ref, what, isKeyFile, file, line, column }): ConfigIssue[] => {
-    const judge = isKeyFile === true ? emptyProblem : valueProblem;
-    const problem = 'env' in ref ? judge(env[ref.env]) : fileProblem(ref.file, judge);
+  env: Environment,
+): Promise<SecretIssue[]> {
+  const found = await Promise.all(secrets.map(async (use) => ({ use, found: await find(use.ref, env) })));
+  const own = new Set(
+    found.flatMap(({ use, found: one }) =>
+      use.account === undefined && 'value' in one ? [one.value, passwordOf(one.value)] : [],
+    ),
+  );
+  return found.flatMap(({ use, found: one }): SecretIssue[] => {
+    const { what, account, file, line, column } = use;
+    const place = { file, line, column, ...(account === undefined ? {} : { account }) };
+    if (account !== undefined && 'value' in one && one.value !== '' && own.has(one.value)) {
+      return [{ ...place, message: `${what}: ${OWN_SECRET}`, severity: 'error' }];
+    }
+    const unusable = unusableProblem(use, one);
+    const problem = unusable ?? openProblem(one);
     if (problem === undefined) return [];
-    return [{ file, line, column, message: `${what}: ${sourceOf(ref)} ${problem}`, severity: 'warning' }];
+    const message = `${what}: ${shownRef(use.ref, one.isFound)} ${problem}`;
+    return [{ ...place, message, severity: 'warning', ...(unusable === undefined ? { isOpen: true } : {}) }];
   });
 }
 
@@ -33,69 +55,94 @@ export function checkSecrets(
  * error what it is for. Throws SecretError, naming the variable or the file only.
  */
 export async function resolveSecret(ref: SecretRef, what: string): Promise<Secret> {
-  const refuse = (problem: string): SecretError => new SecretError(`${what}: ${sourceOf(ref)} ${problem}`);
-  let value: string | undefined;
-  try {
-    value = 'env' in ref ? process.env[ref.env] : stripped(await readSecret(ref.file));
-  } catch (error) {
-    throw refuse(readProblem(error));
-  }
-  if (value !== undefined && value.length > MAX_SECRET_BYTES) throw refuse(TOO_LARGE);
-  const problem = valueProblem(value);
-  if (value === undefined || problem !== undefined) throw refuse(problem ?? 'is not set');
+  return new Secret((await findUsable(ref, what)).value);
+}
+
+/**
+ * The token of an account, as far as the machine's own file allows it: judged here once more, by the file that was
+ * really read and by the value, since links and contents change after the configuration was loaded. Throws SecretError,
+ * or ConfigError when it may not be used.
+ */
+export async function resolveToken({ name, token, tokenRules }: AccountSettings): Promise<Secret> {
+  const what = `the token of account ${name}`;
+  const { value, realPath } = await findUsable(token, what);
+  if (tokenRules === undefined) return new Secret(value);
+  const problem = realPath === undefined ? undefined : untrustedFile(realPath, tokenRules);
+  const own = await Promise.all(tokenRules.own.map(async (ref) => find(ref, process.env)));
+  const isOwn = own.some((one) => 'value' in one && (one.value === value || passwordOf(one.value) === value));
+  const refusal = isOwn ? OWN_SECRET : problem;
+  if (refusal !== undefined) throw new ConfigError([{ ...tokenRules.place, message: refusal }]);
   return new Secret(value);
 }
 
-function sourceOf(ref: SecretRef): string {
-  return 'env' in ref ? `the environment variable ${ref.env}` : `the file ${shownPath(ref.file)}`;
+async function findUsable(ref: SecretRef, what: string): Promise<Extract<Found, { value: string }>> {
+  const found = await find(ref, process.env);
+  const problem = 'problem' in found ? found.problem : valueProblem(found.value);
+  if (problem === undefined && 'value' in found) return found;
+  throw new SecretError(`${what}: ${shownRef(ref, found.isFound)} ${problem ?? 'is not set'}`);
 }
 
-type Judge = (value: string | undefined) => string | undefined;
+async function find(ref: SecretRef, env: Environment): Promise<Found> {
+  if ('env' in ref) {
+    const value = env[ref.env];
+    if (value === undefined) return { isFound: false, problem: 'is not set' };
+    return value.length > MAX_SECRET_BYTES ? { isFound: true, problem: TOO_LARGE } : { isFound: true, value };
+  }
+  try {
+    const { bytes, ...rest } = await readRegularFile(ref.file, MAX_SECRET_BYTES);
+    return { isFound: true, value: stripped(bytes.toString('utf8')), ...rest };
+  } catch (error) {
+    const code = error instanceof FileTrouble ? error.code : 'unknown';
+    return { isFound: OURS.has(code), problem: readProblem(code) };
+  }
+}
 
-function emptyProblem(value: string | undefined): string | undefined {
-  if (value === undefined) return 'is not set';
+/** Where the file answered, or at least exists. */
+const OURS = new Set(['irregular', 'too_large', 'too_slow']);
+
+function readProblem(code: string): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'is not there';
+  if (code === 'irregular')
+    return 'is not a regular file; write the path of a file that holds the secret and nothing else';
+  if (code === 'too_large') return TOO_LARGE;
+  if (code === 'too_slow') return 'did not answer within 5 s; check the file system that it is on';
+  return `cannot be read (${code})`;
+}
+
+function unusableProblem({ isKeyFile }: SecretUse, found: Found): string | undefined {
+  if ('problem' in found) return found.problem;
+  return isKeyFile === true ? emptyProblem(found.value) : valueProblem(found.value);
+}
+
+/**
+ * Who else of this machine can write or read the file. A group may read it, which is how a daemon is given a file of
+ * root's, unless the file is this user's own, who needs no group.
+ */
+function openProblem(found: Found): string | undefined {
+  if (!('mode' in found) || found.mode === undefined || process.platform === 'win32') return undefined;
+  const { mode, uid } = found;
+  if ((mode & 0o022) !== 0) {
+    return `can be changed by other users (mode ${shownMode(mode)}); set its mode to 0600`;
+  }
+  const isOwn = uid === process.geteuid?.();
+  if ((mode & 0o004) === 0 && (!isOwn || (mode & 0o040) === 0)) return undefined;
+  return `can be read by other users (mode ${shownMode(mode)}); set its mode to 0600, or to 0440 where its group is the daemon’s alone`;
+}
+
+function shownMode(mode: number): string {
+  return (mode & 0o777).toString(8).padStart(4, '0');
+}
+
+function emptyProblem(value: string): string | undefined {
   return value === '' ? 'is empty' : undefined;
 }
 
-function valueProblem(value: string | undefined): string | undefined {
-  if (value === undefined || value === '') return emptyProblem(value);
+function valueProblem(value: string): string | undefined {
+  if (value === '') return 'is empty';
   if (!/^[\x20-\x7e]+$/u.test(value))
     return 'holds characters that a header cannot carry, such as a line break';
   if (value.trim() !== value) return 'begins or ends with white space';
   return undefined;
-}
-
-function fileProblem(file: string, judge: Judge): string | undefined {
-  try {
-    // What is no regular file, such as a pipe, may be readable once only.
-    const found = statSync(file);
-    if (!found.isFile()) return undefined;
-    return found.size > MAX_SECRET_BYTES ? TOO_LARGE : judge(stripped(readFileSync(file, 'utf8')));
-  } catch (error) {
-    return readProblem(error);
-  }
-}
-
-/** At most a little more than a secret may have: a device such as /dev/zero has no end. It may be a pipe. */
-async function readSecret(file: string): Promise<string> {
-  const handle = await open(file);
-  try {
-    const bytes = Buffer.alloc(MAX_SECRET_BYTES + 1);
-    let length = 0;
-    while (length < bytes.length) {
-      const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    }
-    return bytes.toString('utf8', 0, length);
-  } finally {
-    await handle.close();
-  }
-}
-
-function readProblem(error: unknown): string {
-  const code = errorCode(error);
-  return code === 'ENOENT' || code === 'ENOTDIR' ? 'is not there' : `cannot be read (${code})`;
 }
 
 function stripped(text: string): string {

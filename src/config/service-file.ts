@@ -1,11 +1,12 @@
 // rolecall.yaml becomes the settings of the service, complete and with absolute paths (contract, section 2).
 import path from 'node:path';
+import type { Node } from 'yaml';
 import { isLoopback } from '../core/loopback.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import type { NotifySettings, SecretRef, ServiceSettings } from '../core/settings.ts';
+import type { NotifySettings, SecretRef, ServiceSettings, TrustSettings } from '../core/settings.ts';
 import { remoteKind } from './addresses.ts';
-import { fewIssues } from './few-issues.ts';
-import { type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
+import { fewIssues, sortedIssues } from './few-issues.ts';
+import { type Located, type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
 import { judge } from './schema-issues.ts';
 import { type SecretUse, absoluteRef } from './secret-refs.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
@@ -19,6 +20,9 @@ export interface ServiceRead {
   readonly secrets: readonly SecretUse[];
   readonly accounts?: { readonly pattern: string; readonly place: ConfigIssue };
   readonly regions?: ServiceFile['regions'];
+  /** Where it says what only the machine's own file may say. */
+  readonly trustPlace?: ConfigIssue;
+  readonly caFilePlace?: ConfigIssue;
   readonly defaults: ServiceFile['defaults'];
 }
 
@@ -29,14 +33,24 @@ export function readService(filePath: string, read: SourceRead): ServiceRead {
     const mend = read.missing ? '; run `rolecall init` to make it, or name another with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${mend}` }] };
   }
-  const { file, issues: syntaxIssues } = parseYaml(read.source);
-  if (file === undefined) return { ...nothing, issues: syntaxIssues };
+  const { variants = [], issues: syntaxIssues } = parseYaml(read.source);
+  const reads = variants.map((variant) => readVariant(filePath, variant));
+  const last = reads.at(-1);
+  if (last === undefined) return { ...nothing, issues: syntaxIssues };
+  const found = fewIssues(sortedIssues([...syntaxIssues, ...reads.flatMap(({ issues }) => issues)]));
+  if (syntaxIssues.length === 0) return last;
+  // A duplicate key is an error, so nothing is set by whichever value.
+  const { settings: _, ...rest } = last;
+  return { ...rest, issues: found, secrets: [] };
+}
+
+function readVariant(filePath: string, file: YamlFile): ServiceRead {
+  const nothing = { secrets: [], defaults: {} };
   const plain = plainRoot(file, []);
-  if ('issue' in plain) return { ...nothing, issues: [...syntaxIssues, plain.issue] };
+  if ('issue' in plain) return { ...nothing, issues: [plain.issue] };
   const { value: raw } = plain;
   const judged = judge(file, serviceSchema, raw);
   const found = [
-    ...syntaxIssues,
     ...judged.issues,
     ...apiIssues(file, raw),
     ...listenIssues(file, raw),
@@ -52,6 +66,10 @@ export function readService(filePath: string, read: SourceRead): ServiceRead {
       ? {}
       : { accounts: { pattern, place: file.issue(spotOf(locate(file, ['accounts'])), '') } }),
     ...(regions === undefined ? {} : { regions }),
+    ...(Object.hasOwn(raw, 'trust') ? { trustPlace: file.issue(keyOf(locate(file, ['trust'])), '') } : {}),
+    ...(Object.hasOwn(asRecord(raw['api']), 'caFile')
+      ? { caFilePlace: file.issue(spotOf(locate(file, ['api', 'caFile'])), '') }
+      : {}),
     defaults: shape.defaults.safeParse(raw['defaults']).data ?? {},
   };
   if (judged.settings === undefined || issues.some(({ severity }) => severity === 'error'))
@@ -93,6 +111,10 @@ function sourceIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): C
   return [file.issue(spotOf(locate(file, ['source', 'git', 'credentials'])), message, 'warning')];
 }
 
+function keyOf(located: Located): Node {
+  return located.key ?? spotOf(located);
+}
+
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
@@ -114,6 +136,7 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
     },
     daemon: { maxRuns: daemon.maxRuns, runOnStart: daemon.runOnStart, shutdownGraceMs: daemon.shutdownGrace },
     http: { ...http.listen, ...(http.token === undefined ? {} : { token: absoluteRef(http.token, folder) }) },
+    ...(written.trust === undefined ? {} : { trust: trustSettings(written.trust, folder) }),
     notify: written.notify.map((webhook) => notifySettings(webhook, folder)),
     ...(source === undefined ? {} : { source: { git: gitSettings(source.git, folder) } }),
     retention: {
@@ -122,6 +145,22 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
       keepAtLeast: retention.keepAtLeast,
     },
     log,
+  };
+}
+
+function trustSettings(
+  { origins, env, files }: NonNullable<ServiceFile['trust']>,
+  folder: string,
+): TrustSettings {
+  return {
+    ...(origins === undefined ? {} : { origins }),
+    ...(env === undefined ? {} : { env }),
+    ...(files === undefined
+      ? {}
+      : {
+          // As elsewhere, a slash at the end means what is in the folder.
+          files: files.map((glob) => path.resolve(folder, glob.endsWith('/') ? `${glob}**` : glob)),
+        }),
   };
 }
 

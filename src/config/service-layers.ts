@@ -3,7 +3,7 @@
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import type { PinnedFolder } from './files-on-disk.ts';
+import { LEADS_OUT, type PinnedFolder } from './files-on-disk.ts';
 import { type ServiceRead, readService } from './service-file.ts';
 
 /** Where the daemon's checkout is read: `path` is the folder of the configuration in it. */
@@ -14,6 +14,8 @@ export interface CheckoutPlace extends PinnedFolder {
 /** The service as all its files together say it. */
 export interface ServiceLayers {
   readonly read: ServiceRead;
+  /** What the machine's own file says, which alone decides whom to trust. */
+  readonly machine: ServiceRead;
   /** What the glob of `accounts` is relative to. */
   readonly folder: string;
   /** The files that were looked at, those included that are not there, with their digests. */
@@ -33,10 +35,13 @@ export function readServiceLayers(
   const source = files.read(file);
   const digests = new Map([[file, source.digest]]);
   const bootstrap = readService(file, source);
-  if (checkout === undefined) return { read: bootstrap, folder: path.dirname(file), digests };
+  if (checkout === undefined) {
+    return { read: bootstrap, machine: bootstrap, folder: path.dirname(file), digests };
+  }
   if (checkout === null) {
     return {
       read: withoutCheckout(bootstrap, files.shown(file) ?? file),
+      machine: bootstrap,
       folder: path.dirname(file),
       digests,
     };
@@ -46,8 +51,23 @@ export function readServiceLayers(
   const innerSource = files.read(innerFile);
   digests.set(innerFile, innerSource.digest);
   const isMissing = 'issue' in innerSource && innerSource.missing;
-  const read = isMissing ? bootstrap : layered(bootstrap, readService(innerFile, innerSource));
-  return { read, folder, digests };
+  if (isMissing) return { read: bootstrap, machine: bootstrap, folder, digests };
+  const inner = withoutOutside(readService(innerFile, innerSource), files);
+  return { read: layered(bootstrap, inner), machine: bootstrap, folder, digests };
+}
+
+/** The file of the repository, with what it may not say as issues. */
+function withoutOutside({ settings, issues, ...inner }: ServiceRead, files: ConfigurationFiles): ServiceRead {
+  const { caFilePlace, trustPlace } = inner;
+  const found = [...issues];
+  const caFile = settings?.api.caFile;
+  const isOutside = caFile !== undefined && files.leadsOut(caFile);
+  if (isOutside && caFilePlace !== undefined) found.push({ ...caFilePlace, message: LEADS_OUT });
+  if (trustPlace !== undefined) {
+    const message = '`trust` is not used here: it is read from the machine’s own file only; take it out';
+    found.push({ ...trustPlace, message, severity: 'warning' });
+  }
+  return { ...inner, issues: found, ...(settings === undefined || isOutside ? {} : { settings }) };
 }
 
 function layered(bootstrap: ServiceRead, inner: ServiceRead): ServiceRead {

@@ -6,10 +6,12 @@ import {
   expectations,
   gitUrl,
   listenAddress,
+  originGlob,
   pathText,
   secretRef,
   size,
   unspeakable,
+  variableGlob,
   webhookUrl,
 } from './field-formats.ts';
 import { inheritedShape } from './policy-schema.ts';
@@ -84,7 +86,9 @@ export const serviceSchema = z
   .strictObject({
     accounts: pathText()
       .prefault('accounts/*.yaml')
-      .describe('The account files: a glob, relative to this file; * and ? stay within a folder.'),
+      .describe(
+        'The account files: a glob, relative to this file; * and ? stay within a folder, ** is any number of folders.',
+      ),
     store: pathText()
       .prefault('../data/rolecall.db')
       .describe('The SQLite file, relative to this file; made when missing.'),
@@ -114,6 +118,26 @@ export const serviceSchema = z
       })
       .prefault({})
       .describe('The HTTP interface of the daemon.'),
+    trust: z
+      .strictObject({
+        origins: z
+          .array(originGlob())
+          .optional()
+          .describe('Where tokens may be sent: globs over https://host or https://host:port.'),
+        env: z
+          .array(variableGlob())
+          .optional()
+          .describe('Variables that account files may use as tokens: globs over their names.'),
+        files: z
+          .array(pathText())
+          .optional()
+          .describe('Files that account files may use as tokens: globs over real paths; ** is any folders.'),
+      })
+      .optional()
+      .describe(
+        'What account files may use. Left out: anything; with source.git the origins of the regions of this file, ' +
+          'any variable, and files in /run/secrets, /run/credentials and /var/run/secrets.',
+      ),
     notify: z.array(notifySchema).prefault([]).describe('Webhooks that hear of changes of state.'),
     source: z
       .strictObject({ git: gitSchema.describe('A repository of which the daemon keeps its own checkout.') })

@@ -30,12 +30,22 @@ export interface YamlFile {
   readonly path: string;
   readonly text: string;
   readonly root: YAMLMap;
+  /** Of a key that a mapping has several times, this one counts, or the last one before it. */
+  readonly occurrence: number;
   /** The node that an alias stands for, else the node itself. */
   readonly resolve: (node: unknown) => Node | undefined;
   readonly issue: (spot: Spot, message: string, severity?: ConfigIssue['severity']) => ConfigIssue;
 }
 
-export type YamlRead = { readonly file?: YamlFile; readonly issues: readonly ConfigIssue[] };
+export type YamlRead = {
+  readonly file?: YamlFile;
+  /** The file as it would be read with each of its duplicate keys in turn; `file` alone when there are none. */
+  readonly variants?: readonly YamlFile[];
+  readonly issues: readonly ConfigIssue[];
+};
+
+/** More values of one key are not judged. */
+const MAX_VARIANTS = 5;
 
 /** Parses one document; a file with any syntax error is not looked at further, since its nodes would be guesses. */
 export function parseYaml({ path, shown, text }: SourceText): YamlRead {
@@ -69,7 +79,10 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
     .map((key) => issue(key, `duplicate key ${quoted(String(key.value))}; keep one of them`));
   const resolve = (node: unknown): Node | undefined =>
     isAlias(node) ? survey.targets.get(node) : asNode(node);
-  return { file: { path, text, root, resolve, issue }, issues };
+  const file: YamlFile = { path, text, root, occurrence: 0, resolve, issue };
+  const count = Math.min(survey.duplicateKeys.length + 1, MAX_VARIANTS);
+  const variants = Array.from({ length: count }, (_, occurrence) => ({ ...file, occurrence }));
+  return { file, variants, issues };
 }
 
 /** On its own, so that whoever keeps it, or an issue, does not keep the nodes or the text of the file. */
@@ -92,14 +105,22 @@ const EXCESSES = {
   deep: TOO_DEEP,
 } as const;
 
-/** `text` in double quotes, shortened, with what would not show or would break the line escaped. */
+/**
+ * `text` in double quotes, shortened, in one line. What cannot be seen stays as it is: whoever shows a message escapes
+ * it, once.
+ */
 export function quoted(text: string): string {
   const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
-  return JSON.stringify(short).replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  const inLine = short.replace(/[\n\r\t"]/gu, (character) => ESCAPES[character] ?? character);
+  return `"${inLine}"`;
 }
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\n': String.raw`\n`,
+  '\r': String.raw`\r`,
+  '\t': String.raw`\t`,
+  '"': String.raw`\"`,
+};
 
 /** Counted apart from the parser, which does not see the end of a line that it stumbles over. */
 function countedLines(text: string): LineCounter {

@@ -10,6 +10,14 @@ export interface ConfigIssue {
   readonly severity: 'error' | 'warning';
 }
 
+/** A problem of a secret that the configuration refers to. */
+export interface SecretIssue extends ConfigIssue {
+  /** Whose secret it is; absent for the service's own. */
+  readonly account?: string;
+  /** It can be used, and other users of this machine can read or change it. */
+  readonly isOpen?: boolean;
+}
+
 /** `file:line:column: message`, the form in which every tool and editor understands a position. */
 export function formatConfigIssue(issue: ConfigIssue): string {
   return `${issue.file}:${issue.line}:${issue.column}: ${issue.message}`;

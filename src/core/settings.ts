@@ -1,8 +1,23 @@
 // What the configuration says, after validation, inheritance and unit conversion. Made by config/, read by all rooms.
 import type { DesiredCatalog, Policy } from './catalog.ts';
+import type { ConfigIssue } from './errors.ts';
 
 /** Where a secret is found; never the secret itself. */
 export type SecretRef = { readonly env: string } | { readonly file: string };
+
+/** What the machine's own file allows the token of an account to be. */
+export interface TokenRules {
+  /** Globs over the real paths of secret files; null: any file. */
+  readonly files: readonly string[] | null;
+  /** The real paths of the daemon's own secret files, which are never an account's token. */
+  readonly ownFiles: readonly string[];
+  /** The daemon's own secrets, which are never an account's token by their values either. */
+  readonly own: readonly SecretRef[];
+  /** The machine's own file, for messages. */
+  readonly decidedBy: string;
+  /** Where the account names its token. */
+  readonly place: ConfigIssue;
+}
 
 export interface ApiSettings {
   readonly concurrency: number;
@@ -16,6 +31,13 @@ export interface ApiSettings {
   readonly maxResponseBytes: number;
   /** Absolute path of a PEM file with additional authorities. */
   readonly caFile?: string;
+}
+
+/** Globs over origins, variables and files (absolute). */
+export interface TrustSettings {
+  readonly origins?: readonly string[];
+  readonly env?: readonly string[];
+  readonly files?: readonly string[];
 }
 
 export interface NotifySettings {
@@ -49,6 +71,8 @@ export interface ServiceSettings {
   readonly http: { readonly host: string; readonly port: number; readonly token?: SecretRef };
   readonly notify: readonly NotifySettings[];
   readonly source?: { readonly git: GitSourceSettings };
+  /** What account files may use; what is left out has the default of the configuration's source. */
+  readonly trust?: TrustSettings;
   readonly retention: { readonly runsMs: number; readonly snapshotsMs: number; readonly keepAtLeast: number };
   readonly log: {
     readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -67,6 +91,8 @@ export interface AccountSettings {
   /** The pinned remote account id. */
   readonly accountId?: string;
   readonly token: SecretRef;
+  /** Absent where nothing restricts it. */
+  readonly tokenRules?: TokenRules;
   readonly mode: 'plan' | 'approve' | 'apply';
   readonly schedule: string;
   readonly timezone: string;

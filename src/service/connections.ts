@@ -1,10 +1,9 @@
 // Opens accounts: shares connections and pace between the reader and the writer of an account, and between accounts
 // of one base address. The composition root makes one of these for a process.
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import type PQueue from 'p-queue';
-import { ConfigError, ServiceError } from '../core/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
@@ -22,6 +21,8 @@ export interface ConnectionOptions {
   readonly api: ApiSettings;
   readonly version: string;
   readonly token: (account: AccountSettings) => Promise<Secret>;
+  /** The text of `api.caFile`. Throws ConfigError. */
+  readonly authorities: (file: string) => Promise<string>;
   /** Until when the service asked that the account be left alone, from the journal. */
   readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
@@ -74,7 +75,11 @@ export function createConnections(options: ConnectionOptions): Connections {
   }
 
   async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
-    routes ??= routesFor(api);
+    // One that could not be made is tried again by the next run.
+    const opening = (routes ??= routesFor(options).catch((error: unknown) => {
+      routes = undefined;
+      throw error;
+    }));
     const token = await options.token(account);
     claimToken(account, token);
     const transport = createTransport({
@@ -83,7 +88,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       userAgent: `rolecall/${options.version}`,
       timeoutMs: api.timeoutMs,
       maxResponseBytes: api.maxResponseBytes,
-      dispatcher: (await routes).to(account.baseUrl),
+      dispatcher: (await opening).to(account.baseUrl),
       kill: signals.kill,
     });
     const requests = createRequests(transport, paceOf(account), {
@@ -117,8 +122,8 @@ interface OpenAccount {
   readonly token: Secret;
 }
 
-async function routesFor(api: ApiSettings): Promise<Routes> {
-  const ca = api.caFile === undefined ? undefined : [...rootCertificates, await readAuthorities(api.caFile)];
+async function routesFor({ api, authorities }: ConnectionOptions): Promise<Routes> {
+  const ca = api.caFile === undefined ? undefined : [...rootCertificates, await authorities(api.caFile)];
   const options = {
     connections: api.hostConcurrency,
     pipelining: 1,
@@ -130,21 +135,4 @@ async function routesFor(api: ApiSettings): Promise<Routes> {
     keepAliveMaxTimeout: 30_000,
   };
   return openRoutes(options, ca);
-}
-
-async function readAuthorities(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new ConfigError([
-      {
-        file,
-        line: 1,
-        column: 1,
-        severity: 'error',
-        message: `api.caFile cannot be read (${reason}); name a PEM file`,
-      },
-    ]);
-  }
 }

@@ -87,7 +87,14 @@ const WRONG: readonly (readonly [string, readonly string[], readonly (readonly [
   ['an unknown enum value', ['policy: { delete: unusd }'], [['3:19', /did you mean unused/]]],
   ['a duration without a unit', ['policy: { unusedFor: 24 }'], [['3:22', /duration/]]],
   ['a schedule that is none', ['schedule: "61 * * * *"'], [['3:11', /./]]],
-  ['a region and an address', ['region: eu'], [['1:1', /either/]]],
+  [
+    'a region and an address',
+    ['region: eu'],
+    [
+      ['1:1', /either/],
+      ['3:9', /unknown region/],
+    ],
+  ],
   ['a tab as indentation', ['skills:', '\t- A'], [['4:1', /tab/]]],
   [
     'a merge conflict',

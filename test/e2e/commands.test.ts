@@ -1,5 +1,5 @@
 // The commands beside plan and apply, and what all of them share: formats, files, colours, help (contract, section 3).
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { doings, hoursAgo, leaves, type RunJson, scene, TOKEN } from '../support/scene.ts';
@@ -28,6 +28,7 @@ test('validate needs neither network nor secrets, warns of what is missing, and 
   expect(strict.stdout).toContain('3 errors');
   const env = { HTTP_TOKEN: 'x', NOT_SET: 'y' };
   workspace.write('config/accounts/nowhere', 'z\n');
+  chmodSync(join(workspace.folder, 'config/accounts/nowhere'), 0o600);
   const good = await workspace.run(['validate', '--require-secrets'], { env });
   expect(good).toMatchObject({ status: 0, stdout: 'The configuration is valid.\n' });
   expect(existsSync(join(workspace.folder, 'data'))).toBe(false);

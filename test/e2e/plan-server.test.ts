@@ -323,7 +323,9 @@ const THEFTS: readonly (readonly [
   ],
 ];
 
-test.each(THEFTS)('an account that %s is refused, and its token goes nowhere', async (_, files) => {
+test.each(THEFTS)('an account that %s is refused, and its token goes nowhere', async (what, files) => {
+  // The files themselves are wrong then, whichever daemon reads them.
+  const isInvalid = what === 'has the token of the interface';
   const recorder = await startRecorder();
   const { s, desk, ask, daemon } = await stage(
     { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
@@ -342,9 +344,10 @@ test.each(THEFTS)('an account that %s is refused, and its token goes nowhere', a
   );
   for (const [name, text] of Object.entries(files(recorder, s))) desk.write(`config/${name}`, text);
   const result = await ask();
-  expect(result.status).toBe(1);
+  expect(result.status).toBe(isInvalid ? 4 : 1);
   const plans = plansOf(result);
-  expect(plans.get('beta')).toMatchObject({ status: 'failed', error: { code: 'identity_mismatch' } });
+  const code = isInvalid ? 'config_invalid' : 'identity_mismatch';
+  expect(plans.get('beta')).toMatchObject({ status: 'failed', error: { code } });
   expect(plans.get('acme')).toMatchObject({ status: 'planned' });
   expect(recorder.requests).toEqual([]);
   expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));

@@ -55,6 +55,8 @@ async function stage(): Promise<Stage> {
     'config/rolecall.yaml',
     [
       'store: ../data/rolecall.db',
+      // Where tokens may be sent is not the repository’s to say.
+      `trust: { origins: ["${sandbox.url}"] }`,
       WITH_TOKEN,
       `source: { git: { url: "file://${origin}", branch: main, path: config, interval: 1s } }`,
       '',

@@ -1,4 +1,5 @@
 // The stage of a script: the real sandbox, client, store and use cases, under the virtual clock.
+import { readAuthorities } from '../../../src/config/authorities.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -145,6 +146,7 @@ function startProgram({ script, sandbox, file, newRunId }: Start): Program {
     throttledUntilMs: async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
     observer: () => ({ request: () => undefined, retry: () => undefined }),
     isConfigured: () => true,
+    authorities: readAuthorities,
   });
   const deps: ApplyDeps = {
     service: connections,

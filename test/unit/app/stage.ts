@@ -1,5 +1,6 @@
 // A run with everything real but time: the sandbox over HTTP, the client, the store in a file, and a clock that goes
 // forward by itself whenever somebody waits, so that a settle of half a minute takes none.
+import { readAuthorities } from '../../../src/config/authorities.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,6 +78,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     throttledUntilMs: async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
     observer: () => ({ request: () => undefined, retry: () => undefined }),
     isConfigured: () => true,
+    authorities: readAuthorities,
   });
   onTestFinished(() => connections.close());
   let runs = 0;

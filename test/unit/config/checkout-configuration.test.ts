@@ -68,7 +68,7 @@ describe('the configuration of a checkout', () => {
 
   test('takes accounts, regions, defaults and api from its own file, and the rest from the service', async () => {
     const { source, checkout, bootstrap } = await scene(
-      'regions: { eu: "https://bootstrap.example.com" }\ndefaults: { mode: apply }\nstore: own.db\nhttp: { listen: "127.0.0.1:1", token: { env: OWN } }',
+      'regions: { us: "https://eu.example.com:443/us" }\ntrust: { files: [../**/secret] }\ndefaults: { mode: apply }\nstore: own.db\nhttp: { listen: "127.0.0.1:1", token: { env: OWN } }',
       {
         'config/rolecall.yaml': `${SERVICE}defaults: { jitter: 1s }\napi: { retries: 1, caFile: ca.pem }\nstore: other.db\nhttp: { token: { env: OTHER } }\naccounts: all/*.yaml`,
         'config/all/a.yaml': 'region: eu\ntoken: { file: ../../secret }\nskills: [A]',
@@ -93,7 +93,7 @@ describe('the configuration of a checkout', () => {
   });
 
   test('checks all of its own file, and names files by their paths in the repository', async () => {
-    const { source, checkout, origin } = await scene('', {
+    const { source, checkout, origin } = await scene(SERVICE, {
       'config/rolecall.yaml': `${SERVICE}notfy: []`,
       'config/accounts/a.yaml': `${ACCOUNT}mode: soon`,
       'config/accounts/b.yaml': `${ACCOUNT.replace('A_', 'B_')}extends: [../../c.yaml]`,

@@ -174,6 +174,7 @@ describe('git', () => {
       'GIT_CONFIG_GLOBAL',
       'GIT_LITERAL_PATHSPECS',
       'GIT_ALLOW_PROTOCOL',
+      'GIT_NO_LAZY_FETCH',
     ];
     expect(given.filter((name) => !needed.includes(name))).toEqual([]);
     expect(given).toEqual(expect.arrayContaining(['PATH', 'https_proxy', 'SSH_AUTH_SOCK']));

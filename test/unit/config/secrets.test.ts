@@ -1,3 +1,4 @@
+import { chmodSync, chownSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { checkSecrets, resolveSecret } from '../../../src/config/secrets.ts';
@@ -16,7 +17,8 @@ describe('a missing secret', () => {
       'accounts/d.yaml': 'region: eu\ntoken: { env: BAD }',
       good: 's3cr3t\n',
     });
-    const issues = checkSecrets(loaded, { HTTP: 's3cr3t', A_TOKEN: '', BAD: 's3c\nr3t' });
+    chmodSync(path.join(loaded.folder, 'good'), 0o600);
+    const issues = await checkSecrets(loaded, { HTTP: 'an0ther', A_TOKEN: '', BAD: 's3c\nr3t' });
     expect(
       issues.map(({ file, line, column, severity }) => [path.basename(file), line, column, severity]),
     ).toEqual([
@@ -36,11 +38,14 @@ test('a private key for ssh may have several lines, and has to be there', async 
     `source: { git: { url: "git@host:a.git", credentials: { file: ${file} } } }`;
   const key = '-----BEGIN KEY-----\nABC\n-----END KEY-----\n';
   const there = await load({ 'rolecall.yaml': service('key'), key });
-  expect(checkSecrets(there, {})).toEqual([]);
+  chmodSync(path.join(there.folder, 'key'), 0o600);
+  expect(await checkSecrets(there, {})).toEqual([]);
   const empty = await load({ 'rolecall.yaml': service('key'), key: '' });
-  expect(checkSecrets(empty, {})).toMatchObject([{ message: expect.stringContaining('is empty') }]);
+  expect(await checkSecrets(empty, {})).toMatchObject([{ message: expect.stringContaining('is empty') }]);
   const missing = await load({ 'rolecall.yaml': service('nowhere') });
-  expect(checkSecrets(missing, {})).toMatchObject([{ message: expect.stringContaining('is not there') }]);
+  expect(await checkSecrets(missing, {})).toMatchObject([
+    { message: expect.stringContaining('is not there') },
+  ]);
 });
 
 describe('a file that is no secret', () => {
@@ -49,13 +54,109 @@ describe('a file that is no secret', () => {
       'accounts/a.yaml': 'region: eu\ntoken: { file: ../large }',
       large: 'x'.repeat(64 * 1024 + 1),
     });
-    expect(checkSecrets(loaded, {})).toMatchObject([{ message: expect.stringContaining('64 KiB') }]);
+    expect(await checkSecrets(loaded, {})).toMatchObject([{ message: expect.stringContaining('64 KiB') }]);
   });
 
   test.skipIf(process.platform === 'win32')('is not read to an end that it does not have', async () => {
     await expect(resolveSecret({ file: '/dev/zero' }, 'token')).rejects.toThrow(
-      'token: the file /dev/zero has more than 64 KiB, which no secret has',
+      'token: the file /dev/zero is not a regular file; write the path of a file that holds the secret and nothing else',
     );
+  });
+});
+
+describe('a secret file that others may use', () => {
+  test.each([
+    ['0600', undefined],
+    ['0400', undefined],
+    ['0640', 'can be read by other users (mode 0640)'],
+    ['0644', 'can be read by other users (mode 0644)'],
+    ['0604', 'can be read by other users (mode 0604)'],
+    ['0620', 'can be changed by other users (mode 0620)'],
+    ['0602', 'can be changed by other users (mode 0602)'],
+    ['0666', 'can be changed by other users (mode 0666)'],
+  ])('is warned about by its mode %s', async (mode, problem) => {
+    const loaded = await load({
+      'accounts/a.yaml': 'region: eu\ntoken: { file: ../token }',
+      token: 's3cr3t',
+    });
+    chmodSync(path.join(loaded.folder, 'token'), Number.parseInt(mode, 8));
+    const issues = await checkSecrets(loaded, {});
+    expect(issues.map(({ message, account, severity }) => [account, severity, message])).toEqual(
+      problem === undefined ? [] : [['a', 'warning', expect.stringContaining(problem)]],
+    );
+  });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'may be read by the group of a daemon that does not own it',
+    async () => {
+      const loaded = await load({
+        'accounts/a.yaml': 'region: eu\ntoken: { file: ../token }',
+        token: 's3cr3t',
+      });
+      const file = path.join(loaded.folder, 'token');
+      chmodSync(file, 0o440);
+      chownSync(file, 65534, 65534);
+      expect(await checkSecrets(loaded, {})).toEqual([]);
+    },
+  );
+});
+
+describe('a token that was pasted in place of a name', () => {
+  test.each([
+    'ghp_abcdefghijklmnopqrstuvwxyz0123456789',
+    'sk_live_51HxAbCdEfGhIjKlMnOpQrStUvWxYz',
+    'A1B2C3D4E5F6A7B8C9D0',
+    'supersecrettoken',
+    'TOKENTOKENTOKENTOKENTOKENTOKEN',
+    'xoxb_1234567890_abcdef',
+    'eyJhbGciOiJIUzI1NiJ9',
+  ])('is not repeated when %s is no variable', async (token) => {
+    const loaded = await load({ 'accounts/a.yaml': `region: eu\ntoken: { env: ${token} }` });
+    const [issue] = await checkSecrets(loaded, {});
+    expect(issue).toMatchObject({
+      line: 2,
+      column: 8,
+      message: expect.stringContaining('its name is not shown'),
+    });
+    expect(JSON.stringify(issue)).not.toContain(token);
+    const error: unknown = await resolveSecret({ env: token }, 'token').catch((thrown: unknown) => thrown);
+    expect(String(error)).not.toContain(token);
+  });
+
+  test.each([
+    'ghp_abcdefghijklmnopqrstuvwxyz0123456789',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P',
+    'abc/dEf0/ghi+jkL9==',
+    'supersecrettoken1',
+    'x'.repeat(300),
+    '3f8a9c1e-7b2d-4e5f-8a9b-0c1d2e3f4a5b',
+  ])('is not repeated when there is no file %s', async (token) => {
+    const loaded = await load({ 'accounts/a.yaml': `region: eu\ntoken: { file: "${token}" }` });
+    const [issue] = await checkSecrets(loaded, {});
+    expect(issue?.message).toContain('its name is not shown');
+    expect(issue?.message).not.toContain(token.slice(0, 12));
+    const { settings } = loaded.accounts[0] ?? {};
+    const error: unknown = await resolveSecret(settings?.token ?? { env: 'A' }, 'token').catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(String(error)).not.toContain(token.slice(0, 12));
+  });
+
+  test.each(['ACME_EU_TOKEN', 'TOKEN_2', 'K8S_EU_TOKEN', 'A'])(
+    'is told apart from the variable %s',
+    async (name) => {
+      await expect(resolveSecret({ env: name }, 'token')).rejects.toThrow(
+        `the environment variable ${name} is not set`,
+      );
+    },
+  );
+
+  test.each([
+    '/run/secrets/rolecall-accounts/acme-eu',
+    '/run/credentials/rolecall.service/token_acme-eu',
+    '/etc/no/Secret.txt',
+  ])('is told apart from the file %s', async (file) => {
+    await expect(resolveSecret({ file }, 'token')).rejects.toThrow(`the file ${file} is not there`);
   });
 });
 
@@ -90,6 +191,6 @@ describe('resolving a secret', () => {
     await expect(resolveSecret({ file: '/no/such/file' }, 'token')).rejects.toThrow(
       /\/no\/such\/file is not there/u,
     );
-    await expect(resolveSecret({ file: '/' }, 'token')).rejects.toThrow(/cannot be read \(EISDIR\)/u);
+    await expect(resolveSecret({ file: '/' }, 'token')).rejects.toThrow(/the file \/ is not a regular/u);
   });
 });

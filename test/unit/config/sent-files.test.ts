@@ -38,7 +38,10 @@ describe('a configuration that was collected', () => {
       'config/accounts/a.yaml': `${ACCOUNT}extends: [../../shared/c.yaml]\nskills: [Ä]`,
       'shared/c.yaml': 'skills: [B]',
     });
-    expect(collected.loaded.issues).toEqual([]);
+    expect(collected.loaded.issues.map(({ file, severity }) => [path.basename(file), severity])).toEqual([
+      ['.hidden.yaml', 'warning'],
+      ['b.yml', 'warning'],
+    ]);
   });
 
   test('loads from memory as it does from the disk', async () => {
@@ -88,7 +91,7 @@ describe('a configuration that was sent', () => {
     const folder = workspace({ token: 's3cr3t', 'ca.pem': 's3cr3t' });
     const loaded = await loadSent(
       {
-        'rolecall.yaml': `${SERVICE}api: { caFile: ca.pem }\nhttp: { token: { file: token } }`,
+        'rolecall.yaml': `${SERVICE}api: { caFile: ca.pem }\nhttp: { token: { file: http } }`,
         'accounts/a.yaml': 'region: eu\ntoken: { file: ../token }',
       },
       folder,

@@ -196,6 +196,7 @@ notify:
   - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY }, remindEvery: 1h }
   - { url: "https://hooks.example.com/a?b=c" }
 source: { git: { url: "https://git.example.com/b.git", credentials: { env: GIT } } }
+trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: [A, ACME_*], files: [/run/secrets/**, secrets/*] }
 `
         .replace('settle: 500ms', 'settle: 11s')
         .replace('1GB', '100MB'),
@@ -220,6 +221,11 @@ source: { git: { url: "https://git.example.com/b.git", credentials: { env: GIT }
           remindEveryMs: 86_400_000,
         },
       ],
+      trust: {
+        origins: ['https://*.example.com', 'https://10.0.0.?:8443'],
+        env: ['A', 'ACME_*'],
+        files: ['/run/secrets/**', path.join(folder, 'secrets/*')],
+      },
       source: {
         git: {
           url: 'https://git.example.com/b.git',
@@ -248,7 +254,9 @@ source: { git: { url: "https://git.example.com/b.git", credentials: { env: GIT }
     ['/srv/a.git', '/srv/a.git'],
     ['../a.git', '/a.git'],
   ])('may name the repository %s', async (written, url) => {
-    const { service, lines, folder } = await loadService(`source: { git: { url: "${written}" } }`);
+    const { service, lines, folder } = await loadService(
+      `source: { git: { url: "${written}" } }\ntrust: { origins: ["*"] }`,
+    );
     expect(lines).toEqual([]);
     const expected = written.startsWith('..') ? path.join(path.dirname(folder), url) : url;
     expect(service?.source?.git.url).toBe(expected);
@@ -256,7 +264,7 @@ source: { git: { url: "https://git.example.com/b.git", credentials: { env: GIT }
 
   test('is warned of a key for ssh that is in no file', async () => {
     const { service, lines } = await loadService(
-      'source: { git: { url: "git@host:a.git", credentials: { env: KEY } } }',
+      'source: { git: { url: "git@host:a.git", credentials: { env: KEY } } }\ntrust: { origins: ["*"] }',
     );
     expect(lines).toEqual([expect.stringMatching(/^rolecall\.yaml:1:54 warning this is not used: for ssh/u)]);
     expect(service?.source).toBeDefined();
@@ -290,7 +298,7 @@ source: { git: { url: "https://git.example.com/b.git", credentials: { env: GIT }
     });
     mkdirSync(path.join(folder, 'y/accounts/folder.yaml'));
     const { accounts, issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
-    expect(issues).toEqual([]);
+    expect(issues).toMatchObject([{ file: expect.stringContaining('.hidden.yaml'), severity: 'warning' }]);
     expect(accounts.map(({ name }) => name)).toEqual(['a', 'b']);
   });
 });

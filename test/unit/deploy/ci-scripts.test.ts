@@ -324,7 +324,7 @@ describe.skipIf(!hasPrograms())('a job that applies', () => {
     );
     expect({ status, output }).toMatchObject({ status: 0 });
     const calls = existsSync(join(folder, 'calls')) ? readFileSync(join(folder, 'calls'), 'utf8') : '';
-    expect(calls).toBe(isNewest ? 'validate --require-secrets\napply --yes --allow-held\n' : '');
+    expect(calls).toBe(isNewest ? 'validate --require-secrets\nplan\napply --all --yes --allow-held\n' : '');
     expect(output.includes('main has moved on')).toBe(!isNewest);
   });
 });

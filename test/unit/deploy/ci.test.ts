@@ -83,7 +83,7 @@ describe('the GitHub workflows', () => {
     expect(writing).toBeGreaterThan(newest);
     expect(steps[writing]?.at('if').value).toBe("steps.newest.outputs.is == 'true'");
     expect(steps[writing]?.at('run').text()).toMatch(
-      /rolecall validate --require-secrets\n[^]*rolecall apply --yes --allow-held/,
+      /rolecall validate --require-secrets\n[^]*rolecall plan \|\|[^]*rolecall apply --all --yes --allow-held/,
     );
   });
 });
@@ -130,7 +130,8 @@ describe('the GitLab pipeline', () => {
     expect(script[0]).toContain('git ls-remote origin');
     expect(script.slice(1)).toEqual([
       'rolecall validate --require-secrets',
-      'rolecall apply --yes --allow-held',
+      'rolecall plan || echo "rolecall plan ended with status $?"',
+      'rolecall apply --all --yes --allow-held',
     ]);
   });
 

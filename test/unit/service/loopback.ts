@@ -1,4 +1,5 @@
 // A loopback server whose every answer a test decides, and the client that asks it, both closed after the test.
+import { readAuthorities } from '../../../src/config/authorities.ts';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -112,6 +113,7 @@ export function connect(api: Partial<ApiSettings> = {}, more: Partial<Connection
     throttledUntilMs: () => Promise.resolve(null),
     observer: () => ({ request: () => undefined, retry: () => undefined }),
     isConfigured: () => true,
+    authorities: readAuthorities,
     ...more,
   });
   onTestFinished(() => connections.close());

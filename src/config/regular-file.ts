@@ -1,0 +1,241 @@
+// Reads a file that the configuration names without trusting it to be one: a pipe, a device, or a file of a mount that
+// does not answer must neither block this process nor use up the four threads that Node reads files with.
+import { spawn } from 'node:child_process';
+import { constants, readlinkSync } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface RegularFile {
+  readonly bytes: Buffer;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  /** Where the file that was read really is, whatever links lead to it. */
+  readonly realPath: string;
+}
+
+/** Why there are no bytes: the `code` of the system, or one of ours. */
+export class FileTrouble extends Error {
+  override readonly name = 'FileTrouble';
+  readonly code: string;
+
+  /** `irregular`, `too_large` and `too_slow` are ours. */
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+/** A disk answers within milliseconds. */
+const DEADLINE_MS = 5000;
+/** Of the four threads of Node; the others stay free for everything else. */
+const AT_ONCE = 2;
+const MAX_CHILDREN = 4;
+
+/** The reads that are under way, by file and size. */
+const reads = new Map<string, Promise<RegularFile>>();
+/** Those that have not answered within the deadline. Nothing can end them but the file's own mount. */
+const stuck = new Set<string>();
+const waiting: (() => void)[] = [];
+let running = 0;
+let children = 0;
+
+/**
+ * The bytes of a regular file of at most `maxBytes`, within five seconds. Throws FileTrouble. Who asks for a file that
+ * is being read gets that reading; one that has not answered fails at once until it does.
+ */
+export async function readRegularFile(file: string, maxBytes: number): Promise<RegularFile> {
+  const key = `${maxBytes} ${file}`;
+  if (stuck.has(key)) throw new FileTrouble('too_slow');
+  const reading = reads.get(key) ?? start(key, file, maxBytes);
+  return await reading;
+}
+
+/** Whether a read hangs in the system. */
+export function hasStuckReads(): boolean {
+  return stuck.size > 0;
+}
+
+/** Ends the process. An ordinary exit waits for reads that hang, so with one of these the process kills itself. */
+export function exitNow(status: number): never {
+  if (hasStuckReads()) process.kill(process.pid, 'SIGKILL');
+  process.exit(status);
+}
+
+/**
+ * A path without links on the way, also when its end does not exist. Gives the path unchanged when the system does not
+ * answer in time: whoever reads the file has to look at `realPath` again.
+ */
+export async function realPathOf(file: string): Promise<string> {
+  if (stuck.size >= AT_ONCE) return file;
+  const key = `path ${file}`;
+  if (stuck.has(key)) return file;
+  await turn();
+  return await inTime(key, resolveLinks(file)).catch(() => file);
+}
+
+async function start(key: string, file: string, maxBytes: number): Promise<RegularFile> {
+  const reading = (async () =>
+    (await turn()) === 'here'
+      ? await inTime(key, readHere(file, maxBytes))
+      : await inChild(file, maxBytes))();
+  reads.set(key, reading);
+  try {
+    return await reading;
+  } finally {
+    reads.delete(key);
+  }
+}
+
+/** Waits until there is a thread. When the threads hang, another process reads. */
+async function turn(): Promise<'here' | 'child'> {
+  for (;;) {
+    if (running < AT_ONCE) {
+      running += 1;
+      return 'here';
+    }
+    if (stuck.size >= AT_ONCE && children < MAX_CHILDREN) {
+      children += 1;
+      return 'child';
+    }
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+}
+
+function wakeOne(): void {
+  waiting.shift()?.();
+}
+
+function wakeAll(): void {
+  for (const resolve of waiting.splice(0)) resolve();
+}
+
+/** What `work` gives, or `too_slow` after the deadline; the thread is taken until `work` ends. */
+async function inTime<T>(key: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      stuck.add(key);
+      wakeAll();
+      reject(new FileTrouble('too_slow'));
+    }, DEADLINE_MS);
+  });
+  const ended = (): void => {
+    clearTimeout(timer);
+    running -= 1;
+    stuck.delete(key);
+    wakeOne();
+  };
+  work.then(ended, ended);
+  return await Promise.race([work, late]);
+}
+
+async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
+  try {
+    // A device may not like to be opened, so it is looked at first.
+    if (!(await stat(file)).isFile()) throw new FileTrouble('irregular');
+    // What has become a pipe since would block but for O_NONBLOCK.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    try {
+      const found = await handle.stat();
+      if (!found.isFile()) throw new FileTrouble('irregular');
+      const bytes = Buffer.allocUnsafe(Math.min(found.size, maxBytes) + 1);
+      let length = 0;
+      while (length < bytes.length) {
+        const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+        if (bytesRead === 0) break;
+        length += bytesRead;
+      }
+      if (length > maxBytes) throw new FileTrouble('too_large');
+      const realPath = openedPath(handle.fd) ?? (await realpath(file));
+      return { bytes: bytes.subarray(0, length), mode: found.mode & 0o7777, uid: found.uid, realPath };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof FileTrouble) throw error;
+    throw new FileTrouble(error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+  }
+}
+
+/** The system knows where an open file is, so no link can change between the look and the reading. */
+function openedPath(descriptor: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return undefined;
+  }
+}
+
+async function resolveLinks(file: string): Promise<string> {
+  try {
+    return await realpath(file);
+  } catch {
+    const parent = path.dirname(file);
+    return parent === file ? file : path.join(await resolveLinks(parent), path.basename(file));
+  }
+}
+
+/** The same as `readHere`, for a process that can be killed. */
+const CHILD = `
+const fs = require('node:fs');
+const [file, max] = process.argv.slice(1);
+const end = (answer) => fs.writeSync(1, JSON.stringify(answer));
+try {
+  if (!fs.statSync(file).isFile()) end({ code: 'irregular' });
+  else {
+    const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = fs.constants;
+    const handle = fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    const found = fs.fstatSync(handle);
+    const bytes = Buffer.alloc(Number(max) + 1);
+    let length = 0;
+    for (let count = 1; found.isFile() && count > 0 && length < bytes.length; length += count) {
+      count = fs.readSync(handle, bytes, length, bytes.length - length, null);
+    }
+    const realPath = fs.realpathSync.native(file);
+    if (!found.isFile()) end({ code: 'irregular' });
+    else if (length > Number(max)) end({ code: 'too_large' });
+    else end({ bytes: bytes.toString('base64', 0, length), mode: found.mode & 0o7777, uid: found.uid, realPath });
+  }
+} catch (error) { end({ code: String(error.code) }); }
+`;
+
+function inChild(file: string, maxBytes: number): Promise<RegularFile> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['-e', CHILD, file, String(maxBytes)], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: {},
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    let isOver = false;
+    const end = (trouble?: string): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      // One that hangs in the system ends when that lets it; nobody waits for it.
+      child.kill('SIGKILL');
+      child.unref();
+      child.stdout.destroy();
+      children -= 1;
+      wakeOne();
+      const answer = trouble === undefined ? parseAnswer(output) : { code: trouble };
+      if ('code' in answer) reject(new FileTrouble(answer.code));
+      else resolve(answer);
+    };
+    const timer = setTimeout(() => end('too_slow'), DEADLINE_MS);
+    child.on('error', () => end('unknown'));
+    child.on('close', () => end());
+  });
+}
+
+function parseAnswer(output: string): RegularFile | { readonly code: string } {
+  try {
+    // The shape is that of the script above.
+    const answer = JSON.parse(output) as
+      { readonly code: string } | { bytes: string; mode: number; uid: number; realPath: string };
+    return 'code' in answer ? answer : { ...answer, bytes: Buffer.from(answer.bytes, 'base64') };
+  } catch {
+    return { code: 'unknown' };
+  }
+}

@@ -1,0 +1,199 @@
+// Problems that others used to hide, and files that nobody would miss.
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { formatConfigIssue } from '../../../src/core/errors.ts';
+import { visible } from '../../../src/report/visible.ts';
+import { ACCOUNT, SERVICE, load, loadAccount, workspace } from './workspace.ts';
+
+describe('every problem is reported at once', () => {
+  test('of a region beside a base address', async () => {
+    const { lines } = await load({
+      'accounts/a.yaml': 'region: us\nbaseUrl: http://example.com\ntoken: { env: A }\nmode: soon\n',
+    });
+    expect(lines.map((line) => line.slice(0, 45))).toEqual([
+      'accounts/a.yaml:1:9 error unknown region "us"',
+      'accounts/a.yaml:2:1 error an account has eith',
+      'accounts/a.yaml:2:10 error http:// to another',
+      'accounts/a.yaml:4:7 error mode: must be plan,',
+    ]);
+  });
+
+  test('of a service’s file whose keys are there twice, in each of them', async () => {
+    const { lines, service, accounts } = await load({
+      'rolecall.yaml': [
+        'api: { timeout: 5, retries: 99 }',
+        SERVICE.trim(),
+        'api: { concurrency: 0 }',
+        'notfy: []',
+        'api: { nosuch: 1 }',
+        'http: { listen: 0.0.0.0:1 }',
+        'http: { listen: nowhere }',
+      ].join('\n'),
+      'accounts/a.yaml': `${ACCOUNT}mode: soon`,
+    });
+    expect(service).toBeUndefined();
+    expect(accounts.map(({ settings }) => settings)).toEqual([undefined]);
+    expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
+      'accounts/a.yaml:3:7',
+      'rolecall.yaml:1:17',
+      'rolecall.yaml:1:29',
+      'rolecall.yaml:3:1',
+      'rolecall.yaml:3:21',
+      'rolecall.yaml:4:1',
+      'rolecall.yaml:5:1',
+      'rolecall.yaml:5:8',
+      'rolecall.yaml:6:17',
+      'rolecall.yaml:7:1',
+      'rolecall.yaml:7:17',
+    ]);
+  });
+
+  test('of an account and a catalog whose keys are there twice, in each of them', async () => {
+    const { lines } = await loadAccount(
+      'skills: [A, A]\nskills: [1.0]\npolicy: { delete: soon }\npolicy: { delete: now }\nextends: [../c.yaml]\n',
+      { 'c.yaml': 'roles: [B, B]\nroles: [true]\n' },
+    );
+    expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
+      'accounts/a.yaml:3:13',
+      'accounts/a.yaml:4:1',
+      'accounts/a.yaml:4:10',
+      'accounts/a.yaml:5:19',
+      'accounts/a.yaml:6:1',
+      'accounts/a.yaml:6:19',
+      'c.yaml:1:12',
+      'c.yaml:2:1',
+      'c.yaml:2:9',
+    ]);
+  });
+});
+
+test('a character that cannot be seen is shown as one escape, and a line break does not break the line', async () => {
+  const { issues } = await loadAccount('skills: ["a\\u200bb", "c\\nd", "c\\nd"]\n"x\\u0007\\ny": 1\n');
+  const shown = issues.map((issue) => visible(formatConfigIssue(issue)));
+  expect(shown.join('\n')).toContain(String.raw`the name "a\u200bb" has invisible`);
+  expect(shown.join('\n')).toContain(String.raw`unknown key "x\u0007\ny"`);
+  expect(shown.join('\n')).not.toMatch(/\\\\u|u\{/u);
+  expect(issues.every(({ message }) => !message.includes('\n'))).toBe(true);
+});
+
+describe('a file of YAML that the glob of accounts does not match', () => {
+  test('is warned about, beside the accounts and below them, unless it is a catalog of theirs', async () => {
+    const { lines, accounts } = await load({
+      'accounts/a.yaml': `${ACCOUNT}extends: [shared/c.yaml, ../catalogs/d.yaml]`,
+      'accounts/b.yml': ACCOUNT,
+      'accounts/.c.yaml': ACCOUNT,
+      'accounts/eu/d.yaml': ACCOUNT,
+      'accounts/eu/deep/e.YAML': ACCOUNT,
+      'accounts/shared/c.yaml': 'skills: []',
+      'accounts/.git/f.yaml': ACCOUNT,
+      'accounts/notes.txt': '',
+      'catalogs/d.yaml': 'roles: []',
+      'catalogs/unused.yaml': 'roles: []',
+    });
+    expect(accounts.map(({ name }) => name)).toEqual(['a']);
+    expect(lines.map((line) => line.split(' ').slice(0, 2))).toEqual([
+      ['accounts/.c.yaml:1:1', 'warning'],
+      ['accounts/b.yml:1:1', 'warning'],
+      ['accounts/eu/d.yaml:1:1', 'warning'],
+      ['accounts/eu/deep/e.YAML:1:1', 'warning'],
+    ]);
+  });
+
+  test('is warned about when nothing matches at all', async () => {
+    const { lines } = await load({ 'accounts/a.yml': ACCOUNT });
+    expect(lines).toEqual([
+      expect.stringMatching(/^accounts\/a\.yml:1:1 warning no account: the glob `accounts` does not match/u),
+      expect.stringMatching(/^rolecall\.yaml:1:1 error no file matches `accounts`/u),
+    ]);
+  });
+});
+
+describe('the glob of accounts', () => {
+  const files = {
+    'accounts/a.yaml': ACCOUNT,
+    'accounts/eu/b.yaml': ACCOUNT.replace('A_', 'B_'),
+    'accounts/eu/de/c.yaml': ACCOUNT.replace('A_', 'C_'),
+    'accounts/eu/de/.hidden/d.yaml': ACCOUNT,
+    'other/e.yaml': ACCOUNT.replace('A_', 'E_'),
+  };
+
+  test.each([
+    ['accounts/**/*.yaml', ['a', 'b', 'c']],
+    ['accounts/**', ['a', 'b', 'c']],
+    ['**/accounts/**/*.yaml', ['a', 'b', 'c']],
+    ['**/*.yaml', ['a', 'b', 'c', 'e']],
+    ['accounts/**/de/*.yaml', ['c']],
+    ['accounts/**/eu/**/*.yaml', ['b', 'c']],
+    ['accounts/*/*.yaml', ['b']],
+  ])('%s matches any number of folders for two stars, including none', async (glob, names) => {
+    const folder = workspace({ ...files, 'rolecall.yaml': `${SERVICE}accounts: "${glob}"` });
+    const { accounts, issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
+    expect(accounts.map(({ name }) => name)).toEqual(names);
+    expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
+  });
+});
+
+test('a glob of accounts that leads through too many folders is an error, and does not take long', async () => {
+  const folder = workspace({ 'rolecall.yaml': `${SERVICE}accounts: "**/*.yaml"`, 'a/a.yaml': ACCOUNT });
+  for (let index = 0; index < 5200; index += 1)
+    mkdirSync(path.join(folder, `b/${index % 70}/${index}`), { recursive: true });
+  const { issues, accounts } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
+  expect(accounts.map(({ name }) => name)).toEqual(['a']);
+  expect(issues.map(({ message, severity }) => `${severity} ${message}`)).toEqual([
+    expect.stringMatching(/^error the glob `accounts` leads through more than 5000 folders/u),
+  ]);
+});
+
+describe('a name that refers to an existing entry', () => {
+  const NAMES = [
+    'trailing ',
+    ' leading',
+    'tab\tinside',
+    'bell\u0007',
+    'line\nbreak',
+    '',
+    'e\u0301',
+    `a${'\u0301'.repeat(40)}`,
+  ];
+  const list = NAMES.map((name) => JSON.stringify(name)).join(', ');
+  const normal = NAMES.map((name) => name.normalize('NFC'));
+
+  test('may have what a desired name may not, in `formerly`, `approvedDeletes` and `protect`', async () => {
+    const approvals = NAMES.map((name) => `{ kind: role, name: ${JSON.stringify(name)} }`).join(', ');
+    const { lines, accounts } = await loadAccount(
+      `skills: [{ name: New, formerly: [${list}] }]\nroles: []\napprovedDeletes: [${approvals}]\npolicy: { protect: [${list}] }\n`,
+    );
+    expect(lines).toEqual([]);
+    const settings = accounts[0]?.settings;
+    expect(settings?.desired.skill).toEqual([{ name: 'New', formerly: normal }]);
+    expect(settings?.desired.approvedDeletes.map(({ name }) => name)).toEqual(normal);
+    expect(settings?.policy.protect).toEqual(normal);
+  });
+
+  test('may have half of a character, which YAML escapes', async () => {
+    const { lines, accounts } = await loadAccount(
+      'skills: [{ name: A, formerly: ["0123456789abc\\ud800"] }]',
+    );
+    expect(lines).toEqual([]);
+    expect(accounts[0]?.settings?.desired.skill?.[0]?.formerly).toEqual(['0123456789abc\ud800']);
+  });
+
+  test('has to be text, of at most 1,000 characters, and different from what is desired', async () => {
+    const { lines } = await loadAccount(
+      `skills: [{ name: A, formerly: [1.0, "${'x'.repeat(1001)}", B] }, B]\napprovedDeletes: [{ kind: skill, name: 12 }]\n`,
+    );
+    expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
+      'accounts/a.yaml:3:32',
+      'accounts/a.yaml:3:37',
+      'accounts/a.yaml:3:1042',
+      'accounts/a.yaml:4:40',
+    ]);
+  });
+
+  test.each(['trailing ', 'bell\u0007', ''])('is not desired as %j', async (name) => {
+    const { lines } = await loadAccount(`skills: [${JSON.stringify(name)}]`);
+    expect(lines).toEqual([expect.stringMatching(/^accounts\/a\.yaml:3:10 error a name /u)]);
+  });
+});
