@@ -12,6 +12,7 @@ import { resolveSecret } from './config/secrets.ts';
 import type { HttpOptions, HttpServer } from './daemon/http/server.ts';
 import { startHttp } from './daemon/http/server.ts';
 import type { Log } from './daemon/log.ts';
+import { createLogSink, type LogSink, openWithoutBlocking } from './daemon/log-sink.ts';
 import { createMetrics } from './daemon/metrics.ts';
 import { createSystemd } from './daemon/systemd.ts';
 import { inVisibleJson, visibleData } from './report/visible.ts';
@@ -24,6 +25,9 @@ import { openSource, readBootstrap } from './wire-source.ts';
 const READ_EVERY_MS = 60_000;
 /** How much longer than the grace a stop may take, to journal what came of it. */
 const LAST_STEPS_MS = 5000;
+
+/** How long the end waits for the reader of the log; a stalled one must not prevent it. */
+const LAST_LOG_MS = 2000;
 
 const PRUNE_EVERY_MS = 3_600_000;
 
@@ -40,7 +44,7 @@ export async function serve(version: string, configFile: string): Promise<number
   const signals = createSignals();
   const bootstrap = await readBootstrap(configFile);
   const httpToken = await tokenOf(bootstrap.service);
-  const log = createLog(bootstrap.service);
+  const { log, sink } = await createLog(bootstrap.service);
   const releasers: Releasers = [];
   const { store } = bootstrap.service;
   log.info(
@@ -48,7 +52,7 @@ export async function serve(version: string, configFile: string): Promise<number
     'rolecall starts',
   );
   try {
-    const metrics = createMetrics(version);
+    const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
     const source = await openSource(configFile, bootstrap, log, metrics);
     releasers.unshift(() => source.close());
     const opened = await openDaemon({ version, configFile, source, log, metrics, signals, releasers });
@@ -101,6 +105,7 @@ export async function serve(version: string, configFile: string): Promise<number
     signals.stopNow();
     for (const release of releasers) await release();
     log.info({ event: 'stopped' }, 'rolecall has stopped');
+    await sink.flush(LAST_LOG_MS);
   }
 }
 
@@ -197,13 +202,28 @@ function createSignals(): DaemonSignals {
   };
 }
 
-function createLog({ log }: ServiceSettings): Logger {
-  const pretty = log.format === 'pretty' || (log.format === 'auto' && process.stderr.isTTY);
+async function createLog({ log }: ServiceSettings): Promise<{ log: Logger; sink: LogSink }> {
+  const sink: LogSink = createLogSink(openWithoutBlocking(process.stderr), {
+    onDropped: (lines) =>
+      logger.warn(
+        { event: 'log_dropped', lines },
+        'log lines were dropped, because stderr was not read for a while',
+      ),
+  });
   const options = { level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (pretty) {
-    const transport = { target: 'pino-pretty', options: { destination: 2 } };
-    return pino({ ...options, formatters: { log: visibleData }, transport });
+  const logger = await createLogger();
+  return { log: logger, sink };
+
+  async function createLogger(): Promise<Logger> {
+    if (log.format === 'json' || (log.format === 'auto' && !process.stderr.isTTY)) {
+      return pino(options, { write: (line: string) => sink.write(inVisibleJson(line)) });
+    }
+    // In this thread: the transport of pino would write in a worker, whose end a stalled terminal could prevent.
+    const { default: pretty } = await import('pino-pretty');
+    const format = pretty.prettyFactory({});
+    return pino(
+      { ...options, formatters: { log: visibleData } },
+      { write: (line: string) => sink.write(format(line)) },
+    );
   }
-  const stderr = pino.destination({ dest: 2, sync: true });
-  return pino(options, { write: (line: string) => void stderr.write(inVisibleJson(line)) });
 }

@@ -42,7 +42,14 @@ export interface ScheduleGauge {
   readonly longestGapMs: number | null;
 }
 
-export function createMetrics(version: string): Metrics {
+/** Counts that others keep; read at each scrape. */
+export interface CountedElsewhere {
+  readonly droppedLogLines: () => number;
+}
+
+const NOTHING: CountedElsewhere = { droppedLogLines: () => 0 };
+
+export function createMetrics(version: string, counted: CountedElsewhere = NOTHING): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'rolecall_' });
@@ -118,6 +125,15 @@ export function createMetrics(version: string): Metrics {
         const ms = nextRunMs();
         if (ms !== null) this.set({ account }, ms / 1000);
       }
+    },
+  });
+  new Counter({
+    name: 'rolecall_log_lines_dropped_total',
+    help: 'Log lines that were dropped, because stderr was not read.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(counted.droppedLogLines());
     },
   });
   const pendingDigests = new Map<string, string>();
