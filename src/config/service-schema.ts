@@ -5,13 +5,13 @@ import {
   duration,
   expectations,
   gitUrl,
-  listenAddress,
   pathText,
   secretRef,
   size,
   unspeakable,
   webhookUrl,
 } from './field-formats.ts';
+import { httpSchema } from './http-schema.ts';
 import { inheritedShape } from './policy-schema.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
@@ -105,15 +105,7 @@ export const serviceSchema = z
       })
       .prefault({})
       .describe('The daemon.'),
-    http: z
-      .strictObject({
-        listen: listenAddress()
-          .prefault('127.0.0.1:8080')
-          .describe('host:port; beyond loopback a token is needed.'),
-        token: secretRef('token').optional().describe('Where the token for the HTTP interface is found.'),
-      })
-      .prefault({})
-      .describe('The HTTP interface of the daemon.'),
+    http: httpSchema.prefault({}).describe('The HTTP interface of the daemon.'),
     notify: z.array(notifySchema).prefault([]).describe('Webhooks that hear of changes of state.'),
     source: z
       .strictObject({ git: gitSchema.describe('A repository of which the daemon keeps its own checkout.') })

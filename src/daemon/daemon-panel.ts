@@ -93,7 +93,7 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
     sync(account) {
       if (options.isStopping()) return 'stopping';
       if (book.account(account) === undefined) return 'unknown';
-      return queue.request(account, 'manual') ? 'queued' : 'busy';
+      return queue.requestOneMore(account, 'manual') ? 'queued' : 'stopping';
     },
     async approve(account, digest) {
       if (book.account(account) === undefined) return { type: 'unknown' };

@@ -64,8 +64,8 @@ export interface Panel {
   /** Newest first. */
   readonly runs: JournalReader['runs'];
   run(id: string): Promise<RunDetail | null>;
-  /** Runs the account as soon as there is room. `busy`: it runs or waits already. */
-  sync(account: string): 'queued' | 'busy' | 'unknown' | 'stopping';
+  /** Runs the account as soon as there is room; while it runs, exactly one more run follows. */
+  sync(account: string): 'queued' | 'unknown' | 'stopping';
   approve(account: string, digest: string | null): Promise<ApproveOutcome | { readonly type: 'unknown' }>;
   /** False when there is no such account. */
   setPaused(account: string, paused: boolean): Promise<boolean>;

@@ -4,25 +4,36 @@ import { ConfigError, UsageError } from '../../core/errors.ts';
 import { PLAN_DIGEST } from '../../core/operator.ts';
 import type { PlanResult } from '../../core/plan.ts';
 import type { Panel } from '../panel.ts';
-import { type Action, type ActionOutcome, ACTIONS, OUTCOME_WORDS, perform } from './actions.ts';
+import {
+  type Action,
+  type ActionDeps,
+  type ActionOutcome,
+  ACTIONS,
+  OUTCOME_WORDS,
+  performFor,
+} from './actions.ts';
 import { type Body, readBody } from './body.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
-import type { HttpLimits } from './limits.ts';
 import { parsePosted } from './posted-configuration.ts';
 import { badRequest, type Failure, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
 
 type Json = { readonly value: unknown } | { readonly failure: Failure };
 
 /** Adds the paths that change something, or that have to be told much before they answer. */
-export function addApiActions(app: Hono<HttpEnv>, panel: Panel, limits: HttpLimits): void {
+export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
+  const { panel, limits } = deps;
   for (const action of ACTIONS) {
     app.post(`/api/v1/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
       const body = parseJson(await readBody(context.env.incoming, limits.bodyBytes), {});
       if ('failure' in body) return apiFailure(context, body.failure);
       const digest = parseDigest(body.value, action);
       if ('failure' in digest) return apiFailure(context, digest.failure);
-      return answerOutcome(context, await perform(panel, action, context.req.param('name'), digest.value));
+      const account = context.req.param('name');
+      return answerOutcome(
+        context,
+        await performFor(context, { action, account, digest: digest.value }, deps),
+      );
     });
   }
 
@@ -102,7 +113,6 @@ function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {
       return apiFailure(context, NO_ACCOUNT);
     case 'stopping':
       return apiFailure(context, { status: 503, ...failed });
-    case 'busy':
     case 'nothing_pending':
       return apiFailure(context, { status: 409, ...failed });
     case 'other_plan':

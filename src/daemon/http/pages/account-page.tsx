@@ -7,7 +7,7 @@ import type { AccountView } from '../../panel.ts';
 import { OUTCOME_WORDS } from '../actions.ts';
 import type { ActionOutcome } from '../actions.ts';
 import type { Visitor } from '../context.ts';
-import { WRITING_OFF } from '../refusals.ts';
+import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountMarks } from './account-marks.tsx';
 import { ActionButton } from './action-button.tsx';
 import { Instant } from './instant.tsx';
@@ -24,13 +24,13 @@ interface AccountPageProps {
   readonly plan: Plan | null;
   /** What came of the button that led here. */
   readonly said: ActionOutcome['type'] | null;
-  readonly canWrite: boolean;
   readonly visitor: Visitor | undefined;
 }
 
 const GOOD_NEWS: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
 
-export function AccountPage({ account, runs, plan, said, canWrite, visitor }: AccountPageProps) {
+export function AccountPage({ account, runs, plan, said, visitor }: AccountPageProps) {
+  const canWrite = visitor?.role === 'operate';
   const { name, lastRun } = account;
   return (
     <Layout title={name} visitor={visitor}>
@@ -48,7 +48,11 @@ export function AccountPage({ account, runs, plan, said, canWrite, visitor }: Ac
       <Facts facts={settingsOf(account)}>
         <Times account={account} />
       </Facts>
-      {canWrite ? <Actions account={account} /> : <p class="quiet">{WRITING_OFF.message}</p>}
+      {canWrite ? (
+        <Actions account={account} />
+      ) : (
+        <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
+      )}
       <PendingPlan account={account} plan={plan} canWrite={canWrite} />
       <section>
         <h2>Last runs</h2>

@@ -12,8 +12,8 @@ import { RunPage } from './run-page.tsx';
 
 const LAST_RUNS = 20;
 
-/** Adds the pages. `canWrite` says whether they have buttons. */
-export function addPages(app: Hono<HttpEnv>, panel: Panel, canWrite: boolean): void {
+/** Adds the pages. They have buttons for who may use them. */
+export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
   app.get('/', async (context) => {
     const [daemon, accounts] = await Promise.all([panel.overview(), panel.accounts()]);
     const page = <AccountsPage daemon={daemon} accounts={accounts} visitor={context.get('visitor')} />;
@@ -34,7 +34,6 @@ export function addPages(app: Hono<HttpEnv>, panel: Panel, canWrite: boolean): v
         runs={runs}
         plan={pendingRun?.plan ?? null}
         said={outcomeIn(context.req.query('said'))}
-        canWrite={canWrite}
         visitor={context.get('visitor')}
       />
     );
