@@ -20,13 +20,14 @@ export interface AccountView {
   readonly paused: boolean;
   /** `running`, `queued` (waits for room) or `idle`. */
   readonly activity: 'running' | 'queued' | 'idle';
+  /** null while the account is paused: no scheduled run starts then. */
   readonly nextRunAt: string | null;
   /** While failures keep it back: before then no scheduled run starts. */
   readonly backoffUntil: string | null;
   readonly consecutiveFailures: number;
   /** What a plan would do now, as the last one found; left out when there is none. */
   readonly drift?: { readonly create: number; readonly delete: number };
-  /** The plan that waits for approval. */
+  /** The plan that waits for approval; null while a run carries it out. */
   readonly pending: { readonly digest: string; readonly runId: string; readonly since: string } | null;
   readonly approved: { readonly digest: string; readonly expiresAt: string } | null;
   readonly lastRun: RunRecord | null;

@@ -14,6 +14,7 @@ import { Instant } from './instant.tsx';
 import { Layout } from './layout.tsx';
 import { Notice } from './notice.tsx';
 import { PendingPlan } from './pending-plan.tsx';
+import { RemainingChanges } from './remaining-changes.tsx';
 import { Facts } from './report-view.tsx';
 import { RunTable, StatusBadge } from './run-table.tsx';
 
@@ -22,6 +23,8 @@ interface AccountPageProps {
   readonly runs: readonly RunRecord[];
   /** The plan that waits for approval, when there is one and it is still kept. */
   readonly plan: Plan | null;
+  /** What the last run left to do or holds; null when nothing is, or when a plan waits. */
+  readonly remaining: Plan | null;
   /** What came of the button that led here. */
   readonly said: ActionOutcome['type'] | null;
   readonly visitor: Visitor | undefined;
@@ -29,7 +32,7 @@ interface AccountPageProps {
 
 const GOOD_NEWS: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
 
-export function AccountPage({ account, runs, plan, said, visitor }: AccountPageProps) {
+export function AccountPage({ account, runs, plan, remaining, said, visitor }: AccountPageProps) {
   const canWrite = visitor?.role === 'operate';
   const { name, lastRun } = account;
   return (
@@ -54,6 +57,7 @@ export function AccountPage({ account, runs, plan, said, visitor }: AccountPageP
         <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
       )}
       <PendingPlan account={account} plan={plan} canWrite={canWrite} />
+      <RemainingChanges plan={remaining} lastRun={lastRun} />
       <section>
         <h2>Last runs</h2>
         {runs.length === 0 ? <p class="quiet">It has not run yet.</p> : <RunTable runs={runs} />}

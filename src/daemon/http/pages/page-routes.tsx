@@ -1,8 +1,10 @@
 // Which page stands at which path, and what of the panel it shows.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
+import { remainingPlan } from '../../left-over.ts';
 import type { Panel } from '../../panel.ts';
 import { OUTCOME_WORDS, type ActionOutcome } from '../actions.ts';
+
 import type { HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN } from '../refusals.ts';
@@ -23,16 +25,18 @@ export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
   app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
     const account = await panel.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
-    const { name, pending } = account;
-    const [runs, pendingRun] = await Promise.all([
+    const { name, pending, lastRun } = account;
+    const [runs, pendingRun, latest] = await Promise.all([
       panel.runs({ account: name, limit: LAST_RUNS }),
       pending === null ? null : panel.run(pending.runId),
+      pending !== null || lastRun === null ? null : panel.run(lastRun.id),
     ]);
     const page = (
       <AccountPage
         account={account}
         runs={runs}
         plan={pendingRun?.plan ?? null}
+        remaining={latest === null || latest.run.status === 'running' ? null : remainingPlan(latest)}
         said={outcomeIn(context.req.query('said'))}
         visitor={context.get('visitor')}
       />
