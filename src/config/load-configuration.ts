@@ -29,6 +29,8 @@ export interface LoadOptions {
   readonly checkout?: CheckoutPlace;
   /** Ends a load of files that somebody else has sent, with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** How many names all accounts may have together; a load that finds more throws UsageError. */
+  readonly mostNames?: number;
 }
 
 /**
@@ -40,8 +42,8 @@ export async function loadConfiguration(
   file: string,
   options: LoadOptions = {},
 ): Promise<LoadedConfiguration> {
-  const { checkout, signal, today = currentDay(), files = filesOnDisk(checkout) } = options;
-  const { loaded } = await loadFiles({ file: path.resolve(file), files, today, checkout, signal });
+  const { checkout, signal, mostNames, today = currentDay(), files = filesOnDisk(checkout) } = options;
+  const { loaded } = await loadFiles({ file: path.resolve(file), files, today, checkout, signal, mostNames });
   return loaded;
 }
 

@@ -2,7 +2,7 @@
 // the configuration anew for each run (contract, section 7), and parsing a thousand files takes seconds.
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
-import type { ConfigIssue } from '../core/errors.ts';
+import { type ConfigIssue, UsageError } from '../core/errors.ts';
 import { type AccountContext, type AccountRead, readAccount } from './account-file.ts';
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
@@ -21,6 +21,8 @@ export interface LoadTarget {
   readonly checkout?: CheckoutPlace | null | undefined;
   /** Ends the load with its reason. */
   readonly signal?: AbortSignal | undefined;
+  /** How many names all accounts may have together. */
+  readonly mostNames?: number | undefined;
 }
 
 /** One account's file as read, with what it was made of. No texts and no syntax trees: a thousand of these are kept. */
@@ -51,7 +53,7 @@ const TURN_MS = 10;
  * nothing has changed.
  */
 export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<KeptLoad> {
-  const { files, today, signal } = target;
+  const { files, today, signal, mostNames = Infinity } = target;
   const service = readServiceLayers(target.file, files, target.checkout);
   const { read, folder } = service;
   const { matched, issues: globIssues } = matchAccounts(service, target);
@@ -61,8 +63,12 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const accounts = new Map<string, KeptAccount>();
   const context = { files, today, defaults: read.defaults, regions: read.regions };
   let turnEnds = performance.now() + TURN_MS;
+  let names = 0;
   for (const file of matched) {
-    accounts.set(file, keepAccount(file, context, catalogs, known?.get(file)));
+    const account = keepAccount(file, context, catalogs, known?.get(file));
+    accounts.set(file, account);
+    names += countNames(account.read);
+    if (names > mostNames) throw tooManyNames(mostNames);
     if (performance.now() > turnEnds) {
       await setImmediate();
       signal?.throwIfAborted();
@@ -84,6 +90,16 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
   };
   return { loaded, service, surroundings, checkout, accounts };
+}
+
+function countNames({ settings }: AccountRead): number {
+  return (settings?.desired.skill?.length ?? 0) + (settings?.desired.role?.length ?? 0);
+}
+
+function tooManyNames(most: number): UsageError {
+  return new UsageError(
+    `the accounts have more than ${most} names together; post fewer accounts, or plan here without --server`,
+  );
 }
 
 /**

@@ -2,12 +2,11 @@
 import { formatConfigIssue } from '../core/errors.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { OperatorDesk, PendingPlan } from '../core/operator.ts';
-import type { PlanResult } from '../core/plan.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AccountBook, BookedAccount, ConfigurationReader } from './account-book.ts';
 import { withLiveTotals } from './live-totals.ts';
-import type { AccountView, Panel, PostedConfiguration } from './panel.ts';
+import type { AccountView, Panel } from './panel.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -22,7 +21,7 @@ export interface DaemonPanelOptions {
   readonly desk: OperatorDesk;
   readonly isStopping: () => boolean;
   readonly onOperator: (account: string) => void;
-  readonly planPosted: (posted: PostedConfiguration) => Promise<readonly PlanResult[]>;
+  readonly planPosted: Panel['plan'];
   readonly undelivered: () => Promise<number>;
   /** Why runs cannot be journaled; null while they can. */
   readonly troubleOf: () => string | null;
@@ -126,7 +125,7 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       options.onOperator(account);
       return true;
     },
-    plan: (posted) => options.planPosted(posted),
+    plan: (body) => options.planPosted(body),
   };
 }
 

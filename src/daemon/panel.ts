@@ -57,6 +57,9 @@ export interface PostedConfiguration {
   readonly commit: { readonly sha: string; readonly committedAt: string } | null;
 }
 
+/** `problem`: the body is no posted configuration. */
+export type PostedOutcome = { readonly plans: readonly PlanResult[] } | { readonly problem: string };
+
 export interface Panel {
   overview(): Promise<DaemonView>;
   /** All configured accounts, by name. */
@@ -70,6 +73,9 @@ export interface Panel {
   approve(account: string, digest: string | null): Promise<ApproveOutcome | { readonly type: 'unknown' }>;
   /** False when there is no such account. */
   setPaused(account: string, paused: boolean): Promise<boolean>;
-  /** The plans that this daemon would make of these files. Writes nothing, neither to the service nor to the journal. */
-  plan(posted: PostedConfiguration): Promise<readonly PlanResult[]>;
+  /**
+   * The plans that this daemon would make of the files in the body of a request: a PostedConfiguration as JSON. Writes
+   * nothing, neither to the service nor to the journal.
+   */
+  plan(body: Uint8Array): Promise<PostedOutcome>;
 }

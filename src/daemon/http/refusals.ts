@@ -71,6 +71,14 @@ export const TOO_LARGE: Failure = {
   headers: { connection: 'close' },
 };
 
+/** The body is not read, so the connection is of no more use. */
+export const TOO_MANY_PLANS: Failure = {
+  status: 503,
+  code: 'busy',
+  message: 'Too many posted plans wait already; try again in 10 s.',
+  headers: { 'retry-after': '10', connection: 'close' },
+};
+
 export const INTERNAL: Failure = {
   status: 500,
   code: 'internal',

@@ -188,7 +188,13 @@ export const PATHS = {
           items: { anyOf: [ref('Plan'), ref('FailedPlan')] },
         }),
         ...WRITING,
-        '400': error('`bad_request`, or `config_invalid` and `usage` for what the files themselves say.'),
+        '400': error(
+          '`bad_request`, or `config_invalid` and `usage` for what the files themselves say, or take to read.',
+        ),
+        '503': {
+          ...error('`busy`: too many posted plans wait already.'),
+          headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } },
+        },
       },
     },
   },

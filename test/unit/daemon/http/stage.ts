@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail } from '../../../../src/core/journal-reader.ts';
+import { readPosted } from '../../../../src/daemon/http/posted-configuration.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
 import type { AccountView, DaemonView, Panel, PostedConfiguration } from '../../../../src/daemon/panel.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
@@ -145,10 +146,13 @@ function memoryPanel(stage: Stage, told: Told): Panel {
       replace(account, { paused });
       return true;
     },
-    async plan(posted) {
-      told.posted.push(posted);
+    async plan(body) {
+      const posted = readPosted(body);
+      if ('problem' in posted) return posted;
+      told.posted.push(posted.value);
       if (stage.plans instanceof Error) throw stage.plans;
-      return ask(stage.plans);
+      // A test may have the plans take a while.
+      return { plans: await Promise.resolve(ask(stage.plans)) };
     },
   };
 }
