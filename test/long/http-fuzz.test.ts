@@ -15,7 +15,7 @@ test.each([
     console.log(`${who}: ${JSON.stringify(result)}`);
     expect(result.sent).toBe(count);
     expect(result.answered).toBeGreaterThan(count / 2);
-    expect(result.loopMs).toBeLessThan(250);
+    expect(result.loopMs).toBeLessThan(250 + result.health.idleMs);
     // Less than 250 ms as well on a quiet machine.
     expect(result.health.worst).toBeLessThan(1500);
   },
