@@ -33,6 +33,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, onDro
   /** By remote address and port, in the order in which they came or fell silent. */
   const open = new Map<string, Connection>();
   const counts = new Map<string, number>();
+  let isScheduled = false;
 
   function remove(key: string, connection: Connection): void {
     if (open.get(key) !== connection) return;
@@ -59,6 +60,27 @@ export function limitConnections(server: Server, limits: ConnectionLimits, onDro
     onDropped();
   }
 
+  /** What came together with a connection is read first: otherwise a burst would close a probe before it asks. */
+  function scheduleCheck(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() =>
+      setImmediate(() => {
+        isScheduled = false;
+        check();
+      }),
+    );
+  }
+
+  function check(): void {
+    for (const [client, count] of counts) {
+      for (let more = count - limits.connectionsPerClient; more > 0; more -= 1) {
+        drop((each) => each.client === client);
+      }
+    }
+    for (let more = open.size - limits.connections; more > 0; more -= 1) drop(() => true);
+  }
+
   server.on('connection', (socket: Socket) => {
     const key = keyOf(socket);
     const connection = {
@@ -70,8 +92,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, onDro
     open.set(key, connection);
     counts.set(client, (counts.get(client) ?? 0) + 1);
     socket.once('close', () => remove(key, connection));
-    if ((counts.get(client) ?? 0) > limits.connectionsPerClient) drop((each) => each.client === client);
-    if (open.size > limits.connections) drop(() => true);
+    scheduleCheck();
   });
 
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {

@@ -27,6 +27,5 @@ export const DEFAULT_LIMITS: HttpLimits = {
   idleMs: 30_000,
   planIdleMs: 1_800_000,
   connections: 1000,
-  // More than the kernel hands over at once, so that a burst leaves a probe the time to ask.
   connectionsPerClient: 600,
 };

@@ -38,6 +38,8 @@ export interface HttpServer {
 }
 
 const CLOSE_GRACE_MS = 1000;
+/** Connections that the kernel holds for us: with fewer, a flood would delay a probe by seconds. */
+const BACKLOG = 2048;
 
 /** Listens, or rejects with the reason why it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
@@ -52,7 +54,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   limitConnections(server, limits, () => options.metrics.connectionDropped());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
+    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, resolve);
   });
   server.removeAllListeners('error');
   server.on('error', (error) => {
