@@ -4,18 +4,15 @@ import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Session } from './cli/environment.ts';
-import { UsageError } from './core/errors.ts';
 import type { RunSignals } from './core/ports.ts';
-import type { Secret } from './core/secret.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import { exitNow } from './config/regular-file.ts';
-import { resolveSecret } from './config/secrets.ts';
-import type { HttpOptions, HttpServer } from './daemon/http/server.ts';
-import { startHttp } from './daemon/http/server.ts';
 import type { Log } from './daemon/log.ts';
+import { createLogSink, type LogSink, openWithoutBlocking } from './daemon/log-sink.ts';
 import { createMetrics } from './daemon/metrics.ts';
 import { createSystemd } from './daemon/systemd.ts';
 import { inVisibleJson, visibleData } from './report/visible.ts';
+import { openHttp, readTokens } from './wire-http.ts';
 import type { Releasers } from './wire-open-daemon.ts';
 import { openDaemon } from './wire-open-daemon.ts';
 import { startStoreCheck } from './wire-store-check.ts';
@@ -26,6 +23,9 @@ const READ_EVERY_MS = 60_000;
 /** How much longer than the grace a stop may take, to journal what came of it. */
 const LAST_STEPS_MS = 5000;
 
+/** How long the end waits for the reader of the log; a stalled one must not prevent it. */
+const LAST_LOG_MS = 2000;
+
 const PRUNE_EVERY_MS = 3_600_000;
 
 /** The store is checked before anything listens, unless it is large: then probes are answered meanwhile. */
@@ -33,15 +33,12 @@ const QUICK_CHECK_MS = 2000;
 /** A larger store, or one on a slow disk, is checked beside the runs. */
 const CHECK_MS = 30_000;
 
-/** A token that is shorter can be guessed by trying. */
-const SHORTEST_TOKEN = 16;
-
 /** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
 export async function serve(version: string, configFile: string): Promise<number> {
   const signals = createSignals();
   const bootstrap = await readBootstrap(configFile);
-  const httpToken = await tokenOf(bootstrap.service);
-  const log = createLog(bootstrap.service);
+  const tokens = await readTokens(bootstrap.service);
+  const { log, sink } = await createLog(bootstrap.service);
   const releasers: Releasers = [];
   const { store } = bootstrap.service;
   log.info(
@@ -49,16 +46,15 @@ export async function serve(version: string, configFile: string): Promise<number
     'rolecall starts',
   );
   try {
-    const metrics = createMetrics(version);
+    const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
     const source = await openSource(configFile, bootstrap, log, metrics);
     releasers.unshift(() => source.close());
     const opened = await openDaemon({ version, configFile, source, log, metrics, signals, releasers });
     const { daemon, session, settings } = opened;
-    warnOfShortToken(httpToken, log);
     const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
     let isChecked = await check.endsWithin(QUICK_CHECK_MS);
-    const http = await listen(source.service, {
-      token: httpToken,
+    const http = await openHttp(source.service, {
+      tokens,
       panel: daemon.panel,
       metrics,
       log,
@@ -69,7 +65,8 @@ export async function serve(version: string, configFile: string): Promise<number
       ],
     });
     releasers.unshift(() => http.close());
-    log.info({ event: 'listening', url: http.url, writing: httpToken !== null }, 'rolecall listens');
+    const writing = tokens.some(({ role }) => role === 'operate');
+    log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
 
     if (!isChecked && !(await check.endsWithin(CHECK_MS))) {
       log.warn({ event: 'store_check_slow', waitedMs: CHECK_MS }, 'the store is still being checked');
@@ -83,6 +80,7 @@ export async function serve(version: string, configFile: string): Promise<number
     signals.onHangup(async () => {
       log.info({ event: 'reloading' }, 'the configuration is read anew');
       systemd.reloading();
+      await http.reloadTls();
       await source.refresh();
       await daemon.reload();
       systemd.ready(status);
@@ -102,6 +100,7 @@ export async function serve(version: string, configFile: string): Promise<number
     signals.stopNow();
     for (const release of releasers) await release();
     log.info({ event: 'stopped' }, 'rolecall has stopped');
+    await sink.flush(LAST_LOG_MS);
   }
 }
 
@@ -126,36 +125,11 @@ async function prune(session: Session, retention: ServiceSettings['retention'], 
   }
 }
 
-async function tokenOf({ http }: ServiceSettings): Promise<Secret | null> {
-  return http.token === undefined ? null : await resolveSecret(http.token, 'http.token');
-}
-
-function warnOfShortToken(token: Secret | null, log: Logger): void {
-  if (token === null || token.reveal().length >= SHORTEST_TOKEN) return;
-  log.warn({ event: 'short_token', atLeast: SHORTEST_TOKEN }, 'http.token is short enough to be guessed');
-}
-
 async function storeProblems(check: Promise<void>): Promise<string[]> {
   return await check.then(
     () => [],
     (error: unknown) => [error instanceof Error ? error.message : 'the store cannot be written'],
   );
-}
-
-async function listen(
-  { http }: ServiceSettings,
-  options: Omit<HttpOptions, 'host' | 'port'>,
-): Promise<HttpServer> {
-  try {
-    return await startHttp({ ...options, host: http.host, port: http.port });
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new UsageError(
-      reason === 'EADDRINUSE'
-        ? `another program listens on ${http.host}:${http.port} (${reason}); end it, or choose another http.listen`
-        : `cannot listen on ${http.host}:${http.port} (${reason}); choose another http.listen`,
-    );
-  }
 }
 
 interface DaemonSignals extends RunSignals {
@@ -198,13 +172,28 @@ function createSignals(): DaemonSignals {
   };
 }
 
-function createLog({ log }: ServiceSettings): Logger {
-  const pretty = log.format === 'pretty' || (log.format === 'auto' && process.stderr.isTTY);
+async function createLog({ log }: ServiceSettings): Promise<{ log: Logger; sink: LogSink }> {
+  const sink: LogSink = createLogSink(openWithoutBlocking(process.stderr), {
+    onDropped: (lines) =>
+      logger.warn(
+        { event: 'log_dropped', lines },
+        'log lines were dropped, because stderr was not read for a while',
+      ),
+  });
   const options = { level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (pretty) {
-    const transport = { target: 'pino-pretty', options: { destination: 2 } };
-    return pino({ ...options, formatters: { log: visibleData }, transport });
+  const logger = await createLogger();
+  return { log: logger, sink };
+
+  async function createLogger(): Promise<Logger> {
+    if (log.format === 'json' || (log.format === 'auto' && !process.stderr.isTTY)) {
+      return pino(options, { write: (line: string) => sink.write(inVisibleJson(line)) });
+    }
+    // In this thread: the transport of pino would write in a worker, whose end a stalled terminal could prevent.
+    const { default: pretty } = await import('pino-pretty');
+    const format = pretty.prettyFactory({});
+    return pino(
+      { ...options, formatters: { log: visibleData } },
+      { write: (line: string) => sink.write(format(line)) },
+    );
   }
-  const stderr = pino.destination({ dest: 2, sync: true });
-  return pino(options, { write: (line: string) => void stderr.write(inVisibleJson(line)) });
 }

@@ -91,8 +91,8 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
       follow();
     },
     onRunEnded: (detail, context) => notifier.runEnded(detail, context),
-    planPosted: (posted) =>
-      planPosted(posted, {
+    planPosted: (body) =>
+      planPosted(body, {
         deps: { ...session.applying, claimant: (claim) => session.reader.claimant(claim) },
         signals,
         own: async () => ({ accounts: (await source.configuration.read()).accounts, api: service.api }),

@@ -3,15 +3,12 @@
 import path from 'node:path';
 import type { PreviewDeps } from './app/preview.ts';
 import { preview } from './app/preview.ts';
-import { describeFailure } from './app/run-result.ts';
-import { ConfigError } from './core/errors.ts';
 import type { PlanResult } from './core/plan.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit } from './core/settings.ts';
-import { filesFromMemory } from './config/files-in-memory.ts';
 import type { LoadedConfiguration } from './config/load-configuration.ts';
-import { loadConfiguration } from './config/load-configuration.ts';
-import type { PostedConfiguration } from './daemon/panel.ts';
+import type { PostedConfiguration, PostedOutcome } from './daemon/panel.ts';
+import { type PostedFiles, readPostedFiles } from './wire-posted.ts';
 
 /** What the daemon's own configuration says at this moment. */
 export interface OwnConfiguration {
@@ -26,10 +23,7 @@ export interface PostedPlanOptions {
 }
 
 const AT_A_TIME = 4;
-const LONGEST_LOAD_MS = 10_000;
-
-/** Where posted files seem to stand, with room for `..`; there is no such folder, and nothing is looked up in it. */
-const ROOT = path.resolve('/posted/a/b/c/d/e/f/g/h');
+/** The beginning of every path that posted files name. */
 const TOP = path.resolve('/posted') + path.sep;
 
 const UNKNOWN = [
@@ -37,27 +31,32 @@ const UNKNOWN = [
   'this daemon does not have the account (yet): its plan can be made once the daemon’s own configuration has it',
 ] as const;
 
-/** Plans the accounts of posted files, in the order of their names. Writes nothing; a failure is that account's. */
-export async function planPosted(
-  posted: PostedConfiguration,
+/**
+ * Plans the accounts of posted files, in the order of their names. Writes nothing; a failure is that account's. Throws
+ * UsageError when the files take too much to read.
+ */
+export async function planPosted(body: Uint8Array, options: PostedPlanOptions): Promise<PostedOutcome> {
+  const files = await readPostedFiles(body);
+  if ('problem' in files) return files;
+  try {
+    return { plans: await planFiles(files, options) };
+  } finally {
+    files.close();
+  }
+}
+
+async function planFiles(
+  files: PostedFiles,
   { deps, signals, own }: PostedPlanOptions,
 ): Promise<readonly PlanResult[]> {
-  const loaded = await loadConfiguration(path.join(ROOT, posted.config), {
-    files: filesFromMemory(ROOT, posted.files),
-    signal: AbortSignal.timeout(LONGEST_LOAD_MS),
-  });
   const { accounts: ownAccounts, api } = await own();
   const configured = new Set(ownAccounts.map(({ name }) => name));
-  const names = posted.accounts.length > 0 ? posted.accounts : loaded.accounts.map(({ name }) => name);
 
   async function planOne(name: string): Promise<PlanResult> {
-    const account = loaded.accounts.find((candidate) => candidate.name === name);
-    if (account === undefined) return failed(name, 'unknown_account', 'no posted file is of this account');
-    if (account.settings === undefined || loaded.service === undefined) {
-      const { code, message } = describeFailure(
-        new ConfigError(loaded.issues.filter(({ severity }) => severity === 'error')),
-      );
-      return failed(name, code, message);
+    const account = await files.account(name);
+    if (account.failure !== undefined) return failed(name, account.failure.code, account.failure.message);
+    if (account.settings === undefined) {
+      return failed(name, 'unknown_account', 'no posted file is of this account');
     }
     const ownSettings = ownAccounts.find((one) => one.name === name)?.settings;
     const refusal = reasonToRefuse(account.settings, ownSettings);
@@ -71,7 +70,7 @@ export async function planPosted(
         ...(ownSettings.tokenRules === undefined ? {} : { tokenRules: ownSettings.tokenRules }),
       },
       api,
-      commit: commitOf(posted),
+      commit: commitOf(files),
       configured,
       trigger: 'manual' as const,
       signals: { stop: signals.stop, kill: signals.kill },
@@ -80,7 +79,7 @@ export async function planPosted(
   }
 
   const results: PlanResult[] = [];
-  const queue = names.entries();
+  const queue = files.names.entries();
   const worker = async (): Promise<void> => {
     for (const [index, name] of queue) results[index] = await planOne(name);
   };
@@ -118,7 +117,7 @@ function isSameSecret(posted: AccountSettings, own: AccountSettings): boolean {
   return posted.token.file.startsWith(TOP) && relative(posted) === relative(own);
 }
 
-function commitOf({ commit }: PostedConfiguration): ConfigCommit | null {
+function commitOf({ commit }: Pick<PostedConfiguration, 'commit'>): ConfigCommit | null {
   if (commit === null) return null;
   return { ...commit, dirty: false, authoredAt: commit.committedAt, subject: '' };
 }

@@ -29,6 +29,8 @@ export interface LoadOptions {
   readonly checkout?: CheckoutPlace;
   /** Ends a load of files that somebody else has sent, with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** How many names all accounts may have together; a load that finds more throws UsageError. */
+  readonly mostNames?: number;
 }
 
 /**
@@ -40,10 +42,10 @@ export async function loadConfiguration(
   file: string,
   options: LoadOptions = {},
 ): Promise<LoadedConfiguration> {
-  const { checkout, signal, today = currentDay() } = options;
+  const { checkout, signal, mostNames, today = currentDay() } = options;
   const machineFile = path.resolve(file);
   const files = options.files ?? filesOnDisk(checkout, machineFile);
-  const { loaded } = await loadFiles({ file: machineFile, files, today, checkout, signal });
+  const { loaded } = await loadFiles({ file: machineFile, files, today, checkout, signal, mostNames });
   return loaded;
 }
 

@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { matchAccounts, strayFiles } from './account-glob.ts';
+import { UsageError } from '../core/errors.ts';
 import { type AccountContext, type AccountRead, readAccount } from './account-file.ts';
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
@@ -23,6 +24,8 @@ export interface LoadTarget {
   readonly checkout?: CheckoutPlace | null | undefined;
   /** Ends the load with its reason. */
   readonly signal?: AbortSignal | undefined;
+  /** How many names all accounts may have together. */
+  readonly mostNames?: number | undefined;
 }
 
 /** One account's file as read, with what it was made of. No texts and no syntax trees: a thousand of these are kept. */
@@ -55,7 +58,7 @@ const TURN_MS = 10;
  * nothing has changed.
  */
 export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<KeptLoad> {
-  const { files, today, signal } = target;
+  const { files, today, signal, mostNames = Infinity } = target;
   const service = readServiceLayers(target.file, files, target.checkout);
   const { read, folder } = service;
   const hasCheckout = target.checkout !== undefined;
@@ -66,8 +69,12 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const accounts = new Map<string, KeptAccount>();
   const context = { files, today, defaults: read.defaults, regions: read.regions };
   let turnEnds = performance.now() + TURN_MS;
+  let names = 0;
   for (const file of matched) {
-    accounts.set(file, keepAccount(file, context, catalogs, known?.get(file)));
+    const account = keepAccount(file, context, catalogs, known?.get(file));
+    accounts.set(file, account);
+    names += countNames(account.read);
+    if (names > mostNames) throw tooManyNames(mostNames);
     if (performance.now() > turnEnds) {
       await setImmediate();
       signal?.throwIfAborted();
@@ -99,6 +106,16 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
   };
   return { loaded, service, surroundings, checkout, accounts, strays };
+}
+
+function countNames({ settings }: AccountRead): number {
+  return (settings?.desired.skill?.length ?? 0) + (settings?.desired.role?.length ?? 0);
+}
+
+function tooManyNames(most: number): UsageError {
+  return new UsageError(
+    `the accounts have more than ${most} names together; post fewer accounts, or plan here without --server`,
+  );
 }
 
 /**

@@ -1,11 +1,11 @@
 // rolecall.yaml becomes the settings of the service, complete and with absolute paths (contract, section 2).
 import path from 'node:path';
 import type { Node } from 'yaml';
-import { isLoopback } from '../core/loopback.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings, SecretRef, ServiceSettings, TrustSettings } from '../core/settings.ts';
 import { remoteKind } from './addresses.ts';
 import { fewIssues, sortedIssues } from './few-issues.ts';
+import { httpIssues, httpSettings } from './http-settings.ts';
 import { type Located, type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
 import { judge } from './schema-issues.ts';
 import { type SecretUse, absoluteRef } from './secret-refs.ts';
@@ -53,7 +53,7 @@ function readVariant(filePath: string, file: YamlFile): ServiceRead {
   const found = [
     ...judged.issues,
     ...apiIssues(file, raw),
-    ...listenIssues(file, raw),
+    ...httpIssues(file, asRecord(raw['http'])),
     ...sourceIssues(file, raw),
   ];
   const issues = fewIssues(found, judged.uncounted);
@@ -88,14 +88,6 @@ function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): Conf
   const located = locate(file, ['api', Object.hasOwn(api, 'settle') ? 'settle' : 'timeout']);
   const message = 'api.settle must be more than api.timeout, since a call may take effect until it times out';
   return [file.issue(spotOf(located), message)];
-}
-
-function listenIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
-  const http = asRecord(raw['http']);
-  const listen = serviceSchema.shape.http.unwrap().shape.listen.safeParse(http['listen']).data;
-  if (listen === undefined || isLoopback(listen.host) || Object.hasOwn(http, 'token')) return [];
-  const message = 'listening beyond this machine needs `http.token`; add it, or listen on 127.0.0.1';
-  return [file.issue(spotOf(locate(file, ['http', 'listen'])), message)];
 }
 
 /** Only ssh itself reads the key, and it reads files. */
@@ -135,7 +127,7 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
       ...(caFile === undefined ? {} : { caFile: path.resolve(folder, caFile) }),
     },
     daemon: { maxRuns: daemon.maxRuns, runOnStart: daemon.runOnStart, shutdownGraceMs: daemon.shutdownGrace },
-    http: { ...http.listen, ...(http.token === undefined ? {} : { token: absoluteRef(http.token, folder) }) },
+    http: httpSettings(http, folder),
     ...(written.trust === undefined ? {} : { trust: trustSettings(written.trust, folder) }),
     notify: written.notify.map((webhook) => notifySettings(webhook, folder)),
     ...(source === undefined ? {} : { source: { git: gitSettings(source.git, folder) } }),
@@ -195,6 +187,9 @@ function secretUses(file: YamlFile, settings: ServiceSettings): SecretUse[] {
     uses.push({ ref, what, file: shown, line, column, ...(isKey ? { isKeyFile: true } : {}) });
   };
   add(settings.http.token, 'http.token', ['http', 'token']);
+  for (const [index, { name, token }] of settings.http.tokens.entries()) {
+    add(token, `token ${name} of http.tokens`, ['http', 'tokens', index, 'token']);
+  }
   for (const [index, { url, secret }] of settings.notify.entries()) {
     add(url, 'notify url', ['notify', index, 'url']);
     add(secret, 'notify secret', ['notify', index, 'secret']);

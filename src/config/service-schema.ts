@@ -5,7 +5,6 @@ import {
   duration,
   expectations,
   gitUrl,
-  listenAddress,
   originGlob,
   pathText,
   secretRef,
@@ -14,6 +13,7 @@ import {
   variableGlob,
   webhookUrl,
 } from './field-formats.ts';
+import { httpSchema } from './http-schema.ts';
 import { inheritedShape } from './policy-schema.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
@@ -109,15 +109,7 @@ export const serviceSchema = z
       })
       .prefault({})
       .describe('The daemon.'),
-    http: z
-      .strictObject({
-        listen: listenAddress()
-          .prefault('127.0.0.1:8080')
-          .describe('host:port; beyond loopback a token is needed.'),
-        token: secretRef('token').optional().describe('Where the token for the HTTP interface is found.'),
-      })
-      .prefault({})
-      .describe('The HTTP interface of the daemon.'),
+    http: httpSchema.prefault({}).describe('The HTTP interface of the daemon.'),
     trust: z
       .strictObject({
         origins: z

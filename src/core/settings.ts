@@ -56,6 +56,21 @@ export interface GitSourceSettings {
   readonly credentials?: SecretRef;
 }
 
+/** What the owner of a token may do over HTTP. `read`: look, and request plans. */
+export type HttpRole = 'read' | 'operate';
+
+export interface HttpSettings {
+  readonly host: string;
+  readonly port: number;
+  /** The token of the operator named `http`. */
+  readonly token?: SecretRef;
+  readonly tokens: readonly { readonly name: string; readonly token: SecretRef; readonly role: HttpRole }[];
+  /** Addresses and networks (CIDR) whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Absolute paths of PEM files. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
 /** `rolecall.yaml`, complete: every default is filled in. Paths are absolute. */
 export interface ServiceSettings {
   /** The file that was read, absolute. */
@@ -68,7 +83,7 @@ export interface ServiceSettings {
     readonly runOnStart: boolean;
     readonly shutdownGraceMs: number;
   };
-  readonly http: { readonly host: string; readonly port: number; readonly token?: SecretRef };
+  readonly http: HttpSettings;
   readonly notify: readonly NotifySettings[];
   readonly source?: { readonly git: GitSourceSettings };
   /** What account files may use; what is left out has the default of the configuration's source. */

@@ -1,11 +1,12 @@
 // The daemon's answers to those who look at it over HTTP, and what it does when they say a word.
 import { formatConfigIssue } from '../core/errors.ts';
-import type { OperatorDesk } from '../core/operator.ts';
-import type { PlanResult } from '../core/plan.ts';
+import type { RunRecord } from '../core/journal.ts';
+import type { OperatorDesk, PendingPlan } from '../core/operator.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AccountBook, BookedAccount, ConfigurationReader } from './account-book.ts';
-import type { AccountView, Panel, PostedConfiguration } from './panel.ts';
+import { withLiveTotals } from './live-totals.ts';
+import type { AccountView, Panel } from './panel.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -20,7 +21,7 @@ export interface DaemonPanelOptions {
   readonly desk: OperatorDesk;
   readonly isStopping: () => boolean;
   readonly onOperator: (account: string) => void;
-  readonly planPosted: (posted: PostedConfiguration) => Promise<readonly PlanResult[]>;
+  readonly planPosted: Panel['plan'];
   readonly undelivered: () => Promise<number>;
   /** Why runs cannot be journaled; null while they can. */
   readonly troubleOf: () => string | null;
@@ -36,7 +37,8 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
     const { name, settings, errors } = account;
     const drift = options.driftOf(name);
     const failures = record?.state.consecutiveFailures ?? 0;
-    const { pending = null, approval = null } = record?.state ?? {};
+    const { paused = false, approval = null } = record?.state ?? {};
+    const pending = record === undefined ? null : waitingPlan(record);
     return {
       name,
       valid: errors.length === 0,
@@ -46,9 +48,10 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       timezone: settings?.timezone ?? null,
       region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
-      paused: record?.state.paused ?? false,
+      paused,
       activity: queue.activity(name),
-      nextRunAt: isoOrNull(scheduler.nextRunMs(name)),
+      // A tick of a paused account starts no run.
+      nextRunAt: paused ? null : isoOrNull(scheduler.nextRunMs(name)),
       // Another process may have ended it, which the scheduler hears a moment later.
       backoffUntil: failures === 0 ? null : isoOrNull(scheduler.backoffUntilMs(name)),
       consecutiveFailures: failures,
@@ -61,6 +64,16 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       lastSuccessAt: record?.lastSuccessAt ?? null,
       ...(drift === undefined ? {} : { drift }),
     };
+  }
+
+  /** A run that works, with what it has done so far. */
+  async function liveRun(run: RunRecord): Promise<RunRecord> {
+    const detail = run.status === 'running' ? await reader.run(run.id) : null;
+    return detail === null ? run : withLiveTotals(detail).run;
+  }
+
+  async function live(record: AccountRecord): Promise<AccountRecord> {
+    return record.lastRun === null ? record : { ...record, lastRun: await liveRun(record.lastRun) };
   }
 
   return {
@@ -80,20 +93,25 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       };
     },
     async accounts() {
-      const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
+      const listed = await Promise.all((await reader.accounts()).map(live));
+      const records = new Map(listed.map((record) => [record.name, record]));
       return book.accounts().map((account) => view(account, records.get(account.name)));
     },
     async account(name) {
       const account = book.account(name);
       if (account === undefined) return null;
-      return view(account, (await reader.accounts(name))[0]);
+      const [record] = await reader.accounts(name);
+      return view(account, record === undefined ? undefined : await live(record));
     },
-    runs: (filter) => reader.runs(filter),
-    run: (id) => reader.run(id),
+    runs: async (filter) => await Promise.all((await reader.runs(filter)).map(liveRun)),
+    async run(id) {
+      const detail = await reader.run(id);
+      return detail === null ? null : withLiveTotals(detail);
+    },
     sync(account) {
       if (options.isStopping()) return 'stopping';
       if (book.account(account) === undefined) return 'unknown';
-      return queue.request(account, 'manual') ? 'queued' : 'busy';
+      return queue.requestOneMore(account, 'manual') ? 'queued' : 'stopping';
     },
     async approve(account, digest) {
       if (book.account(account) === undefined) return { type: 'unknown' };
@@ -107,8 +125,14 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       options.onOperator(account);
       return true;
     },
-    plan: (posted) => options.planPosted(posted),
+    plan: (body) => options.planPosted(body),
   };
+}
+
+/** The plan that waits for approval: not the one that a run carries out at this moment. */
+function waitingPlan({ state: { pending }, lastRun }: AccountRecord): PendingPlan | null {
+  const isCarriedOut = lastRun?.status === 'running' && lastRun.planDigest === pending?.digest;
+  return isCarriedOut ? null : pending;
 }
 
 function iso(ms: number): string {

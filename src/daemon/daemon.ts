@@ -2,7 +2,7 @@
 import type { ApplyDeps } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import type { OperatorDesk } from '../core/operator.ts';
-import type { Operation, PlanResult } from '../core/plan.ts';
+import type { Operation } from '../core/plan.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { ServiceSettings } from '../core/settings.ts';
@@ -16,7 +16,7 @@ import { createDaemonPanel } from './daemon-panel.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { leftOver } from './left-over.ts';
-import type { AccountView, Panel, PostedConfiguration } from './panel.ts';
+import type { AccountView, Panel } from './panel.ts';
 import { createRunQueue } from './run-queue.ts';
 import { createScheduler } from './scheduler.ts';
 import { startUp } from './start-up.ts';
@@ -39,7 +39,7 @@ export interface DaemonOptions {
   ) => void;
   /** Tells others of the end of a run; never rejects. */
   readonly onRunEnded: AccountRunOptions['onRunEnded'];
-  readonly planPosted: (posted: PostedConfiguration) => Promise<readonly PlanResult[]>;
+  readonly planPosted: Panel['plan'];
   readonly undelivered: () => Promise<number>;
 }
 

@@ -27,6 +27,10 @@ export interface Metrics {
   restore(account: string, known: { readonly lastSuccessAt: string | null }): void;
   /** The schedules as they are now; asked at each scrape. */
   schedules(schedules: readonly ScheduleGauge[]): void;
+  /** A connection was closed, because there were too many. */
+  connectionDropped(): void;
+  /** Somebody gave a wrong token over HTTP. */
+  wrongToken(): void;
   notification(target: string, result: 'delivered' | 'undelivered'): void;
   skippedTick(account: string): void;
   /** Forgets the gauges of an account that is configured no more. */
@@ -42,7 +46,14 @@ export interface ScheduleGauge {
   readonly longestGapMs: number | null;
 }
 
-export function createMetrics(version: string): Metrics {
+/** Counts that others keep; read at each scrape. */
+export interface CountedElsewhere {
+  readonly droppedLogLines: () => number;
+}
+
+const NOTHING: CountedElsewhere = { droppedLogLines: () => 0 };
+
+export function createMetrics(version: string, counted: CountedElsewhere = NOTHING): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'rolecall_' });
@@ -101,6 +112,12 @@ export function createMetrics(version: string): Metrics {
     'target',
     'result',
   ]);
+  const wrongTokens = counter('http_wrong_tokens_total', 'Wrong tokens that were given over HTTP.', []);
+  const droppedConnections = counter(
+    'http_connections_dropped_total',
+    'Connections that were closed, because there were too many.',
+    [],
+  );
   let gauges: readonly ScheduleGauge[] = [];
   const interval = gauge(
     'schedule_interval_seconds',
@@ -118,6 +135,15 @@ export function createMetrics(version: string): Metrics {
         const ms = nextRunMs();
         if (ms !== null) this.set({ account }, ms / 1000);
       }
+    },
+  });
+  new Counter({
+    name: 'rolecall_log_lines_dropped_total',
+    help: 'Log lines that were dropped, because stderr was not read.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(counted.droppedLogLines());
     },
   });
   const pendingDigests = new Map<string, string>();
@@ -209,6 +235,8 @@ export function createMetrics(version: string): Metrics {
         if (longestGapMs !== null) interval.set({ account }, longestGapMs / 1000);
       }
     },
+    connectionDropped: () => droppedConnections.inc(),
+    wrongToken: () => wrongTokens.inc(),
     notification: (target, result) => notifications.inc({ target, result }),
     skippedTick: (account) => skipped.inc({ account }),
     forget(account) {

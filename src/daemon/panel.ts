@@ -20,13 +20,14 @@ export interface AccountView {
   readonly paused: boolean;
   /** `running`, `queued` (waits for room) or `idle`. */
   readonly activity: 'running' | 'queued' | 'idle';
+  /** null while the account is paused: no scheduled run starts then. */
   readonly nextRunAt: string | null;
   /** While failures keep it back: before then no scheduled run starts. */
   readonly backoffUntil: string | null;
   readonly consecutiveFailures: number;
   /** What a plan would do now, as the last one found; left out when there is none. */
   readonly drift?: { readonly create: number; readonly delete: number };
-  /** The plan that waits for approval. */
+  /** The plan that waits for approval; null while a run carries it out. */
   readonly pending: { readonly digest: string; readonly runId: string; readonly since: string } | null;
   readonly approved: { readonly digest: string; readonly expiresAt: string } | null;
   readonly lastRun: RunRecord | null;
@@ -56,6 +57,9 @@ export interface PostedConfiguration {
   readonly commit: { readonly sha: string; readonly committedAt: string } | null;
 }
 
+/** `problem`: the body is no posted configuration. */
+export type PostedOutcome = { readonly plans: readonly PlanResult[] } | { readonly problem: string };
+
 export interface Panel {
   overview(): Promise<DaemonView>;
   /** All configured accounts, by name. */
@@ -64,11 +68,14 @@ export interface Panel {
   /** Newest first. */
   readonly runs: JournalReader['runs'];
   run(id: string): Promise<RunDetail | null>;
-  /** Runs the account as soon as there is room. `busy`: it runs or waits already. */
-  sync(account: string): 'queued' | 'busy' | 'unknown' | 'stopping';
+  /** Runs the account as soon as there is room; while it runs, exactly one more run follows. */
+  sync(account: string): 'queued' | 'unknown' | 'stopping';
   approve(account: string, digest: string | null): Promise<ApproveOutcome | { readonly type: 'unknown' }>;
   /** False when there is no such account. */
   setPaused(account: string, paused: boolean): Promise<boolean>;
-  /** The plans that this daemon would make of these files. Writes nothing, neither to the service nor to the journal. */
-  plan(posted: PostedConfiguration): Promise<readonly PlanResult[]>;
+  /**
+   * The plans that this daemon would make of the files in the body of a request: a PostedConfiguration as JSON. Writes
+   * nothing, neither to the service nor to the journal.
+   */
+  plan(body: Uint8Array): Promise<PostedOutcome>;
 }

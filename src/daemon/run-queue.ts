@@ -14,6 +14,11 @@ export interface RunQueueOptions {
 export interface RunQueue {
   /** Runs the account as soon as there is room. False when it runs or waits already, or nothing starts any more. */
   request(account: string, trigger: Trigger): boolean;
+  /**
+   * As `request`, but while the account runs, one more run follows, however often it is requested. False when nothing
+   * starts any more.
+   */
+  requestOneMore(account: string, trigger: Trigger): boolean;
   activity(account: string): 'running' | 'queued' | 'idle';
   /** Starts nothing any more and resolves when what runs has ended. */
   stop(): Promise<void>;
@@ -27,6 +32,8 @@ interface Waiting {
 export function createRunQueue(options: RunQueueOptions): RunQueue {
   const waiting = new Map<string, Waiting>();
   const running = new Map<string, { readonly lane: string; readonly ended: Promise<void> }>();
+  /** Accounts that run, and run once more after that. */
+  const followed = new Map<string, Trigger>();
   let stopped = false;
 
   function startWhatFits(): void {
@@ -37,6 +44,9 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       const { account, trigger } = next;
       const ended = options.run(account, trigger).finally(() => {
         running.delete(account);
+        const following = followed.get(account);
+        followed.delete(account);
+        if (following !== undefined && !stopped) waiting.set(account, { account, trigger: following });
         startWhatFits();
       });
       running.set(account, { lane: options.laneOf(account), ended });
@@ -62,6 +72,16 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       if (stopped || waiting.has(account) || running.has(account)) return false;
       waiting.set(account, { account, trigger });
       startWhatFits();
+      return true;
+    },
+    requestOneMore(account, trigger) {
+      if (stopped) return false;
+      if (running.has(account)) followed.set(account, trigger);
+      // The run that waits does for this one too, with the rights of this trigger.
+      else {
+        waiting.set(account, { account, trigger });
+        startWhatFits();
+      }
       return true;
     },
     activity: (account) => (running.has(account) ? 'running' : waiting.has(account) ? 'queued' : 'idle'),

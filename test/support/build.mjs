@@ -27,6 +27,8 @@ await build({
     main: 'src/main.ts',
     sqlite: 'src/platform/sqlite.ts',
     'write-schemas': 'src/config/write-schemas.ts',
+    // A process of its own, started by its file's name.
+    'wire-posted-reader': 'src/wire-posted-reader.ts',
   },
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.

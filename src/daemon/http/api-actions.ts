@@ -2,52 +2,72 @@
 import type { Hono } from 'hono';
 import { ConfigError, UsageError } from '../../core/errors.ts';
 import { PLAN_DIGEST } from '../../core/operator.ts';
-import type { PlanResult } from '../../core/plan.ts';
 import type { Panel } from '../panel.ts';
-import { type Action, type ActionOutcome, ACTIONS, OUTCOME_WORDS, perform } from './actions.ts';
-import { type Body, readBody } from './body.ts';
+import {
+  type Action,
+  type ActionDeps,
+  type ActionOutcome,
+  ACTIONS,
+  OUTCOME_WORDS,
+  performFor,
+} from './actions.ts';
+import { type Body, readBody, readBytes } from './body.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
-import type { HttpLimits } from './limits.ts';
-import { parsePosted } from './posted-configuration.ts';
-import { badRequest, type Failure, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
+import { createPlanQueue } from './plan-queue.ts';
+import { badRequest, type Failure, NO_ACCOUNT, TOO_LARGE, TOO_MANY_PLANS } from './refusals.ts';
 
 type Json = { readonly value: unknown } | { readonly failure: Failure };
 
 /** Adds the paths that change something, or that have to be told much before they answer. */
-export function addApiActions(app: Hono<HttpEnv>, panel: Panel, limits: HttpLimits): void {
+export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
+  const { panel, limits } = deps;
   for (const action of ACTIONS) {
     app.post(`/api/v1/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
       const body = parseJson(await readBody(context.env.incoming, limits.bodyBytes), {});
       if ('failure' in body) return apiFailure(context, body.failure);
       const digest = parseDigest(body.value, action);
       if ('failure' in digest) return apiFailure(context, digest.failure);
-      return answerOutcome(context, await perform(panel, action, context.req.param('name'), digest.value));
+      const account = context.req.param('name');
+      return answerOutcome(
+        context,
+        await performFor(context, { action, account, digest: digest.value }, deps),
+      );
     });
   }
 
+  const queue = createPlanQueue();
   app.post('/api/v1/plan', async (context) => {
-    // Planning waits for the service, in silence, for as long as that takes.
-    context.env.incoming.setTimeout(limits.planIdleMs);
-    const body = parseJson(await readBody(context.env.incoming, limits.planBytes));
-    if ('failure' in body) return apiFailure(context, body.failure);
-    const posted = parsePosted(body.value);
-    if ('problem' in posted) return apiFailure(context, badRequest(posted.problem));
-    const plans = await planOf(panel, posted.value);
-    return 'failure' in plans ? apiFailure(context, plans.failure) : context.json(plans.value);
+    // Beyond what may wait, not even the body is read.
+    const ticket = queue.enter();
+    if (ticket === null) return apiFailure(context, TOO_MANY_PLANS);
+    try {
+      // Planning waits for the service, in silence, for as long as that takes.
+      context.env.incoming.setTimeout(limits.planIdleMs);
+      const body = await readBytes(context.env.incoming, limits.planBytes);
+      if (body.type === 'too_large') return apiFailure(context, TOO_LARGE);
+      if (body.type === 'incomplete') return apiFailure(context, badRequest('the body is incomplete'));
+      await ticket.turn;
+      const isGone = context.env.outgoing.destroyed;
+      return isGone
+        ? apiFailure(context, badRequest('the client is gone'))
+        : await answerPlan(context, panel, body.bytes);
+    } finally {
+      ticket.leave();
+    }
   });
 }
 
-/** Whoever posted the files can mend what is wrong with them. */
-async function planOf(
-  panel: Panel,
-  posted: Parameters<Panel['plan']>[0],
-): Promise<{ readonly value: readonly PlanResult[] } | { readonly failure: Failure }> {
+/** Whoever posted the files can fix what is wrong with them. */
+async function answerPlan(context: HttpContext, panel: Panel, body: Uint8Array): Promise<Response> {
   try {
-    return { value: await panel.plan(posted) };
+    const outcome = await panel.plan(body);
+    return 'problem' in outcome
+      ? apiFailure(context, badRequest(outcome.problem))
+      : context.json(outcome.plans);
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
-    return { failure: { status: 400, code: error.code, message: error.message } };
+    return apiFailure(context, { status: 400, code: error.code, message: error.message });
   }
 }
 
@@ -102,7 +122,6 @@ function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {
       return apiFailure(context, NO_ACCOUNT);
     case 'stopping':
       return apiFailure(context, { status: 503, ...failed });
-    case 'busy':
     case 'nothing_pending':
       return apiFailure(context, { status: 409, ...failed });
     case 'other_plan':

@@ -1,20 +1,21 @@
-// Every path of the server, behind its gates in their order (contract, section 7).
+// Every path of the server, behind its gates in their order.
 import { Hono } from 'hono';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
-import type { Secret } from '../../core/secret.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Panel } from '../panel.ts';
-import { createAccess } from './access.ts';
+import { createAccess, type HttpToken } from './access.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
-import type { HttpEnv } from './context.ts';
+import { createClientAddress } from './client-address.ts';
+import { findAddress, type HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import {
   refuseOddTargets,
   refuseOtherHosts,
   refuseOtherSites,
+  refuseReaders,
   refuseWriting,
   requireToken,
 } from './gates.ts';
@@ -23,33 +24,51 @@ import { addPageActions } from './page-actions.ts';
 import { addPages } from './pages/page-routes.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
-import { addSignIn, SIGN_IN } from './sign-in.tsx';
+import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 import { STYLESHEET, STYLESHEET_HEADERS, STYLESHEET_PATH } from './stylesheet.ts';
 
 export interface AppOptions {
-  /** null: anybody on this machine may look, and nobody may do anything. */
-  readonly token: Secret | null;
+  /** None: anybody on this machine may look, and nobody may do anything. */
+  readonly tokens: readonly HttpToken[];
+  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   readonly panel: Panel;
-  readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
+  readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, in words; empty when everything is. */
   readonly notReady: () => Promise<readonly string[]>;
-  readonly log: Pick<Log, 'error'>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly limits: HttpLimits;
   readonly nowMs: () => number;
+  /** The clock of sessions and attempts: nobody sets it. */
+  readonly steadyMs: () => number;
 }
 
-const PROBES = ['/healthz', '/readyz', '/metrics'];
+const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, STYLESHEET_PATH];
+/** A plan writes nothing, and everybody may sign out. */
+const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 
 /** Nothing of the panel is touched before a request is through all the gates. */
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
-  const { token, panel, log, limits, nowMs } = options;
+  const { tokens, panel, log, metrics, limits, nowMs, steadyMs } = options;
   const app = new Hono<HttpEnv>();
-  app.use(withSecurityHeaders, refuseOddTargets);
-  if (token === null) {
+  app.use(withSecurityHeaders, findAddress(createClientAddress(options.trustedProxies)), refuseOddTargets);
+  if (tokens.length === 0) {
     app.use(refuseOtherHosts, refuseOtherSites, refuseWriting);
   } else {
-    const access = createAccess(token, nowMs);
-    app.use(refuseOtherSites, requireToken(access, new Set([...PROBES, SIGN_IN, STYLESHEET_PATH])));
+    const access = createAccess({
+      tokens,
+      steadyMs,
+      onWrong(address, verdict) {
+        metrics.wrongToken();
+        // Who keeps on trying is counted; a line for each try would fill the log.
+        if (verdict === 'wrong') log.warn({ event: 'wrong_token', address }, 'a wrong token was given');
+      },
+    });
+    app.use(
+      refuseOtherSites,
+      requireToken(access, new Set(WITHOUT_TOKEN)),
+      refuseReaders(new Set([...WITHOUT_TOKEN, ...WITHOUT_ROLE])),
+    );
     addSignIn(app, access, limits);
   }
   app.use(
@@ -61,9 +80,9 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   addProbes(app, options);
   app.get(STYLESHEET_PATH, (context) => context.body(STYLESHEET, 200, STYLESHEET_HEADERS));
   addApiReads(app, panel, nowMs);
-  addApiActions(app, panel, limits);
-  addPages(app, panel, token !== null);
-  addPageActions(app, panel, limits);
+  addApiActions(app, { panel, log, limits });
+  addPages(app, panel);
+  addPageActions(app, { panel, log, limits });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {
     const { method, path } = context.req;

@@ -1,4 +1,4 @@
-// How often an address has given a wrong token lately, so that guessing is slow (contract, section 7).
+// How often an address has given a wrong token lately, so that guessing is slow.
 
 const WINDOW_MS = 60_000;
 const MOST_FAILURES = 10;
@@ -12,25 +12,25 @@ export interface Attempts {
 }
 
 /** At most ten failures a minute for each address, in bounded memory. */
-export function createAttempts(nowMs: () => number): Attempts {
+export function createAttempts(steadyMs: () => number): Attempts {
   // In the order of the latest failure, so that the first is the one to forget.
   const failures = new Map<string, readonly number[]>();
 
   function recent(address: string): readonly number[] {
-    const now = nowMs();
-    return (failures.get(client(address)) ?? []).filter((at) => now - at < WINDOW_MS);
+    const now = steadyMs();
+    return (failures.get(clientOf(address)) ?? []).filter((at) => now - at < WINDOW_MS);
   }
 
   return {
     waitMs(address) {
       const times = recent(address);
       const oldest = times[times.length - MOST_FAILURES];
-      return oldest === undefined ? 0 : oldest + WINDOW_MS - nowMs();
+      return oldest === undefined ? 0 : oldest + WINDOW_MS - steadyMs();
     },
     failed(address) {
-      const times = [...recent(address), nowMs()].slice(-MOST_FAILURES);
-      failures.delete(client(address));
-      failures.set(client(address), times);
+      const times = [...recent(address), steadyMs()].slice(-MOST_FAILURES);
+      failures.delete(clientOf(address));
+      failures.set(clientOf(address), times);
       const [quietest] = failures.keys();
       if (failures.size > MOST_ADDRESSES && quietest !== undefined) failures.delete(quietest);
     },
@@ -38,7 +38,7 @@ export function createAttempts(nowMs: () => number): Attempts {
 }
 
 /** An IPv6 client has a whole /64 to itself; an IPv4 one may be spelt as IPv6. */
-function client(address: string): string {
+export function clientOf(address: string): string {
   const bare = address.replace(/%.*$/, '').toLowerCase();
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(bare)?.[1];
   if (mapped !== undefined) return mapped;

@@ -10,13 +10,26 @@ export type Body =
 
 /** The body as text; `no_text` when it is not UTF-8. Never rejects. */
 export async function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Body> {
+  const read = await readBytes(incoming, limitBytes);
+  if (read.type !== 'whole') return read;
+  const text = decode(read.bytes);
+  return text === null ? { type: 'no_text' } : { type: 'whole', text };
+}
+
+export type Bytes =
+  | { readonly type: 'whole'; readonly bytes: Uint8Array }
+  | { readonly type: 'too_large' }
+  | { readonly type: 'incomplete' };
+
+/** The body as it came. Never rejects. */
+export async function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Bytes> {
   if (Number(incoming.headers['content-length'] ?? 0) > limitBytes) return { type: 'too_large' };
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     // The connection must outlive the refusal, or the client would never read it.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-      if (!(chunk instanceof Uint8Array)) return { type: 'no_text' };
+      if (!(chunk instanceof Uint8Array)) return { type: 'incomplete' };
       size += chunk.length;
       if (size > limitBytes) return { type: 'too_large' };
       chunks.push(chunk);
@@ -24,11 +37,11 @@ export async function readBody(incoming: IncomingMessage, limitBytes: number): P
   } catch {
     return { type: 'incomplete' };
   }
-  const text = decode(Buffer.concat(chunks));
-  return text === null ? { type: 'no_text' } : { type: 'whole', text };
+  return { type: 'whole', bytes: Buffer.concat(chunks) };
 }
 
-function decode(bytes: Uint8Array): string | null {
+/** null when the bytes are not UTF-8. */
+export function decode(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

@@ -1,10 +1,11 @@
-// What a request passes before anything of the panel is touched: target, host, site, token, and whether writing is on.
+// What a request passes before anything of the panel is touched: target, host, site, token, role, and whether writing is on.
 import type { Access } from './access.ts';
-import { remoteAddress, type HttpContext, type HttpMiddleware } from './context.ts';
+import type { HttpContext, HttpMiddleware } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
 import {
   CROSS_SITE,
   ODD_TARGET,
+  READ_ONLY,
   tooManyAttempts,
   UNAUTHORIZED,
   WRITING_OFF,
@@ -34,7 +35,7 @@ export const refuseOtherSites: HttpMiddleware = async (context, next) =>
 /** Where no token is set anybody on this machine may look, and nobody may do anything. */
 export const refuseWriting: HttpMiddleware = async (context, next) => {
   if (context.req.method === 'POST') return apiFailure(context, WRITING_OFF);
-  context.set('visitor', 'anybody');
+  context.set('visitor', { kind: 'anybody', name: 'anybody', role: 'read' });
   return await next();
 };
 
@@ -44,21 +45,30 @@ export function requireToken(access: Access, open: ReadonlySet<string>): HttpMid
     if (open.has(context.req.path)) return await next();
     const given = /^bearer +(.*)$/i.exec(context.req.header('authorization') ?? '')?.[1];
     if (given !== undefined) {
-      const verdict = access.judgeBearer(given, remoteAddress(context));
+      const verdict = access.judge(given, context.get('address'));
       if (verdict.type === 'throttled') return await answerFailure(context, tooManyAttempts(verdict.waitMs));
       if (verdict.type === 'wrong') return await answerFailure(context, UNAUTHORIZED);
-      context.set('visitor', 'bearer');
+      context.set('visitor', { kind: 'bearer', ...verdict.holder });
       return await next();
     }
     const session = sessionOf(context);
-    if (session !== undefined && access.sessions.has(session)) {
+    const holder = session === undefined ? undefined : access.sessions.holder(session);
+    if (holder !== undefined) {
       // A cookie comes along by itself, so that our own page asked must be said by the browser.
       if (!isSafe(context) && siteOf(context) !== 'same') return await answerFailure(context, CROSS_SITE);
-      context.set('visitor', 'session');
+      context.set('visitor', { kind: 'session', ...holder });
       return await next();
     }
     return isApi(context) || !wantsPage(context)
       ? await answerFailure(context, UNAUTHORIZED)
       : await askToSignIn(context);
   };
+}
+
+/** Refuses whatever could change something to who may only look, except on the paths in `open`. */
+export function refuseReaders(open: ReadonlySet<string>): HttpMiddleware {
+  return async (context, next) =>
+    isSafe(context) || context.get('visitor')?.role === 'operate' || open.has(context.req.path)
+      ? await next()
+      : await answerFailure(context, READ_ONLY);
 }

@@ -14,15 +14,18 @@ export interface HttpLimits {
   readonly idleMs: number;
   readonly planIdleMs: number;
   readonly connections: number;
+  /** Of one address; of IPv6, of one network of 64 bits. */
+  readonly connectionsPerClient: number;
 }
 
 export const DEFAULT_LIMITS: HttpLimits = {
   bodyBytes: 1024 ** 2,
   planBytes: 16 * 1024 ** 2,
   signInBytes: 64 * 1024,
-  headersMs: 10_000,
+  headersMs: 5000,
   requestMs: 30_000,
-  idleMs: 60_000,
+  idleMs: 30_000,
   planIdleMs: 1_800_000,
   connections: 1000,
+  connectionsPerClient: 600,
 };

@@ -1,19 +1,17 @@
 // The buttons of the pages: forms that post an operator's word, and lead back to the account with what came of it.
 import type { Hono } from 'hono';
 import { PLAN_DIGEST } from '../../core/operator.ts';
-import type { Panel } from '../panel.ts';
-import { ACTIONS, perform } from './actions.ts';
+import { type ActionDeps, ACTIONS, performFor } from './actions.ts';
 import { readBody } from './body.ts';
 import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
-import type { HttpLimits } from './limits.ts';
 import { badRequest, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
 
 /** Adds what the forms post to. The button that approves says which plan was looked at, and approves no other. */
-export function addPageActions(app: Hono<HttpEnv>, panel: Panel, limits: HttpLimits): void {
+export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   for (const action of ACTIONS) {
     app.post(`/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
-      const body = await readBody(context.env.incoming, limits.bodyBytes);
+      const body = await readBody(context.env.incoming, deps.limits.bodyBytes);
       if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);
       if (body.type !== 'whole') return await answerFailure(context, badRequest('The form is incomplete.'));
       const digest = new URLSearchParams(body.text).get('digest');
@@ -21,7 +19,7 @@ export function addPageActions(app: Hono<HttpEnv>, panel: Panel, limits: HttpLim
         return await answerFailure(context, badRequest('The form does not say which plan is approved.'));
       }
       const name = context.req.param('name');
-      const outcome = await perform(panel, action, name, digest);
+      const outcome = await performFor(context, { action, account: name, digest }, deps);
       if (outcome.type === 'unknown') return await answerFailure(context, NO_ACCOUNT);
       return context.redirect(`/accounts/${name}?said=${outcome.type}`, 303);
     });

@@ -1,5 +1,6 @@
 // What is posted to be planned: checked by hand down to the last field, since paths in it become files.
 import type { PostedConfiguration } from '../panel.ts';
+import { decode } from './body.ts';
 
 const MOST_FILES = 5000;
 const LONGEST_PATH = 1024;
@@ -10,8 +11,20 @@ const ACCOUNT = /^[A-Za-z0-9._-]{1,255}$/;
 
 type Checked<T> = { readonly value: T } | { readonly problem: string };
 
-/** The configuration in a JSON body, or the first thing that is wrong with it and the mend. */
-export function parsePosted(body: unknown): Checked<PostedConfiguration> {
+/** The configuration in a body of JSON, or the first thing that is wrong with it and the fix. */
+export function readPosted(body: Uint8Array): Checked<PostedConfiguration> {
+  const text = decode(body);
+  if (text === null) return wrong('the body is not UTF-8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return wrong('the body is not JSON');
+  }
+  return parsePosted(value);
+}
+
+function parsePosted(body: unknown): Checked<PostedConfiguration> {
   if (!isObject(body)) return wrong('the body must be an object with `config` and `files`');
   const unknown = Object.keys(body).find((key) => !FIELDS.includes(key));
   if (unknown !== undefined) return wrong(`${shown(unknown)} is none of ${FIELDS.join(', ')}`);

@@ -30,13 +30,21 @@ export const WRITING_OFF: Failure = {
   status: 403,
   code: 'writing_off',
   message:
-    'Writing is off, because http.token is not set in the configuration of the service; set it, and restart.',
+    'Writing is off, because neither http.token nor http.tokens is set in the configuration of the service; set one, and restart.',
+};
+
+export const READ_ONLY: Failure = {
+  status: 403,
+  code: 'read_only',
+  message:
+    'This token has the role read: it may look and request plans. To change something, use a token with the role operate.',
 };
 
 export const WRONG_HOST: Failure = {
   status: 421,
   code: 'wrong_host',
-  message: 'Without http.token this server answers to a name of loopback only, such as 127.0.0.1.',
+  message:
+    'Without a token in the configuration this server answers to a name of loopback only, such as 127.0.0.1.',
 };
 
 export const ODD_TARGET: Failure = {
@@ -61,6 +69,14 @@ export const TOO_LARGE: Failure = {
   code: 'too_large',
   message: 'The body is too large.',
   headers: { connection: 'close' },
+};
+
+/** The body is not read, so the connection is of no more use. */
+export const TOO_MANY_PLANS: Failure = {
+  status: 503,
+  code: 'busy',
+  message: 'Too many posted plans wait already; try again in 10 s.',
+  headers: { 'retry-after': '10', connection: 'close' },
 };
 
 export const INTERNAL: Failure = {

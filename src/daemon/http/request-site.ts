@@ -4,8 +4,9 @@ import type { HttpContext } from './context.ts';
 /** `unknown`: nothing says that a page sent it, so it may be a command, or a very old browser. */
 export type Site = 'same' | 'other' | 'unknown';
 
-/** Whether the client reached us encrypted, which only a proxy in front can say. */
+/** Whether the client reached us encrypted: by our own TLS, or as a proxy in front reports. */
 export function isHttps(context: HttpContext): boolean {
+  if ('encrypted' in context.env.incoming.socket) return true;
   const forwarded = context.req.header('x-forwarded-proto') ?? '';
   return forwarded.split(',')[0]?.trim().toLowerCase() === 'https';
 }

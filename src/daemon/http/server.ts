@@ -1,40 +1,60 @@
-// The HTTP server of the daemon: sockets and their limits; what it answers stands in app.ts (contract, section 7).
+// The HTTP server of the daemon: sockets, their limits and TLS; app.ts answers.
 import { getRequestListener } from '@hono/node-server';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Hono } from 'hono';
 import { type AppOptions, buildApp } from './app.ts';
+import { limitConnections } from './connections.ts';
 import type { HttpEnv } from './context.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
 import { ODD_TARGET } from './refusals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
-export interface HttpOptions extends Omit<AppOptions, 'limits' | 'nowMs'> {
+/** A certificate with its chain and its private key, as PEM. */
+export interface TlsPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface HttpOptions extends Omit<AppOptions, 'limits' | 'nowMs' | 'steadyMs'> {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Plain http without it. */
+  readonly tls?: TlsPair;
   /** What differs from DEFAULT_LIMITS. */
   readonly limits?: Partial<HttpLimits>;
-  /** The clock of sessions and attempts. */
   readonly nowMs?: () => number;
+  readonly steadyMs?: () => number;
 }
 
 export interface HttpServer {
   readonly url: string;
+  /** Uses another certificate for new connections. Throws, and changes nothing, when it does not fit its key. */
+  replaceTls(pair: TlsPair): void;
   /** Takes no more connections, lets answers that are under way go out for a moment, and breaks the rest. */
   close(): Promise<void>;
 }
 
 const CLOSE_GRACE_MS = 1000;
+/** Connections that the kernel holds for us: with fewer, a flood would delay a probe by seconds. */
+const BACKLOG = 2048;
 
 /** Listens, or rejects with the reason why it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const app = buildApp({ ...options, limits, nowMs: options.nowMs ?? Date.now });
-  const server = createLimitedServer(app, limits);
+  const app = buildApp({
+    ...options,
+    limits,
+    nowMs: options.nowMs ?? Date.now,
+    steadyMs: options.steadyMs ?? (() => performance.now()),
+  });
+  const server = createLimitedServer(app, limits, options.tls);
+  limitConnections(server, limits, () => options.metrics.connectionDropped());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
+    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, resolve);
   });
   server.removeAllListeners('error');
   server.on('error', (error) => {
@@ -43,12 +63,15 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   });
   const { address, family, port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    replaceTls: (pair) => {
+      if ('setSecureContext' in server) server.setSecureContext({ ...pair });
+    },
     close: () => close(server),
   };
 }
 
-function createLimitedServer(app: Hono<HttpEnv>, limits: HttpLimits): Server {
+function createLimitedServer(app: Hono<HttpEnv>, limits: HttpLimits, tls?: TlsPair): Server | TlsServer {
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     // For HTTP/1.0, which names no host; the check of the host sees that there is none.
@@ -60,21 +83,22 @@ function createLimitedServer(app: Hono<HttpEnv>, limits: HttpLimits): Server {
         headers: { ...SECURITY_HEADERS, 'cache-control': 'no-store', 'content-type': 'text/plain' },
       }),
   });
-  const server = createServer(
-    {
-      headersTimeout: limits.headersMs,
-      requestTimeout: limits.requestMs,
-      // Timeouts are looked for only so often; a limit is to be true to a tenth or so.
-      connectionsCheckingInterval: Math.max(50, Math.min(limits.headersMs, limits.requestMs) / 10),
-    },
-    (incoming, outgoing) => void listener(incoming, outgoing),
-  );
+  const settings = {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    // Timeouts are looked for only so often; a limit is to be true to a tenth or so.
+    connectionsCheckingInterval: Math.max(50, Math.min(limits.headersMs, limits.requestMs) / 10),
+  };
+  const answer: RequestListener = (incoming, outgoing) => void listener(incoming, outgoing);
+  const server =
+    tls === undefined
+      ? createServer(settings, answer)
+      : createTlsServer({ ...settings, ...tls, handshakeTimeout: limits.headersMs }, answer);
   server.timeout = limits.idleMs;
-  server.maxConnections = limits.connections;
   return server;
 }
 
-async function close(server: Server): Promise<void> {
+async function close(server: Server | TlsServer): Promise<void> {
   const grace = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
   await new Promise((resolve) => server.close(resolve));
   clearTimeout(grace);

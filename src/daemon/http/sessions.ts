@@ -1,5 +1,6 @@
 // Browsers that have signed in. Kept in memory only: a restart signs everybody out.
 import { createHash, randomBytes } from 'node:crypto';
+import type { TokenHolder } from './access.ts';
 
 export const SESSION_LIFE_MS = 43_200_000;
 /** Beyond it the oldest session ends. */
@@ -7,30 +8,31 @@ const MOST_SESSIONS = 1000;
 
 export interface Sessions {
   /** The id of a new session: 256 random bits, for the cookie. */
-  open(): string;
-  has(id: string): boolean;
+  open(holder: TokenHolder): string;
+  /** Whose token opened the session; undefined when there is none, or not any more. */
+  holder(id: string): TokenHolder | undefined;
   close(id: string): void;
 }
 
 /** Sessions of twelve hours, at most a thousand of them. */
-export function createSessions(nowMs: () => number): Sessions {
+export function createSessions(steadyMs: () => number): Sessions {
   // By digest: how long a look-up takes then says nothing of an id. All live as long, so the first is the oldest.
-  const endsAtMs = new Map<string, number>();
+  const sessions = new Map<string, { readonly holder: TokenHolder; readonly endMs: number }>();
 
   return {
-    open() {
+    open(holder) {
       const id = randomBytes(32).toString('base64url');
-      endsAtMs.set(digest(id), nowMs() + SESSION_LIFE_MS);
-      const [oldest] = endsAtMs.keys();
-      if (endsAtMs.size > MOST_SESSIONS && oldest !== undefined) endsAtMs.delete(oldest);
+      sessions.set(digest(id), { holder, endMs: steadyMs() + SESSION_LIFE_MS });
+      const [oldest] = sessions.keys();
+      if (sessions.size > MOST_SESSIONS && oldest !== undefined) sessions.delete(oldest);
       return id;
     },
-    has(id) {
-      const endMs = endsAtMs.get(digest(id));
-      return endMs !== undefined && nowMs() < endMs;
+    holder(id) {
+      const session = sessions.get(digest(id));
+      return session !== undefined && steadyMs() < session.endMs ? session.holder : undefined;
     },
     close(id) {
-      endsAtMs.delete(digest(id));
+      sessions.delete(digest(id));
     },
   };
 }

@@ -1,9 +1,9 @@
-// How a browser signs in and out: the token is given once, and a session stands for it from then on.
+// How a browser signs in and out: a token is given once, and a session stands for it from then on.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Access } from './access.ts';
 import { readBody } from './body.ts';
-import { remoteAddress, type HttpContext, type HttpEnv } from './context.ts';
+import type { HttpContext, HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import type { HttpLimits } from './limits.ts';
 import { localPath } from './local-path.ts';
@@ -12,7 +12,8 @@ import { badRequest, type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED } fr
 import { giveSession, sessionOf, takeSession } from './session-cookie.ts';
 
 export const SIGN_IN = '/sign-in';
-const WRONG_TOKEN: Failure = { ...UNAUTHORIZED, message: 'That is not the token.' };
+export const SIGN_OUT = '/sign-out';
+const WRONG_TOKEN: Failure = { ...UNAUTHORIZED, message: 'This is not a token of this server.' };
 
 /** Adds the form, what it posts to, and the way out. */
 export function addSignIn(app: Hono<HttpEnv>, access: Access, limits: HttpLimits): void {
@@ -27,19 +28,19 @@ export function addSignIn(app: Hono<HttpEnv>, access: Access, limits: HttpLimits
     if (body.type !== 'whole') return await answerFailure(context, badRequest('The form is incomplete.'));
     const form = new URLSearchParams(body.text);
     const next = localPath(form.get('next') ?? '/');
-    const verdict = access.judgeSignIn(form.get('token') ?? '', remoteAddress(context));
+    const verdict = access.judge(form.get('token') ?? '', context.get('address'));
     switch (verdict.type) {
       case 'throttled':
         return await refuseSignIn(context, tooManyAttempts(verdict.waitMs), next);
       case 'wrong':
         return await refuseSignIn(context, WRONG_TOKEN, next);
       case 'right':
-        giveSession(context, access.sessions.open());
+        giveSession(context, access.sessions.open(verdict.holder));
         return context.redirect(next, 303);
     }
   });
 
-  app.post('/sign-out', (context) => {
+  app.post(SIGN_OUT, (context) => {
     const session = sessionOf(context);
     if (session !== undefined) access.sessions.close(session);
     takeSession(context);

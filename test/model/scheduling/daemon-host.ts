@@ -223,7 +223,7 @@ export class DaemonHost {
         }
         this.ledger.turnEnds(account);
       },
-      planPosted: () => Promise.resolve([]),
+      planPosted: () => Promise.resolve({ plans: [] }),
       undelivered: () => Promise.resolve(0),
     });
     this.courier = this.startCourier(target, log, deps.clock);

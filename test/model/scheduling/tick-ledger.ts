@@ -174,6 +174,17 @@ export class TickLedger {
     this.asked.set(name, what);
   }
 
+  /** The run that waits for room is no longer the tick's: somebody asked for it. */
+  replaceTick(name: string): void {
+    this.advance();
+    const slot = this.slots.get(name);
+    const index = slot?.owed.findIndex(({ fromMs }) => fromMs <= this.facts.timerMs()) ?? -1;
+    if (slot === undefined || index < 0) return;
+    const [owed] = slot.owed.splice(index, 1);
+    if (owed !== undefined) slot.lastTickWallMs = owed.atWallMs;
+    this.counts.dropped += 1;
+  }
+
   unask(name: string): void {
     this.asked.delete(name);
   }

@@ -52,6 +52,51 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     'http: { listen: "0.0.0.0:80" }',
     '1:17 error listening beyond this machine needs `http.token`',
   ],
+  [
+    'two tokens of one name',
+    'http: { tokens: [{ name: ci, token: { env: A }, role: read }, { name: ci, token: { env: B }, role: operate }] }',
+    '1:71 error duplicate token name "ci"; give each token its own name',
+  ],
+  [
+    'a token with the name of the first one',
+    'http: { token: { env: A }, tokens: [{ name: http, token: { env: B }, role: read }] }',
+    '1:45 error duplicate token name "http", the name of `http.token`; give each token its own name',
+  ],
+  [
+    'one token for two names',
+    'http: { token: { env: A }, tokens: [{ name: ci, token: { env: A }, role: read }] }',
+    '1:56 error http.token is the same token; give each name its own token',
+  ],
+  [
+    'a token without a role',
+    'http: { tokens: [{ name: ci, token: { env: A } }] }',
+    '1:18 error http.tokens[1].role: must be read or operate',
+  ],
+  [
+    'a token with a strange role',
+    'http: { tokens: [{ name: ci, token: { env: A }, role: admin }] }',
+    '1:55 error http.tokens[1].role: must be read or operate',
+  ],
+  [
+    'a token with a name of several words',
+    'http: { tokens: [{ name: the CI, token: { env: A }, role: read }] }',
+    '1:26 error http.tokens[1].name: must be a name of at most 64 letters',
+  ],
+  [
+    'a proxy by its name',
+    'http: { trustedProxies: [proxy.example.com] }',
+    '1:26 error http.trustedProxies[1]: must be an IP address or a network',
+  ],
+  [
+    'a proxy’s network that is too narrow',
+    'http: { trustedProxies: [10.0.0.0/33] }',
+    '1:26 error http.trustedProxies[1]: must be an IP address or a network',
+  ],
+  [
+    'a certificate without its key',
+    'http: { tls: { cert: cert.pem } }',
+    '1:14 error http.tls.key: is missing; add it',
+  ],
   ['a port alone', 'http: { listen: ":80" }', '1:17 error http.listen: a listening address is host:port'],
   [
     'a port that does not exist',
@@ -133,6 +178,21 @@ describe('the service file', () => {
     expect(accounts.map(({ name, settings }) => [name, settings])).toEqual([['a', undefined]]);
   });
 
+  test.each([
+    [
+      '',
+      [
+        'warning without `http.tls`, tokens, sessions and every report of the HTTP interface travel in the clear',
+      ],
+    ],
+    [', tls: { cert: a.pem, key: b.pem }', []],
+  ])('warns of listening beyond this machine unless there is TLS (%s)', async (tls, warnings) => {
+    const tokens = 'tokens: [{ name: ci, token: { env: CI }, role: read }]';
+    const { lines, service } = await loadService(`http: { listen: "0.0.0.0:80", ${tokens}${tls} }`);
+    expect(lines).toEqual(warnings.map((each) => expect.stringContaining(`rolecall.yaml:1:17 ${each}`)));
+    expect(service?.http.host).toBe('0.0.0.0');
+  });
+
   test('has the defaults of the contract', async () => {
     const { service, accounts, folder, lines } = await load({
       'rolecall.yaml': SERVICE,
@@ -154,7 +214,7 @@ describe('the service file', () => {
         maxResponseBytes: 64 * 1024 ** 2,
       },
       daemon: { maxRuns: 8, runOnStart: true, shutdownGraceMs: 20_000 },
-      http: { host: '127.0.0.1', port: 8080 },
+      http: { host: '127.0.0.1', port: 8080, tokens: [], trustedProxies: [] },
       notify: [],
       retention: { runsMs: 90 * 86_400_000, snapshotsMs: 90 * 86_400_000, keepAtLeast: 20 },
       log: { level: 'info', format: 'auto' },
@@ -191,7 +251,12 @@ accounts: accounts/*.yaml
 store: /var/lib/rolecall.db
 regions: { us: https://us.example.com/, eu: "https://EU.example.com:443/base/" }
 api: { timeout: 10s, settle: 500ms, caFile: ca.pem, maxResponseBytes: 1GB }
-http: { listen: "[::]:0", token: { file: secrets/http } }
+http:
+  listen: "[::]:0"
+  token: { file: secrets/http }
+  tokens: [{ name: ci, token: { env: CI_TOKEN }, role: read }]
+  trustedProxies: [10.0.0.0/8, "fd00::1"]
+  tls: { cert: tls/cert.pem, key: /etc/key.pem }
 notify:
   - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY }, remindEvery: 1h }
   - { url: "https://hooks.example.com/a?b=c" }
@@ -205,7 +270,14 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     expect(service).toMatchObject({
       store: '/var/lib/rolecall.db',
       api: { caFile: path.join(folder, 'ca.pem'), maxResponseBytes: 100_000_000 },
-      http: { host: '::', port: 0, token: { file: path.join(folder, 'secrets/http') } },
+      http: {
+        host: '::',
+        port: 0,
+        token: { file: path.join(folder, 'secrets/http') },
+        tokens: [{ name: 'ci', token: { env: 'CI_TOKEN' }, role: 'read' }],
+        trustedProxies: ['10.0.0.0/8', 'fd00::1'],
+        tls: { cert: path.join(folder, 'tls/cert.pem'), key: '/etc/key.pem' },
+      },
       notify: [
         {
           url: { env: 'HOOK' },
@@ -237,10 +309,11 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
       },
     });
     expect(secrets.map(({ what, line }) => `${what} ${line}`)).toEqual([
-      'http.token 6',
-      'notify url 8',
-      'notify secret 8',
-      'git credentials 10',
+      'http.token 8',
+      'token ci of http.tokens 9',
+      'notify url 13',
+      'notify secret 13',
+      'git credentials 15',
       'token of a 2',
     ]);
   });

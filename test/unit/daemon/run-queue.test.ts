@@ -49,6 +49,54 @@ describe('the queue of runs', () => {
     expect(started).toEqual(['a1', 'a1']);
   });
 
+  it('follows a run with exactly one more, however often that is requested', async () => {
+    const { queue, started, end } = setUp();
+    queue.request('a1', 'schedule');
+    for (let n = 0; n < 5; n += 1) expect(queue.requestOneMore('a1', 'manual')).toBe(true);
+    expect(queue.request('a1', 'schedule')).toBe(false);
+    expect(started).toEqual(['a1']);
+    await end('a1');
+    expect(started).toEqual(['a1', 'a1']);
+    await end('a1');
+    expect([started, queue.activity('a1')]).toEqual([['a1', 'a1'], 'idle']);
+  });
+
+  it('lets a run that waits do for who requests one more, as a manual one', async () => {
+    const triggers: string[] = [];
+    const ends: (() => void)[] = [];
+    const queue = createRunQueue({
+      run(account, trigger) {
+        triggers.push(`${account} ${trigger}`);
+        return new Promise((resolve) => ends.push(resolve));
+      },
+      laneOf: () => '',
+      laneCount: () => 1,
+      maxRuns: () => 1,
+    });
+    queue.request('a1', 'schedule');
+    queue.request('a2', 'schedule');
+    expect([queue.requestOneMore('a2', 'manual'), queue.requestOneMore('a2', 'manual')]).toEqual([
+      true,
+      true,
+    ]);
+    for (const count of [2, 2]) {
+      ends.at(-1)?.();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(triggers).toHaveLength(count);
+    }
+    expect(triggers).toEqual(['a1 schedule', 'a2 manual']);
+  });
+
+  it('follows nothing once it is stopped', async () => {
+    const { queue, started, end } = setUp();
+    queue.request('a1', 'schedule');
+    queue.requestOneMore('a1', 'manual');
+    const stopped = queue.stop();
+    await end('a1');
+    await stopped;
+    expect([started, queue.requestOneMore('a1', 'manual')]).toEqual([['a1'], false]);
+  });
+
   it('keeps a quarter of all places free of an address that takes long', async () => {
     const { queue, started, end } = setUp({ maxRuns: 4 });
     for (let n = 0; n < 50; n += 1) queue.request(`s${n}`, 'schedule');

@@ -12,7 +12,8 @@ export function openapiDocument() {
       summary: 'The daemon that keeps the skills and roles of accounts as files say.',
       description:
         'Reads the state of every account and the journal of runs, and takes the few words of an operator. ' +
-        'Errors are `{error: {code, message}}`. Writing is off where the daemon has no http.token.',
+        'Errors are `{error: {code, message}}`. A token with the role read may use GET and plan; one with the role operate ' +
+        'everything. Writing is off where the daemon has no token.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The daemon that serves this description.' }],
@@ -30,7 +31,7 @@ export function openapiDocument() {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The http.token of the service’s configuration.',
+          description: '`http.token` or one of `http.tokens` of the service’s configuration.',
         },
         session: {
           type: 'apiKey',

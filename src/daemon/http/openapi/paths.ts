@@ -98,7 +98,10 @@ function probe(operationId: string, summary: string, answers: Answers) {
       tags: ['Probes'],
       summary,
       security: [],
-      responses: { ...answers, '421': { description: 'Without http.token: the Host is not loopback.' } },
+      responses: {
+        ...answers,
+        '421': { description: 'Without a token in the configuration: the Host is not loopback.' },
+      },
     },
   };
 }
@@ -132,11 +135,14 @@ export const PATHS = {
     { '200': answer('The account.', 'Account'), '404': shared('NoAccount') },
     [ACCOUNT_NAME],
   ),
-  '/api/v1/accounts/{name}/sync': act('syncAccount', 'Run an account as soon as there is room', {
-    '202': answer('It will run.', 'Queued'),
-    '409': error('`busy`: it runs or waits already.'),
-    '503': error('`stopping`: the daemon starts nothing new.'),
-  }),
+  '/api/v1/accounts/{name}/sync': act(
+    'syncAccount',
+    'Run an account as soon as there is room; while it runs, exactly one more run follows',
+    {
+      '202': answer('It will run.', 'Queued'),
+      '503': error('`stopping`: the daemon starts nothing new.'),
+    },
+  ),
   '/api/v1/accounts/{name}/approve': act(
     'approvePlan',
     'Let the pending plan of an account be carried out: this plan only, once, within 24 hours',
@@ -170,7 +176,8 @@ export const PATHS = {
     post: {
       operationId: 'planConfiguration',
       tags: ['Operator'],
-      summary: 'Plan configuration files with the history of this daemon; writes nothing',
+      summary:
+        'Plan configuration files with the history of this daemon; writes nothing, and the role read may',
       requestBody: {
         required: true,
         content: { 'application/json': { schema: ref('PostedConfiguration') } },
@@ -181,7 +188,13 @@ export const PATHS = {
           items: { anyOf: [ref('Plan'), ref('FailedPlan')] },
         }),
         ...WRITING,
-        '400': error('`bad_request`, or `config_invalid` and `usage` for what the files themselves say.'),
+        '400': error(
+          '`bad_request`, or `config_invalid` and `usage` for what the files themselves say, or take to read.',
+        ),
+        '503': {
+          ...error('`busy`: too many posted plans wait already.'),
+          headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } },
+        },
       },
     },
   },
@@ -194,10 +207,12 @@ export const RESPONSES = {
     ...error('`unauthorized`: the token is missing or wrong.'),
     headers: { 'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } } },
   },
-  Refused: error('`writing_off`: no http.token is set; `cross_site`: sent by the page of another site.'),
+  Refused: error(
+    '`read_only`: the token has the role read; `writing_off`: no token is set in the configuration; `cross_site`: sent by the page of another site.',
+  ),
   NoAccount: error('`not_found`: there is no such account.'),
   TooLarge: error('`too_large`: the body is over 1 MiB, or 16 MiB for a configuration.'),
-  WrongHost: error('`wrong_host`: without http.token only a loopback Host is answered.'),
+  WrongHost: error('`wrong_host`: without a token in the configuration only a loopback Host is answered.'),
   TooManyAttempts: {
     ...error('`too_many_attempts`: this address gave too many wrong tokens.'),
     headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } },

@@ -9,7 +9,7 @@ interface Mark {
 function marksOf(account: AccountView): Mark[] {
   const marks: (Mark | false)[] = [
     !account.valid && { word: 'invalid file', tone: 'bad' },
-    account.pending !== null && { word: 'waits for approval', tone: 'warn' },
+    waitsForApproval(account) && { word: 'waits for approval', tone: 'warn' },
     account.approved !== null && { word: 'approved', tone: 'good' },
     account.paused && { word: 'paused', tone: 'warn' },
     account.backoffUntil !== null && { word: 'held back', tone: 'warn' },
@@ -31,10 +31,16 @@ export function AccountMarks({ account }: { readonly account: AccountView }) {
   );
 }
 
-/** Whether a person should look: something failed or is broken, or waits for a word. */
-export function needsAttention({ valid, pending, consecutiveFailures, lastRun }: AccountView): boolean {
+/** Whether a plan waits and nobody has approved it. */
+export function waitsForApproval({ pending, approved }: AccountView): boolean {
+  return pending !== null && approved?.digest !== pending.digest;
+}
+
+/** Whether a person should look: something failed or is broken, or waits for approval. */
+export function needsAttention(account: AccountView): boolean {
+  const { valid, consecutiveFailures, lastRun } = account;
   const isBad = lastRun !== null && ['failed', 'partial', 'blocked', 'interrupted'].includes(lastRun.status);
-  return !valid || pending !== null || consecutiveFailures > 0 || isBad;
+  return !valid || waitsForApproval(account) || consecutiveFailures > 0 || isBad;
 }
 
 /** `+3 −2`, what a plan would do now; a dash when nobody knows. */

@@ -7,13 +7,14 @@ import type { AccountView } from '../../panel.ts';
 import { OUTCOME_WORDS } from '../actions.ts';
 import type { ActionOutcome } from '../actions.ts';
 import type { Visitor } from '../context.ts';
-import { WRITING_OFF } from '../refusals.ts';
+import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountMarks } from './account-marks.tsx';
 import { ActionButton } from './action-button.tsx';
 import { Instant } from './instant.tsx';
 import { Layout } from './layout.tsx';
 import { Notice } from './notice.tsx';
 import { PendingPlan } from './pending-plan.tsx';
+import { RemainingChanges } from './remaining-changes.tsx';
 import { Facts } from './report-view.tsx';
 import { RunTable, StatusBadge } from './run-table.tsx';
 
@@ -22,15 +23,17 @@ interface AccountPageProps {
   readonly runs: readonly RunRecord[];
   /** The plan that waits for approval, when there is one and it is still kept. */
   readonly plan: Plan | null;
+  /** What the last run left to do or holds; null when nothing is, or when a plan waits. */
+  readonly remaining: Plan | null;
   /** What came of the button that led here. */
   readonly said: ActionOutcome['type'] | null;
-  readonly canWrite: boolean;
   readonly visitor: Visitor | undefined;
 }
 
 const GOOD_NEWS: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
 
-export function AccountPage({ account, runs, plan, said, canWrite, visitor }: AccountPageProps) {
+export function AccountPage({ account, runs, plan, remaining, said, visitor }: AccountPageProps) {
+  const canWrite = visitor?.role === 'operate';
   const { name, lastRun } = account;
   return (
     <Layout title={name} visitor={visitor}>
@@ -48,8 +51,13 @@ export function AccountPage({ account, runs, plan, said, canWrite, visitor }: Ac
       <Facts facts={settingsOf(account)}>
         <Times account={account} />
       </Facts>
-      {canWrite ? <Actions account={account} /> : <p class="quiet">{WRITING_OFF.message}</p>}
+      {canWrite ? (
+        <Actions account={account} />
+      ) : (
+        <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
+      )}
       <PendingPlan account={account} plan={plan} canWrite={canWrite} />
+      <RemainingChanges plan={remaining} lastRun={lastRun} />
       <section>
         <h2>Last runs</h2>
         {runs.length === 0 ? <p class="quiet">It has not run yet.</p> : <RunTable runs={runs} />}

@@ -3,7 +3,7 @@ import { visible } from '../../../report/visible.ts';
 import { count, shortCommit } from '../../../report/wording.ts';
 import type { AccountView, DaemonView } from '../../panel.ts';
 import type { Visitor } from '../context.ts';
-import { AccountMarks, Drift, needsAttention } from './account-marks.tsx';
+import { AccountMarks, Drift, needsAttention, waitsForApproval } from './account-marks.tsx';
 import { Instant } from './instant.tsx';
 import { Layout } from './layout.tsx';
 import { Notice } from './notice.tsx';
@@ -56,7 +56,7 @@ function summaryOf(accounts: readonly AccountView[]): string {
     [amount(({ lastRun }) => lastRun?.status === 'blocked'), 'blocked'],
     [amount(({ lastRun }) => lastRun?.status === 'partial'), 'partial'],
     [amount(({ lastRun }) => lastRun?.status === 'interrupted'), 'interrupted'],
-    [amount(({ pending }) => pending !== null), 'waiting for approval'],
+    [amount(waitsForApproval), 'waiting for approval'],
     [amount(({ paused }) => paused), 'paused'],
     [amount(({ activity }) => activity === 'running'), 'running'],
     [amount(({ lastRun }) => lastRun === null), 'not run yet'],

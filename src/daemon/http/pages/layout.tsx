@@ -27,7 +27,7 @@ export function Layout({ title, visitor, again = false, children }: LayoutProps)
       <body>
         <header>
           <a href="/">rolecall</a>
-          {visitor === 'session' ? (
+          {visitor?.kind === 'session' ? (
             <form class="inline" method="post" action="/sign-out">
               <button class="small" type="submit">
                 Sign out

@@ -1,8 +1,10 @@
 // Which page stands at which path, and what of the panel it shows.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
+import { remainingPlan } from '../../left-over.ts';
 import type { Panel } from '../../panel.ts';
 import { OUTCOME_WORDS, type ActionOutcome } from '../actions.ts';
+
 import type { HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN } from '../refusals.ts';
@@ -12,8 +14,8 @@ import { RunPage } from './run-page.tsx';
 
 const LAST_RUNS = 20;
 
-/** Adds the pages. `canWrite` says whether they have buttons. */
-export function addPages(app: Hono<HttpEnv>, panel: Panel, canWrite: boolean): void {
+/** Adds the pages. They have buttons for who may use them. */
+export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
   app.get('/', async (context) => {
     const [daemon, accounts] = await Promise.all([panel.overview(), panel.accounts()]);
     const page = <AccountsPage daemon={daemon} accounts={accounts} visitor={context.get('visitor')} />;
@@ -23,18 +25,19 @@ export function addPages(app: Hono<HttpEnv>, panel: Panel, canWrite: boolean): v
   app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
     const account = await panel.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
-    const { name, pending } = account;
-    const [runs, pendingRun] = await Promise.all([
+    const { name, pending, lastRun } = account;
+    const [runs, pendingRun, latest] = await Promise.all([
       panel.runs({ account: name, limit: LAST_RUNS }),
       pending === null ? null : panel.run(pending.runId),
+      pending !== null || lastRun === null ? null : panel.run(lastRun.id),
     ]);
     const page = (
       <AccountPage
         account={account}
         runs={runs}
         plan={pendingRun?.plan ?? null}
+        remaining={latest === null || latest.run.status === 'running' ? null : remainingPlan(latest)}
         said={outcomeIn(context.req.query('said'))}
-        canWrite={canWrite}
         visitor={context.get('visitor')}
       />
     );

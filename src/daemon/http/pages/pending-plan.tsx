@@ -3,6 +3,7 @@ import type { Plan } from '../../../core/plan.ts';
 import { planReport } from '../../../report/plan-report.ts';
 import type { AccountView } from '../../panel.ts';
 import { ActionButton } from './action-button.tsx';
+import { waitsForApproval } from './account-marks.tsx';
 import { Instant } from './instant.tsx';
 import { Inline, Sections } from './report-view.tsx';
 
@@ -13,12 +14,14 @@ interface PendingPlanProps {
 }
 
 /** The button carries the digest of the plan that is shown; where that is not the one that waits, there is none. */
-export function PendingPlan({ account: { name, pending }, plan, canWrite }: PendingPlanProps) {
+export function PendingPlan({ account, plan, canWrite }: PendingPlanProps) {
+  const { name, pending } = account;
   if (pending === null) return null;
+  const isWaiting = waitsForApproval(account);
   const shown = plan?.digest === pending.digest ? planReport([plan]).documents[0] : undefined;
   return (
     <section class="pending">
-      <h2>A plan waits for approval</h2>
+      <h2>{isWaiting ? 'A plan waits for approval' : 'A plan is approved, and runs next'}</h2>
       <dl>
         <dt>Digest</dt>
         <dd>
@@ -36,7 +39,7 @@ export function PendingPlan({ account: { name, pending }, plan, canWrite }: Pend
           <p class="strong">
             <Inline line={shown.summary ?? []} />
           </p>
-          {canWrite ? (
+          {canWrite && isWaiting ? (
             <div class="actions">
               <ActionButton
                 account={name}

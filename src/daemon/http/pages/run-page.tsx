@@ -77,7 +77,8 @@ function factsOf({ run }: RunReport): Fact[] {
     { label: 'Run', line: [code(run.id)] },
     run.remoteAccountId !== null && { label: 'Account id', line: [code(run.remoteAccountId)] },
     { label: 'Asked by', line: [`${run.trigger}, mode ${run.mode}`] },
-    {
+    // Counted when the run ends.
+    run.status !== 'running' && {
       label: 'Requests',
       line: [`${run.requests}${run.retries > 0 ? `, ${run.retries} of them retries` : ''}`],
     },

@@ -15,7 +15,7 @@ export function SignInPage({ next, problem }: { readonly next: string; readonly 
         <input type="hidden" name="next" value={next} />
         {/* For password managers, which ask whose password it is. */}
         <input type="text" name="username" value="rolecall" autocomplete="username" hidden />
-        <label for="token">Token of this server</label>
+        <label for="token">A token of this server</label>
         <input
           id="token"
           name="token"

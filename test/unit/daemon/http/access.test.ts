@@ -1,6 +1,6 @@
 // Who gets in: the bearer token, the sign-in form and its session, and how slow guessing is.
 import { describe, expect, it } from 'vitest';
-import { BEARER, FORM, HTML, signIn, start, TOKEN } from './stage.ts';
+import { BEARER, FORM, HTML, READ_TOKEN, READER, signIn, start, TOKEN } from './stage.ts';
 
 const READS = ['/', '/accounts/acme-eu', '/runs/0193a5c2', '/api/v1/accounts', '/api/v1/accounts/acme-eu'];
 const MORE_READS = ['/api/v1/runs', '/api/v1/runs/0193a5c2', '/api/v1/status', '/api/v1/openapi.json'];
@@ -100,7 +100,7 @@ describe('the sign-in form', () => {
     const answer = await post('/sign-in', { origin: url, ...FORM }, formOf('hunter2"><b>', '/runs/0193a5c2'));
     expect(answer.status).toBe(401);
     expect(answer.headers.has('set-cookie')).toBe(false);
-    expect(answer.text).toContain('That is not the token.');
+    expect(answer.text).toContain('This is not a token of this server.');
     expect(answer.text).toContain('name="next" value="/runs/0193a5c2"');
     expect(answer.text).not.toContain('hunter2');
     for (const body of ['', 'token', 'token=', '%zz=%zz']) {
@@ -146,7 +146,7 @@ describe('the sign-in form', () => {
 describe('a session', () => {
   it('ends with the button, after twelve hours, and for nobody else', async () => {
     let nowMs = 0;
-    const running = await start({ nowMs: () => nowMs });
+    const running = await start({ steadyMs: () => nowMs });
     const { get, post, url } = running;
     const [one, other] = [await signIn(running), await signIn(running)];
     const out = await post('/sign-out', { ...one, origin: url });
@@ -179,34 +179,65 @@ describe('a session', () => {
 });
 
 describe('wrong tokens', () => {
-  it('close the form to their address for a minute after ten of them, also for the right one', async () => {
+  it('make their address wait after ten of them in a minute, by a clock that nobody sets', async () => {
     let nowMs = 1_000_000;
-    const { post, url } = await start({ nowMs: () => nowMs });
+    const { post, url } = await start({ steadyMs: () => nowMs, nowMs: () => Date.UTC(2001, 0) });
     const tryToken = (token: string) => post('/sign-in', { origin: url, ...FORM }, formOf(token));
     for (let index = 0; index < 10; index += 1) {
       expect((await tryToken('wrong')).status).toBe(401);
       nowMs += 1000;
     }
-    const refused = await tryToken(TOKEN);
+    const refused = await tryToken('wrong');
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('50');
     expect(refused.headers.has('set-cookie')).toBe(false);
     nowMs += 49_999;
-    expect((await tryToken(TOKEN)).status).toBe(429);
+    expect((await tryToken('wrong')).status).toBe(429);
     nowMs += 1;
-    expect((await tryToken(TOKEN)).status).toBe(303);
+    expect((await tryToken('wrong')).status).toBe(401);
   });
 
-  it('count as bearer tokens too; the right one always works', async () => {
-    const { get, post, url } = await start();
+  it('never keep a right one out, neither as a bearer nor in the form', async () => {
+    const running = await start();
+    const { get, told } = running;
     const wrong = { authorization: 'Bearer wrong' };
     for (let index = 0; index < 10; index += 1) expect((await get('/api/v1/status', wrong)).status).toBe(401);
     const refused = await get('/api/v1/status', wrong);
     expect([refused.status, refused.json()]).toMatchObject([429, { error: { code: 'too_many_attempts' } }]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
     expect((await get('/', { ...wrong, ...HTML })).status).toBe(429);
-    expect((await post('/sign-in', { origin: url, ...FORM }, formOf(TOKEN))).status).toBe(429);
+    expect((await signIn(running)).cookie).toContain('=');
     expect((await get('/api/v1/status', BEARER)).status).toBe(200);
+    expect(told.wrongTokens).toBe(12);
+  });
+
+  it('are logged with their address and never with their value, until the address has to wait', async () => {
+    const { get, post, url, noted } = await start();
+    const wrong = { authorization: 'Bearer nearly-the-right-token' };
+    for (let index = 0; index < 9; index += 1) await get('/api/v1/status', wrong);
+    await post('/sign-in', { origin: url, ...FORM }, formOf('nearly-the-right-token'));
+    for (let index = 0; index < 20; index += 1) await get('/api/v1/status', wrong);
+    expect(noted).toEqual(Array.from({ length: 10 }, () => ({ event: 'wrong_token', address: '127.0.0.1' })));
+  });
+
+  it('count for the client that a trusted proxy names, so that its neighbours are not kept waiting', async () => {
+    const { get } = await start({ trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] });
+    const from = (client: string) =>
+      get('/api/v1/status', {
+        authorization: 'Bearer wrong',
+        'x-forwarded-for': `6.6.6.6, ${client}, 10.1.2.3`,
+      });
+    for (let index = 0; index < 10; index += 1) await from('192.0.2.1');
+    expect((await from('192.0.2.1')).status).toBe(429);
+    expect((await from('192.0.2.2')).status).toBe(401);
+  });
+
+  it('count for the connection when nobody said that its X-Forwarded-For is to be believed', async () => {
+    const { get } = await start();
+    const from = (client: string) =>
+      get('/api/v1/status', { authorization: 'Bearer wrong', 'x-forwarded-for': client });
+    for (let index = 0; index < 10; index += 1) await from(`192.0.2.${index}`);
+    expect((await from('192.0.2.200')).status).toBe(429);
   });
 
   it('are no attempts when there is none at all', async () => {
@@ -223,5 +254,76 @@ describe('wrong tokens', () => {
     const statuses = (await Promise.all(tries)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+  });
+});
+
+describe('a token with the role read', () => {
+  const ACTIONS = ['sync', 'approve', 'pause', 'resume'];
+
+  it('opens everything that only looks, and requests plans', async () => {
+    const { get, ask, post, told } = await start();
+    for (const path of [...READS, ...MORE_READS]) {
+      expect([path, (await get(path, READER)).status]).toEqual([path, 200]);
+      expect([path, (await ask('HEAD', path, READER)).text]).toEqual([path, '']);
+    }
+    const body = JSON.stringify({ config: 'a.yaml', files: { 'a.yaml': '' } });
+    expect((await post('/api/v1/plan', READER, body)).status).toBe(200);
+    expect(told.posted).toHaveLength(1);
+  });
+
+  it('changes nothing, by any method and on any path', async () => {
+    const { ask, told } = await start();
+    for (const action of ACTIONS) {
+      for (const path of [`/api/v1/accounts/acme-eu/${action}`, `/accounts/acme-eu/${action}`]) {
+        const answer = await ask('POST', path, READER, '{}');
+        expect([path, answer.status]).toEqual([path, 403]);
+        expect(answer.text).toContain('role operate');
+      }
+    }
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      for (const path of [
+        '/',
+        '/nope',
+        '/api/v1/accounts/acme-eu',
+        '/api/v1/plan/',
+        '/accounts/acme-eu/pause',
+      ]) {
+        expect([method, path, (await ask(method, path, READER)).status]).toEqual([method, path, 403]);
+      }
+    }
+    expect(told).toMatchObject({ calls: 0, words: [] });
+  });
+
+  it('opens a session that shows no buttons, and cannot be made to act', async () => {
+    const running = await start();
+    const session = await signIn(running, {}, READ_TOKEN);
+    const page = await running.get('/accounts/acme-eu', { ...session, ...HTML });
+    expect(page.text).toContain('the role read');
+    expect(page.text).not.toMatch(/action="\/accounts|Approve this plan/);
+    for (const action of ACTIONS) {
+      const answer = await running.post(
+        `/accounts/acme-eu/${action}`,
+        { ...session, ...FORM, ...HTML, origin: running.url },
+        'digest=12345678',
+      );
+      expect([action, answer.status]).toEqual([action, 403]);
+    }
+    expect(running.told.words).toEqual([]);
+    expect((await running.post('/sign-out', { ...session, origin: running.url })).status).toBe(303);
+    expect((await running.get('/', session)).status).toBe(401);
+  });
+
+  it('is told apart in the log from the one that acts', async () => {
+    const running = await start();
+    const { post, noted } = running;
+    await post('/api/v1/accounts/acme-eu/pause', READER);
+    await post('/api/v1/accounts/acme-eu/pause', BEARER);
+    const session = await signIn(running);
+    await post('/accounts/acme-eu/sync', { ...session, ...FORM, origin: running.url });
+    const who = { event: 'operator_action', account: 'acme-eu', by: 'http', address: '127.0.0.1' };
+    expect(noted).toEqual([
+      { ...who, action: 'pause', outcome: 'paused' },
+      { ...who, action: 'sync', outcome: 'queued' },
+    ]);
   });
 });

@@ -103,7 +103,7 @@ it('nothing is changed by GET', async () => {
 
 describe('without a token', () => {
   it('everything can be read, and nothing written', async () => {
-    const { get, post, told, url } = await start({ token: null });
+    const { get, post, told, url } = await start({ tokens: [] });
     for (const path of ['/', '/accounts/acme-eu', '/runs/0193a5c2', '/api/v1/accounts', '/api/v1/runs']) {
       expect([path, (await get(path, HTML)).status]).toEqual([path, 200]);
     }
@@ -111,7 +111,10 @@ describe('without a token', () => {
       const answer = await post(path, { origin: url, ...BEARER }, '{}');
       expect([path, answer.status]).toEqual([path, 403]);
       expect(answer.json()).toMatchObject({
-        error: { code: 'writing_off', message: expect.stringContaining('http.token is not set') },
+        error: {
+          code: 'writing_off',
+          message: expect.stringContaining('neither http.token nor http.tokens is set'),
+        },
       });
     }
     expect(told).toMatchObject({ words: [], posted: [] });
@@ -120,7 +123,7 @@ describe('without a token', () => {
   });
 
   it('only a Host that names loopback is answered, for every path', async () => {
-    const { get, raw, told } = await start({ token: null });
+    const { get, raw, told } = await start({ tokens: [] });
     const paths = ['/', '/healthz', '/readyz', '/metrics', '/api/v1/accounts', '/nope'];
     for (const host of [
       'evil.example',

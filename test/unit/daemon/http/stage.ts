@@ -5,11 +5,14 @@ import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail } from '../../../../src/core/journal-reader.ts';
+import { readPosted } from '../../../../src/daemon/http/posted-configuration.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
 import type { AccountView, DaemonView, Panel, PostedConfiguration } from '../../../../src/daemon/panel.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 
 export const TOKEN = 'correct horse battery staple';
+export const READ_TOKEN = 'an eye and no hand';
+export const READER = { authorization: `Bearer ${READ_TOKEN}` };
 export const BEARER = { authorization: `Bearer ${TOKEN}` };
 export const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
@@ -61,6 +64,9 @@ export interface Told {
   readonly posted: PostedConfiguration[];
   /** How often anything of it was called. */
   calls: number;
+  /** Wrong tokens and closed connections that were counted. */
+  wrongTokens: number;
+  dropped: number;
 }
 
 export interface Stage {
@@ -140,10 +146,13 @@ function memoryPanel(stage: Stage, told: Told): Panel {
       replace(account, { paused });
       return true;
     },
-    async plan(posted) {
-      told.posted.push(posted);
+    async plan(body) {
+      const posted = readPosted(body);
+      if ('problem' in posted) return posted;
+      told.posted.push(posted.value);
       if (stage.plans instanceof Error) throw stage.plans;
-      return ask(stage.plans);
+      // A test may have the plans take a while.
+      return { plans: await Promise.resolve(ask(stage.plans)) };
     },
   };
 }
@@ -160,7 +169,10 @@ export interface Running {
   readonly url: string;
   readonly stage: Stage;
   readonly told: Told;
+  /** Errors that were logged. */
   readonly logged: object[];
+  /** Everything else that was logged. */
+  readonly noted: object[];
   /** Asks with headers that a browser would not let a page set, and follows no redirect. */
   readonly ask: (
     method: string,
@@ -189,16 +201,30 @@ export async function start(...given: Parameters<typeof open>): Promise<Running>
 /** The server as a user starts it, but for `options`, for whoever closes it. */
 export async function open(options: Partial<HttpOptions> = {}, parts: Partial<Stage> = {}): Promise<Running> {
   const stage = makeStage(parts);
-  const told: Told = { words: [], filters: [], posted: [], calls: 0 };
+  const told: Told = { words: [], filters: [], posted: [], calls: 0, wrongTokens: 0, dropped: 0 };
   const logged: object[] = [];
+  const noted: object[] = [];
   const server = await startHttp({
     host: '127.0.0.1',
     port: 0,
-    token: new Secret(TOKEN),
+    tokens: [
+      { name: 'http', role: 'operate', token: new Secret(TOKEN) },
+      { name: 'ci', role: 'read', token: new Secret(READ_TOKEN) },
+    ],
+    trustedProxies: [],
     panel: memoryPanel(stage, told),
-    metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'rolecall_build_info 1\n' },
+    metrics: {
+      contentType: 'text/plain; version=0.0.4',
+      text: async () => 'rolecall_build_info 1\n',
+      wrongToken: () => void (told.wrongTokens += 1),
+      connectionDropped: () => void (told.dropped += 1),
+    },
     notReady: async () => [],
-    log: { error: (data) => void logged.push(data) },
+    log: {
+      info: (data) => void noted.push(data),
+      warn: (data) => void noted.push(data),
+      error: (data) => void logged.push(data),
+    },
     ...options,
   });
   const { port } = new URL(server.url);
@@ -243,6 +269,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     stage,
     told,
     logged,
+    noted,
     ask,
     get: (path, headers) => ask('GET', path, headers),
     post: (path, headers, body) => ask('POST', path, headers, body),
@@ -255,8 +282,9 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
 export async function signIn(
   { url, post }: Running,
   headers: Readonly<Record<string, string>> = {},
+  token = TOKEN,
 ): Promise<{ readonly cookie: string }> {
-  const form = new URLSearchParams({ token: TOKEN, next: '/' }).toString();
+  const form = new URLSearchParams({ token, next: '/' }).toString();
   const { headers: answered } = await post('/sign-in', { origin: url, ...FORM, ...headers }, form);
   const cookie = answered.get('set-cookie')?.split(';')[0];
   if (cookie === undefined) throw new Error('no session was opened');

@@ -1,0 +1,117 @@
+// Where log lines leave the process: written at once while the reader keeps up, kept within a bound while it does not.
+// A write that waits for the reader would stop health checks, runs and signals with it.
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+
+/** Bytes that wait for the reader; what comes beyond is dropped and counted. */
+const MOST_WAITING_BYTES = 1024 ** 2;
+/** How often a stalled reader is tried again. */
+const RETRY_MS = 20;
+
+export interface LogSinkOptions {
+  /** Called when the reader follows again, with the number of lines that it will never see. */
+  readonly onDropped: (lines: number) => void;
+  readonly mostWaitingBytes?: number;
+}
+
+export interface LogSink {
+  /** Never waits and never throws. */
+  write(line: string): void;
+  /** Lines that were dropped since the start. */
+  droppedTotal(): number;
+  /** Resolves with true when everything is written, with false when it is not after so many milliseconds. */
+  flush(withinMs: number): Promise<boolean>;
+}
+
+/** A sink on a file descriptor that does not block; see `openWithoutBlocking`. */
+export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
+  const { onDropped, mostWaitingBytes = MOST_WAITING_BYTES } = options;
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let total = 0;
+  let unreported = 0;
+
+  function drop(lines: number): void {
+    total += lines;
+    unreported += lines;
+  }
+
+  /** Writes what waits until the reader is full. */
+  function drain(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const hadLines = waiting.length > 0;
+    while (waiting.length > 0) {
+      const chunk = waiting.length === 1 ? waiting[0] : Buffer.concat(waiting);
+      if (chunk === undefined) break;
+      const written = tryWrite(fd, chunk);
+      // Nothing is reported then: the report would fail as well.
+      if (written === 'failed') return discard();
+      const rest = chunk.subarray(written);
+      waiting = rest.length === 0 ? [] : [rest];
+      if (written === 0) break;
+    }
+    waitingBytes = waiting.reduce((sum, { length }) => sum + length, 0);
+    if (waiting.length > 0) timer = setTimeout(drain, RETRY_MS).unref();
+    else if (hadLines && unreported > 0) report();
+  }
+
+  function discard(): void {
+    drop(waiting.length);
+    waiting = [];
+    waitingBytes = 0;
+  }
+
+  function report(): void {
+    const lines = unreported;
+    unreported = 0;
+    onDropped(lines);
+  }
+
+  return {
+    write(line) {
+      const bytes = Buffer.from(line);
+      if (waitingBytes > 0 && waitingBytes + bytes.length > mostWaitingBytes) return drop(1);
+      const isFollowing = waiting.length === 0;
+      waiting.push(bytes);
+      waitingBytes += bytes.length;
+      if (isFollowing) drain();
+    },
+    droppedTotal: () => total,
+    async flush(withinMs) {
+      const endMs = performance.now() + withinMs;
+      drain();
+      while (waiting.length > 0 && performance.now() < endMs) {
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        drain();
+      }
+      return waiting.length === 0;
+    },
+  };
+}
+
+/** How many bytes were taken; 0 when the reader is full. `failed`: the reader is gone, or the disk is full. */
+function tryWrite(fd: number, bytes: Buffer): number | 'failed' {
+  try {
+    return writeSync(fd, bytes);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EAGAIN' ? 0 : 'failed';
+  }
+}
+
+/**
+ * A descriptor that writes to where stderr leads and never waits for its reader. A pipe and a terminal are opened a second
+ * time, since other processes share the flags of the first. Where that is refused, Node has made a pipe or a socket
+ * non-blocking when `process.stderr` was first used. A file makes nobody wait.
+ */
+export function openWithoutBlocking(stderr: NodeJS.WriteStream & { readonly fd: number }): number {
+  const { fd } = stderr;
+  if (!fstatSync(fd).isFIFO() && !isatty(fd)) return fd;
+  try {
+    const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+    return openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+  } catch {
+    return fd;
+  }
+}

@@ -1,0 +1,56 @@
+// The process that reads posted files, for a daemon that can end it at any moment.
+import path from 'node:path';
+import { describeFailure } from './app/run-result.ts';
+import { ConfigError, UsageError } from './core/errors.ts';
+import { filesFromMemory } from './config/files-in-memory.ts';
+import type { LoadedConfiguration } from './config/load-configuration.ts';
+import { loadConfiguration } from './config/load-configuration.ts';
+import { readPosted } from './daemon/http/posted-configuration.ts';
+import type { FromReader, ToReader } from './wire-posted.ts';
+import { POSTED_ROOT } from './wire-posted.ts';
+
+/** Names of all accounts together; one account has at most 100,000. */
+const MOST_NAMES = 300_000;
+
+let loaded: LoadedConfiguration | undefined;
+
+function answer(message: FromReader): void {
+  process.send?.(message);
+}
+
+async function load(body: Uint8Array): Promise<FromReader> {
+  const posted = readPosted(body);
+  if ('problem' in posted) return { type: 'problem', problem: posted.problem };
+  const { config, files, accounts, commit } = posted.value;
+  try {
+    loaded = await loadConfiguration(path.join(POSTED_ROOT, config), {
+      files: filesFromMemory(POSTED_ROOT, files),
+      mostNames: MOST_NAMES,
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
+    return { type: 'failed', message: error.message };
+  }
+  const names = accounts.length > 0 ? accounts : loaded.accounts.map(({ name }) => name);
+  return { type: 'loaded', names, commit };
+}
+
+/** The account as posted; why it cannot be planned when its files, or the service's, have errors. */
+function accountNamed(name: string): FromReader {
+  const account = loaded?.accounts.find((candidate) => candidate.name === name);
+  if (account === undefined) return { type: 'account' };
+  if (account.settings !== undefined && loaded?.service !== undefined) {
+    return { type: 'account', settings: account.settings };
+  }
+  const errors = (loaded?.issues ?? []).filter(({ severity }) => severity === 'error');
+  return { type: 'account', failure: describeFailure(new ConfigError(errors)) };
+}
+
+process.on('message', (message) => {
+  // What the daemon sends has this shape.
+  const question = message as ToReader;
+  if (question.type === 'account') answer(accountNamed(question.name));
+  else void load(question.body).then(answer);
+});
+// The daemon is gone.
+process.on('disconnect', () => process.exit());

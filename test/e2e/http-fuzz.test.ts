@@ -1,0 +1,18 @@
+// A few hundred random HTTP requests; test/long/ sends twenty thousand.
+import { expect, test } from 'vitest';
+import { fuzz } from '../support/http-fuzz.ts';
+
+test.each([
+  ['stranger', 250, 1],
+  ['reader', 150, 2],
+  ['local', 150, 3],
+] as const)(
+  'random requests of a %s show and change nothing that they may not, and stop nothing',
+  async (who, count, seed) => {
+    const { health, answered, loopMs } = await fuzz(who, count, seed);
+    expect(answered).toBeGreaterThan(count / 2);
+    expect(loopMs).toBeLessThan(1000);
+    // A quarter of a second on a quiet machine; the tests beside this one take the processors.
+    expect(health.worst).toBeLessThan(1500);
+  },
+);

@@ -1,0 +1,232 @@
+// The daemon's HTTP interface as a process: its tokens at the start, floods of connections, and TLS.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { makeWorkspace, until, type Workspace, writeAccount } from '../support/workspace.ts';
+
+const ACCOUNT = `mode: plan\nschedule: ${ONCE_A_YEAR}\nskills: [Go]`;
+
+const sandboxes = new Map<Workspace, Sandbox>();
+
+function sandboxOf(workspace: Workspace): Sandbox {
+  const sandbox = sandboxes.get(workspace);
+  if (sandbox === undefined) throw new Error('the workspace has no sandbox');
+  return sandbox;
+}
+
+async function workspaceWith(http: string): Promise<Workspace> {
+  const sandbox = await startSandbox({ seed: { accounts: [{ name: 'acme', token: 'token-of-acme' }] } });
+  onTestFinished(() => sandbox.close());
+  const workspace = makeWorkspace('token-of-acme');
+  sandboxes.set(workspace, sandbox);
+  writeAccount(workspace, sandbox.url, ACCOUNT, { service: http });
+  return workspace;
+}
+
+const TWO_TOKENS =
+  'http: { listen: 127.0.0.1:0, token: { env: ONE }, tokens: [{ name: ci, token: { env: OTHER }, role: read }] }';
+
+test.each([
+  [
+    'is too short to be safe',
+    'short-token-123',
+    'long-enough-token-of-ci',
+    'http.token has fewer than 16 characters',
+  ],
+  [
+    'of a name is too short',
+    'long-enough-token-of-me',
+    'short',
+    'the token ci of http.tokens has fewer than 16 characters',
+  ],
+  ['is there twice', 'one-token-for-two-names', 'one-token-for-two-names', 'is the same as the token http'],
+])('the daemon does not start with a token that %s', async (_what, one, other, message) => {
+  const workspace = await workspaceWith(TWO_TOKENS);
+  const { status, stderr, stdout } = await workspace.run(['serve'], { env: { ONE: one, OTHER: other } });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain(one);
+  expect(stderr).not.toContain(other === 'short' ? 'short;' : other);
+});
+
+test('a token with the role read sees, requests plans and changes nothing; who acts is logged by name and address', async () => {
+  const workspace = await workspaceWith(
+    'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN }, tokens: [{ name: ci, token: { env: CI }, role: read }], trustedProxies: [127.0.0.1] }',
+  );
+  const daemon = await startDaemon(workspace, { env: { CI: 'a-token-that-only-looks' } });
+  const send = async (path: string, token: string, method = 'POST') => {
+    const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.7' };
+    return (await fetch(`${daemon.url}${path}`, { method, headers })).status;
+  };
+  expect(await send('/api/v1/accounts', 'a-token-that-only-looks', 'GET')).toBe(200);
+  expect(await send('/api/v1/accounts/acme/pause', 'a-token-that-only-looks')).toBe(403);
+  expect(workspace.rows('select name from accounts where paused = 1')).toEqual([]);
+  expect(await send('/api/v1/accounts/acme/pause', HTTP_TOKEN)).toBe(200);
+  expect(await send('/api/v1/accounts', 'a-token-that-is-nobodys', 'GET')).toBe(401);
+  expect(daemon.events('operator_action')).toMatchObject([
+    { account: 'acme', action: 'pause', by: 'http', address: '192.0.2.7', outcome: 'paused' },
+  ]);
+  expect(daemon.events('wrong_token')).toMatchObject([{ address: '192.0.2.7' }]);
+  expect((await daemon.metrics()).get('rolecall_http_wrong_tokens_total')).toBe(1);
+  await daemon.stop();
+});
+
+test('syncs during a run are answered 202, and exactly one more run follows', async () => {
+  const workspace = await workspaceWith(`${WITH_TOKEN}\ndaemon: { runOnStart: false }`);
+  const daemon = await startDaemon(workspace);
+  sandboxOf(workspace).setSettings({ latencyMs: 400 });
+  const first = await daemon.api('accounts/acme/sync', {});
+  await until(
+    'the run works',
+    async () => (await daemon.api('accounts/acme')).body['activity'] === 'running',
+  );
+  const more = await Promise.all([1, 2, 3, 4].map(() => daemon.api('accounts/acme/sync', {})));
+  expect([first, ...more].map(({ status }) => status)).toEqual([202, 202, 202, 202, 202]);
+  await until('the run that follows has ended', () => daemon.runsEnded('acme') === 2);
+  expect((await daemon.api('accounts/acme')).body['activity']).toBe('idle');
+  expect(workspace.rows('select trigger from runs')).toEqual([{ trigger: 'manual' }, { trigger: 'manual' }]);
+  await daemon.stop();
+});
+
+test('1,500 half-open requests from one address leave health checks their answer', async () => {
+  const daemon = await startDaemon(await workspaceWith(WITH_TOKEN));
+  const port = Number(new URL(daemon.url).port);
+  const sockets: Socket[] = [];
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  const halves = ['', 'GET /metr', 'POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\ntoken='];
+  const slowest = async (): Promise<number> => {
+    let worst = 0;
+    for (let asked = 0; asked < 10; asked += 1) {
+      const startedMs = performance.now();
+      const reply = await fetch(`${daemon.url}/healthz`, {
+        headers: { connection: 'close' },
+        signal: AbortSignal.timeout(5000),
+      });
+      expect(reply.status).toBe(200);
+      worst = Math.max(worst, performance.now() - startedMs);
+    }
+    return worst;
+  };
+  const flood = Array.from({ length: 1500 }, (_, index) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(halves[index % 3] ?? ''));
+    sockets.push(socket.on('error', () => undefined));
+    return new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+  });
+  const during = slowest();
+  await Promise.all(flood);
+  // This process makes the connections too, and the tests beside it take the processors.
+  expect(await during).toBeLessThan(5000);
+  expect(await slowest()).toBeLessThan(1000);
+  const dropped = (await daemon.metrics()).get('rolecall_http_connections_dropped_total') ?? 0;
+  expect(dropped).toBeGreaterThanOrEqual(900);
+  await daemon.stop();
+});
+
+function hasOpenssl(): boolean {
+  try {
+    execFileSync('openssl', ['version']);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Writes a certificate for localhost with its key. */
+function certify(folder: string, name: string): void {
+  mkdirSync(folder, { recursive: true });
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const what = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...what], {
+    stdio: 'ignore',
+  });
+}
+
+test.skipIf(!hasOpenssl())(
+  'TLS is served, and a new certificate is used after SIGHUP unless it is bad (needs openssl)',
+  async () => {
+    const workspace = await workspaceWith(
+      'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN }, tls: { cert: ../tls/cert.pem, key: ../tls/key.pem } }',
+    );
+    const folder = join(workspace.folder, 'tls');
+    certify(folder, 'first');
+    const daemon = await startDaemon(workspace);
+    expect(daemon.url).toMatch(/^https:/);
+    const port = Number(new URL(daemon.url).port);
+    const subject = (): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+          resolve(String(socket.getPeerCertificate().subject.CN));
+          socket.destroy();
+        });
+        socket.on('error', reject);
+      });
+    const ask = (path: string, method = 'GET', body = '', headers = {}) =>
+      new Promise<{ status: number; cookie: string }>((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, path, method, headers, rejectUnauthorized: false };
+        const asked = request(options, (reply) => {
+          reply.resume().on('end', () => {
+            resolve({ status: reply.statusCode ?? 0, cookie: reply.headers['set-cookie']?.join() ?? '' });
+          });
+        });
+        asked.on('error', reject).end(body);
+      });
+    expect(await subject()).toBe('first');
+    expect(await ask('/healthz')).toMatchObject({ status: 200 });
+    const signedIn = await ask('/sign-in', 'POST', `token=${HTTP_TOKEN}`, {
+      origin: `https://127.0.0.1:${port}`,
+      host: `127.0.0.1:${port}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    });
+    expect(signedIn).toMatchObject({ status: 303, cookie: expect.stringMatching(/^__Host-.*; Secure/) });
+
+    // A connection that stays open through the change.
+    const open = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    onTestFinished(() => void open.destroy());
+    await new Promise((resolve) => open.once('secureConnect', resolve));
+    certify(folder, 'second');
+    daemon.process.kill('SIGHUP');
+    await until('the new certificate is used', () => daemon.events('tls_reloaded').length === 1);
+    expect(await subject()).toBe('second');
+    open.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const answer = await new Promise((resolve) => open.once('data', (bytes) => resolve(bytes.toString())));
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+
+    writeFileSync(join(folder, 'cert.pem'), 'this is no certificate');
+    daemon.process.kill('SIGHUP');
+    await until('the bad certificate is reported', () => daemon.events('tls_reload_failed').length === 1);
+    expect(await subject()).toBe('second');
+    await daemon.stop();
+  },
+);
+
+test.skipIf(!hasOpenssl())(
+  'a certificate that does not belong to its key is refused at the start (needs openssl)',
+  async () => {
+    const workspace = await workspaceWith(
+      'http: { listen: 127.0.0.1:0, tls: { cert: ../a/cert.pem, key: ../b/key.pem } }',
+    );
+    for (const name of ['a', 'b']) certify(join(workspace.folder, name), name);
+    const mixed = await workspace.run(['serve']);
+    expect(mixed.status).toBe(64);
+    expect(mixed.stderr).toContain('http.tls: the certificate and the key cannot be used together');
+  },
+);
+
+test('listening beyond this machine without TLS is warned about, with what travels in the clear', async () => {
+  const workspace = await workspaceWith('http: { listen: "0.0.0.0:0", token: { env: ROLECALL_HTTP_TOKEN } }');
+  const daemon = await startDaemon(workspace);
+  await until('it is logged', () => daemon.events('without_tls').length === 1);
+  const { status, stdout } = await workspace.run(['validate']);
+  expect({ status, stdout }).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('travel in the clear'),
+  });
+  await daemon.stop();
+});

@@ -1,0 +1,305 @@
+// Random HTTP requests against a daemon as a process: what nobody may see or change, and that it answers others meanwhile.
+import { spawn } from 'node:child_process';
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished } from 'vitest';
+import { type Daemon, ONCE_A_YEAR, startDaemon } from './daemon.ts';
+import { pick, randomNumbers } from './random.ts';
+import { scene, type Scene } from './scene.ts';
+
+/** Who sends the requests: somebody without a token, somebody with one that may look, or somebody on this machine. */
+export type Intruder = 'stranger' | 'reader' | 'local';
+
+export interface FuzzResult {
+  readonly sent: number;
+  readonly answered: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  /** How long health checks took, in milliseconds. */
+  readonly health: {
+    readonly count: number;
+    readonly p99: number;
+    readonly worst: number;
+    /** How long the process that asks waited for a processor at most: what the machine beside this test costs. */
+    readonly idleMs: number;
+  };
+  /** How long the daemon’s event loop was kept busy at most, in milliseconds: without the wait for a processor. */
+  readonly loopMs: number;
+}
+
+const READ_TOKEN = 'a-token-that-only-looks';
+/** In the names of an account and of a skill: whoever sees it has seen what is protected. */
+const CANARY = 'canary7hq';
+const AT_ONCE = 40;
+const LONGEST_MS = 1500;
+
+const USUAL = ['GET', 'POST'];
+const METHODS = ['PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'get', 'PRI', ''];
+const OPEN = ['/healthz', '/readyz', '/metrics', '/sign-in'];
+const ACCOUNT = `/api/v1/accounts/${CANARY}`;
+const PATHS = [
+  ...OPEN,
+  '/',
+  '/api/v1/accounts',
+  '/api/v1/status',
+  '/api/v1/runs',
+  '/api/v1/openapi.json',
+  '/api/v1/plan',
+  '/sign-out',
+  `/accounts/${CANARY}`,
+  ACCOUNT,
+  ...['sync', 'approve', 'pause', 'resume'].flatMap((action) => [
+    `${ACCOUNT}/${action}`,
+    `/accounts/${CANARY}/${action}`,
+  ]),
+];
+const PLAIN = (path: string): string => path;
+const TWISTS: readonly ((path: string) => string)[] = [
+  ...Array.from({ length: 10 }, () => PLAIN),
+  (path) => path,
+  (path) => path,
+  (path) => `/${path}`,
+  (path) => `${path}/`,
+  (path) => `${path}?x=1`,
+  (path) => `${path}%00`,
+  (path) => `${path};a`,
+  (path) => `/healthz/..${path}`,
+  (path) => `/healthz/%2e%2e${path}`,
+  (path) => `/sign-in${path}`,
+  (path) => `${path}#/healthz`,
+  (path) => path.toUpperCase(),
+  (path) => path.replace(/[a-z]/, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+  (path) => `http://127.0.0.1${path}`,
+  (path) => `*${path}`,
+  (path) => path.slice(0, -1),
+  () => '*',
+  () => '',
+];
+const LINES = [
+  'Authorization: Bearer ',
+  'Authorization: Bearer wrong-token-of-a-stranger',
+  'Authorization: Basic dXNlcjpwYXNz',
+  'Authorization: Bearer undefined',
+  'Authorization:Bearer\tx',
+  'Cookie: rolecall_session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  'Cookie: __Host-rolecall_session=; rolecall_session=%00',
+  'X-Forwarded-For: 127.0.0.1',
+  'X-Forwarded-Proto: https',
+  'X-Forwarded-Host: localhost',
+  'X-HTTP-Method-Override: POST',
+  'X-Original-URL: /healthz',
+  'Origin: null',
+  'Origin: http://127.0.0.1',
+  'Sec-Fetch-Site: cross-site',
+  'Sec-Fetch-Site: same-origin',
+  'Accept: text/html',
+  'Accept: application/json',
+  'Content-Type: application/json',
+  'Content-Type: application/x-www-form-urlencoded',
+  'Expect: 100-continue',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Range: bytes=0-10',
+];
+const BROKEN_LINES = [
+  'Transfer-Encoding: chunked',
+  'Content-Length: 5',
+  'Content-Length: 99999999999',
+  'Content-Length: -1',
+  'bad header line',
+  `X-Long: ${'y'.repeat(20_000)}`,
+];
+const HOSTS = [
+  'Host: 127.0.0.1',
+  'Host: localhost',
+  'Host: evil.example',
+  'Host: ',
+  'Host: 127.0.0.1\r\nHost: evil',
+];
+const BODIES = [
+  '',
+  '',
+  '{}',
+  '{"digest":null}',
+  'token=x&next=/',
+  '[[[[',
+  '{"config":"a","files":{"a":""}}',
+  '\0\0\0',
+  '5\r\nhello\r\n0\r\n\r\n',
+  'x'.repeat(70_000),
+];
+
+interface Shot {
+  readonly path: string;
+  readonly bytes: string;
+  /** Whether the connection stays open without the end of the request. */
+  readonly isHalf: boolean;
+}
+
+function makeShot(random: () => number, intruder: Intruder): Shot {
+  const method = pick(random, random() < 0.75 ? USUAL : METHODS) ?? 'GET';
+  const path = (pick(random, TWISTS) ?? String)(pick(random, PATHS) ?? '/');
+  const lines = Array.from({ length: Math.floor(random() * 4) }, () => pick(random, LINES) ?? '');
+  const token = intruder === 'reader' && random() < 0.8 ? [`Authorization: Bearer ${READ_TOKEN}`] : [];
+  if (random() < 0.15) lines.push(pick(random, BROKEN_LINES) ?? '');
+  const host = random() < 0.8 ? 'Host: 127.0.0.1' : (pick(random, HOSTS) ?? '');
+  const version = random() < 0.95 ? 'HTTP/1.1' : 'HTTP/1.0';
+  const body = pick(random, BODIES) ?? '';
+  const length = random() < 0.95 ? [`Content-Length: ${Buffer.byteLength(body)}`] : [];
+  const head = [
+    `${method} ${path} ${version}`,
+    host,
+    'Connection: close',
+    ...token,
+    ...lines,
+    ...length,
+  ].join('\r\n');
+  const whole = `${head}\r\n\r\n${body}`;
+  const isHalf = random() < 0.1;
+  return { path, isHalf, bytes: isHalf ? whole.slice(0, Math.floor(random() * whole.length)) : whole };
+}
+
+/** What came back until the server closed, or for as long as a client of this test waits. */
+function fire(port: number, { bytes, isHalf }: Shot): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket: Socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+    const timer = setTimeout(() => socket.destroy(), isHalf ? 200 : LONGEST_MS);
+    socket.setEncoding('latin1').on('data', (chunk) => (text += String(chunk)));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve(text);
+    });
+  });
+}
+
+/** Asks for /healthz again and again in a process of its own, so that the load of this one is not measured. */
+function probe(url: string): () => Promise<FuzzResult['health']> {
+  const program = `
+    const http = require('node:http');
+    const lag = require('node:perf_hooks').monitorEventLoopDelay({ resolution: 10 });
+    lag.enable();
+    const times = [];
+    function ask() {
+      const startedMs = performance.now();
+      const done = (ms) => { times.push(ms); setTimeout(ask, 25); };
+      http.get('${url}/healthz', { agent: false, timeout: 10000 }, (reply) =>
+        reply.resume().on('end', () => done(reply.statusCode === 200 ? performance.now() - startedMs : 1e6)),
+      ).on('error', () => done(1e6));
+    }
+    ask();
+    process.stdin.on('data', () => {
+      times.sort((a, b) => a - b);
+      const at = (share) => Math.round(times[Math.min(times.length - 1, Math.floor(times.length * share))]);
+      console.log(JSON.stringify({ count: times.length, p99: at(0.99), worst: at(1), idleMs: Math.round(lag.max / 1e6) }));
+      process.exit();
+    });`;
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return async () => {
+    let text = '';
+    child.stdout.on('data', (chunk) => (text += String(chunk)));
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    child.stdin.write('end');
+    await ended;
+    return JSON.parse(text) as FuzzResult['health'];
+  };
+}
+
+/** Every row that a request could have changed. */
+function rowsOf(setting: Scene): string {
+  return JSON.stringify(
+    ['accounts', 'runs', 'operations', 'snapshots'].map((table) => setting.rows(`select * from ${table}`)),
+  );
+}
+
+/** The longest lag of the event loop since the last scrape, should the text be metrics. */
+function lagIn(text: string): number {
+  const [, seconds = '0'] = /^rolecall_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text) ?? [];
+  return Number(seconds) * 1000 || 0;
+}
+
+/** As the server reads a path. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** A 2xx only where nobody needs a token, or where this one is allowed to look; and nothing protected to a stranger. */
+function judge(answer: string, shot: Shot, intruder: Intruder): string {
+  const [, status = 'none'] = /^HTTP\/1\.[01] (\d{3})/.exec(answer) ?? [];
+  const method = shot.bytes.split(' ')[0] ?? '';
+  const what = JSON.stringify(shot.bytes.slice(0, 300));
+  const path = decoded(shot.path.split('?')[0] ?? '');
+  const mayLook = intruder !== 'stranger' && (['GET', 'HEAD'].includes(method) || path === '/api/v1/plan');
+  if (status.startsWith('2') && !OPEN.includes(path) && !mayLook) expect.fail(`${status} for ${what}`);
+  if (status.startsWith('5') && status !== '503' && status !== '501') expect.fail(`${status} for ${what}`);
+  if (/set-cookie: *[^;]*=[^;]/i.test(answer)) expect.fail(`a session for ${what}`);
+  // Metrics name the accounts, and the form leads back to where somebody wanted to go.
+  if (
+    intruder === 'stranger' &&
+    path !== '/metrics' &&
+    answer.includes(CANARY) &&
+    !/next" value="/.test(answer)
+  ) {
+    expect.fail(`an account is shown for ${what}`);
+  }
+  return status;
+}
+
+const SERVICE: Readonly<Record<Intruder, string>> = {
+  stranger: 'token: { env: ROLECALL_HTTP_TOKEN }',
+  reader: 'token: { env: ROLECALL_HTTP_TOKEN }, tokens: [{ name: ci, token: { env: CI }, role: read }]',
+  local: '',
+};
+
+/** A daemon with a plan that waits for approval: what an intruder would like to change. */
+async function target(intruder: Intruder): Promise<{ readonly daemon: Daemon; readonly setting: Scene }> {
+  const http = `http: { listen: 127.0.0.1:0${SERVICE[intruder] === '' ? '' : `, ${SERVICE[intruder]}`} }`;
+  const setting = await scene({
+    others: [{ name: CANARY, token: `token-of-${CANARY}`, skills: [`skill-${CANARY}`] }],
+    service: [`defaults: { mode: approve, schedule: ${ONCE_A_YEAR}, jitter: 0s }`, http].join('\n'),
+  });
+  setting.configure('skills: []');
+  setting.configure('skills: [Go]', CANARY);
+  const daemon = await startDaemon(setting, { env: { CI: READ_TOKEN } });
+  await setting.until(
+    'a plan waits',
+    () => daemon.runsEnded(CANARY, 'planned') > 0 && daemon.runsEnded('acme') > 0,
+  );
+  return { daemon, setting };
+}
+
+/** Sends so many random requests and expects that nothing is shown or changed that may not be, and that nothing fails. */
+export async function fuzz(intruder: Intruder, count: number, seed: number): Promise<FuzzResult> {
+  const { daemon, setting } = await target(intruder);
+  const port = Number(new URL(daemon.url).port);
+  const before = rowsOf(setting);
+  const random = randomNumbers(seed);
+  const statuses: Record<string, number> = {};
+  // What the start took is no matter here.
+  await daemon.get('/metrics');
+  const endProbe = probe(daemon.url);
+  let sent = 0;
+  let lagMs = 0;
+  async function keepFiring(): Promise<void> {
+    while (sent < count) {
+      sent += 1;
+      const shot = makeShot(random, intruder);
+      const answer = await fire(port, shot);
+      const status = judge(answer, shot, intruder);
+      lagMs = Math.max(lagMs, lagIn(answer));
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, keepFiring));
+  const health = await endProbe();
+  lagMs = Math.max(lagMs, lagIn((await daemon.get('/metrics')).text));
+  expect(rowsOf(setting)).toBe(before);
+  expect(daemon.log().filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  expect(daemon.events('operator_action')).toEqual([]);
+  await daemon.stop();
+  return { sent, answered: sent - (statuses['none'] ?? 0), statuses, health, loopMs: Math.round(lagMs) };
+}

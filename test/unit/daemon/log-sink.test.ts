@@ -1,0 +1,77 @@
+// Log lines and a reader that stalls: nothing waits for it, and what it misses is counted.
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createLogSink } from '../../../src/daemon/log-sink.ts';
+
+const { O_RDWR, O_WRONLY, O_NONBLOCK } = constants;
+
+/** A pipe with both ends in this process; `read` takes what is in it. */
+function openPipe(): { readonly writeFd: number; read(): string } {
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-pipe-'));
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  const readFd = openSync(join(folder, 'pipe'), O_RDWR | O_NONBLOCK);
+  const writeFd = openSync(join(folder, 'pipe'), O_WRONLY | O_NONBLOCK);
+  onTestFinished(() => {
+    for (const fd of [readFd, writeFd]) closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  return {
+    writeFd,
+    read() {
+      const bytes = Buffer.alloc(1024 ** 2);
+      try {
+        return bytes.toString('utf8', 0, readSync(readFd, bytes));
+      } catch {
+        return '';
+      }
+    },
+  };
+}
+
+it('a log line is written at once while its reader follows', () => {
+  const pipe = openPipe();
+  const sink = createLogSink(pipe.writeFd, { onDropped: () => expect.fail('nothing was dropped') });
+  sink.write('one\n');
+  sink.write('two\n');
+  expect(pipe.read()).toBe('one\ntwo\n');
+});
+
+it('log lines beyond the bound are dropped, counted, and reported once when the reader follows again', async () => {
+  const pipe = openPipe();
+  const reports: number[] = [];
+  const sink = createLogSink(pipe.writeFd, {
+    onDropped: (lines) => reports.push(lines),
+    mostWaitingBytes: 10_000,
+  });
+  const line = (index: number): string => `${String(index).padStart(9)}\n`;
+  for (let index = 0; index < 20_000; index += 1) sink.write(line(index));
+  const dropped = sink.droppedTotal();
+  expect(dropped).toBeGreaterThan(1000);
+  expect(reports).toEqual([]);
+  expect(await sink.flush(50)).toBe(false);
+
+  let text = '';
+  while (reports.length === 0) {
+    text += pipe.read();
+    await sink.flush(0);
+  }
+  text += pipe.read();
+  expect(reports).toEqual([dropped]);
+  const kept = 20_000 - dropped;
+  expect(text).toBe(Array.from({ length: kept }, (_, index) => line(index)).join(''));
+  sink.write('again\n');
+  expect(pipe.read()).toBe('again\n');
+  expect([sink.droppedTotal(), reports.length]).toEqual([dropped, 1]);
+});
+
+it('a reader that is gone costs the lines and nothing else', async () => {
+  const fd = openSync('/dev/null', 'r');
+  onTestFinished(() => closeSync(fd));
+  const sink = createLogSink(fd, { onDropped: () => expect.fail('nobody reads a report') });
+  sink.write('one\n');
+  sink.write('two\n');
+  expect([sink.droppedTotal(), await sink.flush(0)]).toEqual([2, true]);
+});
