@@ -27,7 +27,8 @@ export function leftAlone(untilMs: number): string {
   return `the service asked to be left alone until ${until} UTC, and is not asked before`;
 }
 
-function subject(method: Method, path: string): string {
+/** `the list of skills`, `the create of a role`. */
+export function subject(method: Method, path: string): string {
   const kind = path.split('/')[4] ?? 'entry';
   switch (method) {
     case 'GET':
