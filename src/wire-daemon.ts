@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import type { Session } from './cli/environment.ts';
+import type { RetryAfterOptions, Session } from './cli/environment.ts';
 import { UsageError } from './core/errors.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { Secret } from './core/secret.ts';
@@ -36,7 +36,11 @@ const CHECK_MS = 30_000;
 const SHORTEST_TOKEN = 16;
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
-export async function serve(version: string, configFile: string): Promise<number> {
+export async function serve(
+  version: string,
+  configFile: string,
+  { ignoreRetryAfter = false }: RetryAfterOptions = {},
+): Promise<number> {
   const signals = createSignals();
   const bootstrap = await readBootstrap(configFile);
   const httpToken = await tokenOf(bootstrap.service);
@@ -51,7 +55,16 @@ export async function serve(version: string, configFile: string): Promise<number
     const metrics = createMetrics(version);
     const source = await openSource(configFile, bootstrap, log, metrics);
     releasers.unshift(() => source.close());
-    const opened = await openDaemon({ version, configFile, source, log, metrics, signals, releasers });
+    const opened = await openDaemon({
+      version,
+      configFile,
+      source,
+      log,
+      metrics,
+      signals,
+      releasers,
+      ignoreRetryAfter,
+    });
     const { daemon, session, settings } = opened;
     warnOfShortToken(httpToken, log);
     const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);

@@ -26,6 +26,7 @@ export interface OpenDaemonOptions {
   readonly metrics: Metrics;
   readonly signals: RunSignals;
   readonly releasers: Releasers;
+  readonly ignoreRetryAfter: boolean;
 }
 
 export interface OpenedDaemon {
@@ -48,6 +49,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
       retry: () => metrics.retry(account),
     }),
     compareCommits: (a, b) => source.configuration.compareCommits(a, b),
+    ignoreRetryAfter: options.ignoreRetryAfter,
   });
   releasers.unshift(() => session.close());
   const { clock } = session.applying;

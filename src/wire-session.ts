@@ -13,6 +13,8 @@ export const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: (
 
 export interface SessionOptions {
   readonly observer?: (account: string) => RequestObserver;
+  /** Sends requests also before the time that the service requested before this process started. */
+  readonly ignoreRetryAfter?: boolean;
   /** Where the configuration's repository is another one than that of the service's file. */
   readonly compareCommits?: PlanningDeps['compareCommits'];
 }
@@ -29,14 +31,15 @@ export async function openSession(
   service: ServiceSettings,
   options: SessionOptions = {},
 ): Promise<OpenSession> {
-  const { observer = () => NO_OBSERVER } = options;
+  const { observer = () => NO_OBSERVER, ignoreRetryAfter = false } = options;
   const { openStore } = await import('./store/store.ts');
   const store = openStore(service.store);
   let configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const connections = await connect(
     version,
     service,
-    async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
+    async (account) =>
+      ignoreRetryAfter ? null : (await store.journal.accountState(account.name)).throttledUntilMs,
     observer,
     (name) => configured.has(name),
   );

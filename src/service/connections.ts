@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import type PQueue from 'p-queue';
+import { LONGEST_RETRY_AFTER_MS } from '../core/backoff.ts';
 import { ConfigError, ServiceError } from '../core/errors.ts';
 import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
@@ -22,7 +23,7 @@ export interface ConnectionOptions {
   readonly api: ApiSettings;
   readonly version: string;
   readonly token: (account: AccountSettings) => Promise<Secret>;
-  /** Until when the service asked that the account be left alone, from the journal. */
+  /** Until when an earlier answer requested that nothing be sent for the account, from the journal. */
   readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
   /** Whether an account of that name is configured now. */
@@ -39,6 +40,8 @@ export function createConnections(options: ConnectionOptions): Connections {
   const hosts = new Map<string, PQueue>();
   const paces = new Map<string, Pace>();
   const tokens = new Map<string, string>();
+  /** What answers requested since this process started, by account; epoch milliseconds. */
+  const throttled = new Map<string, number>();
   let routes: Promise<Routes> | undefined;
 
   function paceOf(account: AccountSettings): Pace {
@@ -73,6 +76,15 @@ export function createConnections(options: ConnectionOptions): Connections {
     tokens.set(name, key);
   }
 
+  async function throttledUntilMs(account: AccountSettings): Promise<number | null> {
+    const untilMs = Math.max(
+      (await options.throttledUntilMs(account)) ?? 0,
+      throttled.get(account.name) ?? 0,
+    );
+    // A later time was stored before the clock was set back, or by a version that allowed it.
+    return untilMs > Date.now() + LONGEST_RETRY_AFTER_MS ? null : untilMs;
+  }
+
   async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
     routes ??= routesFor(api);
     const token = await options.token(account);
@@ -91,7 +103,8 @@ export function createConnections(options: ConnectionOptions): Connections {
       stop: signals.stop,
       scrub: (text) => token.scrub(text),
       observer: options.observer(account.name),
-      throttledUntilMs: await options.throttledUntilMs(account),
+      throttledUntilMs: await throttledUntilMs(account),
+      onThrottled: (untilMs) => void throttled.set(account.name, untilMs),
     });
     return { requests, token };
   }

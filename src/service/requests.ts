@@ -23,8 +23,10 @@ export interface RequestOptions {
   /** Takes the token out of what a server said. */
   readonly scrub: Scrub;
   readonly observer: RequestObserver;
-  /** Not before this time, as the service asked in an earlier run; epoch milliseconds. */
+  /** Nothing is sent before this time, which earlier answers requested; epoch milliseconds. */
   readonly throttledUntilMs: number | null;
+  /** Called when an answer requests a longer wait than a run makes; epoch milliseconds. */
+  readonly onThrottled: (untilMs: number) => void;
 }
 
 /** An attempt that failed, with whether it may be repeated and whether it certainly had no effect. */
@@ -103,8 +105,10 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     if (answer.status >= 200 && answer.status < 300) return answer;
     const failure = refused(method, path, answer, options.scrub);
     if (failure.error.kind === 'auth') refusal = failure.error;
-    if (failure.error.retryAfterMs !== undefined && failure.error.retryAfterMs > LONGEST_WAIT_MS) {
-      throttledUntilMs = Date.now() + failure.error.retryAfterMs;
+    const untilMs = throttledUntil(failure.error);
+    if (untilMs !== undefined) {
+      throttledUntilMs = untilMs;
+      options.onThrottled(untilMs);
     }
     throw failure;
   }
@@ -154,6 +158,11 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   };
 }
 
+/** When the service may be called again, if that is later than a run waits for; epoch milliseconds. */
+function throttledUntil({ kind, retryAfterMs = 0 }: ServiceError): number | undefined {
+  return kind === 'throttled' && retryAfterMs > LONGEST_WAIT_MS ? Date.now() + retryAfterMs : undefined;
+}
+
 function asksForPatience({ error }: FailedAttempt): boolean {
   return error.kind === 'throttled' || error.retryAfterMs !== undefined;
 }
@@ -187,7 +196,7 @@ function outdated(): FailedAttempt {
 }
 
 function throttled(untilMs: number): ServiceError {
-  return new ServiceError('throttled', `${leftAlone(untilMs)}; nothing was sent`, {
+  return new ServiceError('throttled', `${leftAlone(untilMs)}; nothing was sent (--ignore-retry-after overrides)`, {
     retryAfterMs: untilMs - Date.now(),
   });
 }
@@ -201,7 +210,7 @@ function refused(method: Method, path: string, answer: Answer, scrub: Scrub): Fa
   );
   // What the service says about resources could quote one; what it says about skills and roles helps.
   const said = path.endsWith('/resource') ? undefined : errorMessage(answer.text ?? '', scrub);
-  const waits = (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
+  const waits = isRetryableStatus(status) && (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
   const untilMs = waits && retryAfterMs !== undefined ? Date.now() + retryAfterMs : undefined;
   const message = describeRefusal(method, path, { status, said, untilMs });
   const options = { httpStatus: status, retryAfterMs };
