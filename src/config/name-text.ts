@@ -1,5 +1,5 @@
 // What a file may hold as the name of a skill or a role, and what looks odd in one (contract, section 2).
-import { nameKey } from '../core/names.ts';
+import { isLongerThan, LONGEST_NAME, nameKey } from '../core/names.ts';
 import { EMOJI_JOINT, STRAY_MARK, UNSEEN } from '../core/unseen.ts';
 
 /** What most names are; the other tests are slower, and a catalog has thousands. */
@@ -20,6 +20,7 @@ const MOST_SPOTS = 5;
 
 /** Why a file may not hold the name, ending in the mend; undefined when it may. */
 export function nameProblem(name: string): string | undefined {
+  if (isLongerThan(name, LONGEST_NAME)) return 'a name has more than 1,000 characters; shorten it';
   if (SIMPLE.test(name)) return undefined;
   if (name === '') return 'a name is empty; write the name or take the line out';
   if (CONTROL.test(name)) return 'a name has a control character or a line break in it; take it out';

@@ -14,6 +14,8 @@ export interface ApiSettings {
   readonly recheckMs: number;
   readonly stalenessMs: number;
   readonly maxResponseBytes: number;
+  /** Objects of one list. */
+  readonly maxEntries: number;
   /** Absolute path of a PEM file with additional authorities. */
   readonly caFile?: string;
 }

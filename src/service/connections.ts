@@ -112,7 +112,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   return {
     async reader(account, signals) {
       const { requests, token } = await accountOf(account, signals);
-      return createReader(requests, token);
+      return createReader(requests, token, { maxEntries: api.maxEntries });
     },
     async writer(account, signals) {
       const { requests, token } = await accountOf(account, signals);

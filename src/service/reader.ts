@@ -1,36 +1,42 @@
-// The lists of one account (service document, section 4). Has no way to write.
+// The lists of one account. Has no way to write.
 import type { Kind } from '../core/catalog.ts';
-import type { ServiceReader } from '../core/ports.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { Listing, ServiceReader } from '../core/ports.ts';
+import type { ListBuilder, ListLimits } from './list.ts';
+import { readList } from './list.ts';
 import { partialReason } from './partial-answer.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { serviceErrorOf } from './requests.ts';
 import type { TokenGuard } from './shapes.ts';
-import { parseEntries, parseResources } from './shapes.ts';
-import { subject } from './refusal-words.ts';
-import { ServiceError } from '../core/errors.ts';
+import { entryList, resourceList } from './shapes.ts';
+import type { AnswerHead } from './transport.ts';
 
-export function createReader(requests: Requests, token: TokenGuard): ServiceReader {
-  async function list(path: string): Promise<string | null> {
+export function createReader(requests: Requests, token: TokenGuard, limits: ListLimits): ServiceReader {
+  async function list<T>(path: string, build: () => ListBuilder<T>): Promise<Listing<T>> {
+    const read = async (head: AnswerHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
+      const builder = build();
+      refusePart(builder.what, head);
+      return await readList(body, builder, limits);
+    };
     try {
-      const { answer } = await requests.send('GET', path, undefined, () => true);
-      const part = partialReason(answer.status, answer.headers);
-      if (part !== null) throw partialList(path, part);
-      return answer.text;
+      return (await requests.send({ method: 'GET', path, read }, () => true)).content;
     } catch (error) {
       throw serviceErrorOf(error);
     }
   }
   return {
-    listEntries: async (kind: Kind) => parseEntries(kind, await list(PATHS[kind]), token),
-    listResources: async () => parseResources(await list(PATHS.resource), token),
+    listEntries: (kind: Kind) => list(PATHS[kind], () => entryList(kind, token)),
+    listResources: () => list(PATHS.resource, () => resourceList(token)),
     traffic: () => requests.traffic(),
   };
 }
 
-function partialList(path: string, part: string): ServiceError {
-  return new ServiceError(
+function refusePart(what: string, { status, headers }: AnswerHead): void {
+  const part = partialReason(status, headers);
+  if (part === null) return;
+  throw new ServiceError(
     'malformed',
-    `${subject('GET', path)} is only a part of it (${part}); rolecall reads complete lists only, since it would create again what the other parts list. Check what answers at the base address`,
+    `${what} is only a part of it (${part}); rolecall reads complete lists only, since it would create again what the other parts list. Check what answers at the base address`,
   );
 }
