@@ -20,13 +20,13 @@ const MOST_SPOTS = 5;
 
 /** Why a file may not hold the name, ending in the mend; undefined when it may. */
 export function nameProblem(name: string): string | undefined {
-  if (isLongerThan(name, LONGEST_NAME)) return 'a name has more than 1,000 characters; shorten it';
-  if (SIMPLE.test(name)) return undefined;
+  if (SIMPLE.test(name) && name.length <= LONGEST_NAME) return undefined;
   if (name === '') return 'a name is empty; write the name or take the line out';
   if (CONTROL.test(name)) return 'a name has a control character or a line break in it; take it out';
   if (LONE_SURROGATE.test(name))
     return 'a name has half of a character in it (a lone surrogate); write the whole character';
   if (hasMarkHeap(name)) return 'a name has more than 30 combining marks in a row; take them out';
+  if (isLongerThan(name, LONGEST_NAME)) return 'a name has more than 1,000 characters; shorten it';
   if (EDGE_SPACE.test(name)) return 'a name has leading or trailing white space; take it away';
   return undefined;
 }
