@@ -1,10 +1,11 @@
 // The plan of files that somebody sent: loaded from memory, joined with what this daemon knows, and planned.
 // An account's token goes to the address only that the daemon's own configuration says, whatever the files ask for.
 import path from 'node:path';
+import type { AccountRequest } from './app/request.ts';
 import type { PreviewDeps } from './app/preview.ts';
 import { preview } from './app/preview.ts';
 import { describeFailure } from './app/run-result.ts';
-import { ConfigError } from './core/errors.ts';
+import { ConfigError, LargeAccount } from './core/errors.ts';
 import type { PlanResult } from './core/plan.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit } from './core/settings.ts';
@@ -22,6 +23,8 @@ export interface OwnConfiguration {
 export interface PostedPlanOptions {
   readonly deps: PreviewDeps;
   readonly signals: RunSignals;
+  /** Plans an account whose lists are too large for this thread. */
+  readonly previewLarge: (request: AccountRequest) => Promise<PlanResult>;
   readonly own: () => Promise<OwnConfiguration>;
 }
 
@@ -40,7 +43,7 @@ const UNKNOWN = [
 /** Plans the accounts of posted files, in the order of their names. Writes nothing; a failure is that account's. */
 export async function planPosted(
   posted: PostedConfiguration,
-  { deps, signals, own }: PostedPlanOptions,
+  { deps, signals, previewLarge, own }: PostedPlanOptions,
 ): Promise<readonly PlanResult[]> {
   const loaded = await loadConfiguration(path.join(ROOT, posted.config), {
     files: filesFromMemory(ROOT, posted.files),
@@ -71,7 +74,12 @@ export async function planPosted(
       trigger: 'manual' as const,
       signals: { stop: signals.stop, kill: signals.kill },
     };
-    return await preview(request, deps);
+    try {
+      return await preview(request, deps);
+    } catch (error) {
+      if (!(error instanceof LargeAccount)) throw error;
+      return await previewLarge(request);
+    }
   }
 
   const results: PlanResult[] = [];

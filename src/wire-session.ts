@@ -4,6 +4,7 @@ import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/
 import type { Configuration, Session } from './cli/environment.ts';
 import type { Journal, ReadableService } from './core/ports.ts';
 import type { Outbox } from './core/outbox.ts';
+import type { Secret } from './core/secret.ts';
 import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
 import type { Connections } from './service/connections.ts';
 import type { RequestObserver } from './service/requests.ts';
@@ -15,6 +16,8 @@ export interface SessionOptions {
   readonly observer?: (account: string) => RequestObserver;
   /** Sends requests also before the time that the service requested before this process started. */
   readonly ignoreRetryAfter?: boolean;
+  /** Lists of more objects are refused as LargeAccount. */
+  readonly largeFrom?: number;
   /** Where the configuration's repository is another one than that of the service's file. */
   readonly compareCommits?: PlanningDeps['compareCommits'];
 }
@@ -42,6 +45,7 @@ export async function openSession(
       ignoreRetryAfter ? null : (await store.journal.accountState(account.name)).throttledUntilMs,
     observer,
     (name) => configured.has(name),
+    options.largeFrom,
   );
   const planning = {
     ...planningDeps(anchorOf(configuration, service), store.journal, connections),
@@ -104,17 +108,23 @@ export async function connect(
   throttledUntilMs: (account: AccountSettings) => Promise<number | null>,
   observer: (account: string) => RequestObserver,
   isConfigured: (account: string) => boolean,
+  largeFrom = Infinity,
 ): Promise<Connections> {
   const { createConnections } = await import('./service/connections.ts');
-  const { resolveSecret } = await import('./config/secrets.ts');
   return createConnections({
     api: service.api,
     version,
-    token: (account) => resolveSecret(account.token, `the token of account ${account.name}`),
+    token: tokenOf,
+    largeFrom,
     throttledUntilMs,
     observer,
     isConfigured,
   });
+}
+
+export async function tokenOf(account: AccountSettings): Promise<Secret> {
+  const { resolveSecret } = await import('./config/secrets.ts');
+  return await resolveSecret(account.token, `the token of account ${account.name}`);
 }
 
 export async function commitOf(
@@ -132,7 +142,7 @@ function anchorOf({ accounts }: Configuration, { file, source }: ServiceSettings
 }
 
 /** A UUIDv7 (RFC 9562): its order is the order of time. */
-function uuidv7(nowMs: number): string {
+export function uuidv7(nowMs: number): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(nowMs, 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);

@@ -26,6 +26,8 @@ export interface ConnectionOptions {
   /** Until when an earlier answer requested that nothing be sent for the account, from the journal. */
   readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
+  /** Lists of more objects are refused as LargeAccount, for the caller to run the account elsewhere. Default: none. */
+  readonly largeFrom?: number;
   /** Whether an account of that name is configured now. */
   readonly isConfigured: (account: string) => boolean;
 }
@@ -112,7 +114,10 @@ export function createConnections(options: ConnectionOptions): Connections {
   return {
     async reader(account, signals) {
       const { requests, token } = await accountOf(account, signals);
-      return createReader(requests, token, { maxEntries: api.maxEntries });
+      return createReader(requests, token, {
+        maxEntries: api.maxEntries,
+        largeFrom: options.largeFrom ?? Infinity,
+      });
     },
     async writer(account, signals) {
       const { requests, token } = await accountOf(account, signals);

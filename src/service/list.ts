@@ -25,13 +25,15 @@ export interface ListBuilder<T> {
 export interface ListLimits {
   /** Objects of one list. */
   readonly maxEntries: number;
+  /** Makes the error for a list of more objects, where that is not the setting of the operator. */
+  readonly tooMany?: ((what: string) => Error) | undefined;
 }
 
 /** Throws ServiceError `malformed` for anything but a complete array of objects within the limits. */
 export async function readList<T>(
   body: AsyncIterable<Uint8Array>,
   list: ListBuilder<T>,
-  { maxEntries }: ListLimits,
+  { maxEntries, tooMany }: ListLimits,
 ): Promise<Listing<T>> {
   const splitter = createArraySplitter({
     maxItems: maxEntries,
@@ -47,6 +49,8 @@ export async function readList<T>(
     return await list.listing();
   } catch (error) {
     if (error instanceof UnreadableBody) throw malformed(`${list.what} ${error.message}`);
+    if (error instanceof BadArray && error.problem.type === 'too_many' && tooMany !== undefined)
+      throw tooMany(list.what);
     if (error instanceof BadArray) throw malformed(describe(list.what, error.problem, maxEntries));
     throw error;
   }

@@ -1,6 +1,6 @@
 // One HTTP call to one account: the token's header, the time limit, the size limit. No retries here.
 import type { Dispatcher } from 'undici';
-import { ServiceError } from '../core/errors.ts';
+import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { beginningOf, BODY_TOO_LARGE, unpacked } from './body.ts';
 import { startDeadline } from './deadline.ts';
@@ -80,7 +80,7 @@ export function createTransport(options: TransportOptions): Transport {
       const content = await readBody(response, (chunks) => read(arrived, chunks));
       return { ...arrived, type: 'success', content };
     } catch (error) {
-      if (error instanceof ServiceError) throw error;
+      if (error instanceof ServiceError || error instanceof LargeAccount) throw error;
       throw explain(error, options, deadline.isOver(), head?.status);
     } finally {
       deadline.release();

@@ -13,7 +13,7 @@ import { toIso } from './times.ts';
 
 export function runsJournal(
   db: Database,
-): Pick<Journal, 'beginRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun'> {
+): Pick<Journal, 'beginRun' | 'forgetRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun'> {
   return {
     beginRun(run) {
       return immediately(db, async (connection) => {
@@ -41,6 +41,16 @@ export function runsJournal(
             holder_pid: process.pid,
           })
           .execute();
+      });
+    },
+
+    forgetRun(runId) {
+      return immediately(db, async (connection) => {
+        await sql`
+          update accounts set last_run_id = (
+            select max(id) from runs where runs.account = accounts.name and runs.id <> ${runId})
+          where last_run_id = ${runId}`.execute(connection);
+        await connection.deleteFrom('runs').where('id', '=', runId).where('status', '=', 'running').execute();
       });
     },
 

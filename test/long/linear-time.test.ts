@@ -58,9 +58,7 @@ const UNITS = [
   'pack ',
   'object ',
 ]);
-const SHAPES = UNITS.map(
-  (unit) => [unit, `x${unit.repeat(Math.ceil(MEGABYTE / unit.length))}\u0001!`] as const,
-);
+const SHAPES = UNITS.map((unit) => [unit, `x${unit.repeat(Math.ceil(MEGABYTE / unit.length))}§!`] as const);
 
 const PLACE = {
   settings: { url: 'https://h/r.git', branch: 'main', path: '.', intervalMs: 1 },
@@ -75,7 +73,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   serviceWords: (body) => serviceWords(body, { scrub: (text) => token.scrub(text), aboutPeople: true }),
   link: (link) => partialReason(200, { link }),
   retryAfter: (text) => parseRetryAfter(text, 0, Date.parse),
-  spelledNumber: (text) => spelledNumber(`{"x":"${text.replaceAll(/["\\\n\r\t\u0001]/g, 'x')}","a":1}`, 'a'),
+  spelledNumber: (text) => spelledNumber(`{"x":"${text.replaceAll(/["\\\n\r\t]/g, 'x')}","a":1}`, 'a'),
   gitTrouble: (stderr) => gitTrouble({ type: 'failed', status: 128, stderr }, PLACE),
   nameProblem,
   oddCharacters,

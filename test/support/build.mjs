@@ -23,7 +23,11 @@ execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', 
 rmSync(`${root}dist`, { recursive: true, force: true });
 await build({
   cwd: root,
-  input: { main: 'src/main.ts', 'write-schemas': 'src/config/write-schemas.ts' },
+  input: {
+    main: 'src/main.ts',
+    'write-schemas': 'src/config/write-schemas.ts',
+    'run-thread': 'src/wire-run-thread.ts',
+  },
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
