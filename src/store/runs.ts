@@ -72,16 +72,19 @@ export function runsJournal(
       // Quiet runs make the same plan again and again; without its time it is stored once.
       const json = JSON.stringify({ ...plan, createdAt: '' });
       const digest = `sha256:${sha256(json)}`;
-      await immediately(db, async (connection) => {
-        const known = await connection
+      const isKnown = async (connection: Database): Promise<boolean> =>
+        (await connection
           .selectFrom('plan_bodies')
           .select('digest')
           .where('digest', '=', digest)
-          .executeTakeFirst();
-        if (known === undefined) {
+          .executeTakeFirst()) !== undefined;
+      // Packed before anything is locked: a large plan takes a while.
+      const body = (await isKnown(db)) ? null : pack(json);
+      await immediately(db, async (connection) => {
+        if (!(await isKnown(connection))) {
           await connection
             .insertInto('plan_bodies')
-            .values({ digest, body: pack(json) })
+            .values({ digest, body: body ?? pack(json) })
             .execute();
         }
         await connection
