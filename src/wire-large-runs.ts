@@ -1,6 +1,7 @@
 // Large accounts, each in a thread of its own with a bound of its memory: a run that breaks it fails alone, by name.
 import { Worker } from 'node:worker_threads';
 import type { AccountRequest } from './app/request.ts';
+import type { RunFailure } from './app/run-result.ts';
 import { StoreError } from './core/errors.ts';
 import type { PlanResult } from './core/plan.ts';
 import type { CommitRelation, Journal } from './core/ports.ts';
@@ -25,15 +26,23 @@ export interface LargeAccounts extends LargeRuns {
   preview(request: AccountRequest): Promise<PlanResult>;
 }
 
-/** The memory of one thread. Together with the daemon's own it fits the limits of the unit and the manifests. */
-const MOST_MEGABYTES = 288;
+/** Threads of one size, with their places. One base address has one place of each at most: a slow service delays itself. */
+interface ThreadSize {
+  /** Objects of one list. */
+  readonly largeFrom: number;
+  /** Memory of one thread. All of it together with the daemon's own fits the limits of the unit and the manifests. */
+  readonly megabytes: number;
+  readonly places: number;
+}
 
-/** Threads at a time; one base address has one of them at most, so that a slow service delays itself only. */
-const MOST_THREADS = 2;
+const MEDIUM: ThreadSize = { largeFrom: 20_000, megabytes: 192, places: 2 };
+const LARGE: ThreadSize = { largeFrom: Infinity, megabytes: 560, places: 1 };
 
 interface Outcome {
   readonly end?: RunEnd;
   readonly plan?: PlanResult;
+  /** The account needs a thread of the next size; nothing was journaled. */
+  readonly isTooLarge?: boolean;
 }
 
 interface Waiting {
@@ -41,12 +50,13 @@ interface Waiting {
   readonly start: () => void;
 }
 
-export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
+/** Lets work begin in the order in which it came, as far as there are places and its address has none. */
+function createPlaces(places: number): <T>(address: string, work: () => Promise<T>) => Promise<T> {
   const waiting: Waiting[] = [];
   const busy = new Set<string>();
 
   function startNext(): void {
-    if (busy.size >= MOST_THREADS) return;
+    if (busy.size >= places) return;
     const index = waiting.findIndex(({ address }) => !busy.has(address));
     const [next] = index < 0 ? [] : waiting.splice(index, 1);
     if (next === undefined) return;
@@ -55,7 +65,7 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
     startNext();
   }
 
-  async function inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
+  return async (address, work) => {
     await new Promise<void>((start) => {
       waiting.push({ address, start });
       startNext();
@@ -66,102 +76,123 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
       busy.delete(address);
       startNext();
     }
+  };
+}
+
+export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
+  const inMediumTurn = createPlaces(MEDIUM.places);
+  const inLargeTurn = createPlaces(LARGE.places);
+  const largeOnes = new Set<string>();
+
+  async function inRightThread(...[request, task, onPlan]: Parameters<typeof inThread>): Promise<Outcome> {
+    const { name, baseUrl } = request.settings;
+    if (!largeOnes.has(name)) {
+      const outcome = await inMediumTurn(baseUrl, () => inThread(request, task, onPlan, MEDIUM));
+      if (outcome.isTooLarge !== true) return outcome;
+      largeOnes.add(name);
+    }
+    return await inLargeTurn(baseUrl, () => inThread(request, task, onPlan, LARGE));
   }
 
-  async function jobOf(request: AccountRequest, task: ThreadJob['task']): Promise<ThreadJob> {
+  async function jobOf(
+    request: AccountRequest,
+    task: ThreadJob['task'],
+    { largeFrom }: ThreadSize,
+  ): Promise<ThreadJob> {
     const { signals: _, ...rest } = request;
     const { version, storeFile, ignoreRetryAfter } = options;
     const token = (await options.token(request.settings)).reveal();
-    return { version, storeFile, ignoreRetryAfter, token, request: rest, task };
+    return { version, storeFile, ignoreRetryAfter, largeFrom, token, request: rest, task };
   }
 
   async function inThread(
     request: AccountRequest,
     task: ThreadJob['task'],
     onPlan: (plan: PlanHeadline, runId: string) => void,
+    size: ThreadSize = LARGE,
   ): Promise<Outcome> {
     const { settings, signals } = request;
-    return await inTurn(settings.baseUrl, async () => {
-      const worker = new Worker(new URL('./run-thread.js', import.meta.url), {
-        workerData: await jobOf(request, task),
-        resourceLimits: { maxOldGenerationSizeMb: MOST_MEGABYTES, maxYoungGenerationSizeMb: 32 },
-      });
-      const send = (message: ToThread): void => worker.postMessage(message);
-      const stop = (): void => send({ type: 'stop' });
-      const kill = (): void => send({ type: 'kill' });
-      signals.stop.addEventListener('abort', stop);
-      signals.kill.addEventListener('abort', kill);
-      if (signals.stop.aborted) stop();
-      const observer = options.observer(settings.name);
-      let outcome: Outcome = {};
-      let failure: Error | undefined;
-      let runId: string | null = null;
-      worker.on('message', (message: FromThread) => {
-        if (message.type === 'began') ({ runId } = message);
-        else if (message.type === 'planned') onPlan(message.plan, message.runId);
-        else if (message.type === 'request') observer.request(message.event);
-        else if (message.type === 'retry') observer.retry();
-        else if (message.type === 'ended') outcome = { end: message.end };
-        else if (message.type === 'previewed') outcome = { plan: message.plan };
-        else if (message.type === 'failed')
-          failure =
-            message.code === null
-              ? new Error(message.message)
-              : new StoreError(message.code, message.message);
-        else {
-          const { id, a, b } = message;
-          void options
-            .compareCommits(a, b)
-            .catch((): CommitRelation => 'unknown')
-            .then((relation) => send({ type: 'relation', id, relation }));
-        }
-      });
-      worker.on('error', (error) => (failure = error));
-      await new Promise((resolve) => worker.once('exit', resolve));
-      signals.stop.removeEventListener('abort', stop);
-      signals.kill.removeEventListener('abort', kill);
-      if (!isOutOfMemory(failure)) {
-        if (failure !== undefined) throw failure;
-        return outcome;
-      }
-      if (runId !== null) await endAsTooLarge(runId);
-      return task.type === 'preview'
-        ? { plan: { schemaVersion: 1, account: settings.name, status: 'failed', error: TOO_LARGE } }
-        : { end: runId === null ? { heldBy: null } : { runId } };
+    const worker = new Worker(new URL('./run-thread.js', import.meta.url), {
+      workerData: await jobOf(request, task, size),
+      resourceLimits: { maxOldGenerationSizeMb: size.megabytes, maxYoungGenerationSizeMb: 32 },
     });
+    const send = (message: ToThread): void => worker.postMessage(message);
+    const stop = (): void => send({ type: 'stop' });
+    const kill = (): void => send({ type: 'kill' });
+    signals.stop.addEventListener('abort', stop);
+    signals.kill.addEventListener('abort', kill);
+    if (signals.stop.aborted) stop();
+    const observer = options.observer(settings.name);
+    let outcome: Outcome = {};
+    let failure: Error | undefined;
+    let runId: string | null = null;
+    worker.on('message', (message: FromThread) => {
+      if (message.type === 'began') ({ runId } = message);
+      else if (message.type === 'planned') onPlan(message.plan, message.runId);
+      else if (message.type === 'request') observer.request(message.event);
+      else if (message.type === 'retry') observer.retry();
+      else if (message.type === 'ended') outcome = { end: message.end };
+      else if (message.type === 'previewed') outcome = { plan: message.plan };
+      else if (message.type === 'too_large') outcome = { isTooLarge: true };
+      else if (message.type === 'failed')
+        failure =
+          message.code === null ? new Error(message.message) : new StoreError(message.code, message.message);
+      else {
+        const { id, a, b } = message;
+        void options
+          .compareCommits(a, b)
+          .catch((): CommitRelation => 'unknown')
+          .then((relation) => send({ type: 'relation', id, relation }));
+      }
+    });
+    worker.on('error', (error) => (failure = error));
+    await new Promise((resolve) => worker.once('exit', resolve));
+    signals.stop.removeEventListener('abort', stop);
+    signals.kill.removeEventListener('abort', kill);
+    if (!isOutOfMemory(failure)) {
+      if (failure !== undefined) throw failure;
+      return outcome;
+    }
+    const error = tooLarge(size);
+    if (runId !== null) await endAsTooLarge(runId, error);
+    return task.type === 'preview'
+      ? { plan: { schemaVersion: 1, account: settings.name, status: 'failed', error } }
+      : { end: runId === null ? { heldBy: null } : { runId } };
   }
 
-  async function endAsTooLarge(runId: string): Promise<void> {
+  async function endAsTooLarge(runId: string, { code, message }: RunFailure): Promise<void> {
     await options.journal.endRun(runId, {
       status: 'failed',
       finishedAtMs: Date.now(),
       counts: null,
       traffic: { requests: 0, retries: 0 },
       planDigest: null,
-      errorCode: TOO_LARGE.code,
-      error: TOO_LARGE.message,
+      errorCode: code,
+      error: message,
       warnings: [],
     });
   }
 
   return {
     async run(request, mode, onPlan) {
-      const { end } = await inThread(request, { type: 'run', mode }, onPlan);
+      const { end } = await inRightThread(request, { type: 'run', mode }, onPlan);
       if (end === undefined) throw new Error('the thread of a large account ended without a result');
       return end;
     },
     async preview(request) {
-      const { plan } = await inThread(request, { type: 'preview' }, () => undefined);
+      const { plan } = await inRightThread(request, { type: 'preview' }, () => undefined);
       if (plan === undefined) throw new Error('the thread of a large account ended without a plan');
       return plan;
     },
   };
 }
 
-const TOO_LARGE = {
-  code: 'account_too_large',
-  message: `the lists of this account take more than ${MOST_MEGABYTES} MB of memory; lower api.maxEntries and api.maxResponseBytes to refuse them earlier, or run this account with \`rolecall apply\`, which has no such limit`,
-} as const;
+function tooLarge({ megabytes }: ThreadSize): RunFailure {
+  return {
+    code: 'account_too_large',
+    message: `the lists of this account take more than ${megabytes} MB of memory; lower api.maxEntries and api.maxResponseBytes to refuse them earlier, or run this account with \`rolecall apply\`, which has no such limit`,
+  };
+}
 
 function isOutOfMemory(error: Error | undefined): boolean {
   return error !== undefined && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

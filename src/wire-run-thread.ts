@@ -7,7 +7,7 @@ import { dryRun, reconcile } from './app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from './app/request.ts';
 import { ACCEPT_NOTHING } from './app/request.ts';
 import { describeFailure } from './app/run-result.ts';
-import { StoreError } from './core/errors.ts';
+import { LargeAccount, StoreError } from './core/errors.ts';
 import type { RunMode } from './core/journal.ts';
 import type { PlanResult } from './core/plan.ts';
 import type { CommitRelation } from './core/ports.ts';
@@ -24,6 +24,8 @@ export interface ThreadJob {
   readonly storeFile: string;
   readonly token: string;
   readonly ignoreRetryAfter: boolean;
+  /** A list of more objects than this is for a thread with more memory. */
+  readonly largeFrom: number;
   readonly request: Omit<AccountRequest, 'signals'>;
   readonly task: { readonly type: 'run'; readonly mode: RunMode } | { readonly type: 'preview' };
 }
@@ -44,13 +46,22 @@ export type FromThread =
   | { readonly type: 'compare'; readonly id: number; readonly a: string; readonly b: string }
   | { readonly type: 'ended'; readonly end: RunEnd }
   | { readonly type: 'previewed'; readonly plan: PlanResult }
+  | { readonly type: 'too_large' }
   | { readonly type: 'failed'; readonly code: string | null; readonly message: string };
 
 const port = parentPort;
 if (port === null) throw new Error('this file is the start of a thread');
 const tell = (message: FromThread): void => port.postMessage(message);
 // Sent by wire-large-runs.ts, so its shape is known.
-const { version, storeFile, token, ignoreRetryAfter, request: sent, task } = workerData as ThreadJob;
+const {
+  version,
+  storeFile,
+  token,
+  ignoreRetryAfter,
+  largeFrom,
+  request: sent,
+  task,
+} = workerData as ThreadJob;
 
 const stop = new AbortController();
 const kill = new AbortController();
@@ -87,6 +98,7 @@ const connections = createConnections({
     retry: () => tell({ type: 'retry' }),
   }),
   isConfigured: () => false,
+  largeFrom,
 });
 const deps: ApplyDeps = {
   service: connections,
@@ -130,7 +142,8 @@ try {
   }
 } catch (error) {
   const { message } = describeFailure(error);
-  tell({ type: 'failed', code: error instanceof StoreError ? error.code : null, message });
+  if (error instanceof LargeAccount) tell({ type: 'too_large' });
+  else tell({ type: 'failed', code: error instanceof StoreError ? error.code : null, message });
 } finally {
   await connections.close();
   await store.close();
