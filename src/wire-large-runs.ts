@@ -1,5 +1,6 @@
-// Large accounts, each in a thread of its own with a bound of its memory: a run that breaks it fails alone, by name.
-import { Worker } from 'node:worker_threads';
+// Large accounts, each in a process of its own with a bound of its memory: a run that breaks it fails alone, by name.
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { AccountRequest } from './app/request.ts';
 import type { RunFailure } from './app/run-result.ts';
 import { StoreError } from './core/errors.ts';
@@ -9,7 +10,7 @@ import type { Secret } from './core/secret.ts';
 import type { AccountSettings } from './core/settings.ts';
 import type { LargeRuns, PlanHeadline } from './daemon/large-runs.ts';
 import type { RequestObserver } from './service/requests.ts';
-import type { FromThread, RunEnd, ThreadJob, ToThread } from './wire-run-thread.ts';
+import type { FromProcess, RunEnd, ProcessJob, ToProcess } from './wire-run-process.ts';
 
 export interface LargeRunsOptions {
   readonly version: string;
@@ -27,7 +28,7 @@ export interface LargeAccounts extends LargeRuns {
 }
 
 /** Threads of one size, with their places. One base address has one place of each at most: a slow service delays itself. */
-interface ThreadSize {
+interface ProcessSize {
   /** Objects of one list. */
   readonly largeFrom: number;
   /** Memory of one thread. All of it together with the daemon's own fits the limits of the unit and the manifests. */
@@ -35,8 +36,8 @@ interface ThreadSize {
   readonly places: number;
 }
 
-const MEDIUM: ThreadSize = { largeFrom: 20_000, megabytes: 192, places: 2 };
-const LARGE: ThreadSize = { largeFrom: Infinity, megabytes: 560, places: 1 };
+const MEDIUM: ProcessSize = { largeFrom: 20_000, megabytes: 192, places: 2 };
+const LARGE: ProcessSize = { largeFrom: Infinity, megabytes: 560, places: 1 };
 
 interface Outcome {
   readonly end?: RunEnd;
@@ -49,6 +50,11 @@ interface Waiting {
   readonly address: string;
   readonly start: () => void;
 }
+
+const PROGRAM = fileURLToPath(new URL('./run-process.js', import.meta.url));
+
+/** The status of a process whose engine had no memory left, where no signal is reported. */
+const ABORTED = 134;
 
 /** Lets work begin in the order in which it came, as far as there are places and its address has none. */
 function createPlaces(places: number): <T>(address: string, work: () => Promise<T>) => Promise<T> {
@@ -84,39 +90,48 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
   const inLargeTurn = createPlaces(LARGE.places);
   const largeOnes = new Set<string>();
 
-  async function inRightThread(...[request, task, onPlan]: Parameters<typeof inThread>): Promise<Outcome> {
+  async function inRightThread(...[request, task, onPlan]: Parameters<typeof inProcess>): Promise<Outcome> {
     const { name, baseUrl } = request.settings;
     if (!largeOnes.has(name)) {
-      const outcome = await inMediumTurn(baseUrl, () => inThread(request, task, onPlan, MEDIUM));
+      const outcome = await inMediumTurn(baseUrl, () => inProcess(request, task, onPlan, MEDIUM));
       if (outcome.isTooLarge !== true) return outcome;
       largeOnes.add(name);
     }
-    return await inLargeTurn(baseUrl, () => inThread(request, task, onPlan, LARGE));
+    return await inLargeTurn(baseUrl, () => inProcess(request, task, onPlan, LARGE));
   }
 
   async function jobOf(
     request: AccountRequest,
-    task: ThreadJob['task'],
-    { largeFrom }: ThreadSize,
-  ): Promise<ThreadJob> {
+    task: ProcessJob['task'],
+    { largeFrom }: ProcessSize,
+  ): Promise<ProcessJob> {
     const { signals: _, ...rest } = request;
     const { version, storeFile, ignoreRetryAfter } = options;
     const token = (await options.token(request.settings)).reveal();
     return { version, storeFile, ignoreRetryAfter, largeFrom, token, request: rest, task };
   }
 
-  async function inThread(
+  async function inProcess(
     request: AccountRequest,
-    task: ThreadJob['task'],
+    task: ProcessJob['task'],
     onPlan: (plan: PlanHeadline, runId: string) => void,
-    size: ThreadSize = LARGE,
+    size: ProcessSize = LARGE,
   ): Promise<Outcome> {
     const { settings, signals } = request;
-    const worker = new Worker(new URL('./run-thread.js', import.meta.url), {
-      workerData: await jobOf(request, task, size),
-      resourceLimits: { maxOldGenerationSizeMb: size.megabytes, maxYoungGenerationSizeMb: 32 },
+    const child = fork(PROGRAM, {
+      execArgv: [`--max-old-space-size=${size.megabytes}`],
+      serialization: 'advanced',
+      // What the engine prints of a lack of memory is no line of the log.
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    const send = (message: ToThread): void => worker.postMessage(message);
+    const send = (message: ToProcess | ProcessJob): void => {
+      if (child.connected) child.send(message, () => undefined);
+    };
+    const exited = new Promise<NodeJS.Signals | number | null>((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal ?? code));
+      child.once('error', () => resolve(null));
+    });
+    send(await jobOf(request, task, size));
     const stop = (): void => send({ type: 'stop' });
     const kill = (): void => send({ type: 'kill' });
     signals.stop.addEventListener('abort', stop);
@@ -126,7 +141,7 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
     let outcome: Outcome = {};
     let failure: Error | undefined;
     let runId: string | null = null;
-    worker.on('message', (message: FromThread) => {
+    child.on('message', (message: FromProcess) => {
       if (message.type === 'began') ({ runId } = message);
       else if (message.type === 'planned') onPlan(message.plan, message.runId);
       else if (message.type === 'request') observer.request(message.event);
@@ -145,11 +160,10 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
           .then((relation) => send({ type: 'relation', id, relation }));
       }
     });
-    worker.on('error', (error) => (failure = error));
-    await new Promise((resolve) => worker.once('exit', resolve));
+    const end = await exited;
     signals.stop.removeEventListener('abort', stop);
     signals.kill.removeEventListener('abort', kill);
-    if (!isOutOfMemory(failure)) {
+    if (end !== 'SIGABRT' && end !== 'SIGKILL' && end !== ABORTED) {
       if (failure !== undefined) throw failure;
       return outcome;
     }
@@ -176,24 +190,20 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
   return {
     async run(request, mode, onPlan) {
       const { end } = await inRightThread(request, { type: 'run', mode }, onPlan);
-      if (end === undefined) throw new Error('the thread of a large account ended without a result');
+      if (end === undefined) throw new Error('the process of a large account ended without a result');
       return end;
     },
     async preview(request) {
       const { plan } = await inRightThread(request, { type: 'preview' }, () => undefined);
-      if (plan === undefined) throw new Error('the thread of a large account ended without a plan');
+      if (plan === undefined) throw new Error('the process of a large account ended without a plan');
       return plan;
     },
   };
 }
 
-function tooLarge({ megabytes }: ThreadSize): RunFailure {
+function tooLarge({ megabytes }: ProcessSize): RunFailure {
   return {
     code: 'account_too_large',
     message: `the lists of this account take more than ${megabytes} MB of memory; lower api.maxEntries and api.maxResponseBytes to refuse them earlier, or run this account with \`rolecall apply\`, which has no such limit`,
   };
-}
-
-function isOutOfMemory(error: Error | undefined): boolean {
-  return error !== undefined && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -67,7 +67,7 @@ export class ServiceError extends Error {
 }
 
 /**
- * A list is too large to be worked on beside everything else. The daemon runs the account in a thread of its own then;
+ * A list is too large to be worked on beside everything else. The daemon runs the account in a process of its own then;
  * nothing was written yet.
  */
 export class LargeAccount extends Error {

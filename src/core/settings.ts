@@ -4,7 +4,7 @@ import type { DesiredCatalog, Policy } from './catalog.ts';
 /** Where a secret is found; never the secret itself. */
 export type SecretRef = { readonly env: string } | { readonly file: string };
 
-/** An account with more objects in one list, or more names of one kind, is run by the daemon in a thread of its own. */
+/** An account with more objects in one list, or more names of one kind, is run by the daemon in a process of its own. */
 export const LARGE_FROM = 2000;
 
 export interface ApiSettings {

@@ -125,7 +125,7 @@ export function createAccountRun(
     return null;
   }
 
-  /** Accounts that were found large stay in a thread of their own while the daemon lives. */
+  /** Accounts that were found large stay in a process of their own while the daemon lives. */
   async function inRightThread(request: AccountRequest, isMade: () => Promise<boolean>) {
     const { settings, trigger } = request;
     const onPlan = (plan: PlanHeadline, runId: string): void => logPlan(plan, runId, trigger);
@@ -139,7 +139,7 @@ export function createAccountRun(
         largeOnes.add(settings.name);
         log.info(
           { event: 'large_account', account: settings.name },
-          'the account is run in a thread of its own',
+          'the account is run in a process of its own',
         );
       }
     }

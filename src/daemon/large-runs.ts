@@ -8,7 +8,7 @@ import type { Plan } from '../core/plan.ts';
 export type PlanHeadline = Pick<Plan, 'account' | 'summary' | 'digest' | 'status'>;
 
 export interface LargeRuns {
-  /** Runs the account in a thread. Resolves with the journaled run, or with who holds its lock. */
+  /** Runs the account in a process. Resolves with the journaled run, or with who holds its lock. */
   run(
     request: AccountRequest,
     mode: RunMode,

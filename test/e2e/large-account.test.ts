@@ -1,4 +1,4 @@
-// An account with large lists is run in a thread of its own, and its runs, plans and operations are those of any other.
+// An account with large lists is run in a process of its own, and its runs, plans and operations are those of any other.
 import { expect, test } from 'vitest';
 import { EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, scene } from '../support/scene.ts';
@@ -6,7 +6,7 @@ import type { PlanResult } from '../../src/core/plan.ts';
 
 const MANY = Array.from({ length: 2500 }, (_, number) => `Skill ${number}`);
 
-test('a large account is run in a thread, applied, and planned for a posted configuration', async () => {
+test('a large account is run in a process, applied, and planned for a posted configuration', async () => {
   const s = await scene({ skills: MANY, api: { timeout: '10s', settle: '11s' }, service: WITH_TOKEN });
   const lines = (...names: string[]): string =>
     [

@@ -64,6 +64,24 @@ interface Measured {
   readonly peakMb: number;
 }
 
+/** What a process and its children have in memory at this moment, in MB. */
+function memoryOf(pid: number): number {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    const rss = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+    return (
+      rss / 1000 +
+      children
+        .split(' ')
+        .filter(Boolean)
+        .reduce((sum, child) => sum + memoryOf(Number(child)), 0)
+    );
+  } catch {
+    // A child that has ended meanwhile.
+    return 0;
+  }
+}
+
 /** Asks for /healthz twenty times a second, and for the memory once a second. */
 async function watch(daemon: Daemon): Promise<Measured> {
   const healthz: number[] = [];
@@ -74,8 +92,7 @@ async function watch(daemon: Daemon): Promise<Measured> {
     expect((await daemon.get('/healthz')).status).toBe(200);
     healthz.push(performance.now() - startedAt);
     if (healthz.length % 20 === 0) {
-      const status = readFileSync(`/proc/${daemon.process.pid ?? 0}/status`, 'utf8');
-      peakMb = Math.max(peakMb, Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1000);
+      peakMb = Math.max(peakMb, memoryOf(daemon.process.pid ?? 0));
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

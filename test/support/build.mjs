@@ -26,7 +26,7 @@ await build({
   input: {
     main: 'src/main.ts',
     'write-schemas': 'src/config/write-schemas.ts',
-    'run-thread': 'src/wire-run-thread.ts',
+    'run-process': 'src/wire-run-process.ts',
   },
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.

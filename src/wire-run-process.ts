@@ -1,7 +1,6 @@
-// The thread that runs one large account: its own store and connections, and the use case that the daemon would have run.
+// The process that runs one large account: its own store and connections, and the use case that the daemon would have run.
 import { createHash } from 'node:crypto';
 import { setPriority } from 'node:os';
-import { parentPort, workerData } from 'node:worker_threads';
 import { preview } from './app/preview.ts';
 import { dryRun, reconcile } from './app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from './app/request.ts';
@@ -19,7 +18,7 @@ import { openStore } from './store/store.ts';
 import { systemClock } from './wire-clock.ts';
 import { readOnly, uuidv7 } from './wire-session.ts';
 
-export interface ThreadJob {
+export interface ProcessJob {
   readonly version: string;
   readonly storeFile: string;
   readonly token: string;
@@ -31,14 +30,14 @@ export interface ThreadJob {
 }
 
 /** What the daemon tells the thread. */
-export type ToThread =
+export type ToProcess =
   | { readonly type: 'stop' | 'kill' }
   | { readonly type: 'relation'; readonly id: number; readonly relation: CommitRelation };
 
 export type RunEnd = { readonly runId: string } | { readonly heldBy: string | null };
 
 /** What the thread tells the daemon. */
-export type FromThread =
+export type FromProcess =
   | { readonly type: 'began'; readonly runId: string }
   | { readonly type: 'planned'; readonly plan: PlanHeadline; readonly runId: string }
   | { readonly type: 'request'; readonly event: Parameters<RequestObserver['request']>[0] }
@@ -49,24 +48,24 @@ export type FromThread =
   | { readonly type: 'too_large' }
   | { readonly type: 'failed'; readonly code: string | null; readonly message: string };
 
-const port = parentPort;
-if (port === null) throw new Error('this file is the start of a thread');
-const tell = (message: FromThread): void => port.postMessage(message);
-// Sent by wire-large-runs.ts, so its shape is known.
-const {
-  version,
-  storeFile,
-  token,
-  ignoreRetryAfter,
-  largeFrom,
-  request: sent,
-  task,
-} = workerData as ThreadJob;
+/** Resolves when the daemon's side has the message. */
+function tell(message: FromProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined || !process.connected) return resolve();
+    process.send(message, undefined, undefined, () => resolve());
+  });
+}
+
+/** The first message; sent by wire-large-runs.ts, so its shape is known. */
+const job = await new Promise<ProcessJob>((resolve) => {
+  process.once('message', (message) => resolve(message as ProcessJob));
+});
+const { version, storeFile, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
 
 const stop = new AbortController();
 const kill = new AbortController();
 const relations = new Map<number, (relation: CommitRelation) => void>();
-port.on('message', (message: ToThread) => {
+process.on('message', (message: ToProcess) => {
   if (message.type === 'stop') stop.abort();
   else if (message.type === 'kill') kill.abort();
   else if (message.type === 'relation') relations.get(message.id)?.(message.relation);
@@ -77,12 +76,16 @@ function compareCommits(a: string, b: string): Promise<CommitRelation> {
   const id = relations.size;
   return new Promise((resolve) => {
     relations.set(id, resolve);
-    tell({ type: 'compare', id, a, b });
+    void tell({ type: 'compare', id, a, b });
   });
 }
 
-// Requests of people come before the work of this thread. Elsewhere it would be the priority of the whole process.
-if (process.platform === 'linux') setPriority(10);
+// Requests of people come before the work of this process.
+setPriority(10);
+// The daemon decides when it ends, also where a signal is sent to all processes of a group.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+// Without the daemon nobody renews what it knows: the next run settles what was in flight.
+process.once('disconnect', () => process.exit());
 
 const request: AccountRequest = { ...sent, signals: { stop: stop.signal, kill: kill.signal } };
 const store = openStore(storeFile, { mustExist: true });
@@ -94,8 +97,8 @@ const connections = createConnections({
   throttledUntilMs: async ({ name }) =>
     ignoreRetryAfter ? null : (await store.journal.accountState(name)).throttledUntilMs,
   observer: () => ({
-    request: (event) => tell({ type: 'request', event }),
-    retry: () => tell({ type: 'retry' }),
+    request: (event) => void tell({ type: 'request', event }),
+    retry: () => void tell({ type: 'retry' }),
   }),
   isConfigured: () => false,
   largeFrom,
@@ -107,7 +110,7 @@ const deps: ApplyDeps = {
   clock: systemClock,
   newRunId() {
     const runId = uuidv7(Date.now());
-    tell({ type: 'began', runId });
+    void tell({ type: 'began', runId });
     return runId;
   },
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
@@ -126,26 +129,26 @@ async function run(mode: RunMode): Promise<RunEnd> {
     accept: ACCEPT_NOTHING,
     lockTimeoutMs: 0,
     onPlan: ({ account, summary, digest, status }, runId) =>
-      tell({ type: 'planned', plan: { account, summary, digest, status }, runId }),
+      void tell({ type: 'planned', plan: { account, summary, digest, status }, runId }),
   });
   return 'runId' in result ? { runId: result.runId } : result;
 }
 
 try {
-  if (task.type === 'run') tell({ type: 'ended', end: await run(task.mode) });
+  if (task.type === 'run') await tell({ type: 'ended', end: await run(task.mode) });
   else {
     const claimant = store.reader.claimant.bind(store.reader);
-    tell({
+    await tell({
       type: 'previewed',
       plan: await preview(request, { ...deps, service: readOnly(connections), claimant }),
     });
   }
 } catch (error) {
   const { message } = describeFailure(error);
-  if (error instanceof LargeAccount) tell({ type: 'too_large' });
-  else tell({ type: 'failed', code: error instanceof StoreError ? error.code : null, message });
+  if (error instanceof LargeAccount) await tell({ type: 'too_large' });
+  else await tell({ type: 'failed', code: error instanceof StoreError ? error.code : null, message });
 } finally {
   await connections.close();
   await store.close();
-  port.close();
+  if (process.connected) process.disconnect();
 }
