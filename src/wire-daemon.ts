@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import type { Session } from './cli/environment.ts';
+import type { RetryAfterOptions, Session } from './cli/environment.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import { exitNow } from './config/regular-file.ts';
@@ -34,7 +34,11 @@ const QUICK_CHECK_MS = 2000;
 const CHECK_MS = 30_000;
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
-export async function serve(version: string, configFile: string): Promise<number> {
+export async function serve(
+  version: string,
+  configFile: string,
+  { ignoreRetryAfter = false }: RetryAfterOptions = {},
+): Promise<number> {
   const signals = createSignals();
   const bootstrap = await readBootstrap(configFile);
   const tokens = await readTokens(bootstrap.service);
@@ -49,7 +53,16 @@ export async function serve(version: string, configFile: string): Promise<number
     const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
     const source = await openSource(configFile, bootstrap, log, metrics);
     releasers.unshift(() => source.close());
-    const opened = await openDaemon({ version, configFile, source, log, metrics, signals, releasers });
+    const opened = await openDaemon({
+      version,
+      configFile,
+      source,
+      log,
+      metrics,
+      signals,
+      releasers,
+      ignoreRetryAfter,
+    });
     const { daemon, session, settings } = opened;
     const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
     let isChecked = await check.endsWithin(QUICK_CHECK_MS);

@@ -3,16 +3,20 @@ import path from 'node:path';
 import { DAY_MS } from './core/history.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { ServiceSettings } from './core/settings.ts';
+import { LARGE_FROM } from './core/settings.ts';
 import { resolveSecret } from './config/secrets.ts';
 import type { Daemon } from './daemon/daemon.ts';
 import { createDaemon } from './daemon/daemon.ts';
 import type { Log } from './daemon/log.ts';
 import type { Metrics } from './daemon/metrics.ts';
 import { createNotifier } from './daemon/notify/notifier.ts';
+import type { RequestObserver } from './service/requests.ts';
 import { createWatch } from './daemon/watch.ts';
+import { createLargeRuns } from './wire-large-runs.ts';
 import { planPosted } from './wire-preview.ts';
 import type { OpenSession } from './wire-session.ts';
 import { openSession } from './wire-session.ts';
+import { resolveToken } from './config/secrets.ts';
 import type { OpenSource } from './wire-source.ts';
 
 /** What to let go of, the latest first. */
@@ -26,6 +30,7 @@ export interface OpenDaemonOptions {
   readonly metrics: Metrics;
   readonly signals: RunSignals;
   readonly releasers: Releasers;
+  readonly ignoreRetryAfter: boolean;
 }
 
 export interface OpenedDaemon {
@@ -42,15 +47,29 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
   const { version, configFile, source, log, metrics, signals, releasers } = options;
   const { service } = source;
   let settings = service;
+  const { ignoreRetryAfter } = options;
+  const observer = (account: string): RequestObserver => ({
+    request: (event) => metrics.request(account, event),
+    retry: () => metrics.retry(account),
+  });
+  const compareCommits = (a: string, b: string) => source.configuration.compareCommits(a, b);
   const session = await openSession(version, await source.configuration.read(), service, {
-    observer: (account) => ({
-      request: (event) => metrics.request(account, event),
-      retry: () => metrics.retry(account),
-    }),
-    compareCommits: (a, b) => source.configuration.compareCommits(a, b),
+    observer,
+    compareCommits,
+    ignoreRetryAfter,
+    largeFrom: LARGE_FROM,
   });
   releasers.unshift(() => session.close());
-  const { clock } = session.applying;
+  const { clock, journal } = session.applying;
+  const large = createLargeRuns({
+    version,
+    storeFile: service.store,
+    ignoreRetryAfter,
+    token: resolveToken,
+    observer,
+    compareCommits,
+    journal,
+  });
   const notifier = createNotifier({
     targets: service.notify,
     version,
@@ -80,6 +99,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     log,
     metrics,
     deps: session.applying,
+    large,
     reader: session.reader,
     desk: session.desk,
     signals,
@@ -95,6 +115,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
       planPosted(body, {
         deps: { ...session.applying, claimant: (claim) => session.reader.claimant(claim) },
         signals,
+        previewLarge: (request) => large.preview(request),
         own: async () => ({ accounts: (await source.configuration.read()).accounts, api: service.api }),
       }),
     undelivered: () => session.outbox.undeliveredCount(clock.nowMs() - DAY_MS),

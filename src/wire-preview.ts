@@ -1,8 +1,10 @@
 // The plan of files that somebody sent: loaded from memory, joined with what this daemon knows, and planned.
 // An account's token goes to the address only that the daemon's own configuration says, whatever the files ask for.
 import path from 'node:path';
+import type { AccountRequest } from './app/request.ts';
 import type { PreviewDeps } from './app/preview.ts';
 import { preview } from './app/preview.ts';
+import { LargeAccount } from './core/errors.ts';
 import type { PlanResult } from './core/plan.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit } from './core/settings.ts';
@@ -19,6 +21,8 @@ export interface OwnConfiguration {
 export interface PostedPlanOptions {
   readonly deps: PreviewDeps;
   readonly signals: RunSignals;
+  /** Plans an account whose lists are too large for this thread. */
+  readonly previewLarge: (request: AccountRequest) => Promise<PlanResult>;
   readonly own: () => Promise<OwnConfiguration>;
 }
 
@@ -47,7 +51,7 @@ export async function planPosted(body: Uint8Array, options: PostedPlanOptions): 
 
 async function planFiles(
   files: PostedFiles,
-  { deps, signals, own }: PostedPlanOptions,
+  { deps, signals, previewLarge, own }: PostedPlanOptions,
 ): Promise<readonly PlanResult[]> {
   const { accounts: ownAccounts, api } = await own();
   const configured = new Set(ownAccounts.map(({ name }) => name));
@@ -75,7 +79,12 @@ async function planFiles(
       trigger: 'manual' as const,
       signals: { stop: signals.stop, kill: signals.kill },
     };
-    return await preview(request, deps);
+    try {
+      return await preview(request, deps);
+    } catch (error) {
+      if (!(error instanceof LargeAccount)) throw error;
+      return await previewLarge(request);
+    }
   }
 
   const results: PlanResult[] = [];

@@ -4,6 +4,7 @@ import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/
 import type { Configuration, Session } from './cli/environment.ts';
 import type { Journal, ReadableService } from './core/ports.ts';
 import type { Outbox } from './core/outbox.ts';
+import type { Secret } from './core/secret.ts';
 import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
 import type { Connections } from './service/connections.ts';
 import type { RequestObserver } from './service/requests.ts';
@@ -13,6 +14,10 @@ export const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: (
 
 export interface SessionOptions {
   readonly observer?: (account: string) => RequestObserver;
+  /** Sends requests also before the time that the service requested before this process started. */
+  readonly ignoreRetryAfter?: boolean;
+  /** Lists of more objects are refused as LargeAccount. */
+  readonly largeFrom?: number;
   /** Where the configuration's repository is another one than that of the service's file. */
   readonly compareCommits?: PlanningDeps['compareCommits'];
 }
@@ -29,16 +34,18 @@ export async function openSession(
   service: ServiceSettings,
   options: SessionOptions = {},
 ): Promise<OpenSession> {
-  const { observer = () => NO_OBSERVER } = options;
+  const { observer = () => NO_OBSERVER, ignoreRetryAfter = false } = options;
   const { openStore } = await import('./store/store.ts');
   const store = openStore(service.store);
   let configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const connections = await connect(
     version,
     service,
-    async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
+    async (account) =>
+      ignoreRetryAfter ? null : (await store.journal.accountState(account.name)).throttledUntilMs,
     observer,
     (name) => configured.has(name),
+    options.largeFrom,
   );
   const planning = {
     ...planningDeps(anchorOf(configuration, service), store.journal, connections),
@@ -101,6 +108,7 @@ export async function connect(
   throttledUntilMs: (account: AccountSettings) => Promise<number | null>,
   observer: (account: string) => RequestObserver,
   isConfigured: (account: string) => boolean,
+  largeFrom = Infinity,
 ): Promise<Connections> {
   const { createConnections } = await import('./service/connections.ts');
   const { resolveToken } = await import('./config/secrets.ts');
@@ -110,6 +118,7 @@ export async function connect(
     version,
     token: resolveToken,
     authorities: readAuthorities,
+    largeFrom,
     throttledUntilMs,
     observer,
     isConfigured,
@@ -131,7 +140,7 @@ function anchorOf({ accounts }: Configuration, { file, source }: ServiceSettings
 }
 
 /** A UUIDv7 (RFC 9562): its order is the order of time. */
-function uuidv7(nowMs: number): string {
+export function uuidv7(nowMs: number): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(nowMs, 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);

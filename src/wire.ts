@@ -32,8 +32,8 @@ export function createEnvironment(version: string): Environment {
       const { checkSecrets } = await import('./config/secrets.ts');
       return await checkSecrets(configuration, process.env);
     },
-    openSession: async (configuration, service) =>
-      (await import('./wire-session.ts')).openSession(version, configuration, service),
+    openSession: async (configuration, service, options) =>
+      (await import('./wire-session.ts')).openSession(version, configuration, service, options),
     async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
       const { openStore } = await import('./store/store.ts');
       const store = openStore(service.store, { readOnly: !mayBeNew });
@@ -41,17 +41,8 @@ export function createEnvironment(version: string): Environment {
     },
     backupStore: async (service, file) =>
       (await import('./store/backup.ts')).backupStore(service.store, file),
-    async openReadable(service) {
-      const { connect, NO_OBSERVER, readOnly } = await import('./wire-session.ts');
-      const connections = await connect(
-        version,
-        service,
-        async () => null,
-        () => NO_OBSERVER,
-        () => false,
-      );
-      return { service: readOnly(connections), close: () => connections.close() };
-    },
+    openReadable: async (service, options) =>
+      (await import('./wire-readable.ts')).openReadable(version, service, options),
     accountFileText: async (input) => (await import('./config/account-file-text.ts')).accountFileText(input),
     nextTimes: async (schedule, timezone, count) =>
       (await import('./daemon/cron.ts')).nextTimes(schedule, timezone, count, Date.now()),
@@ -65,7 +56,8 @@ export function createEnvironment(version: string): Environment {
         ...(faultsFile === undefined ? {} : { faultsFile }),
       });
     },
-    serve: async (configFile) => (await import('./wire-daemon.ts')).serve(version, configFile),
+    serve: async (configFile, options) =>
+      (await import('./wire-daemon.ts')).serve(version, configFile, options),
     demo: async () => (await import('./demo.ts')).playDemo(environment),
   };
   return environment;

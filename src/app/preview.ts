@@ -1,4 +1,5 @@
 // The plan that a run would make, of somebody else's configuration: with this store's history, and journaled nowhere.
+import { LargeAccount } from '../core/errors.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { IdentityClaim } from '../core/ports.ts';
 import { observe } from './observe.ts';
@@ -31,6 +32,7 @@ export async function preview(request: AccountRequest, deps: PreviewDeps): Promi
     const observation = await observe(reader, '', request, readOnly);
     return (await planAccount(observation, ACCEPT_NOTHING, request, readOnly)).plan;
   } catch (error) {
+    if (error instanceof LargeAccount) throw error;
     const { name: account } = request.settings;
     return { schemaVersion: 1, account, status: 'failed', error: describeFailure(error) };
   }

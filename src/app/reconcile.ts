@@ -2,6 +2,7 @@
 // A list of steps; each step is a file of its own.
 import type { Warning } from '../core/catalog.ts';
 import type { AgreedPlan } from '../core/operator.ts';
+import { LargeAccount } from '../core/errors.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { ServiceReader, Traffic } from '../core/ports.ts';
@@ -29,7 +30,10 @@ import { endRun, failRun, LOCK_LOST } from './run-result.ts';
 const FREE: Word = { verdict: 'free', warnings: [] };
 const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
-/** The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock. */
+/**
+ * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock. Throws
+ * LargeAccount where the reader is limited.
+ */
 export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise<RunResult> {
   const runId = deps.newRunId();
   await beginRun(runId, request, deps, 'plan');
@@ -43,6 +47,7 @@ export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise
     const pending = request.trigger === 'cli' ? {} : { pending: null };
     return await endRun(runId, { status: plan.status, plan, traffic: reader.traffic(), ...pending }, deps);
   } catch (error) {
+    if (error instanceof LargeAccount) return await leaveToThread(runId, error, deps);
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
 }
@@ -149,6 +154,7 @@ async function runLocked(
       warnings: word.warnings,
     });
   } catch (error) {
+    if (error instanceof LargeAccount) return await leaveToThread(runId, error, deps);
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
 }
@@ -165,6 +171,12 @@ async function planAgreed(
   const first = await planAccount({ ...observation, hasSnapshot: false }, ...rest);
   const { digest, observedDigest } = first.plan;
   return digest === agreed.digest && observedDigest === agreed.firstObserved ? first : planned;
+}
+
+/** Nothing was written yet, so the run can be made from its beginning by a thread that has time for it. */
+async function leaveToThread(runId: string, error: LargeAccount, { journal }: DryRunDeps): Promise<never> {
+  await journal.forgetRun(runId);
+  throw error;
 }
 
 /** The daemon learns of the pause of a renamed account only in its first run under the new name. */

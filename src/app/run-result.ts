@@ -3,7 +3,7 @@ import type { Warning } from '../core/catalog.ts';
 import { ConfigError, SecretError, ServiceError, StoreError } from '../core/errors.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
-import type { OperationResult, RunEnd, Traffic } from '../core/ports.ts';
+import type { Clock, Journal, OperationResult, RunEnd, Traffic } from '../core/ports.ts';
 import type { AccountRequest, DryRunDeps } from './request.ts';
 
 export interface RunFailure {
@@ -84,15 +84,24 @@ export async function failRun(
     await endRun(runId, failed(error, traffic), deps).catch(() => undefined);
     throw error;
   }
-  if (error instanceof ServiceError && error.kind === 'throttled' && error.retryAfterMs !== undefined) {
-    await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + error.retryAfterMs);
-  }
+  await rememberThrottle(request.settings.name, error, deps);
   const interrupted = request.signals.stop.aborted;
   return await endRun(
     runId,
     { ...failed(error, traffic), ...(interrupted ? { status: 'interrupted' } : {}) },
     deps,
   );
+}
+
+/** Journals when the service may be called again, if it answered with such a time; every command obeys it. */
+export async function rememberThrottle(
+  account: string,
+  error: unknown,
+  { journal, clock }: { readonly journal: Pick<Journal, 'rememberThrottle'>; readonly clock: Clock },
+): Promise<void> {
+  if (!(error instanceof ServiceError) || error.kind !== 'throttled' || error.retryAfterMs === undefined)
+    return;
+  await journal.rememberThrottle(account, clock.nowMs() + error.retryAfterMs);
 }
 
 function failed(error: unknown, traffic: Traffic): Ending & { error: RunFailure } {

@@ -12,14 +12,14 @@ import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { Output, OutputOptions } from './console.ts';
 import { canAsk, confirm, openOutput, progressLine, say, sayFailure } from './console.ts';
-import type { ConfiguredAccount, Environment, Session } from './environment.ts';
+import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
 import { planOne } from './plan.ts';
 import { agreedPlan, readSavedPlan } from './saved-plan.ts';
 import { listenForSignals } from './signals.ts';
 
-export interface ApplyOptions extends OutputOptions {
+export interface ApplyOptions extends OutputOptions, RetryAfterOptions {
   readonly yes: boolean;
   readonly allowHeld: boolean;
   readonly lockTimeoutMs: number;
@@ -51,7 +51,7 @@ export async function apply(
     saved === null || names.length > 0 ? names : [...saved.keys()],
   );
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const session = await environment.openSession(configuration, service);
+  const session = await environment.openSession(configuration, service, options);
   const output = openOutput(options);
   try {
     const expected =

@@ -1,13 +1,13 @@
 // rolecall doctor: tries everything that a run needs and says what is well and what is not. Writes nothing.
 import { readLists } from '../app/observe.ts';
-import { describeFailure } from '../app/run-result.ts';
+import { describeFailure, rememberThrottle } from '../app/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { visible, visibleJson } from '../report/visible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { openOutput } from './console.ts';
-import type { ConfiguredAccount, Environment, Session } from './environment.ts';
+import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
 import { listenForSignals } from './signals.ts';
@@ -28,12 +28,12 @@ export async function doctor(
   environment: Environment,
   configFile: string,
   names: readonly string[],
-  options: { readonly format: 'text' | 'json'; readonly output?: string | undefined },
+  options: { readonly format: 'text' | 'json'; readonly output?: string | undefined } & RetryAfterOptions,
 ): Promise<ExitStatus> {
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const secrets = await environment.checkSecrets(configuration);
-  const { session, diagnosis } = await openStore(environment, configuration, service);
+  const { session, diagnosis } = await openStore(environment, configuration, service, options);
   try {
     const diagnoses = [...ownSecrets(secrets), diagnosis];
     if (session !== null) {
@@ -60,11 +60,12 @@ async function openStore(
   environment: Environment,
   configuration: Parameters<Environment['openSession']>[0],
   service: Parameters<Environment['openSession']>[1],
+  options: RetryAfterOptions,
 ): Promise<{ session: Session | null; diagnosis: Diagnosis }> {
   const title = `store ${service.store}`;
   let session: Session | null = null;
   try {
-    session = await environment.openSession(configuration, service);
+    session = await environment.openSession(configuration, service, options);
     await session.checkStore();
     await session.verifyStore();
     const findings = [{ ok: true, what: 'store', detail: 'opens, can be written, and is not damaged' }];
@@ -140,6 +141,7 @@ async function examine(
     );
   } catch (error) {
     const failure = describeFailure(error);
+    await rememberThrottle(account.name, error, session.planning);
     findings.push({ ok: false, what: 'service', detail: failure.message });
     return { title, findings, exit: failureExit(failure.code) };
   }

@@ -4,7 +4,7 @@ import { describeFailure } from '../app/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
 import { loadAccounts, settingsOf } from './accounts.ts';
 import { openOutput, sayFailure, sayWarnings } from './console.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, RetryAfterOptions } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT, failureExit } from './exit-status.ts';
 import { listenForSignals } from './signals.ts';
@@ -13,14 +13,14 @@ export async function dump(
   environment: Environment,
   configFile: string,
   name: string,
-  options: { readonly output?: string | undefined },
+  options: { readonly output?: string | undefined } & RetryAfterOptions,
 ): Promise<ExitStatus> {
   const { service, accounts } = await loadAccounts(environment, configFile, [name]);
   const [account] = accounts;
   if (account === undefined) return EXIT.usage;
   const settings = settingsOf(account);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const readable = await environment.openReadable(service);
+  const readable = await environment.openReadable(service, options);
   try {
     const observed = await readLists(await readable.service.reader(settings, signals));
     sayWarnings(observed.warnings.map(({ message }) => message));
@@ -37,6 +37,7 @@ export async function dump(
   } catch (error) {
     const failure = describeFailure(error);
     sayFailure(name, failure);
+    await readable.noteFailure(name, error);
     return signals.stop.aborted ? EXIT.interrupted : failureExit(failure.code);
   } finally {
     await readable.close();

@@ -84,6 +84,19 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
+export interface RetryAfterOptions {
+  /** Sends requests also before the time that the service requested in an earlier answer. */
+  readonly ignoreRetryAfter?: boolean;
+}
+
+/** Lists of accounts, for commands that journal no run. */
+export interface Readable {
+  readonly service: ReadableService;
+  /** Journals when the service may be called again, if the failure of an account says so. */
+  noteFailure(account: string, error: unknown): Promise<void>;
+  close(): Promise<void>;
+}
+
 export interface Environment {
   readonly version: string;
   loadConfiguration(file: string): Promise<Configuration>;
@@ -107,7 +120,11 @@ export interface Environment {
   /** Problems with the secrets that the configuration refers to; errors where an account may not use one. */
   checkSecrets(configuration: Configuration): Promise<readonly SecretIssue[]>;
   /** Opens the store and the connections. Throws StoreError. */
-  openSession(configuration: Configuration, service: ServiceSettings): Promise<Session>;
+  openSession(
+    configuration: Configuration,
+    service: ServiceSettings,
+    options?: RetryAfterOptions,
+  ): Promise<Session>;
   /** The journal alone, of a store that is there already unless it may be new. */
   openJournal(
     service: ServiceSettings,
@@ -115,16 +132,14 @@ export interface Environment {
   ): Promise<{ readonly reader: JournalReader; readonly desk: OperatorDesk; close(): Promise<void> }>;
   /** Copies the store. Throws StoreError. */
   backupStore(service: ServiceSettings, file: string): Promise<{ bytes: number; runs: number }>;
-  /** Reading without a store, for commands that only ask. */
-  openReadable(
-    service: ServiceSettings,
-  ): Promise<{ readonly service: ReadableService; close(): Promise<void> }>;
+  /** Reading without journaling a run, for commands that only ask. A store is used if there is one. */
+  openReadable(service: ServiceSettings, options?: RetryAfterOptions): Promise<Readable>;
   accountFileText(input: DumpInput): Promise<string>;
   /** The next times at which a schedule ticks. */
   nextTimes(schedule: string, timezone: string, count: number): Promise<readonly Date[]>;
   startSandbox(options: SandboxCommand): Promise<RunningSandbox>;
   /** Runs the daemon until it is told to stop; resolves with the exit status. */
-  serve(configFile: string): Promise<number>;
+  serve(configFile: string, options?: RetryAfterOptions): Promise<number>;
   /** Plays the demonstration; resolves with the exit status. */
   demo(): Promise<number>;
 }

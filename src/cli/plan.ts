@@ -11,13 +11,13 @@ import { visibleJson } from '../report/visible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput, progressLine, refuseDatabase } from './console.ts';
-import type { ConfiguredAccount, Environment, Session } from './environment.ts';
+import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
 import { planRemotely } from './remote-plan.ts';
 import { listenForSignals } from './signals.ts';
 
-export interface PlanOptions extends OutputOptions {
+export interface PlanOptions extends OutputOptions, RetryAfterOptions {
   readonly out?: string | undefined;
   readonly detailedExitcode: boolean;
   /** The address of a daemon that plans instead. */
@@ -31,11 +31,13 @@ export async function plan(
   options: PlanOptions,
 ): Promise<ExitStatus> {
   if (options.server !== undefined) {
+    if (options.ignoreRetryAfter === true)
+      throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');
     return await report(await planRemotely(environment, configFile, names, options.server), options);
   }
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const session = await environment.openSession(configuration, service);
+  const session = await environment.openSession(configuration, service, options);
   try {
     const progress = progressLine();
     let planned = 0;

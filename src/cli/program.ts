@@ -58,6 +58,12 @@ function buildProgram(
       .addOption(new Option('--format <format>', 'how to print it').choices(FORMATS).default('text'))
       .option('--output <file>', 'write the report to a file');
 
+  const sending = (command: Command): Command =>
+    command.option(
+      '--ignore-retry-after',
+      'send requests before the time that the service requested (Retry-After)',
+    );
+
   report(program.command('validate'))
     .description('check all configuration, without the network and without secrets')
     .option('--require-secrets', 'missing environment variables and secret files are errors')
@@ -67,7 +73,7 @@ function buildProgram(
       setStatus(await validate(await environment(), config(), options));
     });
 
-  report(program.command('plan'))
+  sending(report(program.command('plan')))
     .description('the dry run: what would be created, deleted and held, and who would be affected')
     .argument('[account...]', 'accounts to plan; none means all')
     .option('--out <file>', 'save the plan for `apply --plan`')
@@ -79,15 +85,15 @@ function buildProgram(
     .action(
       async (
         names: string[],
-        flags: ReportFlags & { out?: string; server?: string; detailedExitcode?: true },
+        flags: ReportFlags & SendingFlags & { out?: string; server?: string; detailedExitcode?: true },
       ) => {
         const { plan } = await import('./plan.ts');
-        const options = { ...flags, detailedExitcode: flags.detailedExitcode === true };
+        const options = { ...flags, ...retryAfter(flags), detailedExitcode: flags.detailedExitcode === true };
         setStatus(await plan(await environment(), config(), names, options));
       },
     );
 
-  report(program.command('apply'))
+  sending(report(program.command('apply')))
     .description('plan, show the plan, ask, carry it out, verify')
     .argument('[account...]', 'accounts to apply; none means all')
     .option('--yes', 'do not ask')
@@ -110,6 +116,7 @@ function buildProgram(
           yes: flags.yes === true,
           planFile: flags.plan,
           allowHeld: flags.allowHeld === true,
+          ...retryAfter(flags),
           lockTimeoutMs: flags.lockTimeout,
           accept: {
             shrink: flags.acceptShrink === true,
@@ -120,11 +127,11 @@ function buildProgram(
       );
     });
 
-  program
-    .command('serve')
+  sending(program.command('serve'))
     .description('the daemon: scheduled runs and the HTTP server, until SIGTERM or SIGINT')
-    .action(async () => {
-      setStatus((await (await environment()).serve(config())) === 0 ? EXIT.done : EXIT.failed);
+    .action(async (flags: SendingFlags) => {
+      const status = await (await environment()).serve(config(), retryAfter(flags));
+      setStatus(status === 0 ? EXIT.done : EXIT.failed);
     });
 
   program
@@ -155,22 +162,21 @@ function buildProgram(
       });
   }
 
-  program
-    .command('dump')
+  sending(program.command('dump'))
     .description('print an account file made from what the account holds now')
     .argument('<account>', 'an account whose file names its address and token')
     .option('--output <file>', 'write it to a file')
-    .action(async (name: string, flags: { output?: string }) => {
+    .action(async (name: string, flags: SendingFlags & { output?: string }) => {
       const { dump } = await import('./dump.ts');
-      setStatus(await dump(await environment(), config(), name, flags));
+      setStatus(await dump(await environment(), config(), name, { ...flags, ...retryAfter(flags) }));
     });
 
-  report(program.command('usage'))
+  sending(report(program.command('usage')))
     .description('each skill and role with how many people have it')
     .argument('[account...]', 'none means all')
-    .action(async (names: string[], flags: ReportFlags) => {
+    .action(async (names: string[], flags: ReportFlags & SendingFlags) => {
       const { usage } = await import('./usage.ts');
-      setStatus(await usage(await environment(), config(), names, flags));
+      setStatus(await usage(await environment(), config(), names, { ...flags, ...retryAfter(flags) }));
     });
 
   report(program.command('history'))
@@ -198,15 +204,14 @@ function buildProgram(
       setStatus(await show(await environment(), config(), runId, flags));
     });
 
-  program
-    .command('doctor')
+  sending(program.command('doctor'))
     .description('try each account: address, TLS, token, account id, lists; the store; the schedules')
     .argument('[account...]', 'none means all')
     .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json']).default('text'))
     .option('--output <file>', 'write the report to a file')
-    .action(async (names: string[], flags: { format: 'text' | 'json'; output?: string }) => {
+    .action(async (names: string[], flags: SendingFlags & { format: 'text' | 'json'; output?: string }) => {
       const { doctor } = await import('./doctor.ts');
-      setStatus(await doctor(await environment(), config(), names, flags));
+      setStatus(await doctor(await environment(), config(), names, { ...flags, ...retryAfter(flags) }));
     });
 
   program
@@ -251,7 +256,16 @@ function buildProgram(
   return program;
 }
 
-interface ApplyFlags extends ReportFlags {
+/** Of the commands that send requests to the service. */
+interface SendingFlags {
+  readonly ignoreRetryAfter?: true;
+}
+
+function retryAfter({ ignoreRetryAfter }: SendingFlags): { ignoreRetryAfter: boolean } {
+  return { ignoreRetryAfter: ignoreRetryAfter === true };
+}
+
+interface ApplyFlags extends ReportFlags, SendingFlags {
   readonly yes?: true;
   readonly plan?: string;
   readonly allowHeld?: true;

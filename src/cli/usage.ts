@@ -7,7 +7,7 @@ import { renderUsage } from '../report/usage-report.ts';
 import { loadAccounts, mapAccounts, settingsOf } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput, sayFailure } from './console.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, RetryAfterOptions } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
 import { listenForSignals } from './signals.ts';
@@ -16,11 +16,11 @@ export async function usage(
   environment: Environment,
   configFile: string,
   names: readonly string[],
-  options: OutputOptions,
+  options: OutputOptions & RetryAfterOptions,
 ): Promise<ExitStatus> {
   const { service, accounts } = await loadAccounts(environment, configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const readable = await environment.openReadable(service);
+  const readable = await environment.openReadable(service, options);
   try {
     const exits: ExitStatus[] = [];
     const usages = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
@@ -30,6 +30,7 @@ export async function usage(
       } catch (error) {
         const failure = describeFailure(error);
         sayFailure(account.name, failure);
+        await readable.noteFailure(account.name, error);
         exits.push(failureExit(failure.code));
         return [] satisfies AccountUsage[];
       }

@@ -70,6 +70,7 @@ function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function withoutUsers(text: string): string {
-  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^/?#\s'"@]*(?:@[^/?#\s'"@]*)*@/giu, '$1');
+/** A text without the users and passwords of the addresses in it. Begins at `://`: a scheme would be searched for from every letter. */
+export function withoutUsers(text: string): string {
+  return text.replace(/:\/\/[^/?#\s'"@]*(?:@[^/?#\s'"@]*)*@/gu, '://');
 }

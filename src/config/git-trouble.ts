@@ -114,13 +114,23 @@ export function gitTrouble(result: Exclude<GitResult, { type: 'done' }>, place: 
     const isMissing = result.code === 'ENOENT';
     return sound(isMissing ? 'git is not installed here; install it' : `git cannot be run (${result.code})`);
   }
-  const said = place.scrub(result.stderr);
+  const said = place.scrub(linesCut(result.stderr));
   // Without the addresses and paths that git quotes: their words are no words of git's.
   const words = said.replace(/'[^'\n]*'/gu, "''");
   const known = KNOWN.find(([pattern]) => pattern.test(words));
   const reason = known?.[1](shown, place) ?? `git failed: ${lastWords(said)}`;
   // What the server says of its own repository is about that one.
   return { reason, isDamaged: known === undefined && DAMAGED.test(words.replace(/^remote:.*$/gmu, '')) };
+}
+
+/** What follows in so long a line says nothing about the failure, and patterns would search it from every word. */
+const LONGEST_LINE = 1000;
+
+function linesCut(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.slice(0, LONGEST_LINE))
+    .join('\n');
 }
 
 function sound(reason: string): GitTrouble {

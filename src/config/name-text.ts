@@ -1,5 +1,5 @@
 // What a file may hold as the name of a skill or a role, and what looks odd in one (contract, section 2).
-import { nameKey } from '../core/names.ts';
+import { isLongerThan, LONGEST_NAME, nameKey } from '../core/names.ts';
 import { EMOJI_JOINT, STRAY_MARK, UNSEEN } from '../core/unseen.ts';
 
 /** What most names are; the other tests are slower, and a catalog has thousands. */
@@ -20,25 +20,23 @@ const MOST_SPOTS = 5;
 
 /** Why a file may not hold the name, ending in the mend; undefined when it may. */
 export function nameProblem(name: string): string | undefined {
-  if (SIMPLE.test(name)) return undefined;
+  if (SIMPLE.test(name) && name.length <= LONGEST_NAME) return undefined;
   if (name === '') return 'a name is empty; write the name or take the line out';
   if (CONTROL.test(name)) return 'a name has a control character or a line break in it; take it out';
   if (LONE_SURROGATE.test(name))
     return 'a name has half of a character in it (a lone surrogate); write the whole character';
   if (hasMarkHeap(name)) return 'a name has more than 30 combining marks in a row; take them out';
+  if (isLongerThan(name, LONGEST_NAME)) return 'a name has more than 1,000 characters; shorten it';
   if (EDGE_SPACE.test(name)) return 'a name has leading or trailing white space; take it away';
   return undefined;
 }
-
-/** No entry of the service has a longer name. */
-const LONGEST_NAME = 1000;
 
 /**
  * Why a file may not refer to an existing entry by the name; undefined when it may. Such an entry may have any name,
  * white space at its ends and control characters included.
  */
 export function referenceProblem(name: string): string | undefined {
-  return name.length > LONGEST_NAME
+  return isLongerThan(name, LONGEST_NAME)
     ? `a name has more than ${LONGEST_NAME} characters, which no entry has; shorten it`
     : undefined;
 }

@@ -145,6 +145,9 @@ function valueProblem(value: string): string | undefined {
   return undefined;
 }
 
-function stripped(text: string): string {
-  return text.replace(/^\uFEFF/u, '').replace(/[\r\n]+$/u, '');
+/** A secret without the byte order mark and the line ends that editors add. */
+export function stripped(text: string): string {
+  let end = text.length;
+  while (end > 0 && '\r\n'.includes(text[end - 1] ?? '')) end -= 1;
+  return text.slice(text.startsWith('\uFEFF') ? 1 : 0, end);
 }

@@ -41,6 +41,12 @@ const apiSchema = z.strictObject({
   maxResponseBytes: size({ min: 1024, max: 512 * 1024 ** 2 })
     .prefault('64MiB')
     .describe('Largest answer, after decompression.'),
+  maxEntries: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .prefault(100_000)
+    .describe('Most objects of one list: skills, roles or resources.'),
   caFile: pathText()
     .optional()
     .describe('PEM file with additional certificate authorities, relative to this file.'),

@@ -1,10 +1,11 @@
 // Retry arithmetic: a failure and an attempt → wait so long, or give up. No clock, no random: both are arguments.
+import { isoOfHttpDate } from './http-date.ts';
 
 /** Longer than this is not waited for: the operation fails as throttled (contract, section 5). */
 export const LONGEST_WAIT_MS = 120_000;
 
-/** What a Retry-After may ask for at most; beyond it is no service's intention. */
-const LONGEST_RETRY_AFTER_MS = 7 * 86_400_000;
+/** A Retry-After counts as at most this; a longer one is a mistake of the service, which would stop an account for good. */
+export const LONGEST_RETRY_AFTER_MS = 86_400_000;
 
 const BASE_MS = 250;
 const CAP_MS = 20_000;
@@ -26,14 +27,21 @@ export function isRetryableStatus(status: number): boolean {
   return [408, 425, 429, 500, 502, 503, 504].includes(status);
 }
 
-/** Milliseconds that a Retry-After header asks for: seconds or an HTTP date, a week at most. `parseDate` gives epoch milliseconds or NaN. */
+/**
+ * Milliseconds that a Retry-After header requests: whole seconds or an HTTP date, at most 24 hours; undefined for anything
+ * else. `parseDate` turns ISO 8601 into epoch milliseconds.
+ */
 export function parseRetryAfter(
   header: string | undefined,
   nowMs: number,
-  parseDate: (text: string) => number,
+  parseDate: (iso: string) => number,
 ): number | undefined {
-  if (header === undefined) return undefined;
-  const text = header.trim();
-  const atMs = /^\d+(\.\d+)?$/.test(text) ? nowMs + Math.ceil(Number(text) * 1000) : parseDate(text);
-  return Number.isNaN(atMs) ? undefined : Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, atMs - nowMs));
+  const text = header?.trim() ?? '';
+  const waitMs = /^[0-9]+$/.test(text) ? Number(text) * 1000 : dateMs(text, nowMs, parseDate) - nowMs;
+  return Number.isNaN(waitMs) ? undefined : Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, waitMs));
+}
+
+function dateMs(text: string, nowMs: number, parseDate: (iso: string) => number): number {
+  const iso = isoOfHttpDate(text, nowMs);
+  return iso === undefined ? Number.NaN : parseDate(iso);
 }

@@ -74,6 +74,14 @@ export class ServiceError extends Error {
   }
 }
 
+/**
+ * A list is too large to be worked on beside everything else. The daemon runs the account in a process of its own then;
+ * nothing was written yet.
+ */
+export class LargeAccount extends Error {
+  override readonly name = 'LargeAccount';
+}
+
 /** The journal cannot be opened, read or written: the operator of this machine must act. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';

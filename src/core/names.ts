@@ -1,5 +1,13 @@
 // THE name → key functions. Desired and observed names are compared through these and nowhere else.
 
+/** Longest name of a skill or role, and longest id, in characters. */
+export const LONGEST_NAME = 1000;
+
+/** Whether a text has more than so many characters (code points). */
+export function isLongerThan(text: string, characters: number): boolean {
+  return text.length > characters && (text.length > 2 * characters || Array.from(text).length > characters);
+}
+
 /** The key by which two names are the same: Unicode NFC (contract, section 2). */
 export function nameKey(name: string): string {
   return name.normalize('NFC');

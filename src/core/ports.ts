@@ -209,6 +209,8 @@ export interface Journal {
   ): Promise<number>;
 
   beginRun(run: NewRun): Promise<void>;
+  /** Removes a run that has begun and journaled nothing, since another thread makes it from the beginning. */
+  forgetRun(runId: string): Promise<void>;
   /**
    * Carries on, under the name of an account that has never claimed a remote account, what is journaled of one that has
    * claimed this one at the same address and is neither configured nor under way any more: its file was renamed.

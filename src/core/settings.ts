@@ -19,6 +19,9 @@ export interface TokenRules {
   readonly place: ConfigIssue;
 }
 
+/** An account with more objects in one list, or more names of one kind, is run by the daemon in a process of its own. */
+export const LARGE_FROM = 2000;
+
 export interface ApiSettings {
   readonly concurrency: number;
   readonly requestsPerSecond: number;
@@ -29,6 +32,8 @@ export interface ApiSettings {
   readonly recheckMs: number;
   readonly stalenessMs: number;
   readonly maxResponseBytes: number;
+  /** Objects of one list. */
+  readonly maxEntries: number;
   /** Absolute path of a PEM file with additional authorities. */
   readonly caFile?: string;
 }

@@ -4,12 +4,15 @@ import { dryRun, reconcile } from '../app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
+import { KINDS } from '../core/catalog.ts';
+import { LargeAccount } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
-import type { Plan } from '../core/plan.ts';
 import type { JournalReader, RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
+import { LARGE_FROM } from '../core/settings.ts';
 import type { AccountBook, ConfigurationReader, Reading } from './account-book.ts';
+import type { LargeRuns, PlanHeadline } from './large-runs.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -25,6 +28,8 @@ export interface AccountRunOptions {
   readonly signals: RunSignals;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Absent where every account is run in this thread. */
+  readonly large?: LargeRuns | undefined;
   /** Tells others of the end of a run; never rejects. */
   readonly onRunEnded: (
     detail: RunDetail,
@@ -43,6 +48,7 @@ export function createAccountRun(
 ): (account: string, trigger: Trigger) => Promise<void> {
   const { book, log, metrics, deps, signals } = options;
   const logged = new Map<string, string>();
+  const largeOnes = new Set<string>();
   /** How often in a row the runs of an account could not even be journaled. */
   const troubles = new Map<string, number>();
 
@@ -108,15 +114,7 @@ export function createAccountRun(
       signals: { stop: signals.stop, kill: signals.kill },
     };
     const isMade = (): Promise<boolean> => isMadeElsewhere(settings.name, trigger);
-    if (settings.mode === 'plan') return (await isMade()) ? null : (await dryRun(request, deps)).runId;
-    const result = await reconcile(request, deps, {
-      mode: settings.mode,
-      approvals: true,
-      accept: ACCEPT_NOTHING,
-      lockTimeoutMs: 0,
-      isMade,
-      onPlan: (plan, runId) => logPlan(plan, runId, trigger),
-    });
+    const result = await inRightThread(request, isMade);
     if ('runId' in result) return result.runId;
     if (result.heldBy === null) return null;
     metrics.skippedTick(settings.name);
@@ -125,6 +123,44 @@ export function createAccountRun(
       'another process runs the account, so this tick is skipped',
     );
     return null;
+  }
+
+  /** Accounts that were found large stay in a process of their own while the daemon lives. */
+  async function inRightThread(request: AccountRequest, isMade: () => Promise<boolean>) {
+    const { settings, trigger } = request;
+    const onPlan = (plan: PlanHeadline, runId: string): void => logPlan(plan, runId, trigger);
+    const large = options.large;
+    if (large === undefined) return await inThisThread(request, isMade, onPlan);
+    if (!largeOnes.has(settings.name) && !desiresMany(settings)) {
+      try {
+        return await inThisThread(request, isMade, onPlan);
+      } catch (error) {
+        if (!(error instanceof LargeAccount)) throw error;
+        largeOnes.add(settings.name);
+        log.info(
+          { event: 'large_account', account: settings.name },
+          'the account is run in a process of its own',
+        );
+      }
+    }
+    return (await isMade()) ? { heldBy: null } : await large.run(request, settings.mode, onPlan);
+  }
+
+  async function inThisThread(
+    request: AccountRequest,
+    isMade: () => Promise<boolean>,
+    onPlan: (plan: PlanHeadline, runId: string) => void,
+  ) {
+    const { mode } = request.settings;
+    if (mode === 'plan') return (await isMade()) ? { heldBy: null } : await dryRun(request, deps);
+    return await reconcile(request, deps, {
+      mode,
+      approvals: true,
+      accept: ACCEPT_NOTHING,
+      lockTimeoutMs: 0,
+      isMade,
+      onPlan,
+    });
   }
 
   /** Of several daemons on one store, one runs an account for each tick. */
@@ -137,7 +173,11 @@ export function createAccountRun(
   }
 
   /** Says a plan that does something, and one that waits once. */
-  function logPlan({ account, summary, digest, status }: Plan, runId: string, trigger: Trigger): void {
+  function logPlan(
+    { account, summary, digest, status }: PlanHeadline,
+    runId: string,
+    trigger: Trigger,
+  ): void {
     const isNew = logged.get(account) !== digest;
     logged.set(account, digest);
     if (!isNew || (summary.create + summary.delete === 0 && status === 'planned')) return;
@@ -198,4 +238,8 @@ export function createAccountRun(
   }
 
   return run;
+}
+
+function desiresMany({ desired }: AccountSettings): boolean {
+  return KINDS.some((kind) => (desired[kind]?.length ?? 0) > LARGE_FROM);
 }

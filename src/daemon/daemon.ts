@@ -15,6 +15,7 @@ import { watchJournal } from './journal-watch.ts';
 import { createDaemonPanel } from './daemon-panel.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { LargeRuns } from './large-runs.ts';
 import { leftOver } from './left-over.ts';
 import type { AccountView, Panel } from './panel.ts';
 import { createRunQueue } from './run-queue.ts';
@@ -28,6 +29,7 @@ export interface DaemonOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly deps: ApplyDeps;
+  readonly large?: LargeRuns | undefined;
   readonly reader: JournalReader;
   readonly desk: OperatorDesk;
   readonly signals: RunSignals;

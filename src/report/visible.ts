@@ -5,7 +5,7 @@ import { EMOJI_JOINT, RUNNER_COMMAND, STRAY_MARK, UNSEEN } from '../core/unseen.
 const HIDDEN = [UNSEEN, STRAY_MARK, RUNNER_COMMAND].join('|');
 
 const ESCAPED = new RegExp(
-  String.raw`(${EMOJI_JOINT})|(\\+)(?=u|(?!${EMOJI_JOINT})(?:${HIDDEN}))|${HIDDEN}`,
+  String.raw`(${EMOJI_JOINT})|(?<!\\)(\\+)(?!\\)(?=u|(?!${EMOJI_JOINT})(?:${HIDDEN}))|${HIDDEN}`,
   'gu',
 );
 const EDGE_SPACE = /^ | $|(?<= ) /g;

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import type PQueue from 'p-queue';
+import { LONGEST_RETRY_AFTER_MS } from '../core/backoff.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
@@ -23,9 +24,11 @@ export interface ConnectionOptions {
   readonly token: (account: AccountSettings) => Promise<Secret>;
   /** The text of `api.caFile`. Throws ConfigError. */
   readonly authorities: (file: string) => Promise<string>;
-  /** Until when the service asked that the account be left alone, from the journal. */
+  /** Until when an earlier answer requested that nothing be sent for the account, from the journal. */
   readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
+  /** Lists of more objects are refused as LargeAccount, for the caller to run the account elsewhere. Default: none. */
+  readonly largeFrom?: number;
   /** Whether an account of that name is configured now. */
   readonly isConfigured: (account: string) => boolean;
 }
@@ -40,6 +43,8 @@ export function createConnections(options: ConnectionOptions): Connections {
   const hosts = new Map<string, PQueue>();
   const paces = new Map<string, Pace>();
   const tokens = new Map<string, string>();
+  /** What answers requested since this process started, by account; epoch milliseconds. */
+  const throttled = new Map<string, number>();
   let routes: Promise<Routes> | undefined;
 
   function paceOf(account: AccountSettings): Pace {
@@ -74,6 +79,15 @@ export function createConnections(options: ConnectionOptions): Connections {
     tokens.set(name, key);
   }
 
+  async function throttledUntilMs(account: AccountSettings): Promise<number | null> {
+    const untilMs = Math.max(
+      (await options.throttledUntilMs(account)) ?? 0,
+      throttled.get(account.name) ?? 0,
+    );
+    // A later time was stored before the clock was set back, or by a version that allowed it.
+    return untilMs > Date.now() + LONGEST_RETRY_AFTER_MS ? null : untilMs;
+  }
+
   async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
     // One that could not be made is tried again by the next run.
     const opening = (routes ??= routesFor(options).catch((error: unknown) => {
@@ -96,7 +110,8 @@ export function createConnections(options: ConnectionOptions): Connections {
       stop: signals.stop,
       scrub: (text) => token.scrub(text),
       observer: options.observer(account.name),
-      throttledUntilMs: await options.throttledUntilMs(account),
+      throttledUntilMs: await throttledUntilMs(account),
+      onThrottled: (untilMs) => void throttled.set(account.name, untilMs),
     });
     return { requests, token };
   }
@@ -104,7 +119,10 @@ export function createConnections(options: ConnectionOptions): Connections {
   return {
     async reader(account, signals) {
       const { requests, token } = await accountOf(account, signals);
-      return createReader(requests, token);
+      return createReader(requests, token, {
+        maxEntries: api.maxEntries,
+        largeFrom: options.largeFrom ?? Infinity,
+      });
     },
     async writer(account, signals) {
       const { requests, token } = await accountOf(account, signals);

@@ -4,21 +4,23 @@ import type { Method } from './transport.ts';
 
 interface Refusal {
   readonly status: number;
-  /** The messages of a validation error. */
-  readonly said: string | undefined;
+  /** The service's own words, clean and on one line. */
+  readonly words: string | undefined;
   /** Until when the service asked to be left alone, when that is longer than a run waits; epoch milliseconds. */
   readonly untilMs: number | undefined;
 }
 
 /** `the create of a skill was refused with status 400: …; change the name in the account's file`. */
-export function describeRefusal(method: Method, path: string, { status, said, untilMs }: Refusal): string {
+export function describeRefusal(method: Method, path: string, { status, words, untilMs }: Refusal): string {
+  const quoted = words === undefined ? '' : `: ${words}`;
+  const what = subject(method, path);
   if (status === 401 || status === 403)
-    return `the service refused the token (status ${status}); check the account's token reference`;
-  if (untilMs !== undefined) return `${leftAlone(untilMs)} (status ${status})`;
+    return `the service refused the token (status ${status}) for ${what}${quoted}; check the account's token reference`;
+  if (untilMs !== undefined) return `${leftAlone(untilMs)} (status ${status} for ${what}${quoted})`;
   const verb = status >= 400 && status < 500 && !isRetryableStatus(status) ? 'refused' : 'answered';
-  const words = `${subject(method, path)} was ${verb} with status ${status}${said === undefined ? '' : `: ${said}`}`;
+  const sentence = `${what} was ${verb} with status ${status}${quoted}`;
   const mend = mendOf(method, status);
-  return mend === null ? words : `${words}; ${mend}`;
+  return mend === null ? sentence : `${sentence}; ${mend}`;
 }
 
 /** `the service asked to be left alone until …`, to the second. */

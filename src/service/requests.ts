@@ -6,10 +6,12 @@ import type { Traffic } from '../core/ports.ts';
 import type { Pace } from './pacing.ts';
 import { pause } from './pacing.ts';
 import type { Scrub } from './shapes.ts';
-import { errorMessage } from './shapes.ts';
 import { describeRefusal, leftAlone } from './refusal-words.ts';
-import type { Answer, Method, Transport } from './transport.ts';
+import { serviceWords } from './service-words.ts';
+import type { Answer, Call, Method, Transport } from './transport.ts';
 import { NoAnswer } from './transport.ts';
+
+type Success<T> = Extract<Answer<T>, { type: 'success' }>;
 
 /** Told of every attempt, for metrics; never told a name, a token or a body. */
 export interface RequestObserver {
@@ -23,8 +25,10 @@ export interface RequestOptions {
   /** Takes the token out of what a server said. */
   readonly scrub: Scrub;
   readonly observer: RequestObserver;
-  /** Not before this time, as the service asked in an earlier run; epoch milliseconds. */
+  /** Nothing is sent before this time, which earlier answers requested; epoch milliseconds. */
   readonly throttledUntilMs: number | null;
+  /** Called when an answer requests a longer wait than a run makes; epoch milliseconds. */
+  readonly onThrottled: (untilMs: number) => void;
 }
 
 /** An attempt that failed, with whether it may be repeated and whether it certainly had no effect. */
@@ -47,23 +51,22 @@ export class FailedAttempt extends Error {
   }
 }
 
-export interface Sent {
-  readonly answer: Answer;
+export interface Sent<T> {
+  readonly content: T;
+  readonly status: number;
   readonly attempts: number;
 }
 
 export interface Requests {
   /**
    * Sends until an answer with a 2xx status comes, as long as `mayRepeat` agrees. `mayStart` is asked right before
-   * each attempt. Rejects with the last FailedAttempt.
+   * each attempt. Rejects with the last FailedAttempt, or with what reading the body of a success threw.
    */
-  send(
-    method: Method,
-    path: string,
-    body: object | undefined,
+  send<T>(
+    call: Call<T>,
     mayRepeat: (failure: FailedAttempt) => boolean,
     mayStart?: () => boolean,
-  ): Promise<Sent>;
+  ): Promise<Sent<T>>;
   traffic(): Traffic;
 }
 
@@ -73,12 +76,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   let refusal: ServiceError | null = null;
   let throttledUntilMs = options.throttledUntilMs ?? 0;
 
-  async function attempt(
-    method: Method,
-    path: string,
-    body: object | undefined,
-    onSend: () => void,
-  ): Promise<Answer> {
+  async function attempt<T>(call: Call<T>, onSend: () => void): Promise<Success<T>> {
     if (options.stop.aborted) throw stopped();
     // A refused token stops the account at once: nothing that waits is sent any more.
     if (refusal !== null) throw new FailedAttempt(refusal, { reached: false, again: false });
@@ -88,29 +86,46 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     onSend();
     requests += 1;
     const startedAt = performance.now();
-    const finish = (status: number | 'error'): void =>
-      options.observer.request({ method, status, durationMs: performance.now() - startedAt });
-    let answer: Answer;
+    let status: number | 'error' = 'error';
+    let answer: Answer<T>;
     try {
-      answer = await transport(method, path, body);
+      answer = await transport({
+        ...call,
+        read(head, body) {
+          ({ status } = head);
+          return call.read(head, body);
+        },
+      });
+      ({ status } = answer);
     } catch (error) {
-      finish('error');
       if (!(error instanceof NoAnswer)) throw error;
+      status = 'error';
       const failure = new ServiceError('unavailable', error.message, { cause: error.cause });
       throw new FailedAttempt(failure, { reached: error.reached, again: !error.lasting });
+    } finally {
+      options.observer.request({
+        method: call.method,
+        status,
+        durationMs: performance.now() - startedAt,
+      });
     }
-    finish(answer.status);
-    if (answer.status >= 200 && answer.status < 300) return answer;
-    const failure = refused(method, path, answer, options.scrub);
+    if (answer.type === 'success') return answer;
+    const failure = refused(call, answer, options.scrub);
     if (failure.error.kind === 'auth') refusal = failure.error;
-    if (failure.error.retryAfterMs !== undefined && failure.error.retryAfterMs > LONGEST_WAIT_MS) {
-      throttledUntilMs = Date.now() + failure.error.retryAfterMs;
+    const untilMs = throttledUntil(failure.error);
+    if (untilMs !== undefined) {
+      throttledUntilMs = untilMs;
+      options.onThrottled(untilMs);
     }
     throw failure;
   }
 
   return {
-    async send(method, path, body, mayRepeat, mayStart = () => true) {
+    async send<T>(
+      call: Call<T>,
+      mayRepeat: (failure: FailedAttempt) => boolean,
+      mayStart: () => boolean = () => true,
+    ) {
       let attempts = 0;
       const onSend = (): void => {
         if (!mayStart()) throw outdated();
@@ -123,9 +138,9 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         retryDelayMs(attempts, Math.random(), error.retryAfterMs);
       const repeats = (failure: FailedAttempt): boolean =>
         failure.again && (failure.error.retryAfterMs ?? 0) <= LONGEST_WAIT_MS && mayRepeat(failure);
-      const paced = async (): Promise<Answer> => {
+      const paced = async (): Promise<Success<T>> => {
         try {
-          return await attempt(method, path, body, onSend);
+          return await attempt(call, onSend);
         } catch (error) {
           // A throttled account is left alone as a whole, from this moment on, and not only by this call.
           if (error instanceof FailedAttempt && repeats(error) && asksForPatience(error)) {
@@ -135,7 +150,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         }
       };
       try {
-        const answer = await pRetry(() => pace.run(paced, options.stop), {
+        const { content, status } = await pRetry(() => pace.run(paced, options.stop), {
           retries: options.retries,
           minTimeout: 0,
           shouldRetry: ({ error }) => error instanceof FailedAttempt && repeats(error),
@@ -144,7 +159,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
             if (!asksForPatience(error)) await pause(delayMs(error), options.stop);
           },
         });
-        return { answer, attempts };
+        return { content, status, attempts };
       } catch (error) {
         if (error instanceof FailedAttempt) error.attempts = attempts;
         throw error;
@@ -152,6 +167,11 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     },
     traffic: () => ({ requests, retries }),
   };
+}
+
+/** When the service may be called again, if that is later than a run waits for; epoch milliseconds. */
+function throttledUntil({ kind, retryAfterMs = 0 }: ServiceError): number | undefined {
+  return kind === 'throttled' && retryAfterMs > LONGEST_WAIT_MS ? Date.now() + retryAfterMs : undefined;
 }
 
 function asksForPatience({ error }: FailedAttempt): boolean {
@@ -187,23 +207,30 @@ function outdated(): FailedAttempt {
 }
 
 function throttled(untilMs: number): ServiceError {
-  return new ServiceError('throttled', `${leftAlone(untilMs)}; nothing was sent`, {
-    retryAfterMs: untilMs - Date.now(),
-  });
+  return new ServiceError(
+    'throttled',
+    `${leftAlone(untilMs)}; nothing was sent (--ignore-retry-after overrides)`,
+    {
+      retryAfterMs: untilMs - Date.now(),
+    },
+  );
 }
 
 /** What an answer that is no success means. */
-function refused(method: Method, path: string, answer: Answer, scrub: Scrub): FailedAttempt {
+function refused(
+  { method, path }: Call<unknown>,
+  answer: Extract<Answer<unknown>, { type: 'refusal' }>,
+  scrub: Scrub,
+): FailedAttempt {
   const { status } = answer;
   const header = answer.headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now(), (text) =>
     Date.parse(text),
   );
-  // What the service says about resources could quote one; what it says about skills and roles helps.
-  const said = path.endsWith('/resource') ? undefined : errorMessage(answer.text ?? '', scrub);
-  const waits = (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
+  const words = serviceWords(answer.text, { scrub, aboutPeople: path.endsWith('/resource') });
+  const waits = isRetryableStatus(status) && (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
   const untilMs = waits && retryAfterMs !== undefined ? Date.now() + retryAfterMs : undefined;
-  const message = describeRefusal(method, path, { status, said, untilMs });
+  const message = describeRefusal(method, path, { status, words, untilMs });
   const options = { httpStatus: status, retryAfterMs };
   if (status === 401 || status === 403) {
     return new FailedAttempt(new ServiceError('auth', message, options), { reached: true, again: false });

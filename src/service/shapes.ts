@@ -2,9 +2,13 @@
 // (service document, section 2). Salaries end here: nothing after this file has seen one.
 import type { Entry, Kind, Resource, Warning } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import { compareCodePoints } from '../core/names.ts';
-import type { Listing } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
+import { isLongerThan, LONGEST_NAME } from '../core/names.ts';
+import { createDistinct, mergeEntries, mergePeople } from './distinct.ts';
+import { spelledNumber } from './exact-number.ts';
+import type { ListBuilder } from './list.ts';
+import { malformed } from './list.ts';
+import { isSalary } from './service-words.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -29,99 +33,84 @@ export type Scrub = (text: string) => string;
 /** What is asked of the token while answers are read. */
 export type TokenGuard = Pick<Secret, 'scrub' | 'isIn'>;
 
+/** More skills than a person can have. */
+const MOST_SKILLS = 10_000;
+
+/** More unknown fields than these are not told apart. */
+const MOST_UNKNOWN_FIELDS = 1000;
+
 /**
  * A list of skills or roles; what it says besides the documented fields is scrubbed. Throws ServiceError `malformed`
- * when it is anything else, or when a name or an id of it holds the token, since those are kept and shown as they are.
+ * when an object is no entry, or when a name or an id of it holds the token, since those are kept and shown as they are.
  */
-export function parseEntries(kind: Kind, text: string | null, token: TokenGuard): Listing<Entry> {
+export function entryList(kind: Kind, token: TokenGuard): ListBuilder<Entry> {
   const what = `the list of ${kind}s`;
-  const entries = parseArray(what, text).map((item, index) => toEntry(what, index, item, token));
-  return unique(what, entries, mergeEntries);
+  const entries = createDistinct<Entry>(what, mergeEntries);
+  let number = 0;
+  return {
+    what,
+    add(object, text) {
+      number += 1;
+      entries.add(toEntry({ what: `${what}: object number ${number}`, object, text }, token));
+    },
+    listing: () => entries.listing(),
+  };
 }
 
 /** The list of resources, under the same conditions. Unknown fields are dropped and named once. */
-export function parseResources(text: string | null, token: TokenGuard): Listing<Resource> {
+export function resourceList(token: TokenGuard): ListBuilder<Resource> {
   const what = 'the list of resources';
+  const resources = createDistinct<Resource>(what, mergePeople);
   const unknown = new Set<string>();
-  const resources = parseArray(what, text).map((item, index) =>
-    toResource(what, index, item, unknown, token),
-  );
-  const listing = unique(what, resources, mergeResources);
-  if (unknown.size === 0) return listing;
-  const warning: Warning = {
-    code: 'unknown_fields',
-    message: `resources carry fields that are not documented and were not kept: ${[...unknown].sort().slice(0, 20).join(', ')}`,
+  let number = 0;
+  return {
+    what,
+    add(object, text) {
+      number += 1;
+      resources.add(toResource({ what: `${what}: object number ${number}`, object, text }, unknown, token));
+    },
+    async listing() {
+      const listing = await resources.listing();
+      if (unknown.size === 0) return listing;
+      const fields = new Set([...unknown].map((field) => token.scrub(field).slice(0, 60)));
+      const warning: Warning = {
+        code: 'unknown_fields',
+        message: `resources carry fields that are not documented and were not kept: ${[...fields].sort().slice(0, 20).join(', ')}`,
+      };
+      return { items: listing.items, warnings: [...listing.warnings, warning] };
+    },
   };
-  return { items: listing.items, warnings: [...listing.warnings, warning] };
 }
 
 /**
  * The entry that a create answers with, or undefined when the answer is not one (it is doubtful then), or is one that
  * the token stands in and that therefore cannot be kept.
  */
-export function parseCreated(text: string | null, token: TokenGuard): Entry | undefined {
-  const value = text === null ? undefined : parseJson(text);
-  if (!isObject(value) || !isEntryId(value['_id'])) return undefined;
-  if (typeof value['name'] !== 'string') return undefined;
-  const known = ENTRY_FIELDS.map((field) => value[field]);
-  if (holdsToken(known, token)) return undefined;
-  return toEntry('the answer', 0, value, token);
-}
-
-/**
- * The messages of a validation error (service document, section 7), and nothing else: what an answer of any other
- * shape says could quote a salary or worse.
- */
-export function errorMessage(text: string, scrub: Scrub): string | undefined {
-  const value = parseJson(text);
-  if (!isObject(value) || !Array.isArray(value['detail'])) return undefined;
-  const messages = value['detail'].flatMap((item) => (isObject(item) ? describe(item) : []));
-  // Scrubbed after parsing: JSON has several spellings of one text.
-  return messages.length === 0 ? undefined : onOneLine(scrub(messages.join('; '))).slice(0, 300);
-}
-
-/** Messages stand in lines of their own, which a line break of a stranger's would forge. */
-function onOneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
-}
-
-/** `loc: msg`, or the `type` where the message quotes what it should not. */
-function describe(item: Json): string[] {
-  const said = [item['msg'], item['type']].find((text) => typeof text === 'string' && !isSalary(text));
-  if (typeof said !== 'string') return [];
-  const loc = isStrings(item['loc']) ? item['loc'].join('.') : '';
-  return [loc === '' || isSalary(loc) ? said : `${loc}: ${said}`];
-}
-
-function parseArray(what: string, text: string | null): unknown[] {
-  if (text === null) throw malformed(`${what} cannot be unpacked, or is not UTF-8`);
-  const value = parseJson(text);
-  if (value === undefined) throw malformed(`${what} is ${notJson(text)}`);
-  if (!Array.isArray(value)) throw malformed(`${what} is not an array`);
-  return value;
-}
-
-/** A page of HTML is what a proxy, a sign-in or a wrong base address answers with. */
-function notJson(text: string): string {
-  return /^\s*</.test(text)
-    ? 'a web page and not JSON: check the base address and any proxy'
-    : `not JSON (${text.length} characters)`;
-}
-
-/** undefined for what does not parse; the parser's own message is dropped, since it quotes the text. */
-function parseJson(text: string): unknown {
+export function parseCreated(text: string | undefined, token: TokenGuard): Entry | undefined {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return text === undefined ? undefined : toEntry({ what: '', object: JSON.parse(text), text }, token);
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof SyntaxError || error instanceof RangeError)
+      return undefined;
+    throw error;
   }
 }
 
-function toEntry(what: string, index: number, item: unknown, token: TokenGuard): Entry {
-  const { object, id } = identified(what, index, item);
+/** An object of a list: how a message names it, what it holds, and its JSON. */
+interface ListedObject {
+  readonly what: string;
+  readonly object: unknown;
+  readonly text: string;
+}
+
+function toEntry(listed: ListedObject, token: TokenGuard): Entry {
+  const { what } = listed;
+  const object = withExactId(listed);
+  const id = idOf(what, object);
   const { name, accountId, createDate } = object;
-  refuseToken(what, index, [id, name, accountId, createDate], token);
-  if (typeof name !== 'string') throw malformed(`${what}: object number ${index + 1} has no name`);
+  refuseToken(what, [id, name, accountId, createDate], token);
+  if (typeof name !== 'string') throw malformed(`${what} has no name`);
+  refuseLong(what, { _id: id, name, accountId, createDate });
   return {
     id,
     name,
@@ -131,29 +120,32 @@ function toEntry(what: string, index: number, item: unknown, token: TokenGuard):
   };
 }
 
-function toResource(
-  what: string,
-  index: number,
-  item: unknown,
-  unknown: Set<string>,
-  token: TokenGuard,
-): Resource {
-  const { object, id } = identified(what, index, item);
+function toResource(listed: ListedObject, unknown: Set<string>, token: TokenGuard): Resource {
+  const { what } = listed;
+  const object = withExactId(listed);
+  const id = idOf(what, object);
   const { accountId, skillsIds, roleId } = object;
   if (skillsIds !== undefined && skillsIds !== null && !isStrings(skillsIds)) {
-    throw malformed(`${what}: object number ${index + 1} has skillsIds that are not an array of strings`);
+    throw malformed(`${what} has skillsIds that are not an array of strings`);
+  }
+  if ((skillsIds?.length ?? 0) > MOST_SKILLS) {
+    throw malformed(`${what} has more than ${MOST_SKILLS} skillsIds`);
   }
   if (roleId !== undefined && roleId !== null && typeof roleId !== 'string') {
-    throw malformed(`${what}: object number ${index + 1} has a roleId that is not a string`);
+    throw malformed(`${what} has a roleId that is not a string`);
   }
-  refuseToken(what, index, [id, accountId, roleId, ...(skillsIds ?? [])], token);
+  refuseToken(what, [id, accountId, roleId, ...(skillsIds ?? [])], token);
+  refuseLong(what, { _id: id, accountId, roleId });
+  for (const skillId of skillsIds ?? []) refuseLong(what, { skillsIds: skillId });
   const raw: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(object)) {
     if (RESOURCE_IDS.includes(field) && (typeof value !== 'object' || field === 'skillsIds'))
       raw[field] = value;
-    else if (RESOURCE_FIELDS.includes(field))
+    else if (RESOURCE_FIELDS.includes(field)) {
+      refuseLong(what, { [field]: value });
       raw[field] = scrubbedValue(withoutSalaryDeep(value), (text) => token.scrub(text));
-    else if (!isSalary(field)) unknown.add(token.scrub(field).slice(0, 60));
+    } else if (!unknown.has(field) && unknown.size < MOST_UNKNOWN_FIELDS && !isSalary(field))
+      unknown.add(field);
   }
   return {
     id,
@@ -164,81 +156,39 @@ function toResource(
   };
 }
 
-function identified(what: string, index: number, item: unknown): { object: Json; id: string } {
-  if (!isObject(item)) throw malformed(`${what}: item number ${index + 1} is not an object`);
-  const id = item['_id'];
+/** The object, with an account id that is a number as the text that spells it: a rounded one is another account's. */
+function withExactId({ what, object, text }: ListedObject): Json {
+  if (!isObject(object)) throw malformed(`${what} is not an object`);
+  if (typeof object['accountId'] !== 'number') return object;
+  const spelled = spelledNumber(text, 'accountId');
+  if (spelled === undefined || !/^-?[0-9]+$/.test(spelled))
+    throw malformed(`${what} has an accountId that is not a whole number`);
+  return Number.isSafeInteger(object['accountId']) ? object : { ...object, accountId: spelled };
+}
+
+/** Names, ids and dates are kept, compared and shown: one without bound would be a burden for every later step. */
+function refuseLong(what: string, fields: Json): void {
+  for (const [field, value] of Object.entries(fields)) {
+    if (typeof value === 'string' && isLongerThan(value, LONGEST_NAME))
+      throw malformed(`${what} has a ${field} of more than ${LONGEST_NAME} characters`);
+  }
+}
+
+function idOf(what: string, object: Json): string {
+  const id = object['_id'];
   if (typeof id === 'string' && LONE_SURROGATE.test(id))
-    throw malformed(`${what}: object number ${index + 1} has an _id that is no Unicode text`);
-  if (!isEntryId(id)) throw malformed(`${what}: object number ${index + 1} has no _id that is a text`);
-  return { object: item, id };
+    throw malformed(`${what} has an _id that is no Unicode text`);
+  if (typeof id !== 'string' || id === '') throw malformed(`${what} has no _id that is a text`);
+  return id;
 }
 
 /** What neither a path nor the store could hold. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-function isEntryId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && !LONE_SURROGATE.test(value);
-}
-
 /** Names and ids are kept and shown as they are, so that one with the token in it would tell it to everybody. */
-function refuseToken(what: string, index: number, values: readonly unknown[], token: TokenGuard): void {
-  if (holdsToken(values, token))
-    throw malformed(
-      `${what}: object number ${index + 1} has the token itself for a name or an id; mend it there`,
-    );
-}
-
-function holdsToken(values: readonly unknown[], token: TokenGuard): boolean {
-  return values.some((value) => typeof value === 'string' && token.isIn(value));
-}
-
-/** An `_id` listed twice is one entry, with a warning (contract, section 4). */
-function unique<T extends { readonly id: string }>(
-  what: string,
-  items: readonly T[],
-  merge: (first: T, second: T) => T,
-): Listing<T> {
-  const byId = new Map<string, T>();
-  const repeated = new Set<string>();
-  for (const item of items) {
-    const first = byId.get(item.id);
-    if (first !== undefined) repeated.add(item.id);
-    byId.set(item.id, first === undefined ? item : merge(first, item));
-  }
-  const ids = [...repeated].sort();
-  if (ids.length === 0) return { items, warnings: [] };
-  const more = ids.length > 5 ? `, … and ${ids.length - 5} more` : '';
-  const warning: Warning = {
-    code: 'repeated_id',
-    message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${ids.slice(0, 5).join(', ')}${more}; each counts once`,
-  };
-  return { items: [...byId.values()], warnings: [warning] };
-}
-
-/** One id that is listed again has every name that it is listed under; their order in the list changes nothing. */
-function mergeEntries(first: Entry, second: Entry): Entry {
-  const [kept, other] = compareCodePoints(first.name, second.name) <= 0 ? [first, second] : [second, first];
-  const all = [...(first.otherNames ?? []), ...(second.otherNames ?? []), other.name];
-  const otherNames = [...new Set(all)].filter((name) => name !== kept.name).sort(compareCodePoints);
-  return otherNames.length === 0 ? kept : { ...kept, otherNames };
-}
-
-/** A person listed twice has what either listing shows: too many holders only hold a delete back. */
-function mergeResources(first: Resource, second: Resource): Resource {
-  const skillsIds = [...new Set([...(first.skillsIds ?? []), ...(second.skillsIds ?? [])])].sort();
-  const roleIds = [first, second].flatMap(({ roleId, otherRoleIds = [] }) => [roleId, ...otherRoleIds]);
-  const [roleId, ...otherRoleIds] = [...new Set(roleIds.filter((id) => typeof id === 'string'))].sort();
-  const [{ raw }] = [first, second].sort((a, b) =>
-    compareCodePoints(JSON.stringify(a.raw), JSON.stringify(b.raw)),
-  ) as [Resource, Resource];
-  return {
-    ...second,
-    ...first,
-    raw,
-    ...(skillsIds.length > 0 ? { skillsIds } : {}),
-    ...(roleId === undefined ? {} : { roleId }),
-    ...(otherRoleIds.length > 0 ? { otherRoleIds } : {}),
-  };
+function refuseToken(what: string, values: readonly unknown[], token: TokenGuard): void {
+  if (values.some((value) => typeof value === 'string' && token.isIn(value)))
+    throw malformed(`${what} has the token itself for a name or an id; mend it there`);
 }
 
 const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
@@ -277,10 +227,6 @@ function withoutSalaryDeep(value: unknown): unknown {
   return isObject(value) ? withoutSalary(value) : value;
 }
 
-function isSalary(field: string): boolean {
-  return /salar/i.test(field);
-}
-
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -291,8 +237,4 @@ function isStrings(value: unknown): value is string[] {
 
 function isId(value: unknown): value is string | number {
   return (typeof value === 'string' && value !== '') || typeof value === 'number';
-}
-
-function malformed(message: string): ServiceError {
-  return new ServiceError('malformed', `${message}; a list that is not whole and well-formed is not used`);
 }

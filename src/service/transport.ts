@@ -1,19 +1,31 @@
-// One HTTP call to one account: the token's header, the time limit, the size limit, decompression. No retries here.
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+// One HTTP call to one account: the token's header, the time limit, the size limit. No retries here.
 import type { Dispatcher } from 'undici';
+import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
+import { beginningOf, BODY_TOO_LARGE, unpacked } from './body.ts';
 import { startDeadline } from './deadline.ts';
+import { LONGEST_REFUSAL_BYTES } from './service-words.ts';
 import { request } from './undici.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-export interface Answer {
+export interface AnswerHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** null when it cannot be read as UTF-8 text, or when it broke off and the status says all that matters. */
-  readonly text: string | null;
 }
+
+/** A call, with how the body of a success is read. What `read` throws is thrown by the transport. */
+export interface Call<T> {
+  readonly method: Method;
+  readonly path: string;
+  readonly body?: object;
+  readonly read: (head: AnswerHead, body: AsyncIterable<Uint8Array>) => Promise<T>;
+}
+
+/** Any 2xx is a success. `text` is the beginning of the body of anything else, as far as it could be read. */
+export type Answer<T> =
+  | (AnswerHead & { readonly type: 'success'; readonly content: T })
+  | (AnswerHead & { readonly type: 'refusal'; readonly text: string });
 
 /** Why no answer came. `reached` is false only when the request certainly never arrived. */
 export class NoAnswer extends Error {
@@ -40,13 +52,13 @@ export interface TransportOptions {
   readonly kill: AbortSignal;
 }
 
-export type Transport = (method: Method, path: string, body?: object) => Promise<Answer>;
+export type Transport = <T>(call: Call<T>) => Promise<Answer<T>>;
 
-/** A caller of one account's origin. Redirects are not followed; the token goes nowhere else (contract, section 5). */
+/** A caller of one account's origin. Redirects are not followed; the token is sent nowhere else. */
 export function createTransport(options: TransportOptions): Transport {
-  return async (method, path, body) => {
+  return async <T>({ method, path, body, read }: Call<T>): Promise<Answer<T>> => {
     const deadline = startDeadline(options.timeoutMs, options.kill);
-    let head: Omit<Answer, 'text'> | undefined;
+    let head: AnswerHead | undefined;
     try {
       const response = await request(options.baseUrl + path, {
         method,
@@ -61,53 +73,42 @@ export function createTransport(options: TransportOptions): Transport {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      head = { status: response.statusCode, headers: response.headers };
-      const bytes = Buffer.from(await response.body.arrayBuffer());
-      const text = await decode(bytes, response.headers['content-encoding'], options.maxResponseBytes);
-      return { ...head, text };
+      const arrived = { status: response.statusCode, headers: response.headers };
+      head = arrived;
+      if (!isSuccess(arrived.status))
+        return { ...arrived, type: 'refusal', text: await refusalText(response) };
+      const content = await readBody(response, (chunks) => read(arrived, chunks));
+      return { ...arrived, type: 'success', content };
     } catch (error) {
-      // The body of a refusal or of a successful delete decides nothing.
-      if (head !== undefined && (method === 'DELETE' || !isSuccess(head.status)))
-        return { ...head, text: null };
+      if (error instanceof ServiceError || error instanceof LargeAccount) throw error;
       throw explain(error, options, deadline.isOver(), head?.status);
     } finally {
       deadline.release();
     }
+
+    async function readBody<R>(
+      response: Dispatcher.ResponseData,
+      consume: (chunks: AsyncIterable<Uint8Array>) => Promise<R>,
+    ): Promise<R> {
+      // The error of a body that nobody reads any more is of no interest.
+      response.body.on('error', () => undefined);
+      try {
+        const encoding = response.headers['content-encoding'];
+        return await consume(unpacked(response.body, encoding, options.maxResponseBytes));
+      } finally {
+        response.body.destroy();
+      }
+    }
+
+    /** What a refusal says decides nothing, so that it need not be readable. */
+    async function refusalText(response: Dispatcher.ResponseData): Promise<string> {
+      return await readBody(response, (chunks) => beginningOf(chunks, LONGEST_REFUSAL_BYTES)).catch(() => '');
+    }
   };
 }
 
-export function isSuccess(status: number): boolean {
+function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
-}
-
-const decoders = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-} as const;
-
-/** The text of a body, or null when it cannot be unpacked or is not UTF-8: a guessed letter would change a name. */
-async function decode(
-  bytes: Buffer,
-  encoding: string | string[] | undefined,
-  maxOutputLength: number,
-): Promise<string | null> {
-  const names = String(encoding ?? '')
-    .split(',')
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== '' && name !== 'identity');
-  try {
-    let decoded = bytes;
-    for (const name of names.reverse()) {
-      if (!Object.hasOwn(decoders, name)) return null;
-      decoded = await decoders[name as keyof typeof decoders](decoded, { maxOutputLength });
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(decoded);
-  } catch (error) {
-    if (errorCodes(error).includes('ERR_BUFFER_TOO_LARGE')) throw error;
-    return null;
-  }
 }
 
 /** Failures before a connection stood: the request certainly did not arrive. */
@@ -148,7 +149,7 @@ function explain(
     const limit = `${options.timeoutMs / 1000} s (api.timeout)`;
     return new NoAnswer(`no whole answer from ${at} within ${limit}; run it again later`, { reached: true });
   }
-  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE') || codes.includes('ERR_BUFFER_TOO_LARGE')) {
+  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE') || codes.includes(BODY_TOO_LARGE)) {
     return new NoAnswer(
       `the answer of ${at} is larger than api.maxResponseBytes (${options.maxResponseBytes} bytes); raise it if a list may be that large`,
       { reached: true, lasting: true },

@@ -1,15 +1,25 @@
 // Creates and deletes of one account. Says of each whether it happened, did not, or may have (contract, section 5).
-import type { Kind } from '../core/catalog.ts';
+import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { ServiceWriter } from '../core/ports.ts';
 import type { CreateOutcome, DeleteOutcome } from '../core/write-outcome.ts';
+import { beginningOf, shortText } from './body.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { FailedAttempt } from './requests.ts';
 import type { TokenGuard } from './shapes.ts';
 import { parseCreated } from './shapes.ts';
+import type { AnswerHead } from './transport.ts';
+
+/** Largest answer of a create; a longer one is no entry. */
+const LONGEST_CREATED_BYTES = 256 * 1024;
+const SHORT_BODY_BYTES = 65_536;
 
 export function createWriter(requests: Requests, token: TokenGuard): ServiceWriter {
+  async function readCreated(_: AnswerHead, body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
+    return parseCreated(await shortText(body, LONGEST_CREATED_BYTES), token);
+  }
+
   return {
     async create(kind: Kind, name: string, mayStart: () => boolean): Promise<CreateOutcome> {
       let last: ServiceError | null = null;
@@ -19,11 +29,11 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         return !failure.reached;
       };
       try {
-        const { answer, attempts } = await requests.send('POST', PATHS[kind], { name }, repeats, mayStart);
-        const entry = parseCreated(answer.text, token);
-        if (entry !== undefined) return { type: 'created', entry, httpStatus: answer.status, attempts };
-        const reason = `the create was answered with status ${answer.status} but without the entry`;
-        return { type: 'doubtful', reason, httpStatus: answer.status, attempts };
+        const call = { method: 'POST' as const, path: PATHS[kind], body: { name }, read: readCreated };
+        const { content: entry, status, attempts } = await requests.send(call, repeats, mayStart);
+        if (entry !== undefined) return { type: 'created', entry, httpStatus: status, attempts };
+        const reason = `the create was answered with status ${status} but without the entry`;
+        return { type: 'doubtful', reason, httpStatus: status, attempts };
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
@@ -54,8 +64,9 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       };
       try {
         const path = `${PATHS[kind]}/${encodeURIComponent(remoteId)}`;
-        const { answer, attempts } = await requests.send('DELETE', path, undefined, repeats, isFresh);
-        return { type: 'deleted', httpStatus: answer.status, attempts };
+        const call = { method: 'DELETE' as const, path, read: readNothing };
+        const { status, attempts } = await requests.send(call, repeats, isFresh);
+        return { type: 'deleted', httpStatus: status, attempts };
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
@@ -70,6 +81,11 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       }
     },
   };
+}
+
+/** The body of a delete decides nothing; it is read so that the connection can be used again. */
+async function readNothing(_: AnswerHead, body: AsyncIterable<Uint8Array>): Promise<void> {
+  await beginningOf(body, SHORT_BODY_BYTES).catch(() => undefined);
 }
 
 /** Whether it may have happened: it arrived, and the answer was not that the service said no. */

@@ -42,10 +42,12 @@ export function accountsJournal(
     },
 
     async rememberThrottle(account, untilMs) {
+      const values = { throttled_until: toIso(untilMs) };
+      // `doctor` and `dump` learn of it before the account's first run.
       await db
-        .updateTable('accounts')
-        .set({ throttled_until: toIso(untilMs) })
-        .where('name', '=', account)
+        .insertInto('accounts')
+        .values({ name: account, ...values })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
         .execute();
     },
 

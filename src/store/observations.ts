@@ -11,6 +11,7 @@ import type { SealedLists } from './bodies.ts';
 import { LISTS, pack, reviveEntries, reviveResources, sealLists } from './bodies.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
+import { PAUSE_MS, ROWS_AT_A_TIME } from './pieces.ts';
 import { toIso, toMs } from './times.ts';
 
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
@@ -51,11 +52,21 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       };
     },
 
-    recordObservation(observation) {
+    async recordObservation(observation) {
       const lists = seal(observation.observed);
-      return immediately(db, async (connection) => {
-        await writeSnapshots(connection, observation, lists);
-        await writeEntries(connection, observation);
+      const bodies = await newBodies(db, lists);
+      const rows = entryRows(observation);
+      // Of a large list most rows are written before, piece by piece, since nobody else can write meanwhile. What a
+      // killed process leaves of them is true: the entries were listed.
+      for (let at = 0; at + ROWS_AT_A_TIME < rows.length; at += ROWS_AT_A_TIME) {
+        const piece = rows.slice(at, at + ROWS_AT_A_TIME);
+        await immediately(db, (connection) => writeEntries(connection, observation, piece));
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+      const written = Math.floor(Math.max(0, rows.length - 1) / ROWS_AT_A_TIME) * ROWS_AT_A_TIME;
+      await immediately(db, async (connection) => {
+        await writeSnapshots(connection, observation, lists, bodies);
+        await writeEntries(connection, observation, rows.slice(written));
         if (observation.good) await writeLastGood(connection, observation);
       });
     },
@@ -150,6 +161,7 @@ async function writeSnapshots(
   connection: Database,
   { runId, account, phase, takenAtMs }: RecordedObservation,
   lists: SealedLists,
+  bodies: ReadonlyMap<string, Uint8Array>,
 ): Promise<void> {
   for (const kind of LISTS) {
     const { digest, json, entries } = lists[kind];
@@ -161,7 +173,7 @@ async function writeSnapshots(
     if (known === undefined) {
       await connection
         .insertInto('snapshot_bodies')
-        .values({ digest, body: pack(json) })
+        .values({ digest, body: bodies.get(digest) ?? pack(json) })
         .execute();
     }
     await connection
@@ -171,22 +183,44 @@ async function writeSnapshots(
   }
 }
 
+/** The bodies that no snapshot has yet, packed before anything is locked. */
+async function newBodies(db: Database, lists: SealedLists): Promise<ReadonlyMap<string, Uint8Array>> {
+  const digests = LISTS.map((kind) => lists[kind].digest);
+  const rows = await db
+    .selectFrom('snapshot_bodies')
+    .select('digest')
+    .where('digest', 'in', digests)
+    .execute();
+  const known = new Set(rows.map(({ digest }) => digest));
+  return new Map(
+    LISTS.map((kind) => lists[kind])
+      .filter(({ digest }) => !known.has(digest))
+      .map(({ digest, json }) => [digest, pack(json)]),
+  );
+}
+
+type EntryRow = readonly [kind: Kind, id: string, name: string, unusedSince: string | null];
+
+function entryRows({ observed, missing, takenAtMs }: RecordedObservation): EntryRow[] {
+  const used = usageOf([...observed.resources.flatMap(holdingsOf), ...missing]);
+  const takenAt = toIso(takenAtMs);
+  return KINDS.flatMap((kind) =>
+    observed[kind].map((entry): EntryRow => [
+      kind,
+      entry.id,
+      entry.name,
+      used.has(entryKey(kind, entry.id)) ? null : takenAt,
+    ]),
+  );
+}
+
 /** One statement over a JSON array, since lists have thousands of entries. */
 async function writeEntries(
   connection: Database,
-  { runId, account, remoteAccountId, phase, takenAtMs, observed, missing }: RecordedObservation,
+  { runId, account, remoteAccountId, phase }: RecordedObservation,
+  entries: readonly EntryRow[],
 ): Promise<void> {
-  const used = usageOf([...observed.resources.flatMap(holdingsOf), ...missing]);
-  const rows = JSON.stringify(
-    KINDS.flatMap((kind) =>
-      observed[kind].map((entry) => [
-        kind,
-        entry.id,
-        entry.name,
-        used.has(entryKey(kind, entry.id)) ? null : toIso(takenAtMs),
-      ]),
-    ),
-  );
+  const rows = JSON.stringify(entries);
   await sql`
     insert into entries
       (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, unused_since)

@@ -8,6 +8,7 @@ import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
 import { holds } from './lease.ts';
 import { recountRun } from './run-totals.ts';
+import { PAUSE_MS, ROWS_AT_A_TIME } from './pieces.ts';
 import { toIso, toMs } from './times.ts';
 
 export function operationsJournal(
@@ -18,17 +19,22 @@ export function operationsJournal(
 > {
   return {
     async addOperations(runId: string, operations: readonly NewOperation[]) {
-      if (operations.length === 0) return;
-      const rows = JSON.stringify(
-        operations.map((o) => [o.kind, o.action, o.name, o.remoteId, o.status, o.rule, o.reason]),
-      );
-      // One statement over a JSON array: ten thousand rows one by one would take a second.
-      await immediately(db, async (connection) => {
-        await sql`
+      for (let at = 0; at < operations.length; at += ROWS_AT_A_TIME) {
+        // Others write in between; nothing is sent before the last piece is written.
+        if (at > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        const rows = JSON.stringify(
+          operations
+            .slice(at, at + ROWS_AT_A_TIME)
+            .map((o) => [o.kind, o.action, o.name, o.remoteId, o.status, o.rule, o.reason]),
+        );
+        // One statement over a JSON array: ten thousand rows one by one would take a second.
+        await immediately(db, async (connection) => {
+          await sql`
           insert into operations (run_id, seq, kind, action, name, remote_id, status, rule, reason)
-          select ${runId}, key + 1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+          select ${runId}, ${at} + key + 1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
           from json_each(${rows})`.execute(connection);
-      });
+        });
+      }
     },
 
     commitOperations(runId, lease, sent, results) {

@@ -13,7 +13,7 @@ import { toIso } from './times.ts';
 
 export function runsJournal(
   db: Database,
-): Pick<Journal, 'beginRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun'> {
+): Pick<Journal, 'beginRun' | 'forgetRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun'> {
   return {
     beginRun(run) {
       return immediately(db, async (connection) => {
@@ -44,6 +44,16 @@ export function runsJournal(
       });
     },
 
+    forgetRun(runId) {
+      return immediately(db, async (connection) => {
+        await sql`
+          update accounts set last_run_id = (
+            select max(id) from runs where runs.account = accounts.name and runs.id <> ${runId})
+          where last_run_id = ${runId}`.execute(connection);
+        await connection.deleteFrom('runs').where('id', '=', runId).where('status', '=', 'running').execute();
+      });
+    },
+
     async hasScheduledRun(account, fromMs, toMs) {
       // By the order in which runs were begun, which a clock that is set back leaves as it was.
       const { rows } = await sql`
@@ -62,16 +72,19 @@ export function runsJournal(
       // Quiet runs make the same plan again and again; without its time it is stored once.
       const json = JSON.stringify({ ...plan, createdAt: '' });
       const digest = `sha256:${sha256(json)}`;
-      await immediately(db, async (connection) => {
-        const known = await connection
+      const isKnown = async (connection: Database): Promise<boolean> =>
+        (await connection
           .selectFrom('plan_bodies')
           .select('digest')
           .where('digest', '=', digest)
-          .executeTakeFirst();
-        if (known === undefined) {
+          .executeTakeFirst()) !== undefined;
+      // Packed before anything is locked: a large plan takes a while.
+      const body = (await isKnown(db)) ? null : pack(json);
+      await immediately(db, async (connection) => {
+        if (!(await isKnown(connection))) {
           await connection
             .insertInto('plan_bodies')
-            .values({ digest, body: pack(json) })
+            .values({ digest, body: body ?? pack(json) })
             .execute();
         }
         await connection

@@ -45,7 +45,7 @@ test(
       location,
       'content-location': location,
       refresh: `0; url=${location}`,
-      link: `<${location}>; rel="next"`,
+      link: `<${location}>; rel="prev"`,
       'alt-svc': `h2="${new URL(elsewhere.url).host}"`,
     };
     manners['pointers'] = { skill: () => ({ headers: pointers }), create: () => ({ headers: pointers }) };

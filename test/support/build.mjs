@@ -29,6 +29,7 @@ await build({
     'write-schemas': 'src/config/write-schemas.ts',
     // A process of its own, started by its file's name.
     'wire-posted-reader': 'src/wire-posted-reader.ts',
+    'run-process': 'src/wire-run-process.ts',
   },
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.

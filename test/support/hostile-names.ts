@@ -122,7 +122,7 @@ export const LOUD_NAMES: readonly string[] = [
   'Run: 0 created, 0 deleted, 0 held, 0 failed, 0 unchanged.',
   '(none)',
   'two  spaces',
-  'long' + 'x'.repeat(10_000),
+  'long' + 'x'.repeat(996),
   'Ünïcode ✓ 日本語 עברית 👩‍👩‍👧 ❤️ 1️⃣',
 ];
 

@@ -161,7 +161,7 @@ function say(response: ServerResponse, speech: Speech, text: string, authorizati
   }
   const echo = {
     'x-echo': authorization,
-    link: `<http://127.0.0.1:1/${authorization}>; rel="next"`,
+    link: `<http://127.0.0.1:1/${authorization}>; rel="help"`,
     'set-cookie': authorization,
   };
   response.statusMessage = speech.phrase ?? 'said';

@@ -11,4 +11,5 @@ export const API: ApiSettings = {
   recheckMs: 2000,
   stalenessMs: 120_000,
   maxResponseBytes: 10_000_000,
+  maxEntries: 100_000,
 };

@@ -198,6 +198,7 @@ function journalOf(before: Before, told: Told): Journal {
     },
     settleOutstanding: async (create, found) =>
       void told.settled.push({ create, found: found === null ? null : found.id }),
+    forgetRun: async () => undefined,
     beginRun: async (begun) => {
       told.log.push('begin');
       told.begun.push(begun);

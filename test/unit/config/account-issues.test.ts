@@ -26,6 +26,11 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   ['an empty name', 'skills: [""]', '3:10 error a name is empty'],
   ['an empty item', 'skills:\n  -\n  - A', '4:4 error an item of this list is empty'],
   ['a control character', 'skills: ["a\\tb"]', '3:10 error a name has a control character'],
+  [
+    'a name of more than 1,000 characters',
+    `skills: [${'x'.repeat(1001)}]`,
+    '3:10 error a name has more than 1,000 characters; shorten it',
+  ],
   ['a line separator', 'skills: ["a\\u2028b"]', '3:10 error a name has a control character'],
   ['half of a character', 'skills: ["a\\ud800"]', '3:10 error a name has half of a character'],
   ['leading white space', 'skills: [" a"]', '3:10 error a name has leading or trailing white space'],
@@ -168,6 +173,12 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     'an account id as a number',
     'accountId: 4815162342',
     '3:12 error accountId: must be the account id in quotes, since a number would lose digits; YAML does not read this as text; quote it: "4815162342"',
+  ],
+
+  [
+    'an account id beyond what a number can hold',
+    'accountId: 9007199254740993',
+    '3:12 error accountId: must be the account id in quotes, since a number would lose digits; YAML does not read this as text; quote it: "9007199254740993"',
   ],
   ['an unknown mode', 'mode: aply', '3:7 error mode: must be plan, approve or apply; did you mean apply?'],
   ['a duration without a unit', 'jitter: 30', '3:9 error jitter: must be a duration such as 500ms'],

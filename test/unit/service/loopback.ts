@@ -26,6 +26,7 @@ export const API: ApiSettings = {
   recheckMs: 10,
   stalenessMs: 120_000,
   maxResponseBytes: 10_000,
+  maxEntries: 100_000,
 };
 
 /** A request as it arrived, whole. */

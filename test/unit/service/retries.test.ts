@@ -2,7 +2,8 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
-import { ALWAYS, client, json, serve } from './loopback.ts';
+import { accountAt } from './account-at.ts';
+import { ALWAYS, client, connect, json, newSignals, serve } from './loopback.ts';
 
 async function failure(promise: Promise<unknown>): Promise<ServiceError> {
   const error: unknown = await promise.then(
@@ -138,6 +139,34 @@ describe('Retry-After', () => {
     );
     expect(await failure(reader.listEntries('skill'))).toMatchObject({ kind: 'throttled' });
     expect(server.arrived).toEqual([]);
+  });
+
+  it('of one run binds the next run of this process, and no other account', async () => {
+    const server = await serve((response) => json(response, {}, 503, { 'retry-after': '3600' }));
+    const connections = connect();
+    for (const account of ['acme', 'acme', 'other']) {
+      const reader = await connections.reader(accountAt(server.url, account), newSignals().signals);
+      expect(await failure(reader.listEntries('skill'))).toMatchObject({ kind: 'throttled' });
+    }
+    expect(server.arrived).toHaveLength(2);
+  });
+
+  it('of an earlier run that is more than 24 hours ahead is not believed', async () => {
+    const server = await serve((response) => json(response, []));
+    const throttledUntilMs = () => Promise.resolve(Date.now() + 7 * 86_400_000);
+    const { reader } = await client(server.url, {}, { throttledUntilMs });
+    expect((await reader.listEntries('skill')).items).toEqual([]);
+  });
+
+  it.each([400, 403, 409])('on a refusal with status %d delays nothing', async (status) => {
+    const server = await serve((response) => json(response, {}, status, { 'retry-after': '3600' }));
+    const connections = connect();
+    for (let run = 0; run < 2; run += 1) {
+      const reader = await connections.reader(accountAt(server.url), newSignals().signals);
+      const error = await failure(reader.listEntries('skill'));
+      expect([error.kind === 'throttled', error.message.includes('until')]).toEqual([false, false]);
+    }
+    expect(server.arrived).toHaveLength(2);
   });
 
   it('does not keep a run that was told to stop', async () => {

@@ -1,0 +1,48 @@
+// The three spellings of a date in an HTTP header (RFC 9110, section 5.6.7), and nothing else that a lenient parser takes.
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const MONTH = `(?<month>${MONTHS.join('|')})`;
+const TIME = '(?<hour>[01][0-9]|2[0-3]):(?<minute>[0-5][0-9]):(?<second>[0-5][0-9]|60)';
+
+const FORMS = [
+  `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>[0-9]{2}) ${MONTH} (?<year>[0-9]{4}) ${TIME} GMT`,
+  `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>[0-9]{2})-${MONTH}-(?<year>[0-9]{2}) ${TIME} GMT`,
+  `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[0-9]{2}| [0-9]) ${TIME} (?<year>[0-9]{4})`,
+].map((form) => new RegExp(`^${form}$`));
+
+const MEAN_YEAR_MS = 31_556_952_000;
+
+/** The date as ISO 8601 in UTC, or undefined. `nowMs` decides the century of a year with two digits. */
+export function isoOfHttpDate(text: string, nowMs: number): string | undefined {
+  for (const form of FORMS) {
+    const parts = form.exec(text)?.groups;
+    if (parts !== undefined) return isoOf(parts, nowMs);
+  }
+  return undefined;
+}
+
+function isoOf(parts: Readonly<Record<string, string>>, nowMs: number): string | undefined {
+  const { day = '', month = '', year: written = '', hour = '', minute = '', second = '' } = parts;
+  const year = written.length === 2 ? fullYear(Number(written), nowMs) : Number(written);
+  const monthNumber = MONTHS.indexOf(month) + 1;
+  if (Number(day) < 1 || Number(day) > daysIn(monthNumber, year)) return undefined;
+  const date = `${padded(year, 4)}-${padded(monthNumber, 2)}-${padded(Number(day), 2)}`;
+  // A leap second is no time that programs can hold.
+  return `${date}T${hour}:${minute}:${second === '60' ? '59' : second}Z`;
+}
+
+/** A year that seems more than 50 years ahead is one of the past. */
+function fullYear(lastDigits: number, nowMs: number): number {
+  const thisYear = 1970 + Math.floor(nowMs / MEAN_YEAR_MS);
+  const year = thisYear - (thisYear % 100) + lastDigits;
+  return year > thisYear + 50 ? year - 100 : year;
+}
+
+function daysIn(month: number, year: number): number {
+  if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+}
+
+function padded(number: number, digits: number): string {
+  return String(number).padStart(digits, '0');
+}

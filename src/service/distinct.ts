@@ -1,0 +1,83 @@
+// What a list repeats: several objects with one `_id` are one entry or one person.
+import type { Entry, Resource, Warning } from '../core/catalog.ts';
+import { compareCodePoints } from '../core/names.ts';
+import type { Listing } from '../core/ports.ts';
+import { malformed } from './list.ts';
+import { startTurns } from './turns.ts';
+
+/** A list that repeats one object more often is broken. */
+const MOST_REPETITIONS = 20;
+
+export interface Distinct<T> {
+  /** Throws ServiceError `malformed` when one object comes too often. */
+  add(item: T): void;
+  /** The distinct objects in the order of their first place, and a warning when some were repeated. */
+  listing(): Promise<Listing<T>>;
+}
+
+/** `merge` makes one object of all that have the same id, whatever their order. */
+export function createDistinct<T extends { readonly id: string }>(
+  what: string,
+  merge: (first: T, others: readonly T[]) => T,
+): Distinct<T> {
+  const byId = new Map<string, T>();
+  const repeated = new Map<string, T[]>();
+  return {
+    add(item) {
+      if (!byId.has(item.id)) return void byId.set(item.id, item);
+      const others = repeated.get(item.id) ?? [];
+      if (others.length + 1 >= MOST_REPETITIONS)
+        throw malformed(`${what} has one _id more than ${MOST_REPETITIONS} times`);
+      others.push(item);
+      repeated.set(item.id, others);
+    },
+    async listing() {
+      const turns = startTurns();
+      for (const [id, others] of repeated) {
+        if (turns.isOver()) await turns.next();
+        const first = byId.get(id);
+        if (first !== undefined) byId.set(id, merge(first, others));
+      }
+      return { items: [...byId.values()], warnings: repetitions(what, [...repeated.keys()].sort()) };
+    },
+  };
+}
+
+function repetitions(what: string, ids: readonly string[]): Warning[] {
+  if (ids.length === 0) return [];
+  const more = ids.length > 5 ? `, … and ${ids.length - 5} more` : '';
+  return [
+    {
+      code: 'repeated_id',
+      message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${ids.slice(0, 5).join(', ')}${more}; each counts once`,
+    },
+  ];
+}
+
+/** One id that is listed again has every name that it is listed under; their order in the list changes nothing. */
+export function mergeEntries(first: Entry, others: readonly Entry[]): Entry {
+  const kept = others.reduce(
+    (best, entry) => (compareCodePoints(best.name, entry.name) <= 0 ? best : entry),
+    first,
+  );
+  const names = new Set([first, ...others].map(({ name }) => name));
+  names.delete(kept.name);
+  return names.size === 0 ? kept : { ...kept, otherNames: [...names].sort(compareCodePoints) };
+}
+
+/** A person listed several times has what any listing shows: too many holders only hold a delete back. */
+export function mergePeople(first: Resource, others: readonly Resource[]): Resource {
+  const all = [first, ...others];
+  const skillsIds = [...new Set(all.flatMap((person) => person.skillsIds ?? []))].sort();
+  const roleIds = all.map(({ roleId }) => roleId).filter((id) => typeof id === 'string');
+  const [roleId, ...otherRoleIds] = [...new Set(roleIds)].sort();
+  const raws = all.map(({ raw }) => ({ raw, json: JSON.stringify(raw) }));
+  const { raw } = raws.reduce((best, each) => (compareCodePoints(best.json, each.json) <= 0 ? best : each));
+  return {
+    ...Object.assign({}, ...all.toReversed()),
+    raw,
+    ...(skillsIds.length > 0 ? { skillsIds } : {}),
+    ...(roleId === undefined ? {} : { roleId }),
+    ...(otherRoleIds.length > 0 ? { otherRoleIds } : {}),
+  };
+}

@@ -1,0 +1,40 @@
+// The digits of a number as JSON spells it: a JavaScript number rounds ids above 9,007,199,254,740,991.
+
+const WHITE = /\s/;
+
+/** How an object's own field spells its number; undefined when the field is missing or is no number. */
+export function spelledNumber(objectText: string, field: string): string | undefined {
+  let depth = 0;
+  let spelled: string | undefined;
+  for (let at = 0; at < objectText.length; at += 1) {
+    const character = objectText[at] ?? '';
+    if ('{['.includes(character)) depth += 1;
+    else if ('}]'.includes(character)) depth -= 1;
+    else if (character === '"') {
+      const end = endOfString(objectText, at);
+      const valueAt = depth === 1 ? valueAfterKey(objectText, end) : undefined;
+      // Of a repeated field the last one counts, as everywhere in JavaScript.
+      if (valueAt !== undefined && JSON.parse(objectText.slice(at, end)) === field)
+        spelled = /^-?[0-9][-+.0-9eE]*/.exec(objectText.slice(valueAt, valueAt + 1100))?.[0];
+      at = end - 1;
+    }
+  }
+  return spelled;
+}
+
+/** The index behind the closing quote. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+/** Where the value begins when a colon follows the string that ends here, which makes it a key. */
+function valueAfterKey(text: string, end: number): number | undefined {
+  let at = end;
+  while (WHITE.test(text[at] ?? '')) at += 1;
+  if (text[at] !== ':') return undefined;
+  at += 1;
+  while (WHITE.test(text[at] ?? '')) at += 1;
+  return at;
+}

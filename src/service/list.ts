@@ -1,0 +1,99 @@
+// Reads a list as it arrives: cut into objects, each checked and converted on its own, with a turn of the event loop
+// for each piece. What breaks a limit ends the reading at once.
+import { ServiceError } from '../core/errors.ts';
+import type { Listing } from '../core/ports.ts';
+import type { ArrayProblem } from './array-items.ts';
+import { BadArray, createArraySplitter } from './array-items.ts';
+import { UnreadableBody, utf8 } from './body.ts';
+import { turn } from './turns.ts';
+
+/** Largest object of a list as JSON: an entry with all its fields, or a person with all ids of their skills. */
+const LONGEST_OBJECT_BYTES = 256 * 1024;
+
+/** Deeper nesting serves no purpose but to exhaust the reader. */
+const DEEPEST_OBJECT = 32;
+
+/** A list while it is read. Its methods throw ServiceError `malformed`. */
+export interface ListBuilder<T> {
+  /** `the list of skills`. */
+  readonly what: string;
+  /** Adds the next object; `text` is its JSON. */
+  add(object: unknown, text: string): void;
+  listing(): Promise<Listing<T>>;
+}
+
+export interface ListLimits {
+  /** Objects of one list. */
+  readonly maxEntries: number;
+  /** Makes the error for a list of more objects, where that is not the setting of the operator. */
+  readonly tooMany?: ((what: string) => Error) | undefined;
+}
+
+/** Throws ServiceError `malformed` for anything but a complete array of objects within the limits. */
+export async function readList<T>(
+  body: AsyncIterable<Uint8Array>,
+  list: ListBuilder<T>,
+  { maxEntries, tooMany }: ListLimits,
+): Promise<Listing<T>> {
+  const splitter = createArraySplitter({
+    maxItems: maxEntries,
+    maxItemBytes: LONGEST_OBJECT_BYTES,
+    maxDepth: DEEPEST_OBJECT,
+  });
+  try {
+    for await (const chunk of body) {
+      await turn();
+      for (const bytes of splitter.push(chunk)) addItem(list, bytes);
+    }
+    splitter.end();
+    return await list.listing();
+  } catch (error) {
+    if (error instanceof UnreadableBody) throw malformed(`${list.what} ${error.message}`);
+    if (error instanceof BadArray && error.problem.type === 'too_many' && tooMany !== undefined)
+      throw tooMany(list.what);
+    if (error instanceof BadArray) throw malformed(describe(list.what, error.problem, maxEntries));
+    throw error;
+  }
+}
+
+function addItem<T>(list: ListBuilder<T>, bytes: Uint8Array): void {
+  const text = utf8(bytes);
+  if (text === undefined) throw malformed(`${list.what} is not UTF-8`);
+  list.add(parsed(list.what, text), text);
+}
+
+/** The parser's own message is dropped, since it quotes the text. */
+function parsed(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed(`${what} is not JSON`);
+  }
+}
+
+export function malformed(message: string): ServiceError {
+  return new ServiceError('malformed', `${message}; a list that is not whole and well-formed is not used`);
+}
+
+function describe(what: string, problem: ArrayProblem, maxEntries: number): string {
+  switch (problem.type) {
+    case 'not_json':
+      return `${what} is not JSON`;
+    case 'web_page':
+      return `${what} is a web page and not JSON: check the base address and any proxy`;
+    case 'not_array':
+      return `${what} is not an array`;
+    case 'cut_off':
+      return `${what} is cut off`;
+    case 'not_object':
+      return `${what}: item number ${problem.at} is not an object`;
+    case 'too_many':
+      return `${what} has more than ${maxEntries} objects (api.maxEntries); raise it if the account may have that many`;
+    case 'too_large':
+      return `${what}: object number ${problem.at} is larger than ${LONGEST_OBJECT_BYTES / 1024} KiB`;
+    case 'too_deep':
+      return `${what}: object number ${problem.at} is nested more than ${DEEPEST_OBJECT} levels deep`;
+    default:
+      return problem satisfies never;
+  }
+}

@@ -1,0 +1,102 @@
+// The service's own words in the body of a refusal, whatever its shape: cleaned, without secrets, cut to a line.
+import type { Scrub } from './shapes.ts';
+
+/** More of a body than this is never read: words for a person are at its beginning. */
+export const LONGEST_REFUSAL_BYTES = 65_536;
+
+const LONGEST_WORDS = 300;
+const MOST_TEXTS = 20;
+const DEEPEST = 5;
+
+/** Fields that hold words for a person, the most specific first. */
+const FIELDS = [
+  'detail',
+  'details',
+  'message',
+  'msg',
+  'errors',
+  'error',
+  'error_description',
+  'description',
+  'reason',
+  'title',
+  'type',
+] as const;
+
+export interface WordsOptions {
+  /** Takes the token out of a text. */
+  readonly scrub: Scrub;
+  /** Whether the words are about people, so that numbers in them may be salaries. */
+  readonly aboutPeople: boolean;
+}
+
+/** One line, or undefined when the body has no words or only words about salaries. */
+export function serviceWords(body: string, { scrub, aboutPeople }: WordsOptions): string | undefined {
+  const texts = [...new Set(textsOf(body.slice(0, LONGEST_REFUSAL_BYTES)))].filter((text) => !isSalary(text));
+  // Cleaned before it is scrubbed: a line break within the token would hide it.
+  const line = scrub(onOneLine(texts.slice(0, MOST_TEXTS).join('; ')));
+  const words = aboutPeople ? line.replace(/\p{Nd}(?:[.,]?\p{Nd}){2,}/gu, '…') : line;
+  return words === '' ? undefined : cut(words);
+}
+
+/** Anything that is or mentions a salary. */
+export function isSalary(text: string): boolean {
+  return /salar/i.test(text);
+}
+
+function cut(text: string): string {
+  if (text.length <= LONGEST_WORDS) return text;
+  return `${text.slice(0, LONGEST_WORDS - 1).replace(/\p{Surrogate}$/u, '')}…`;
+}
+
+/** Messages are lines of their own; a line break or an invisible sign of the service would forge another one. */
+function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}]+/gu, ' ').trim();
+}
+
+function textsOf(body: string): readonly string[] {
+  const text = body.trim();
+  if (text.startsWith('<')) return [pageSummary(text)];
+  try {
+    return textsIn(JSON.parse(text), 0);
+  } catch {
+    // What looks like JSON and is incomplete is no sentence for a person, and could quote the request.
+    return text === '' || /^[[{"]/.test(text) ? [] : [text];
+  }
+}
+
+/** `a web page, “502 Bad Gateway”`: the rest of a page is layout. */
+function pageSummary(page: string): string {
+  const open = /<title\b[^<>]{0,200}>/i.exec(page);
+  const rest = open === null ? '' : page.slice(open.index + open[0].length);
+  const title = rest.slice(0, Math.max(0, rest.indexOf('<'))).trim();
+  return title === '' ? 'a web page' : `a web page, “${title.slice(0, 200)}”`;
+}
+
+function textsIn(value: unknown, depth: number): readonly string[] {
+  if (typeof value === 'string') return value.trim() === '' ? [] : [value];
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return [];
+  if (Array.isArray(value)) return value.slice(0, MOST_TEXTS).flatMap((item) => textsIn(item, depth + 1));
+  const object = value as Readonly<Record<string, unknown>>;
+  if (typeof object['msg'] === 'string') return validationError(object);
+  const known = FIELDS.flatMap((field) => (field === 'type' ? [] : textsIn(object[field], depth + 1)));
+  return known.length > 0 ? known : labelled(object, depth);
+}
+
+/** `body.name: too short`; the `type` where the message quotes what it should not; never `input` and `ctx`. */
+function validationError({ loc, msg, type }: Readonly<Record<string, unknown>>): readonly string[] {
+  const words = [msg, type].find((text) => typeof text === 'string' && !isSalary(text));
+  if (typeof words !== 'string') return [];
+  const place = Array.isArray(loc)
+    ? loc.filter((part) => ['string', 'number'].includes(typeof part)).join('.')
+    : '';
+  return [place === '' || isSalary(place) ? words : `${place}: ${words}`];
+}
+
+/** `{"name": ["is taken"]}` as `name: is taken`. */
+function labelled(object: Readonly<Record<string, unknown>>, depth: number): readonly string[] {
+  return Object.entries(object)
+    .filter(([field]) => !isSalary(field) && !['input', 'ctx'].includes(field))
+    .slice(0, MOST_TEXTS)
+    .flatMap(([field, value]) => textsIn(value, depth + 1).map((text) => `${field}: ${text}`));
+}

@@ -1,0 +1,156 @@
+// The process that runs one large account: its own store and connections, and the use case that the daemon would have run.
+import { createHash } from 'node:crypto';
+import { setPriority } from 'node:os';
+import { preview } from './app/preview.ts';
+import { dryRun, reconcile } from './app/reconcile.ts';
+import type { AccountRequest, ApplyDeps } from './app/request.ts';
+import { ACCEPT_NOTHING } from './app/request.ts';
+import { describeFailure } from './app/run-result.ts';
+import { LargeAccount, StoreError } from './core/errors.ts';
+import type { RunMode } from './core/journal.ts';
+import type { PlanResult } from './core/plan.ts';
+import type { CommitRelation } from './core/ports.ts';
+import { Secret } from './core/secret.ts';
+import type { PlanHeadline } from './daemon/large-runs.ts';
+import { readAuthorities } from './config/authorities.ts';
+import { createConnections } from './service/connections.ts';
+import type { RequestObserver } from './service/requests.ts';
+import { openStore } from './store/store.ts';
+import { systemClock } from './wire-clock.ts';
+import { readOnly, uuidv7 } from './wire-session.ts';
+
+export interface ProcessJob {
+  readonly version: string;
+  readonly storeFile: string;
+  readonly token: string;
+  readonly ignoreRetryAfter: boolean;
+  /** A list of more objects than this is for a thread with more memory. */
+  readonly largeFrom: number;
+  readonly request: Omit<AccountRequest, 'signals'>;
+  readonly task: { readonly type: 'run'; readonly mode: RunMode } | { readonly type: 'preview' };
+}
+
+/** What the daemon tells the thread. */
+export type ToProcess =
+  | { readonly type: 'stop' | 'kill' }
+  | { readonly type: 'relation'; readonly id: number; readonly relation: CommitRelation };
+
+export type RunEnd = { readonly runId: string } | { readonly heldBy: string | null };
+
+/** What the thread tells the daemon. */
+export type FromProcess =
+  | { readonly type: 'began'; readonly runId: string }
+  | { readonly type: 'planned'; readonly plan: PlanHeadline; readonly runId: string }
+  | { readonly type: 'request'; readonly event: Parameters<RequestObserver['request']>[0] }
+  | { readonly type: 'retry' }
+  | { readonly type: 'compare'; readonly id: number; readonly a: string; readonly b: string }
+  | { readonly type: 'ended'; readonly end: RunEnd }
+  | { readonly type: 'previewed'; readonly plan: PlanResult }
+  | { readonly type: 'too_large' }
+  | { readonly type: 'failed'; readonly code: string | null; readonly message: string };
+
+/** Resolves when the daemon's side has the message. */
+function tell(message: FromProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined || !process.connected) return resolve();
+    process.send(message, undefined, undefined, () => resolve());
+  });
+}
+
+/** The first message; sent by wire-large-runs.ts, so its shape is known. */
+const job = await new Promise<ProcessJob>((resolve) => {
+  process.once('message', (message) => resolve(message as ProcessJob));
+});
+const { version, storeFile, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
+
+const stop = new AbortController();
+const kill = new AbortController();
+const relations = new Map<number, (relation: CommitRelation) => void>();
+process.on('message', (message: ToProcess) => {
+  if (message.type === 'stop') stop.abort();
+  else if (message.type === 'kill') kill.abort();
+  else if (message.type === 'relation') relations.get(message.id)?.(message.relation);
+});
+
+/** Asks the daemon, which knows where the configuration's commits are. */
+function compareCommits(a: string, b: string): Promise<CommitRelation> {
+  const id = relations.size;
+  return new Promise((resolve) => {
+    relations.set(id, resolve);
+    void tell({ type: 'compare', id, a, b });
+  });
+}
+
+// Requests of people come before the work of this process.
+setPriority(10);
+// The daemon decides when it ends, also where a signal is sent to all processes of a group.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+// Without the daemon nobody renews what it knows: the next run settles what was in flight.
+process.once('disconnect', () => process.exit());
+
+const request: AccountRequest = { ...sent, signals: { stop: stop.signal, kill: kill.signal } };
+const store = openStore(storeFile, { mustExist: true });
+const connections = createConnections({
+  // Of the address's connections a thread takes no more than one account may have.
+  api: { ...request.api, hostConcurrency: Math.min(request.api.hostConcurrency, request.api.concurrency) },
+  version,
+  token: () => Promise.resolve(new Secret(token)),
+  authorities: readAuthorities,
+  throttledUntilMs: async ({ name }) =>
+    ignoreRetryAfter ? null : (await store.journal.accountState(name)).throttledUntilMs,
+  observer: () => ({
+    request: (event) => void tell({ type: 'request', event }),
+    retry: () => void tell({ type: 'retry' }),
+  }),
+  isConfigured: () => false,
+  largeFrom,
+});
+const deps: ApplyDeps = {
+  service: connections,
+  journal: store.journal,
+  locks: store.locks,
+  clock: systemClock,
+  newRunId() {
+    const runId = uuidv7(Date.now());
+    void tell({ type: 'began', runId });
+    return runId;
+  },
+  sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  compareCommits,
+  loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
+};
+
+async function run(mode: RunMode): Promise<RunEnd> {
+  if (mode === 'plan') {
+    const { runId } = await dryRun(request, { ...deps, service: readOnly(connections) });
+    return { runId };
+  }
+  const result = await reconcile(request, deps, {
+    mode,
+    approvals: true,
+    accept: ACCEPT_NOTHING,
+    lockTimeoutMs: 0,
+    onPlan: ({ account, summary, digest, status }, runId) =>
+      void tell({ type: 'planned', plan: { account, summary, digest, status }, runId }),
+  });
+  return 'runId' in result ? { runId: result.runId } : result;
+}
+
+try {
+  if (task.type === 'run') await tell({ type: 'ended', end: await run(task.mode) });
+  else {
+    const claimant = store.reader.claimant.bind(store.reader);
+    await tell({
+      type: 'previewed',
+      plan: await preview(request, { ...deps, service: readOnly(connections), claimant }),
+    });
+  }
+} catch (error) {
+  const { message } = describeFailure(error);
+  if (error instanceof LargeAccount) await tell({ type: 'too_large' });
+  else await tell({ type: 'failed', code: error instanceof StoreError ? error.code : null, message });
+} finally {
+  await connections.close();
+  await store.close();
+  if (process.connected) process.disconnect();
+}

@@ -1,0 +1,35 @@
+// An account with large lists is run in a process of its own, and its runs, plans and operations are those of any other.
+import { expect, test } from 'vitest';
+import { EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { arrayOf, scene } from '../support/scene.ts';
+import type { PlanResult } from '../../src/core/plan.ts';
+
+const MANY = Array.from({ length: 2500 }, (_, number) => `Skill ${number}`);
+
+test('a large account is run in a process, applied, and planned for a posted configuration', async () => {
+  const s = await scene({ skills: MANY, api: { timeout: '10s', settle: '11s' }, service: WITH_TOKEN });
+  const lines = (...names: string[]): string =>
+    [
+      'mode: apply',
+      `schedule: ${EVERY_SECOND}`,
+      'policy: { ownership: managed }',
+      `skills: [${names.join(', ')}]`,
+    ].join('\n');
+  s.configure(lines('Go'));
+  const daemon = await startDaemon(s);
+  await s.until('the skill is created', () => s.names().skills.includes('Go'));
+  await s.until('the run has ended', () => daemon.runsEnded('acme', 'converged') > 0);
+  expect(daemon.events('large_account', 'acme')).toHaveLength(1);
+  expect(daemon.events('planned', 'acme').length).toBeGreaterThan(0);
+
+  s.configure(lines('Go', 'Rust'));
+  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
+  const posted = await s.run(['plan', '--server', daemon.url, '--format', 'json'], { env });
+  expect(arrayOf<PlanResult>(posted)[0]?.status).toBe('planned');
+  await s.until('the second skill is created', () => s.names().skills.includes('Rust'));
+  await daemon.stop();
+
+  // Runs that were left to a thread leave no trace.
+  expect(s.rows("select status from runs where status in ('running', 'failed')")).toEqual([]);
+  expect(s.names().skills).toHaveLength(2502);
+});

@@ -1,0 +1,101 @@
+// A service that requests a pause (Retry-After) receives nothing before its end, whatever command is run.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { startDaemon } from '../support/daemon.ts';
+import { makeWorkspace, until, type Workspace, writeAccount } from '../support/workspace.ts';
+
+interface Throttling extends Workspace {
+  /** How many requests arrived. */
+  requests(): number;
+}
+
+/** An account whose service answers every request with 503 and `Retry-After: 3600`. */
+async function throttling(): Promise<Throttling> {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    request.resume();
+    response.writeHead(503, { 'retry-after': '3600' }).end('{"detail":"at night nobody works"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const workspace = makeWorkspace('token-of-acme');
+  writeAccount(
+    workspace,
+    `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    'skills: [Go]',
+    {
+      service: 'http: { listen: 127.0.0.1:0 }',
+    },
+  );
+  return { ...workspace, requests: () => requests };
+}
+
+const COMMANDS = [['plan'], ['apply', '--yes'], ['doctor'], ['usage'], ['dump', 'acme']];
+
+test('every command obeys a pause that a run learned of', async () => {
+  const account = await throttling();
+  await account.run(['plan']);
+  const asked = account.requests();
+  expect(asked).toBeGreaterThan(0);
+  for (const result of await Promise.all(COMMANDS.map((command) => account.run(command)))) {
+    expect(result.status).toBe(1);
+    expect(`${result.stdout}${result.stderr}`).toContain('asked to be left alone until');
+    expect(`${result.stdout}${result.stderr}`).toContain('--ignore-retry-after');
+  }
+  expect(account.requests()).toBe(asked);
+});
+
+test.each([['doctor'], ['usage'], ['dump', 'acme']])(
+  'a run obeys a pause that %s learned of',
+  async (...learning) => {
+    const account = await throttling();
+    await account.run(['plan']);
+    account.execute('update accounts set throttled_until = null');
+    const before = account.requests();
+    expect((await account.run(learning)).status).toBe(1);
+    const asked = account.requests();
+    expect(asked).toBeGreaterThan(before);
+    expect((await account.run(['plan'])).stdout).toContain('asked to be left alone until');
+    expect(account.requests()).toBe(asked);
+  },
+);
+
+test('--ignore-retry-after sends requests before the end of the pause, with every command', async () => {
+  const account = await throttling();
+  await account.run(['plan']);
+  const before = account.requests();
+  const results = await Promise.all(
+    COMMANDS.map((command) => account.run([...command, '--ignore-retry-after'])),
+  );
+  expect(results.map(({ stdout, stderr }) => `${stdout}${stderr}`.includes('nothing was sent ('))).toEqual(
+    COMMANDS.map(() => false),
+  );
+  expect(account.requests() - before).toBeGreaterThanOrEqual(COMMANDS.length);
+});
+
+test('a daemon obeys the pause, and with --ignore-retry-after only one that it learns of itself', async () => {
+  const account = await throttling();
+  await account.run(['plan']);
+  const asked = account.requests();
+  const obeying = await startDaemon(account);
+  await until('the run has ended', () => obeying.runsEnded('acme') > 0);
+  expect(account.requests()).toBe(asked);
+  await obeying.stop();
+
+  const ignoring = await startDaemon({
+    start: (args, options) => account.start([...args, '--ignore-retry-after'], options),
+  });
+  await until('the run has ended', () => ignoring.runsEnded('acme') > 0);
+  const again = account.requests();
+  expect(again).toBeGreaterThan(asked);
+  await ignoring.stop();
+});
+
+test('a plan by a daemon cannot ignore a pause', async () => {
+  const account = await throttling();
+  const result = await account.run(['plan', '--server', 'http://127.0.0.1:9', '--ignore-retry-after']);
+  expect(result.status).toBe(64);
+  expect(result.stderr).toContain('--ignore-retry-after');
+});

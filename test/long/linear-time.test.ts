@@ -1,0 +1,118 @@
+// Text from outside is read in time that grows with its length and no faster: a megabyte of the worst shapes for each
+// function that a stranger's text reaches.
+import { describe, expect, it } from 'vitest';
+import { parseBaseUrl, parseGitUrl, parseWebhookUrl, shownRemote } from '../../src/config/addresses.ts';
+import { cronProblem } from '../../src/config/cron-line.ts';
+import { withoutUsers } from '../../src/config/git-remote.ts';
+import { gitTrouble } from '../../src/config/git-trouble.ts';
+import { parseDuration, parseSize } from '../../src/config/measures.ts';
+import { nameProblem, oddCharacters } from '../../src/config/name-text.ts';
+import { textProblems } from '../../src/config/raw-text-checks.ts';
+import { stripped } from '../../src/config/secrets.ts';
+import { parseRetryAfter } from '../../src/core/backoff.ts';
+import { globMatcher } from '../../src/core/names.ts';
+import { Secret } from '../../src/core/secret.ts';
+import { localPath } from '../../src/daemon/http/local-path.ts';
+import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
+import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/visible.ts';
+import { shortCommit } from '../../src/report/wording.ts';
+import { spelledNumber } from '../../src/service/exact-number.ts';
+import { partialReason } from '../../src/service/partial-answer.ts';
+import { serviceWords } from '../../src/service/service-words.ts';
+
+const MEGABYTE = 1_000_000;
+
+/** Shapes at which patterns that overlap with themselves take quadratic time; the end makes them fail late. */
+const UNITS = [
+  'a',
+  '/',
+  '\\',
+  ' ',
+  '\n',
+  "'",
+  '"',
+  '<',
+  '[ ',
+  '- ',
+  '@',
+  ':',
+  '?',
+  '0',
+  'a:',
+  '://',
+  'a://',
+  '1,',
+].concat([
+  '=',
+  ';',
+  ',',
+  '<title',
+  '\u0301',
+  '\u200d',
+  '👩\u200d',
+  '\u202e',
+  '##',
+  '`',
+  '|',
+  'remote:',
+  'pack ',
+  'object ',
+]);
+const SHAPES = UNITS.map((unit) => [unit, `x${unit.repeat(Math.ceil(MEGABYTE / unit.length))}§!`] as const);
+
+const PLACE = {
+  settings: { url: 'https://h/r.git', branch: 'main', path: '.', intervalMs: 1 },
+  folder: '/x',
+  scrub: (text: string) => text,
+};
+
+const token = new Secret('a-token-that-nobody-echoes');
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  withoutUsers,
+  scrub: (text) => token.scrub(text),
+  serviceWords: (body) => serviceWords(body, { scrub: (text) => token.scrub(text), aboutPeople: true }),
+  link: (link) => partialReason(200, { link }),
+  retryAfter: (text) => parseRetryAfter(text, 0, Date.parse),
+  spelledNumber: (text) => spelledNumber(`{"x":"${text.replaceAll(/["\\\n\r\t]/g, 'x')}","a":1}`, 'a'),
+  gitTrouble: (stderr) => gitTrouble({ type: 'failed', status: 128, stderr }, PLACE),
+  nameProblem,
+  oddCharacters,
+  textProblems,
+  globMatcher: (text) => globMatcher('*a*b*')(text.slice(0, 1000)),
+  parseBaseUrl,
+  parseGitUrl,
+  parseWebhookUrl,
+  shownRemote,
+  cronProblem,
+  parseDuration,
+  parseSize,
+  stripped,
+  localPath,
+  visible,
+  visibleLines,
+  visibleName,
+  inVisibleJson,
+  codeSpan,
+  escapeProse,
+  shortCommit,
+};
+
+/** Quadratic time would be minutes. Other tests share the machine, so only this process's own time counts. */
+const LONGEST_MS = 3000;
+
+describe('a megabyte', () => {
+  it.each(Object.entries(READERS))(
+    'of any shape is read in linear time by %s',
+    { timeout: 300_000 },
+    (_, read) => {
+      const slow = SHAPES.flatMap(([unit, text]) => {
+        const before = process.cpuUsage();
+        read(text);
+        const { user, system } = process.cpuUsage(before);
+        const ms = (user + system) / 1000;
+        return ms > LONGEST_MS ? [`${JSON.stringify(unit)}: ${Math.round(ms)} ms`] : [];
+      });
+      expect(slow).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,17 @@
+// Text from outside is read in time that grows no faster than its length; test/long/ does it with more functions and shapes.
+import { expect, it } from 'vitest';
+import { withoutUsers } from '../../src/config/git-remote.ts';
+import { stripped } from '../../src/config/secrets.ts';
+import { visible } from '../../src/report/visible.ts';
+
+it.each([
+  ['addresses lose their users', withoutUsers, 'a'],
+  ['a secret loses its line ends', stripped, '\n'],
+  ['text becomes visible', visible, '\\'],
+])('a megabyte is read in linear time where %s', (_, read, unit) => {
+  const before = process.cpuUsage();
+  read(`x${unit.repeat(1_000_000)}x`);
+  const { user, system } = process.cpuUsage(before);
+  // Quadratic time would be minutes.
+  expect((user + system) / 1000).toBeLessThan(3000);
+});

@@ -1,0 +1,228 @@
+// The bounds of a list, and that what breaks one fails alone, named, and early.
+import { createGzip, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { spelledNumber } from '../../../src/service/exact-number.ts';
+import { client, serve } from './loopback.ts';
+
+async function message(failing: Promise<unknown>): Promise<string> {
+  return await failing.then(
+    () => 'it did not fail',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
+const ROOM = { maxResponseBytes: 64 * 1024 ** 2, timeoutMs: 20_000, retries: 0 };
+
+describe('a list', () => {
+  async function listed(text: string, limits = {}): Promise<string> {
+    const server = await serve((response) => void response.end(text));
+    const { reader } = await client(server.url, { ...ROOM, ...limits });
+    const outcomes = [];
+    for (const list of [() => reader.listEntries('skill'), () => reader.listResources()])
+      outcomes.push(
+        await list().then(
+          ({ items }) => `${items.length} items`,
+          (error: Error) => error.message,
+        ),
+      );
+    expect(server.arrived).toHaveLength(2);
+    return outcomes.join(' | ');
+  }
+  const entry = (fields: object): string => JSON.stringify([{ _id: '1', name: 'a', ...fields }]);
+
+  it('has at most api.maxEntries objects', async () => {
+    const three = JSON.stringify(['1', '2', '3'].map((_id) => ({ _id, name: 'a' })));
+    expect(await listed(three, { maxEntries: 3 })).toBe('3 items | 3 items');
+    const outcome = await listed(three, { maxEntries: 2 });
+    expect(outcome).toContain('the list of skills has more than 2 objects (api.maxEntries)');
+    expect(outcome).toContain('the list of resources has more than 2 objects (api.maxEntries)');
+  });
+
+  it.each(['_id', 'name', 'accountId', 'createDate'])(
+    'has entries whose %s has at most 1,000 characters',
+    async (field) => {
+      expect(await listed(entry({ [field]: 'x'.repeat(1000) }))).toContain('1 items');
+      expect(await listed(entry({ [field]: '😀'.repeat(1000) }))).toContain('1 items');
+      expect(await listed(entry({ [field]: 'x'.repeat(1001) }))).toContain(
+        `the list of skills: object number 1 has a ${field} of more than 1000 characters`,
+      );
+    },
+  );
+
+  it.each(['_id', 'accountId', 'roleId', 'create_date', 'dailyCapacity'])(
+    'has people whose %s has at most 1,000 characters',
+    async (field) => {
+      expect(await listed(entry({ [field]: 'x'.repeat(1001) }))).toContain(
+        `the list of resources: object number 1 has a ${field} of more than 1000 characters`,
+      );
+    },
+  );
+
+  it('has people with at most 10,000 skills, each id of at most 1,000 characters', async () => {
+    const ids = (count: number): string[] => Array.from({ length: count }, (_, id) => String(id));
+    expect(await listed(entry({ skillsIds: ids(10_000) }))).toBe('1 items | 1 items');
+    expect(await listed(entry({ skillsIds: ids(10_001) }))).toContain('more than 10000 skillsIds');
+    expect(await listed(entry({ skillsIds: ['x'.repeat(1001)] }))).toContain('a skillsIds of more than 1000');
+  });
+
+  it('has no object of more than 256 KiB, known fields or not', async () => {
+    expect(await listed(entry({ note: 'x'.repeat(250_000) }))).toBe('1 items | 1 items');
+    const outcome = await listed(entry({ note: 'x'.repeat(300_000) }));
+    expect(outcome).toContain('the list of skills: object number 1 is larger than 256 KiB');
+    expect(outcome).toContain('the list of resources: object number 1 is larger than 256 KiB');
+  });
+
+  it('has no object that is nested more than 32 levels deep', async () => {
+    const nested = (levels: number): string =>
+      `[{"_id":"1","name":"a","x":${'['.repeat(levels)}${']'.repeat(levels)}}]`;
+    expect(await listed(nested(31))).toBe('1 items | 1 items');
+    expect(await listed(nested(32))).toContain('nested more than 32 levels deep');
+    expect(await listed(nested(100_000))).toContain('nested more than 32 levels deep');
+  });
+
+  it('repeats no object more than 20 times', async () => {
+    const repeated = (times: number): string =>
+      JSON.stringify(Array.from({ length: times }, () => ({ _id: '1', name: 'a' })));
+    expect(await listed(repeated(20))).toBe('1 items | 1 items');
+    expect(await listed(repeated(21))).toContain('has one _id more than 20 times');
+  });
+
+  it('that is too large is not read to its end', async () => {
+    let isClosed = false;
+    const server = await serve((response) => {
+      response.on('close', () => (isClosed = true));
+      response.write('[{"_id":"0","name":"a"}');
+      let id = 0;
+      const write = (): void => {
+        while (!response.destroyed && response.write(`,{"_id":"${(id += 1)}","name":"${'x'.repeat(500)}"}`));
+        if (!response.destroyed) response.once('drain', write);
+      };
+      write();
+    });
+    const { reader } = await client(server.url, { ...ROOM, maxEntries: 1000 });
+    expect(await message(reader.listEntries('skill'))).toContain('more than 1000 objects (api.maxEntries)');
+    await expect.poll(() => isClosed).toBe(true);
+  });
+
+  it.each([3, 50])('packed %d times over is refused', async (times) => {
+    const server = await serve((response) => {
+      let body = Buffer.from('[]');
+      for (let time = 0; time < times; time += 1) body = gzipSync(body);
+      response
+        .writeHead(200, { 'content-encoding': Array.from({ length: times }, () => 'gzip').join(', ') })
+        .end(body);
+    });
+    const { reader } = await client(server.url, ROOM);
+    expect(await message(reader.listEntries('skill'))).toContain(`has ${times} content codings`);
+  });
+
+  it('whose packed form unpacks to more than the limit in between is refused', async () => {
+    const bomb = gzipSync(gzipSync(Buffer.alloc(1_000_000)));
+    const server = await serve(
+      (response) => void response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(bomb),
+    );
+    const { reader } = await client(server.url, { ...ROOM, maxResponseBytes: 10_000 });
+    expect(await message(reader.listEntries('skill'))).toContain('api.maxResponseBytes');
+  });
+});
+
+describe('an account id that is a number', () => {
+  it.each([
+    ['9007199254740993', '9007199254740993'],
+    ['9007199254740992', '9007199254740992'],
+    ['18446744073709551615', '18446744073709551615'],
+    ['4815162342', '4815162342'],
+    ['0', '0'],
+  ])('counts by its digits: %s', async (digits, expected) => {
+    const server = await serve(
+      (response) => void response.end(`[{"_id":"1","name":"a","accountId": ${digits}}]`),
+    );
+    const { reader } = await client(server.url, ROOM);
+    const [entry] = (await reader.listEntries('skill')).items;
+    const [person] = (await reader.listResources()).items;
+    expect([entry?.accountId, person?.accountId]).toEqual([expected, expected]);
+    // The snapshot does not round it either.
+    for (const raw of [entry?.raw, person?.raw]) expect(String(raw?.['accountId'])).toBe(expected);
+  });
+
+  it('counts by its digits in the answer to a create', async () => {
+    const server = await serve(
+      (response) => void response.writeHead(201).end('{"_id":"1","name":"a","accountId":9007199254740993}'),
+    );
+    const { writer } = await client(server.url, ROOM);
+    expect(await writer.create('skill', 'a', () => true)).toMatchObject({
+      type: 'created',
+      entry: { accountId: '9007199254740993' },
+    });
+  });
+
+  it.each(['1.5', '1e3', '9007199254740992.5', '4815162342.00000000000000001', '1E400'])(
+    'is refused when it is no whole number: %s',
+    async (digits) => {
+      const server = await serve(
+        (response) => void response.end(`[{"_id":"1","name":"a","accountId":${digits}}]`),
+      );
+      const { reader } = await client(server.url, ROOM);
+      expect(await message(reader.listEntries('skill'))).toContain('accountId that is not a whole number');
+    },
+  );
+
+  it.each([
+    ['{"a":1}', '1'],
+    ['{ "a" \n:\t 12 }', '12'],
+    ['{"b":{"a":2},"a":1}', '1'],
+    ['{"b":["a",{"a":2}],"c":"\\"a\\":3","a":1,"d":"a"}', '1'],
+    ['{"a":1,"a":22}', '22'],
+    ['{"\\u0061":7}', '7'],
+    ['{"a":"1"}', undefined],
+    ['{"b":1}', undefined],
+    ['{"b":"a"}', undefined],
+    ['{"a":-1.5e+3}', '-1.5e+3'],
+  ])('is found in %s', (text, expected) => {
+    expect(spelledNumber(text, 'a')).toBe(expected);
+  });
+});
+
+describe('a large answer', () => {
+  /** How often something else had its turn while the work was done. */
+  async function turnsOfOthers(work: () => Promise<unknown>): Promise<number> {
+    let turns = 0;
+    let isDone = false;
+    const again = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(again);
+    };
+    setImmediate(again);
+    await work();
+    isDone = true;
+    return turns;
+  }
+
+  it('gives everything else its turn after each piece of 64 KiB', async () => {
+    const entries = Array.from({ length: 30_000 }, (_, id) => `{"_id":"${id}","name":"n${id}"}`);
+    const body = gzipSync(`[${entries.join(',')}]`);
+    const server = await serve(
+      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
+    );
+    const { reader } = await client(server.url, ROOM);
+    const turns = await turnsOfOthers(async () => {
+      expect((await reader.listEntries('skill')).items).toHaveLength(30_000);
+    });
+    expect(turns).toBeGreaterThan(entries.join(',').length / 65_536);
+  });
+
+  it('without an end of its own ends with the call’s time', async () => {
+    const server = await serve((response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      const gzip = createGzip();
+      gzip.pipe(response);
+      const timer = setInterval(() => {
+        gzip.write(' ');
+        gzip.flush();
+      }, 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    const { reader } = await client(server.url, { ...ROOM, timeoutMs: 300 });
+    expect(await message(reader.listEntries('skill'))).toContain('within 0.3 s');
+  });
+});
