@@ -36,6 +36,8 @@ export function answer(text: string): void {
 
 /** A sink for reports: stdout, or the file of `--output`, written when closed. */
 export interface Output {
+  /** Whether what is printed is shown on a terminal. */
+  readonly isTerminal: boolean;
   readonly render: { readonly format: Format; readonly colour: boolean; readonly width: number };
   print(text: string): Promise<void>;
   close(): Promise<void>;
@@ -50,8 +52,9 @@ export function openOutput({ format, output }: OutputOptions): Output {
     render: {
       format,
       colour: toTerminal && wantsColour(),
-      width: toTerminal ? process.stdout.columns || 100 : 100,
+      width: toTerminal ? columnsOf(process.stdout) : Number.POSITIVE_INFINITY,
     },
+    isTerminal: toTerminal,
     async print(text) {
       if (output !== undefined) parts.push(text);
       else await write(process.stdout, text);
@@ -69,6 +72,20 @@ export function openOutput({ format, output }: OutputOptions): Output {
       }
     },
   };
+}
+
+/** How a report is printed on the terminal that shows the questions. */
+export function terminalRender(): Output['render'] {
+  const isTerminal = process.stderr.isTTY;
+  return {
+    format: 'text',
+    colour: isTerminal && wantsColour(),
+    width: isTerminal ? columnsOf(process.stderr) : Number.POSITIVE_INFINITY,
+  };
+}
+
+function columnsOf(stream: NodeJS.WriteStream): number {
+  return stream.columns || 100;
 }
 
 function tryToOpen(file: string): void {
@@ -117,13 +134,24 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Asks on the terminal; only the whole word `yes` is a yes. */
-export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+export type Answer = 'yes' | 'no' | 'interrupted';
+
+/** Asks on the terminal; only the complete word `yes` agrees. Ctrl-C and an aborted signal interrupt. */
+export async function confirm(question: string, signal: AbortSignal): Promise<Answer> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return (await terminal.question(`${question} Only “yes” is accepted: `, { signal })).trim() === 'yes';
-  } catch {
-    return false;
+    const interrupted = new Promise<Answer>((resolve) => {
+      terminal.once('SIGINT', () => resolve('interrupted'));
+      // The end of the input (Ctrl-D) agrees to nothing, and never answers the question either.
+      terminal.once('close', () => resolve('no'));
+    });
+    const answered = terminal
+      .question(`${question} Only “yes” is accepted: `, { signal })
+      .then((answer): Answer => (answer.trim() === 'yes' ? 'yes' : 'no'))
+      .catch((): Answer => (signal.aborted ? 'interrupted' : 'no'));
+    const answer = await Promise.race([answered, interrupted]);
+    if (answer === 'interrupted') process.stderr.write('\n');
+    return answer;
   } finally {
     terminal.close();
   }

@@ -7,6 +7,7 @@ import { openOutput, sayFailure, sayWarnings } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT, failureExit } from './exit-status.ts';
+import { accountNamed } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
 export async function dump(
@@ -15,10 +16,8 @@ export async function dump(
   name: string,
   options: { readonly output?: string | undefined },
 ): Promise<ExitStatus> {
-  const { service, accounts } = await loadAccounts(environment, configFile, [name]);
-  const [account] = accounts;
-  if (account === undefined) return EXIT.usage;
-  const settings = settingsOf(account);
+  const { service, accounts } = await loadAccounts(environment, configFile, []);
+  const settings = settingsOf(accountNamed(accounts, name));
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const readable = await environment.openReadable(service);
   try {

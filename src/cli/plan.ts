@@ -1,7 +1,8 @@
 // rolecall plan: the dry run. What it is given cannot write to the service.
 import { writeFile } from 'node:fs/promises';
 import { dryRun } from '../app/reconcile.ts';
-import type { DryRunDeps } from '../app/request.ts';
+import type { Acceptance } from '../app/request.ts';
+import { ACCEPT_NOTHING } from '../app/request.ts';
 import { journalBrokenAccount } from '../app/broken-account.ts';
 import { UsageError } from '../core/errors.ts';
 import type { PlanResult } from '../core/plan.ts';
@@ -18,7 +19,8 @@ import { planRemotely } from './remote-plan.ts';
 import { listenForSignals } from './signals.ts';
 
 export interface PlanOptions extends OutputOptions {
-  readonly out?: string | undefined;
+  /** The file for `apply --plan`. */
+  readonly save?: string | undefined;
   readonly detailedExitcode: boolean;
   /** The address of a daemon that plans instead. */
   readonly server?: string | undefined;
@@ -41,7 +43,7 @@ export async function plan(
     let planned = 0;
     progress.show(`planning ${accounts.length} account(s)…`);
     const plans = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
-      const result = await planOne(account, session, session.planning, signals);
+      const { result } = await planOne(account, session, signals);
       planned += 1;
       progress.show(`planned ${planned} of ${accounts.length} accounts…`);
       return result;
@@ -59,7 +61,7 @@ async function report(plans: readonly PlanResult[], options: PlanOptions): Promi
   const output = openOutput(options);
   await output.print(renderPlans(plans, output.render));
   await output.close();
-  if (options.out !== undefined) await save(options.out, plans);
+  if (options.save !== undefined) await save(options.save, plans);
   return combine(
     plans.map((result) =>
       result.status === 'failed'
@@ -69,14 +71,20 @@ async function report(plans: readonly PlanResult[], options: PlanOptions): Promi
   );
 }
 
-/** The plan of one account, or why there is none. */
+export interface PlannedAccount {
+  readonly result: PlanResult;
+  readonly runId: string;
+}
+
+/** The plan of one account, or why there is none, with the dry run that is journaled of it. */
 export async function planOne(
   account: ConfiguredAccount,
   session: Session,
-  deps: DryRunDeps,
   signals: RunSignals,
-): Promise<PlanResult> {
-  const result =
+  accept: Acceptance = ACCEPT_NOTHING,
+): Promise<PlannedAccount> {
+  const deps = session.planning;
+  const { runId, plan, failure } =
     account.settings === undefined
       ? await journalBrokenAccount(
           account.name,
@@ -86,22 +94,18 @@ export async function planOne(
           session.commit,
           deps,
         )
-      : await dryRun(session.requestFor(account.settings, 'cli', signals), deps);
-  if (result.failure === null && result.plan !== null) return result.plan;
-  return {
-    schemaVersion: 1,
-    account: account.name,
-    status: 'failed',
-    error: result.failure ?? { code: 'internal', message: 'no plan was made' },
-  };
+      : await dryRun(session.requestFor(account.settings, 'cli', signals), deps, accept);
+  if (failure === null && plan !== null) return { runId, result: plan };
+  const error = failure ?? { code: 'internal', message: 'no plan was made' };
+  return { runId, result: { schemaVersion: 1, account: account.name, status: 'failed', error } };
 }
 
 async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
-  refuseDatabase(file, '--out');
+  refuseDatabase(file, '--save');
   try {
     await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: 0o600 });
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new UsageError(`cannot write ${file} (${reason}); check the path of --out`);
+    throw new UsageError(`cannot write ${file} (${reason}); check the path of --save`);
   }
 }

@@ -7,9 +7,11 @@ import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
 
 const EXIT_HELP = `
-Exit status: 0 done · 1 something failed · 2 there are operations to carry out (plan --detailed-exitcode) ·
-3 the policy held or blocked something · 4 the configuration is invalid · 5 the saved plan is stale ·
+Exit status: 0 done · 1 something failed · 2 there are operations to apply (plan --detailed-exitcode, apply not
+answered with “yes”) · 3 the policy held or blocked something · 4 the configuration is invalid · 5 the saved plan is stale ·
 64 wrong usage · 130 interrupted`;
+
+const ACCOUNTS_HELP = "names and globs; '!name' excludes; none means all";
 
 interface ReportFlags {
   readonly format: Format;
@@ -69,8 +71,9 @@ function buildProgram(
 
   report(program.command('plan'))
     .description('the dry run: what would be created, deleted and held, and who would be affected')
-    .argument('[account...]', 'accounts to plan; none means all')
-    .option('--out <file>', 'save the plan for `apply --plan`')
+    .argument('[account...]', ACCOUNTS_HELP)
+    .option('--save <file>', 'save the plan for `apply --plan`')
+    .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())
     .option('--server <url>', 'ask a daemon, which knows the history; its token in $ROLECALL_HTTP_TOKEN')
     .option(
       '--detailed-exitcode',
@@ -79,19 +82,24 @@ function buildProgram(
     .action(
       async (
         names: string[],
-        flags: ReportFlags & { out?: string; server?: string; detailedExitcode?: true },
+        flags: ReportFlags & { save?: string; out?: string; server?: string; detailedExitcode?: true },
       ) => {
         const { plan } = await import('./plan.ts');
-        const options = { ...flags, detailedExitcode: flags.detailedExitcode === true };
+        const options = {
+          ...flags,
+          save: flags.save ?? flags.out,
+          detailedExitcode: flags.detailedExitcode === true,
+        };
         setStatus(await plan(await environment(), config(), names, options));
       },
     );
 
   report(program.command('apply'))
     .description('plan, show the plan, ask, carry it out, verify')
-    .argument('[account...]', 'accounts to apply; none means all')
+    .argument('[account...]', "names and globs; '!name' excludes; needed when there are several accounts")
+    .option('--all', 'apply all accounts')
     .option('--yes', 'do not ask')
-    .option('--plan <file>', 'carry out a plan that `plan --out` saved; refused when it no longer matches')
+    .option('--plan <file>', 'carry out a plan that `plan --save` saved; refused when it no longer matches')
     .option('--allow-held', 'exit 0 when all that is left is held')
     .option('--accept-shrink', 'believe lists that look incomplete (suspicious_shrink, suspicious_list)')
     .option('--accept-no-history', 'delete although the store holds no earlier lists (no_history)')
@@ -108,6 +116,7 @@ function buildProgram(
           format: flags.format,
           output: flags.output,
           yes: flags.yes === true,
+          all: flags.all === true,
           planFile: flags.plan,
           allowHeld: flags.allowHeld === true,
           lockTimeoutMs: flags.lockTimeout,
@@ -167,7 +176,7 @@ function buildProgram(
 
   report(program.command('usage'))
     .description('each skill and role with how many people have it')
-    .argument('[account...]', 'none means all')
+    .argument('[account...]', ACCOUNTS_HELP)
     .action(async (names: string[], flags: ReportFlags) => {
       const { usage } = await import('./usage.ts');
       setStatus(await usage(await environment(), config(), names, flags));
@@ -201,7 +210,7 @@ function buildProgram(
   program
     .command('doctor')
     .description('try each account: address, TLS, token, account id, lists; the store; the schedules')
-    .argument('[account...]', 'none means all')
+    .argument('[account...]', ACCOUNTS_HELP)
     .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json']).default('text'))
     .option('--output <file>', 'write the report to a file')
     .action(async (names: string[], flags: { format: 'text' | 'json'; output?: string }) => {
@@ -253,6 +262,7 @@ function buildProgram(
 
 interface ApplyFlags extends ReportFlags {
   readonly yes?: true;
+  readonly all?: true;
   readonly plan?: string;
   readonly allowHeld?: true;
   readonly acceptShrink?: true;

@@ -4,9 +4,10 @@ import { ConfigError, ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
-import { errorsOf, pick, warnOf } from './accounts.ts';
+import { errorsOf, warnOf } from './accounts.ts';
 import { say } from './console.ts';
 import type { Environment } from './environment.ts';
+import { selectAccounts } from './select-accounts.ts';
 
 /** A daemon reads the lists of each account, which takes its time. */
 const TIMEOUT_MS = 600_000;
@@ -26,7 +27,7 @@ export async function planRemotely(
   const { service, accounts, issues } = loaded;
   if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(issues));
   warnOf(issues);
-  const picked = pick(accounts, names).map(({ name }) => name);
+  const picked = selectAccounts(accounts, names).map(({ name }) => name);
   const token = await environment.httpToken(service, TOKEN_VARIABLE);
   if (token === null) {
     throw new UsageError(`plan --server needs the daemon’s token: set ${TOKEN_VARIABLE}`);

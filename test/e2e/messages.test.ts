@@ -118,7 +118,7 @@ const CASES: readonly Case[] = [
     trouble: 'a saved plan that is out of date',
     async given(s) {
       await s.run(['plan']);
-      await s.run(['plan', '--out', 'saved.json']);
+      await s.run(['plan', '--save', 'saved.json']);
       s.sandbox.addSkill('acme', 'Fortran');
     },
     args: ['apply', '--yes', '--plan', 'saved.json'],

@@ -178,7 +178,7 @@ test('the exit status and the report are those of a plan that was made here', as
   expect(readFileSync(join(desk.folder, 'plan.md'), 'utf8')).toMatch(/^#+ .*acme[^]*Zig/m);
 
   // A plan that a daemon gave can be carried out where the tokens are.
-  expect(await statusOf('acme', '--out', 'plan.json')).toBe(0);
+  expect(await statusOf('acme', '--save', 'plan.json')).toBe(0);
   s.configure('skills: [Go, Zig]');
   const applied = await s.run(['apply', '--plan', join(desk.folder, 'plan.json'), '--allow-held']);
   expect(applied.status).toBe(0);
@@ -246,7 +246,7 @@ test.each(NO_PLANS)('an answer that is %s is no plan', async (_, status, text) =
   const impostor = await startRecorder(status, text);
   const s = await scene({ file: 'skills: [Go]' });
   const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
-  const result = await s.run(['plan', '--server', impostor.url, '--out', 'plan.json'], { env });
+  const result = await s.run(['plan', '--server', impostor.url, '--save', 'plan.json'], { env });
   expect(result).toMatchObject({
     status: 1,
     stdout: '',

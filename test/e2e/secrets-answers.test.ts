@@ -37,7 +37,7 @@ test('nothing that a service quotes is printed, stored or told', { timeout: 90_0
   expect(new Set(parrot.authorizations())).toEqual(new Set([`Bearer ${CANARY}`]));
 
   for (const command of [
-    ['plan', '--format', 'json', '--out', 'saved.json'],
+    ['plan', '--format', 'json', '--save', 'saved.json'],
     ['plan', '--format', 'markdown'],
     ['doctor'],
     ['usage'],
