@@ -1,6 +1,7 @@
 // Where a command's words go: data to stdout or a file, everything else to stderr; colour on a terminal only.
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { visible, visibleLines } from '../report/visible.ts';
@@ -43,11 +44,16 @@ export interface Output {
   close(): Promise<void>;
 }
 
-export function openOutput({ format, output }: OutputOptions): Output {
+/** Opens the sink. With `keepExisting` a file that exists already is refused. */
+export function openOutput({
+  format,
+  output,
+  keepExisting = false,
+}: OutputOptions & { readonly keepExisting?: boolean }): Output {
   const toTerminal = output === undefined && process.stdout.isTTY;
   const parts: string[] = [];
   // Tried before anything is done: a report must not be lost after a run for a mistyped path.
-  if (output !== undefined) tryToOpen(output);
+  if (output !== undefined) (keepExisting ? refuseExisting : tryToOpen)(output);
   return {
     render: {
       format,
@@ -62,7 +68,7 @@ export function openOutput({ format, output }: OutputOptions): Output {
     async close() {
       if (output === undefined) return;
       try {
-        await writeFile(output, parts.join(''));
+        await writeFile(output, parts.join(''), { flag: keepExisting && !isDevice(output) ? 'wx' : 'w' });
       } catch (error) {
         await write(process.stdout, parts.join(''));
         throw new StoreError(
@@ -86,6 +92,23 @@ export function terminalRender(): Output['render'] {
 
 function columnsOf(stream: NodeJS.WriteStream): number {
   return stream.columns || 100;
+}
+
+function refuseExisting(file: string): void {
+  if (isDevice(file)) return;
+  if (existsSync(file)) {
+    throw new UsageError(`${file} exists and was not changed; use --force to replace it`);
+  }
+  try {
+    accessSync(dirname(file), constants.W_OK);
+  } catch (error) {
+    throw new UsageError(`cannot write ${file} (${reasonOf(error)}); check the path of --output`);
+  }
+}
+
+/** A terminal or a pipe has nothing that could be lost. */
+function isDevice(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() === false;
 }
 
 function tryToOpen(file: string): void {

@@ -166,10 +166,12 @@ function buildProgram(
 
   program
     .command('dump')
-    .description('print an account file made from what the account holds now')
+    .description('print the file of an account with what the account contains now as its skills and roles')
     .argument('<account>', 'an account whose file names its address and token')
-    .option('--output <file>', 'write it to a file')
-    .action(async (name: string, flags: { output?: string }) => {
+    .addOption(new Option('--write', 'change the file in place').conflicts(['output', 'force']))
+    .option('--output <file>', 'write it to a file that does not exist yet')
+    .option('--force', 'let --output replace a file')
+    .action(async (name: string, flags: { output?: string; force?: true; write?: true }) => {
       const { dump } = await import('./dump.ts');
       setStatus(await dump(await environment(), config(), name, flags));
     });

@@ -1,5 +1,4 @@
 // rolecall usage: each skill and role with how many people have it. Only reads.
-import { readLists } from '../app/observe.ts';
 import { describeFailure } from '../app/run-result.ts';
 import type { AccountUsage } from '../core/usage.ts';
 import { accountUsage } from '../core/usage.ts';
@@ -10,6 +9,7 @@ import { openOutput, sayFailure } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
+import { openReading } from './read-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
 export async function usage(
@@ -18,15 +18,15 @@ export async function usage(
   names: readonly string[],
   options: OutputOptions,
 ): Promise<ExitStatus> {
-  const { service, accounts } = await loadAccounts(environment, configFile, names);
+  const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const readable = await environment.openReadable(service);
+  const reading = await openReading(environment, configuration, service);
   try {
     const exits: ExitStatus[] = [];
     const usages = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
       try {
-        const reader = await readable.service.reader(settingsOf(account), signals);
-        return [accountUsage(account.name, await readLists(reader))];
+        const { observed } = await reading.read(settingsOf(account), signals);
+        return [accountUsage(account.name, observed)];
       } catch (error) {
         const failure = describeFailure(error);
         sayFailure(account.name, failure);
@@ -39,7 +39,7 @@ export async function usage(
     await output.close();
     return signals.stop.aborted ? EXIT.interrupted : combine(exits);
   } finally {
-    await readable.close();
+    await reading.close();
     signals.release();
   }
 }

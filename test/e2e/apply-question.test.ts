@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { arrayOf, type RunJson, type Scene, scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal, type TerminalOptions } from '../support/terminal.ts';
 
+// eslint-disable-next-line no-control-regex
+const ESCAPES = /\u001B\[[0-9;?]*[A-Za-z]/g;
 const PEOPLE = [{ id: 'p1', skills: ['Old'] }];
 
 /** An account with a create, and a delete that one person loses. The dry run gives the store its history. */
@@ -22,7 +24,7 @@ async function drifted(options: Parameters<typeof scene>[0] = {}): Promise<Scene
 async function ask(s: Scene, args: readonly string[], options: TerminalOptions) {
   const env = { [tokenVariable('acme')]: TOKEN };
   const { status, output } = await onTerminal(s.folder, ['apply', ...args], { env, ...options });
-  return { status, output: output.replaceAll(/\u001B\[[0-9;?]*[A-Za-z]/g, '').replaceAll('\r', '') };
+  return { status, output: output.replaceAll(ESCAPES, '').replaceAll('\r', '') };
 }
 
 const report = (s: Scene, file: string): string => readFileSync(join(s.folder, file), 'utf8');

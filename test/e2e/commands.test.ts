@@ -78,7 +78,7 @@ test('the plan right after a dump is empty, whatever the names; odd ones go to p
     file: 'mode: apply',
   });
   const file = 'config/accounts/acme.yaml';
-  expect(await s.run(['dump', 'acme', '--output', file])).toMatchObject({ status: 0, stdout: '' });
+  expect(await s.run(['dump', 'acme', '--write'])).toMatchObject({ status: 0, stdout: '' });
   const text = readFileSync(join(s.folder, file), 'utf8');
   expect(text).toContain('accountId: "42"');
   expect(text).toContain('TOKEN_ACME');
