@@ -4,6 +4,7 @@ import { describeFailure } from '../app/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
+import { yamlQuoted } from '../core/yaml-text.ts';
 import { visible, visibleJson } from '../report/visible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { openOutput } from './console.ts';
@@ -153,7 +154,7 @@ function accountIdDetail(
 ): string {
   if (listed === null) return 'nothing listed carries an account id; the first create will tell it';
   const expected = pinned ?? remembered;
-  if (expected === null) return `${listed}; pin it with accountId: ${JSON.stringify(listed)}`;
+  if (expected === null) return `${listed}; pin it with accountId: ${yamlQuoted(listed)}`;
   const by = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
   return listed === expected
     ? `${listed}, as ${by}`
