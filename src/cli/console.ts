@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { StoreError, UsageError } from '../core/errors.ts';
+import { hintedText, PROGRAM, programWith } from '../report/command-hints.ts';
 import { visible, visibleLines } from '../report/visible.ts';
 
 export type Format = 'text' | 'json' | 'markdown';
@@ -14,32 +15,50 @@ export interface OutputOptions {
   readonly output?: string | undefined;
 }
 
+let program = PROGRAM;
+
+/** From now on commands that are advised repeat the `--config` that was given. */
+export function repeatConfig(configFile: string): void {
+  program = programWith(configFile);
+}
+
+/** The text with the commands that it advises as they must be typed. */
+export function hinted(text: string): string {
+  return hintedText(text, program);
+}
+
 /** Says it on stderr; whatever it quotes commands neither a terminal nor a runner of CI. */
 export function say(text: string): void {
-  process.stderr.write(`${visibleLines(text)}\n`);
+  process.stderr.write(`${visibleLines(hinted(text))}\n`);
 }
 
 /** Says each warning on a line of its own. */
 export function sayWarnings(messages: readonly string[]): void {
-  for (const message of messages) process.stderr.write(`warning: ${visible(message)}\n`);
+  for (const message of messages) process.stderr.write(`warning: ${visible(hinted(message))}\n`);
 }
 
 /** Says why an account's work failed: a line, or one for each problem of its configuration. */
 export function sayFailure(account: string, { code, message }: { code: string; message: string }): void {
-  const shown = code === 'config_invalid' ? visibleLines(message) : visible(message);
+  const words = hinted(message);
+  const shown = code === 'config_invalid' ? visibleLines(words) : visible(words);
   process.stderr.write(`${visible(account)}: ${shown}\n`);
 }
 
 /** Says a line on stdout, in the same way. */
 export function answer(text: string): void {
-  process.stdout.write(`${visible(text)}\n`);
+  process.stdout.write(`${visible(hinted(text))}\n`);
 }
 
 /** A sink for reports: stdout, or the file of `--output`, written when closed. */
 export interface Output {
   /** Whether what is printed is shown on a terminal. */
   readonly isTerminal: boolean;
-  readonly render: { readonly format: Format; readonly colour: boolean; readonly width: number };
+  readonly render: {
+    readonly format: Format;
+    readonly colour: boolean;
+    readonly width: number;
+    readonly program: string;
+  };
   print(text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,6 +78,7 @@ export function openOutput({
       format,
       colour: toTerminal && wantsColour(),
       width: toTerminal ? columnsOf(process.stdout) : Number.POSITIVE_INFINITY,
+      program,
     },
     isTerminal: toTerminal,
     async print(text) {
@@ -87,6 +107,7 @@ export function terminalRender(): Output['render'] {
     format: 'text',
     colour: isTerminal && wantsColour(),
     width: isTerminal ? columnsOf(process.stderr) : Number.POSITIVE_INFINITY,
+    program,
   };
 }
 

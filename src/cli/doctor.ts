@@ -6,6 +6,7 @@ import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
 import { visible, visibleJson } from '../report/visible.ts';
+import { count } from '../report/wording.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { openOutput } from './console.ts';
 import type { ConfiguredAccount, Environment, Session } from './environment.ts';
@@ -130,7 +131,7 @@ async function examine(
       {
         ok: true,
         what: 'lists',
-        detail: `${observed.skill.length} skills, ${observed.role.length} roles, ${observed.resources.length} resources, all well-formed`,
+        detail: `${count(observed.skill.length, 'skill')}, ${count(observed.role.length, 'role')}, ${count(observed.resources.length, 'resource')}, all well-formed`,
       },
       ...observed.warnings.map((warning) => ({ ok: true, what: 'note', detail: warning.message })),
       {
@@ -152,13 +153,13 @@ function accountIdDetail(
   pinned: string | undefined,
   remembered: string | null,
 ): string {
-  if (listed === null) return 'nothing listed carries an account id; the first create will tell it';
+  if (listed === null) return 'nothing listed carries an account id; the answer to the first create shows it';
   const expected = pinned ?? remembered;
   if (expected === null) return `${listed}; pin it with accountId: ${yamlQuoted(listed)}`;
   const by = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
   return listed === expected
     ? `${listed}, as ${by}`
-    : `the token belongs to account ${listed}, but ${expected} is ${by}; mend the token, or the accountId in the file if the change is meant`;
+    : `the token belongs to account ${listed}, but ${expected} is ${by}; fix the token, or the accountId in the file if the change is intended`;
 }
 
 function toText({ title, findings }: Diagnosis): string {

@@ -9,6 +9,7 @@ import type { PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { visibleJson } from '../report/visible.ts';
+import { count } from '../report/wording.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput, progressLine, refuseDatabase } from './console.ts';
@@ -41,11 +42,11 @@ export async function plan(
   try {
     const progress = progressLine();
     let planned = 0;
-    progress.show(`planning ${accounts.length} account(s)…`);
+    progress.show(`planning ${count(accounts.length, 'account')}…`);
     const plans = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
       const { result } = await planOne(account, session, signals);
       planned += 1;
-      progress.show(`planned ${planned} of ${accounts.length} accounts…`);
+      progress.show(`planned ${planned} of ${count(accounts.length, 'account')}…`);
       return result;
     });
     progress.clear();

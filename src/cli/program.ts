@@ -1,10 +1,12 @@
 // The command line: names, options and help. Each command's work is imported only when it is asked for.
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import type { Format } from './console.ts';
-import { FORMATS } from './console.ts';
+import { FORMATS, repeatConfig } from './console.ts';
+import { visible } from '../report/visible.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
+import { duration, port, positive } from './option-values.ts';
 
 const EXIT_HELP = `
 Exit status: 0 done · 1 something failed · 2 there are operations to apply (plan --detailed-exitcode, apply not
@@ -33,6 +35,7 @@ export async function runCommand(
     (await import('./completion.ts')).addCompletion(program);
   else program.command('completion').argument('<bash|zsh|fish>').description('shell completion');
   try {
+    refuseUnknownCommand(program, argv);
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -40,6 +43,22 @@ export async function runCommand(
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
   return status;
+}
+
+/** The library answers an unknown command beside `--help`, and `help` of one, with help and success. */
+function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
+  const words = argv.filter((word) => word !== '--help' && word !== '-h');
+  if (words.length === argv.length && !words.includes('help')) return;
+  const { operands } = program.parseOptions(words);
+  const name = operands[0] === 'help' ? operands[1] : operands[0];
+  const isKnown = program.commands.some(
+    (command) => command.name() === name || command.aliases().includes(name ?? ''),
+  );
+  if (name === undefined || isKnown || name === 'help') return;
+  program.error(`error: unknown command '${visible(name)}'`, {
+    code: 'commander.unknownCommand',
+    exitCode: EXIT.usage,
+  });
 }
 
 function buildProgram(
@@ -54,7 +73,11 @@ function buildProgram(
     .addHelpText('after', EXIT_HELP)
     .showHelpAfterError('(rolecall --help shows all commands)')
     .exitOverride();
-  const config = (): string => program.opts<{ config: string }>().config;
+  const config = (): string => {
+    const file = program.opts<{ config: string }>().config;
+    if (program.getOptionValueSource('config') === 'cli') repeatConfig(file);
+    return file;
+  };
   const report = (command: Command): Command =>
     command
       .addOption(new Option('--format <format>', 'how to print it').choices(FORMATS).default('text'))
@@ -203,7 +226,7 @@ function buildProgram(
 
   report(program.command('show'))
     .description('one run: its plan, its operations, what came of each')
-    .argument('<run>', 'the id of a run, or the beginning of one')
+    .argument('<run>', 'the id of a run, the beginning of one, or `last`')
     .action(async (runId: string, flags: ReportFlags) => {
       const { show } = await import('./history.ts');
       setStatus(await show(await environment(), config(), runId, flags));
@@ -271,27 +294,4 @@ interface ApplyFlags extends ReportFlags {
   readonly acceptNoHistory?: true;
   readonly acceptOlderSource?: true;
   readonly lockTimeout: number;
-}
-
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-function duration(text: string): number {
-  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
-  const unit = match?.[2];
-  if (match === null || unit === undefined || !Object.hasOwn(UNITS, unit)) {
-    throw new InvalidArgumentError('write a duration as 500ms, 30s, 15m, 2h or 90d.');
-  }
-  return Number(match[1]) * UNITS[unit as keyof typeof UNITS];
-}
-
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('write a whole number from 1.');
-  return Number(text);
-}
-
-function port(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    throw new InvalidArgumentError('write a port from 0 to 65535.');
-  }
-  return Number(text);
 }
