@@ -16,6 +16,7 @@ import { openOutput, progressLine, say, sayFailure } from './console.ts';
 import type { ConfiguredAccount, Environment, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
+import { orJsonFailure } from './json-failure.ts';
 import { readSavedPlan } from './saved-plan.ts';
 import { accountNamed, known, selectAccounts } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
@@ -35,7 +36,11 @@ interface Applied {
   readonly report: RunDetail | null;
 }
 
-export async function apply(
+export async function apply(...args: Parameters<typeof applyAccounts>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'list', () => applyAccounts(...args));
+}
+
+async function applyAccounts(
   environment: Environment,
   configFile: string,
   names: readonly string[],

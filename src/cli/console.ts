@@ -63,6 +63,13 @@ export interface Output {
   close(): Promise<void>;
 }
 
+let reported = false;
+
+/** Whether a report was printed, or part of one. */
+export function hasReported(): boolean {
+  return reported;
+}
+
 /** Opens the sink. With `keepExisting` a file that exists already is refused. */
 export function openOutput({
   format,
@@ -82,6 +89,7 @@ export function openOutput({
     },
     isTerminal: toTerminal,
     async print(text) {
+      reported = true;
       if (output !== undefined) parts.push(text);
       else await write(process.stdout, text);
     },

@@ -12,6 +12,7 @@ import { openOutput } from './console.ts';
 import type { ConfiguredAccount, Environment, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
+import { orJsonFailure } from './json-failure.ts';
 import { listenForSignals } from './signals.ts';
 
 interface Finding {
@@ -22,11 +23,17 @@ interface Finding {
 
 interface Diagnosis {
   readonly title: string;
+  /** null for the store. */
+  readonly account: string | null;
   readonly findings: readonly Finding[];
   readonly exit: ExitStatus;
 }
 
-export async function doctor(
+export async function doctor(...args: Parameters<typeof examineAll>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'list', () => examineAll(...args));
+}
+
+async function examineAll(
   environment: Environment,
   configFile: string,
   names: readonly string[],
@@ -47,7 +54,9 @@ export async function doctor(
     }
     const output = openOutput({ format: options.format, output: options.output });
     await output.print(
-      options.format === 'json' ? `${visibleJson(diagnoses, 2)}\n` : diagnoses.map(toText).join('\n'),
+      options.format === 'json'
+        ? `${visibleJson(diagnoses.map(toJson), 2)}\n`
+        : diagnoses.map(toText).join('\n'),
     );
     await output.close();
     if (signals.stop.aborted) return EXIT.interrupted;
@@ -70,12 +79,12 @@ async function openStore(
     await session.checkStore();
     await session.verifyStore();
     const findings = [{ ok: true, what: 'store', detail: 'opens, can be written, and is not damaged' }];
-    return { session, diagnosis: { title, findings, exit: EXIT.done } };
+    return { session, diagnosis: { title, account: null, findings, exit: EXIT.done } };
   } catch (error) {
     await session?.close();
     const failure = describeFailure(error);
     const findings = [{ ok: false, what: 'store', detail: failure.message }];
-    return { session: null, diagnosis: { title, findings, exit: failureExit(failure.code) } };
+    return { session: null, diagnosis: { title, account: null, findings, exit: failureExit(failure.code) } };
   }
 }
 
@@ -108,7 +117,7 @@ async function examine(
       what: 'configuration',
       detail: formatConfigIssue(issue),
     }));
-    return { title, findings, exit: EXIT.invalidConfiguration };
+    return { title, account: account.name, findings, exit: EXIT.invalidConfiguration };
   }
   const next = await environment.nextTimes(settings.schedule, settings.timezone, 3);
   const findings: Finding[] = [
@@ -143,9 +152,14 @@ async function examine(
   } catch (error) {
     const failure = describeFailure(error);
     findings.push({ ok: false, what: 'service', detail: failure.message });
-    return { title, findings, exit: failureExit(failure.code) };
+    return { title, account: account.name, findings, exit: failureExit(failure.code) };
   }
-  return { title, findings, exit: findings.every(({ ok }) => ok) ? EXIT.done : EXIT.failed };
+  return {
+    title,
+    account: account.name,
+    findings,
+    exit: findings.every(({ ok }) => ok) ? EXIT.done : EXIT.failed,
+  };
 }
 
 function accountIdDetail(
@@ -160,6 +174,10 @@ function accountIdDetail(
   return listed === expected
     ? `${listed}, as ${by}`
     : `the token belongs to account ${listed}, but ${expected} is ${by}; fix the token, or the accountId in the file if the change is intended`;
+}
+
+function toJson({ title, account, findings, exit }: Diagnosis) {
+  return { schemaVersion: 1, title, account, findings, exit };
 }
 
 function toText({ title, findings }: Diagnosis): string {

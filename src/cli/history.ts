@@ -11,6 +11,7 @@ import { openOutput, say } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
+import { orJsonFailure } from './json-failure.ts';
 
 export interface HistoryOptions extends OutputOptions {
   readonly limit: number;
@@ -18,7 +19,11 @@ export interface HistoryOptions extends OutputOptions {
   readonly status?: string | undefined;
 }
 
-export async function history(
+export async function history(...args: Parameters<typeof listRuns>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'list', () => listRuns(...args));
+}
+
+async function listRuns(
   environment: Environment,
   configFile: string,
   account: string | undefined,
@@ -47,7 +52,11 @@ export async function history(
   }
 }
 
-export async function show(
+export async function show(...args: Parameters<typeof showRun>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'one', () => showRun(...args));
+}
+
+async function showRun(
   environment: Environment,
   configFile: string,
   runId: string,

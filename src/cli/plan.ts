@@ -16,6 +16,7 @@ import { openOutput, progressLine, refuseDatabase } from './console.ts';
 import type { ConfiguredAccount, Environment, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
+import { orJsonFailure } from './json-failure.ts';
 import { planRemotely } from './remote-plan.ts';
 import { listenForSignals } from './signals.ts';
 
@@ -27,7 +28,11 @@ export interface PlanOptions extends OutputOptions {
   readonly server?: string | undefined;
 }
 
-export async function plan(
+export async function plan(...args: Parameters<typeof planAccounts>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'list', () => planAccounts(...args));
+}
+
+async function planAccounts(
   environment: Environment,
   configFile: string,
   names: readonly string[],

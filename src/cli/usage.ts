@@ -1,5 +1,6 @@
 // rolecall usage: each skill and role with how many people have it. Only reads.
 import { describeFailure } from '../app/run-result.ts';
+import type { FailedPlan } from '../core/plan.ts';
 import type { AccountUsage } from '../core/usage.ts';
 import { accountUsage } from '../core/usage.ts';
 import { renderUsage } from '../report/usage-report.ts';
@@ -9,10 +10,11 @@ import { openOutput, sayFailure } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
+import { orJsonFailure } from './json-failure.ts';
 import { openReading } from './read-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
-export async function usage(
+async function readUsage(
   environment: Environment,
   configFile: string,
   names: readonly string[],
@@ -23,23 +25,31 @@ export async function usage(
   const reading = await openReading(environment, configuration, service);
   try {
     const exits: ExitStatus[] = [];
-    const usages = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
-      try {
-        const { observed } = await reading.read(settingsOf(account), signals);
-        return [accountUsage(account.name, observed)];
-      } catch (error) {
-        const failure = describeFailure(error);
-        sayFailure(account.name, failure);
-        exits.push(failureExit(failure.code));
-        return [] satisfies AccountUsage[];
-      }
-    });
+    const usages = await mapAccounts(
+      accounts,
+      service.daemon.maxRuns,
+      async (account): Promise<AccountUsage | FailedPlan> => {
+        try {
+          const { observed } = await reading.read(settingsOf(account), signals);
+          return accountUsage(account.name, observed);
+        } catch (error) {
+          const failure = describeFailure(error);
+          sayFailure(account.name, failure);
+          exits.push(failureExit(failure.code));
+          return { schemaVersion: 1, account: account.name, status: 'failed', error: failure };
+        }
+      },
+    );
     const output = openOutput(options);
-    await output.print(renderUsage(usages.flat(), output.render));
+    await output.print(renderUsage(usages, output.render));
     await output.close();
     return signals.stop.aborted ? EXIT.interrupted : combine(exits);
   } finally {
     await reading.close();
     signals.release();
   }
+}
+
+export async function usage(...args: Parameters<typeof readUsage>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'list', () => readUsage(...args));
 }
