@@ -26,6 +26,7 @@ export function createEnvironment(version: string): Environment {
       (await import('./config/collect-configuration.ts')).collectConfiguration(file),
     postJson: async (url, token, body, timeoutMs) =>
       (await import('./wire-remote.ts')).postJson(url, token, body, timeoutMs),
+    checkPlans: async (value) => (await import('./config/check-plans.ts')).checkPlans(value),
     commitOf: async (configuration, service) =>
       (await import('./wire-session.ts')).commitOf(configuration, service),
     async httpToken(service, variable) {

@@ -5,6 +5,7 @@ import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
+import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ConfigCommit, SecretRef, ServiceSettings } from '../core/settings.ts';
@@ -111,6 +112,10 @@ export interface Environment {
     body: string,
     timeoutMs: number,
   ): Promise<{ readonly status: number; readonly text: string }>;
+  /** The plans in what a server answered, or where the answer does not keep to the published schema. */
+  checkPlans(
+    value: unknown,
+  ): Promise<{ readonly plans: readonly PlanResult[] } | { readonly problem: string }>;
   /** Problems with the secrets that the configuration refers to; errors where an account may not use one. */
   checkSecrets(configuration: Configuration): Promise<readonly SecretIssue[]>;
   /** Opens the store and the connections. Throws StoreError. */

@@ -5,7 +5,8 @@ import type { Acceptance } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { journalBrokenAccount } from '../app/broken-account.ts';
 import { UsageError } from '../core/errors.ts';
-import type { PlanResult } from '../core/plan.ts';
+import type { FailedPlan, PlanResult } from '../core/plan.ts';
+import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { visibleJson } from '../report/visible.ts';
@@ -26,6 +27,8 @@ export interface PlanOptions extends OutputOptions {
   readonly detailedExitcode: boolean;
   /** The address of a daemon that plans instead. */
   readonly server?: string | undefined;
+  /** Whether accounts that the daemon does not have yet fail the command. */
+  readonly newAccounts?: 'ok' | 'fail';
 }
 
 export async function plan(...args: Parameters<typeof planAccounts>): Promise<ExitStatus> {
@@ -71,10 +74,17 @@ async function report(plans: readonly PlanResult[], options: PlanOptions): Promi
   return combine(
     plans.map((result) =>
       result.status === 'failed'
-        ? failureExit(result.error.code)
+        ? isUnplannedAddition(result, options)
+          ? EXIT.done
+          : failureExit(result.error.code)
         : planExit(result, options.detailedExitcode),
     ),
   );
+}
+
+/** An account that a pull request adds: the daemon can plan it once its own configuration has it. */
+function isUnplannedAddition({ error }: FailedPlan, { server, newAccounts = 'ok' }: PlanOptions): boolean {
+  return server !== undefined && newAccounts === 'ok' && error.code === UNKNOWN_ACCOUNT;
 }
 
 export interface PlannedAccount {

@@ -1,11 +1,11 @@
 // The command line: names, options and help. Each command's work is imported only when it is asked for.
 import { Command, CommanderError, Option } from 'commander';
-import type { Format } from './console.ts';
 import { FORMATS, repeatConfig } from './console.ts';
 import { visible } from '../report/visible.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
+import type { ApplyFlags, PlanFlags, ReportFlags } from './flags.ts';
 import { duration, port, positive } from './option-values.ts';
 
 const EXIT_HELP = `
@@ -14,11 +14,6 @@ answered with “yes”) · 3 the policy held or blocked something · 4 the conf
 64 wrong usage · 130 interrupted`;
 
 const ACCOUNTS_HELP = "names and globs; '!name' excludes; none means all";
-
-interface ReportFlags {
-  readonly format: Format;
-  readonly output?: string;
-}
 
 /** Parses the arguments and runs the command. Resolves with the exit status. */
 export async function runCommand(
@@ -98,24 +93,27 @@ function buildProgram(
     .option('--save <file>', 'save the plan for `apply --plan`')
     .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())
     .option('--server <url>', 'ask a daemon, which knows the history; its token in $ROLECALL_HTTP_TOKEN')
+    .addOption(
+      new Option(
+        '--new-accounts <what>',
+        'with --server: whether accounts that the daemon does not have fail',
+      )
+        .choices(['ok', 'fail'])
+        .default('ok'),
+    )
     .option(
       '--detailed-exitcode',
       'exit 2 when there are operations, 3 when something is only held or blocked',
     )
-    .action(
-      async (
-        names: string[],
-        flags: ReportFlags & { save?: string; out?: string; server?: string; detailedExitcode?: true },
-      ) => {
-        const { plan } = await import('./plan.ts');
-        const options = {
-          ...flags,
-          save: flags.save ?? flags.out,
-          detailedExitcode: flags.detailedExitcode === true,
-        };
-        setStatus(await plan(await environment(), config(), names, options));
-      },
-    );
+    .action(async (names: string[], flags: PlanFlags) => {
+      const { plan } = await import('./plan.ts');
+      const options = {
+        ...flags,
+        save: flags.save ?? flags.out,
+        detailedExitcode: flags.detailedExitcode === true,
+      };
+      setStatus(await plan(await environment(), config(), names, options));
+    });
 
   report(program.command('apply'))
     .description('plan, show the plan, ask, carry it out, verify')
@@ -283,15 +281,4 @@ function buildProgram(
     });
 
   return program;
-}
-
-interface ApplyFlags extends ReportFlags {
-  readonly yes?: true;
-  readonly all?: true;
-  readonly plan?: string;
-  readonly allowHeld?: true;
-  readonly acceptShrink?: true;
-  readonly acceptNoHistory?: true;
-  readonly acceptOlderSource?: true;
-  readonly lockTimeout: number;
 }

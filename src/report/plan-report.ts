@@ -1,5 +1,6 @@
 // What `plan` prints, and what `apply` shows before it asks: one document for each account.
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
+import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import { LIST_GUARDS } from '../core/shrink.ts';
 import {
   heldSection,
@@ -52,6 +53,16 @@ export function planReport(plans: readonly PlanResult[]): Report {
 
 function planDocument(plan: PlanResult): ReportDocument {
   const title = [code(plan.account)];
+  if (plan.status === 'failed' && plan.error.code === UNKNOWN_ACCOUNT) {
+    return {
+      title,
+      status: { word: 'new, not planned', tone: 'warn' },
+      headline: [],
+      lines: messageLines(plan.error.message),
+      facts: [],
+      sections: [],
+    };
+  }
   if (plan.status === 'failed') {
     return {
       title,
