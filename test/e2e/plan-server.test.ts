@@ -210,7 +210,7 @@ test('without the right token there is no plan, and without any token nobody is 
   const unset = await ask([], {});
   expect(unset).toMatchObject({
     status: 1,
-    stdout: '',
+    stdout: expect.stringContaining('"secret_missing"'),
     stderr: expect.stringContaining('ROLECALL_HTTP_TOKEN'),
   });
   desk.write('config/rolecall.yaml', '{}');
