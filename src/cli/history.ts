@@ -101,7 +101,13 @@ async function findRun(reader: JournalReader, wanted: string): Promise<string | 
     .slice(0, MOST_LISTED)
     .map((each) => `  ${each.id}  ${each.account}  ${each.status}  ${each.startedAt}`);
   const rest = runs.length > MOST_LISTED ? ['  … and more'] : [];
-  say([`error: several runs have an id that begins with ${shown}:`, ...rows, ...rest].join('\n'));
+  say(
+    [
+      `error: several runs have an id that begins with ${shown}; write more of it (\`rolecall history\` lists all runs):`,
+      ...rows,
+      ...rest,
+    ].join('\n'),
+  );
   return null;
 }
 
