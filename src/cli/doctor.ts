@@ -23,7 +23,7 @@ interface Finding {
 
 interface Diagnosis {
   readonly title: string;
-  /** null for the store. */
+  /** null for the store and the service. */
   readonly account: string | null;
   readonly findings: readonly Finding[];
   readonly exit: ExitStatus;
@@ -91,7 +91,9 @@ async function openStore(
 /** The service's own secrets, when there is something to say of them. */
 function ownSecrets(secrets: readonly SecretIssue[]): Diagnosis[] {
   const findings = secrets.filter(({ account }) => account === undefined).map(secretNote);
-  return findings.length === 0 ? [] : [{ title: 'secrets of the service', findings, exit: EXIT.done }];
+  return findings.length === 0
+    ? []
+    : [{ title: 'secrets of the service', account: null, findings, exit: EXIT.done }];
 }
 
 function secretNote(issue: SecretIssue): Finding {

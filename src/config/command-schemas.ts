@@ -53,7 +53,7 @@ export const doctorSchema = z
     z.strictObject({
       schemaVersion,
       title: z.string().describe('What was examined, for people.'),
-      account: z.string().nullable().describe('Name of the account; null for the store.'),
+      account: z.string().nullable().describe('Name of the account; null for the store and the service.'),
       findings: z.array(
         z.strictObject({
           ok: z.boolean(),
