@@ -1,6 +1,7 @@
 // The composition root of commands that read accounts and journal no run: the connections, and the store if it exists.
 import { existsSync } from 'node:fs';
 import { rememberThrottle } from './app/run-result.ts';
+import { StoreError } from './core/errors.ts';
 import type { Readable, RetryAfterOptions } from './cli/environment.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import { systemClock } from './wire-clock.ts';
@@ -32,10 +33,15 @@ export async function openReadable(
   };
 }
 
-/** These commands make no store: before the first run there is nothing to obey. */
+/** These commands make no store, and can do without one: then no earlier answer is known that they must obey. */
 async function journalOf(file: string) {
   if (!existsSync(file)) return null;
   const { openStore } = await import('./store/store.ts');
-  const store = openStore(file, { mustExist: true });
-  return { ...store.journal, close: () => store.close() };
+  try {
+    const store = openStore(file, { mustExist: true });
+    return { ...store.journal, close: () => store.close() };
+  } catch (error) {
+    if (error instanceof StoreError) return null;
+    throw error;
+  }
 }

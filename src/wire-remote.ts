@@ -2,8 +2,15 @@
 import type { Secret } from './core/secret.ts';
 import { openRoutes } from './service/routes.ts';
 import { request } from './service/undici.ts';
+import { ServiceError } from './core/errors.ts';
 
-/** Sends JSON with a bearer token; redirects are not followed. Rejects when no whole answer came within the time, with ServiceError when the proxy is none. */
+/** No plan of all the accounts that a daemon takes is larger. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Sends JSON with a bearer token; redirects are not followed. Rejects when no complete answer came within the time, with
+ * ServiceError when the proxy is not a valid URL or the answer is too large.
+ */
 export async function postJson(
   url: URL,
   token: Secret,
@@ -23,7 +30,19 @@ export async function postJson(
       },
       body,
     });
-    return { status: response.statusCode, text: await response.body.text() };
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) {
+        throw new ServiceError(
+          'malformed',
+          `the daemon at ${url.host} sent more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB, which no answer of a daemon has`,
+        );
+      }
+      chunks.push(chunk);
+    }
+    return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') };
   } finally {
     await routes.close();
   }

@@ -4,7 +4,6 @@ import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/
 import type { Configuration, Session } from './cli/environment.ts';
 import type { Journal, ReadableService } from './core/ports.ts';
 import type { Outbox } from './core/outbox.ts';
-import type { Secret } from './core/secret.ts';
 import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
 import type { Connections } from './service/connections.ts';
 import type { RequestObserver } from './service/requests.ts';

@@ -1,6 +1,17 @@
 // The composition root: what the commands are given. With wire-session.ts and wire-daemon.ts the only place that knows
 // every room. Heavy rooms are imported only when a command needs them.
+import type { AccountMemory } from './app/read-account.ts';
 import type { Environment } from './cli/environment.ts';
+import type { CheckoutPlace } from './config/service-layers.ts';
+import type { ServiceSettings } from './core/settings.ts';
+
+/** With `source.git` the accounts are in the checkout that the daemon of this store keeps. */
+async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | undefined> {
+  const git = service.source?.git;
+  if (git === undefined) return undefined;
+  const { checkoutRoot, placeOfCheckout } = await import('./config/checkout-folder.ts');
+  return await placeOfCheckout(checkoutRoot(service), git.path);
+}
 
 export function createEnvironment(version: string): Environment {
   const environment: Environment = {
@@ -8,17 +19,14 @@ export function createEnvironment(version: string): Environment {
     async loadConfiguration(file) {
       const { loadConfiguration } = await import('./config/load-configuration.ts');
       const loaded = await loadConfiguration(file);
-      const git = loaded.service?.source?.git;
-      if (loaded.service === undefined || git === undefined) return loaded;
-      // The accounts stand in the checkout that the daemon of this store keeps.
-      const { checkoutRoot, placeOfCheckout } = await import('./config/checkout-folder.ts');
-      const checkout = await placeOfCheckout(checkoutRoot(loaded.service), git.path);
+      const checkout = loaded.service === undefined ? undefined : await checkoutOf(loaded.service);
       return checkout === undefined ? loaded : await loadConfiguration(file, { checkout });
     },
     collectConfiguration: async (file) =>
       (await import('./config/collect-configuration.ts')).collectConfiguration(file),
     postJson: async (url, token, body, timeoutMs) =>
       (await import('./wire-remote.ts')).postJson(url, token, body, timeoutMs),
+    checkPlans: async (value) => (await import('./config/check-plans.ts')).checkPlans(value),
     commitOf: async (configuration, service) =>
       (await import('./wire-session.ts')).commitOf(configuration, service),
     async httpToken(service, variable) {
@@ -37,13 +45,25 @@ export function createEnvironment(version: string): Environment {
     async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
       const { openStore } = await import('./store/store.ts');
       const store = openStore(service.store, { readOnly: !mayBeNew });
-      return { reader: store.reader, desk: store.desk, close: () => store.close() };
+      const memory: AccountMemory = {
+        accountState: (account) => store.journal.accountState(account),
+        foreignAccount: (account, remoteAccountId, listed) =>
+          store.journal.foreignAccount(account, remoteAccountId, listed),
+        claimant: (claim) => store.reader.claimant(claim),
+      };
+      return { reader: store.reader, desk: store.desk, memory, close: () => store.close() };
     },
     backupStore: async (service, file) =>
       (await import('./store/backup.ts')).backupStore(service.store, file),
     openReadable: async (service, options) =>
       (await import('./wire-readable.ts')).openReadable(version, service, options),
-    accountFileText: async (input) => (await import('./config/account-file-text.ts')).accountFileText(input),
+    async dumpAccount(configFile, service, account, contents) {
+      const { dumpAccount } = await import('./config/account-file-on-disk.ts');
+      const checkout = await checkoutOf(service);
+      return await dumpAccount({ configFile, account, checkout }, contents);
+    },
+    replaceAccountFile: async (file, before, text) =>
+      (await import('./config/account-file-on-disk.ts')).replaceAccountFile(file, before, text),
     nextTimes: async (schedule, timezone, count) =>
       (await import('./daemon/cron.ts')).nextTimes(schedule, timezone, count, Date.now()),
     async startSandbox({ dataFile, seedFile, faultsFile, port, accounts }) {

@@ -142,7 +142,8 @@ function heldIds({ resources }: ObservedCatalog, kinds: readonly Kind[]): Readon
   return new Set(holdings.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
 }
 
-function keysOf(observed: ObservedCatalog): ReadonlySet<EntryKey> {
+/** The keys of all listed entries. */
+export function keysOf(observed: ObservedCatalog): ReadonlySet<EntryKey> {
   return new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
 }
 

@@ -31,18 +31,23 @@ const FREE: Word = { verdict: 'free', warnings: [] };
 const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /**
- * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock. Throws
- * LargeAccount where the reader is limited.
+ * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
+ * `accept` is what the apply that it is the preview of accepts. Throws LargeAccount where the reader is limited.
  */
-export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise<RunResult> {
+export async function dryRun(
+  request: AccountRequest,
+  deps: DryRunDeps,
+  accept: Acceptance = ACCEPT_NOTHING,
+): Promise<RunResult> {
   const runId = deps.newRunId();
   await beginRun(runId, request, deps, 'plan');
   let reader: ServiceReader | null = null;
   try {
     reader = await deps.service.reader(request.settings, request.signals);
     const observation = await observe(reader, runId, request, deps);
-    const { plan } = await planAccount(observation, ACCEPT_NOTHING, request, deps);
-    await recordPlan(runId, observation, plan, request, deps);
+    const { plan } = await planAccount(observation, accept, request, deps);
+    // Only a run that writes makes lists that shrank the good ones: a preview that accepts them may be answered “no”.
+    await recordPlan(runId, { observation, plan, good: observation.implausible === null }, request, deps);
     // The daemon's own dry run says that nothing waits for approval any more; anybody else's changes nothing there.
     const pending = request.trigger === 'cli' ? {} : { pending: null };
     return await endRun(runId, { status: plan.status, plan, traffic: reader.traffic(), ...pending }, deps);
@@ -117,7 +122,7 @@ async function runLocked(
       planned = await planAccount(observation, { ...options.accept, shrink: true }, request, deps);
     }
     const { plan } = planned;
-    await recordPlan(runId, observation, plan, request, deps);
+    await recordPlan(runId, { observation, plan, good: plan.status !== 'blocked' }, request, deps);
     await options.onPlan?.(plan, runId);
 
     const pause = await inheritedPause(observation, request, deps);
@@ -211,8 +216,11 @@ async function beginRun(
 /** The snapshot before anything is written, and the plan. Lists that a guard refuses never become the good ones. */
 async function recordPlan(
   runId: string,
-  observation: Observation,
-  plan: Plan,
+  {
+    observation,
+    plan,
+    good,
+  }: { readonly observation: Observation; readonly plan: Plan; readonly good: boolean },
   { settings }: AccountRequest,
   { journal }: DryRunDeps,
 ): Promise<void> {
@@ -223,7 +231,7 @@ async function recordPlan(
     phase: 'before',
     takenAtMs: observation.takenAtMs,
     observed: observation.observed,
-    good: plan.status !== 'blocked',
+    good,
     missing: observation.missing,
   });
   await journal.recordPlan(runId, plan);

@@ -131,7 +131,7 @@ function vanishedNames(
     })
     .map(({ kind, name }) => ({
       code: 'vanished',
-      message: `the ${kind} “${name}” was there in the course of the run and is not there at its end; the next run judges it`,
+      message: `the ${kind} “${name}” was listed or created during the run and is missing from the list at its end; the next run judges it`,
       kind,
       name,
     }));
@@ -160,7 +160,7 @@ function appearedEntries(
       .filter(({ name }) => !isProtected.some((matches) => matches(name)))
       .map(({ id, name }) => ({
         code: 'appeared',
-        message: `the ${kind} “${name}” (${id}) was made by somebody else while the run was under way; the next run judges it`,
+        message: `the ${kind} “${name}” (${id}) is listed now and was not when the run was planned: somebody created it, or the list was incomplete; the next run judges it`,
         kind,
         name,
         remoteId: id,

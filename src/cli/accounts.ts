@@ -1,9 +1,10 @@
 // Which accounts a command is about, and their configuration or the reason why there is none.
 import type { ConfigIssue } from '../core/errors.ts';
-import { ConfigError, formatConfigIssue, UsageError } from '../core/errors.ts';
+import { ConfigError, formatConfigIssue } from '../core/errors.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { sayWarnings } from './console.ts';
 import type { Configuration, ConfiguredAccount, Environment } from './environment.ts';
+import { selectAccounts } from './select-accounts.ts';
 
 export interface Loaded {
   readonly configuration: Configuration;
@@ -11,7 +12,10 @@ export interface Loaded {
   readonly accounts: readonly ConfiguredAccount[];
 }
 
-/** Loads the configuration and picks the named accounts, or all. Throws ConfigError when there is no service file. */
+/**
+ * Loads the configuration and selects accounts by names, globs and exclusions; without any, all of them. Throws
+ * ConfigError when there is no service file.
+ */
 export async function loadAccounts(
   environment: Environment,
   configFile: string,
@@ -21,7 +25,7 @@ export async function loadAccounts(
   const { service, accounts } = configuration;
   if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(configuration.issues));
   warnOf(configuration.issues);
-  return { configuration, service, accounts: pick(accounts, names) };
+  return { configuration, service, accounts: selectAccounts(accounts, names) };
 }
 
 /** Says the warnings among the problems of a configuration. */
@@ -37,17 +41,6 @@ export function errorsOf(issues: readonly ConfigIssue[]): ConfigIssue[] {
 export function settingsOf(account: ConfiguredAccount): NonNullable<ConfiguredAccount['settings']> {
   if (account.settings === undefined) throw new ConfigError(errorsOf(account.issues));
   return account.settings;
-}
-
-/** The named accounts, or all. Throws UsageError for a name that there is not. */
-export function pick(accounts: readonly ConfiguredAccount[], names: readonly string[]): ConfiguredAccount[] {
-  if (names.length === 0) return [...accounts];
-  return [...new Set(names)].map((name) => {
-    const account = accounts.find((candidate) => candidate.name === name);
-    if (account !== undefined) return account;
-    const known = accounts.map((candidate) => candidate.name).join(', ');
-    throw new UsageError(`there is no account ${JSON.stringify(name)}; the accounts are: ${known || 'none'}`);
-  });
 }
 
 /**

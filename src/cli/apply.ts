@@ -10,13 +10,15 @@ import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
+import { askToApply } from './ask-to-apply.ts';
 import type { Output, OutputOptions } from './console.ts';
-import { canAsk, confirm, openOutput, progressLine, say, sayFailure } from './console.ts';
+import { openOutput, progressLine, say, sayFailure } from './console.ts';
 import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
-import { planOne } from './plan.ts';
-import { agreedPlan, readSavedPlan } from './saved-plan.ts';
+import { orJsonFailure } from './json-failure.ts';
+import { readSavedPlan } from './saved-plan.ts';
+import { accountNamed, known, selectAccounts } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
 export interface ApplyOptions extends OutputOptions, RetryAfterOptions {
@@ -24,6 +26,8 @@ export interface ApplyOptions extends OutputOptions, RetryAfterOptions {
   readonly allowHeld: boolean;
   readonly lockTimeoutMs: number;
   readonly planFile?: string | undefined;
+  /** Whether every account was asked for. */
+  readonly all?: boolean;
   readonly accept: Acceptance;
 }
 
@@ -32,35 +36,34 @@ interface Applied {
   readonly report: RunDetail | null;
 }
 
-export async function apply(
+export async function apply(...args: Parameters<typeof applyAccounts>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'list', () => applyAccounts(...args));
+}
+
+async function applyAccounts(
   environment: Environment,
   configFile: string,
   names: readonly string[],
   options: ApplyOptions,
 ): Promise<ExitStatus> {
   const asks = !options.yes && options.planFile === undefined;
-  if (asks && !canAsk()) {
-    throw new UsageError(
-      'there is no terminal to ask on; look at `rolecall plan` first, then use --yes, or --plan with a saved plan',
-    );
-  }
   const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile);
-  const { configuration, service, accounts } = await loadAccounts(
-    environment,
-    configFile,
-    saved === null || names.length > 0 ? names : [...saved.keys()],
-  );
+  const loaded = await loadAccounts(environment, configFile, []);
+  const { configuration, service } = loaded;
+  const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
+  const output = openOutput(options);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const session = await environment.openSession(configuration, service, options);
-  const output = openOutput(options);
   try {
-    const expected =
-      saved === null
-        ? asks
-          ? await previewAndAsk(accounts, session, signals, output)
-          : new Map<string, AgreedPlan | null>()
-        : agreedPlans(accounts, saved);
-    if (expected === null) return signals.stop.aborted ? EXIT.interrupted : EXIT.done;
+    const consent = asks
+      ? await askToApply({ accounts, session, signals, accept: options.accept }, output)
+      : { agreed: saved === null ? new Map<string, AgreedPlan | null>() : agreedPlans(accounts, saved) };
+    if ('exit' in consent) {
+      if (options.format === 'json') await output.print(await reportOf(consent.runIds, session, output));
+      if (consent.refusal !== undefined) throw consent.refusal;
+      return consent.exit;
+    }
+    const expected = consent.agreed;
     const progress = progressLine();
     const applied = await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
       applyOne(account, session, signals, options, {
@@ -73,7 +76,8 @@ export async function apply(
     );
     progress.clear();
     const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
-    await output.print(renderRunReports(reports, output.render));
+    if (reports.length > 0 || options.format === 'json')
+      await output.print(renderRunReports(reports, output.render));
     // Where no run could be journaled the store has said its trouble already.
     if (reports.length > 0) await session.prune();
     return combine(applied.map(({ exit }) => exit));
@@ -84,36 +88,42 @@ export async function apply(
   }
 }
 
+/** The accounts that the command names. Writing to several takes names, globs or `--all`. Throws UsageError. */
+function accountsToApply(
+  accounts: readonly ConfiguredAccount[],
+  names: readonly string[],
+  saved: ReadonlyMap<string, AgreedPlan | null> | null,
+  all: boolean,
+): ConfiguredAccount[] {
+  if (all && names.some((name) => !name.startsWith('!'))) {
+    throw new UsageError(
+      "--all and names exclude each other; use one of them, and exclusions such as '!eu-test'",
+    );
+  }
+  if (saved !== null) {
+    const wanted = names.filter((name) => !name.startsWith('!'));
+    const planned = [...saved.keys()].map((name) => accountNamed(accounts, name));
+    return selectAccounts(wanted.length === 0 ? planned : accounts, names);
+  }
+  if (names.length === 0 && !all && accounts.length > 1) {
+    throw new UsageError(
+      `apply needs the accounts to write to: names, globs such as 'eu-*', or --all; ${known(accounts)}`,
+    );
+  }
+  return selectAccounts(accounts, names);
+}
+
 async function show(output: Output, plans: Parameters<typeof renderPlans>[0]): Promise<void> {
   await output.print(renderPlans(plans, output.render));
 }
 
-/** Shows every plan and asks once. Resolves with the digests that the answer was about, or null for a no. */
-async function previewAndAsk(
-  accounts: readonly ConfiguredAccount[],
-  session: Session,
-  signals: RunSignals,
-  output: Output,
-): Promise<ReadonlyMap<string, AgreedPlan | null> | null> {
-  const plans = await mapAccounts(accounts, 8, (account) =>
-    planOne(account, session, session.planning, signals),
+/** The dry runs, where nothing else was run: JSON is a list of runs whatever the answer was. */
+async function reportOf(runIds: readonly string[], session: Session, output: Output): Promise<string> {
+  const runs = await Promise.all(runIds.map((id) => session.reader.run(id)));
+  return renderRunReports(
+    runs.flatMap((run) => (run === null ? [] : [run])),
+    output.render,
   );
-  if (output.render.format === 'json')
-    process.stderr.write(renderPlans(plans, { ...output.render, format: 'text' }));
-  else await show(output, plans);
-  const agreed = new Map(plans.map((plan) => [plan.account, agreedPlan(plan)] as const));
-  const writes = plans.reduce(
-    (sum, plan) => sum + (plan.status === 'planned' ? plan.operations.length : 0),
-    0,
-  );
-  if (writes === 0) return agreed;
-  const isConfirmed = await confirm(
-    `Carry out ${writes} operation${writes === 1 ? '' : 's'}? A delete cannot be taken back.`,
-    signals.stop,
-  );
-  if (isConfirmed) return agreed;
-  say('Nothing was written.');
-  return null;
 }
 
 function agreedPlans(

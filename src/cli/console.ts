@@ -1,8 +1,10 @@
 // Where a command's words go: data to stdout or a file, everything else to stderr; colour on a terminal only.
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { StoreError, UsageError } from '../core/errors.ts';
+import { hintedText, PROGRAM, programWith } from '../report/command-hints.ts';
 import { visible, visibleLines } from '../report/visible.ts';
 
 export type Format = 'text' | 'json' | 'markdown';
@@ -13,53 +15,88 @@ export interface OutputOptions {
   readonly output?: string | undefined;
 }
 
+let program = PROGRAM;
+
+/** From now on commands that are advised repeat the `--config` that was given. */
+export function repeatConfig(configFile: string): void {
+  program = programWith(configFile);
+}
+
+/** The text with the commands that it advises as they must be typed. */
+export function hinted(text: string): string {
+  return hintedText(text, program);
+}
+
 /** Says it on stderr; whatever it quotes commands neither a terminal nor a runner of CI. */
 export function say(text: string): void {
-  process.stderr.write(`${visibleLines(text)}\n`);
+  process.stderr.write(`${visibleLines(hinted(text))}\n`);
 }
 
 /** Says each warning on a line of its own. */
 export function sayWarnings(messages: readonly string[]): void {
-  for (const message of messages) process.stderr.write(`warning: ${visible(message)}\n`);
+  for (const message of messages) process.stderr.write(`warning: ${visible(hinted(message))}\n`);
 }
 
 /** Says why an account's work failed: a line, or one for each problem of its configuration. */
 export function sayFailure(account: string, { code, message }: { code: string; message: string }): void {
-  const shown = code === 'config_invalid' ? visibleLines(message) : visible(message);
+  const words = hinted(message);
+  const shown = code === 'config_invalid' ? visibleLines(words) : visible(words);
   process.stderr.write(`${visible(account)}: ${shown}\n`);
 }
 
 /** Says a line on stdout, in the same way. */
 export function answer(text: string): void {
-  process.stdout.write(`${visible(text)}\n`);
+  process.stdout.write(`${visible(hinted(text))}\n`);
 }
 
 /** A sink for reports: stdout, or the file of `--output`, written when closed. */
 export interface Output {
-  readonly render: { readonly format: Format; readonly colour: boolean; readonly width: number };
+  /** Whether what is printed is shown on a terminal. */
+  readonly isTerminal: boolean;
+  readonly render: {
+    readonly format: Format;
+    readonly colour: boolean;
+    readonly width: number;
+    readonly program: string;
+  };
   print(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
-export function openOutput({ format, output }: OutputOptions): Output {
+let reported = false;
+
+/** Whether a report was printed, or part of one. */
+export function hasReported(): boolean {
+  return reported;
+}
+
+/** Opens the sink. With `keepExisting` a file that exists already is refused. */
+export function openOutput({
+  format,
+  output,
+  keepExisting = false,
+}: OutputOptions & { readonly keepExisting?: boolean }): Output {
   const toTerminal = output === undefined && process.stdout.isTTY;
   const parts: string[] = [];
   // Tried before anything is done: a report must not be lost after a run for a mistyped path.
-  if (output !== undefined) tryToOpen(output);
+  if (output !== undefined) (keepExisting ? refuseExisting : tryToOpen)(output);
   return {
     render: {
       format,
       colour: toTerminal && wantsColour(),
-      width: toTerminal ? process.stdout.columns || 100 : 100,
+      width: toTerminal ? columnsOf(process.stdout) : Number.POSITIVE_INFINITY,
+      program,
     },
+    isTerminal: toTerminal,
     async print(text) {
+      reported = true;
       if (output !== undefined) parts.push(text);
       else await write(process.stdout, text);
     },
     async close() {
       if (output === undefined) return;
       try {
-        await writeFile(output, parts.join(''));
+        await writeFile(output, parts.join(''), { flag: keepExisting && !isDevice(output) ? 'wx' : 'w' });
       } catch (error) {
         await write(process.stdout, parts.join(''));
         throw new StoreError(
@@ -69,6 +106,38 @@ export function openOutput({ format, output }: OutputOptions): Output {
       }
     },
   };
+}
+
+/** How a report is printed on the terminal that shows the questions. */
+export function terminalRender(): Output['render'] {
+  const isTerminal = process.stderr.isTTY;
+  return {
+    format: 'text',
+    colour: isTerminal && wantsColour(),
+    width: isTerminal ? columnsOf(process.stderr) : Number.POSITIVE_INFINITY,
+    program,
+  };
+}
+
+function columnsOf(stream: NodeJS.WriteStream): number {
+  return stream.columns || 100;
+}
+
+function refuseExisting(file: string): void {
+  if (isDevice(file)) return;
+  if (existsSync(file)) {
+    throw new UsageError(`${file} exists and was not changed; use --force to replace it`);
+  }
+  try {
+    accessSync(dirname(file), constants.W_OK);
+  } catch (error) {
+    throw new UsageError(`cannot write ${file} (${reasonOf(error)}); check the path of --output`);
+  }
+}
+
+/** A terminal or a pipe has nothing that could be lost. */
+function isDevice(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() === false;
 }
 
 function tryToOpen(file: string): void {
@@ -117,13 +186,24 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Asks on the terminal; only the whole word `yes` is a yes. */
-export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+export type Answer = 'yes' | 'no' | 'interrupted';
+
+/** Asks on the terminal; only the complete word `yes` agrees. Ctrl-C and an aborted signal interrupt. */
+export async function confirm(question: string, signal: AbortSignal): Promise<Answer> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return (await terminal.question(`${question} Only “yes” is accepted: `, { signal })).trim() === 'yes';
-  } catch {
-    return false;
+    const interrupted = new Promise<Answer>((resolve) => {
+      terminal.once('SIGINT', () => resolve('interrupted'));
+      // The end of the input (Ctrl-D) agrees to nothing, and never answers the question either.
+      terminal.once('close', () => resolve('no'));
+    });
+    const answered = terminal
+      .question(`${question} Only “yes” is accepted: `, { signal })
+      .then((answer): Answer => (answer.trim() === 'yes' ? 'yes' : 'no'))
+      .catch((): Answer => (signal.aborted ? 'interrupted' : 'no'));
+    const answer = await Promise.race([answered, interrupted]);
+    if (answer === 'interrupted') process.stderr.write('\n');
+    return answer;
   } finally {
     terminal.close();
   }

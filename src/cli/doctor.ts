@@ -4,12 +4,15 @@ import { describeFailure, rememberThrottle } from '../app/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
+import { yamlQuoted } from '../core/yaml-text.ts';
 import { visible, visibleJson } from '../report/visible.ts';
+import { count } from '../report/wording.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { openOutput } from './console.ts';
 import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
+import { orJsonFailure } from './json-failure.ts';
 import { listenForSignals } from './signals.ts';
 
 interface Finding {
@@ -20,11 +23,17 @@ interface Finding {
 
 interface Diagnosis {
   readonly title: string;
+  /** null for the store and the service. */
+  readonly account: string | null;
   readonly findings: readonly Finding[];
   readonly exit: ExitStatus;
 }
 
-export async function doctor(
+export async function doctor(...args: Parameters<typeof examineAll>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'list', () => examineAll(...args));
+}
+
+async function examineAll(
   environment: Environment,
   configFile: string,
   names: readonly string[],
@@ -45,7 +54,9 @@ export async function doctor(
     }
     const output = openOutput({ format: options.format, output: options.output });
     await output.print(
-      options.format === 'json' ? `${visibleJson(diagnoses, 2)}\n` : diagnoses.map(toText).join('\n'),
+      options.format === 'json'
+        ? `${visibleJson(diagnoses.map(toJson), 2)}\n`
+        : diagnoses.map(toText).join('\n'),
     );
     await output.close();
     if (signals.stop.aborted) return EXIT.interrupted;
@@ -69,19 +80,21 @@ async function openStore(
     await session.checkStore();
     await session.verifyStore();
     const findings = [{ ok: true, what: 'store', detail: 'opens, can be written, and is not damaged' }];
-    return { session, diagnosis: { title, findings, exit: EXIT.done } };
+    return { session, diagnosis: { title, account: null, findings, exit: EXIT.done } };
   } catch (error) {
     await session?.close();
     const failure = describeFailure(error);
     const findings = [{ ok: false, what: 'store', detail: failure.message }];
-    return { session: null, diagnosis: { title, findings, exit: failureExit(failure.code) } };
+    return { session: null, diagnosis: { title, account: null, findings, exit: failureExit(failure.code) } };
   }
 }
 
 /** The service's own secrets, when there is something to say of them. */
 function ownSecrets(secrets: readonly SecretIssue[]): Diagnosis[] {
   const findings = secrets.filter(({ account }) => account === undefined).map(secretNote);
-  return findings.length === 0 ? [] : [{ title: 'secrets of the service', findings, exit: EXIT.done }];
+  return findings.length === 0
+    ? []
+    : [{ title: 'secrets of the service', account: null, findings, exit: EXIT.done }];
 }
 
 function secretNote(issue: SecretIssue): Finding {
@@ -107,7 +120,7 @@ async function examine(
       what: 'configuration',
       detail: formatConfigIssue(issue),
     }));
-    return { title, findings, exit: EXIT.invalidConfiguration };
+    return { title, account: account.name, findings, exit: EXIT.invalidConfiguration };
   }
   const next = await environment.nextTimes(settings.schedule, settings.timezone, 3);
   const findings: Finding[] = [
@@ -130,7 +143,7 @@ async function examine(
       {
         ok: true,
         what: 'lists',
-        detail: `${observed.skill.length} skills, ${observed.role.length} roles, ${observed.resources.length} resources, all well-formed`,
+        detail: `${count(observed.skill.length, 'skill')}, ${count(observed.role.length, 'role')}, ${count(observed.resources.length, 'resource')}, all well-formed`,
       },
       ...observed.warnings.map((warning) => ({ ok: true, what: 'note', detail: warning.message })),
       {
@@ -143,9 +156,14 @@ async function examine(
     const failure = describeFailure(error);
     await rememberThrottle(account.name, error, session.planning);
     findings.push({ ok: false, what: 'service', detail: failure.message });
-    return { title, findings, exit: failureExit(failure.code) };
+    return { title, account: account.name, findings, exit: failureExit(failure.code) };
   }
-  return { title, findings, exit: findings.every(({ ok }) => ok) ? EXIT.done : EXIT.failed };
+  return {
+    title,
+    account: account.name,
+    findings,
+    exit: findings.every(({ ok }) => ok) ? EXIT.done : EXIT.failed,
+  };
 }
 
 function accountIdDetail(
@@ -153,13 +171,17 @@ function accountIdDetail(
   pinned: string | undefined,
   remembered: string | null,
 ): string {
-  if (listed === null) return 'nothing listed carries an account id; the first create will tell it';
+  if (listed === null) return 'nothing listed carries an account id; the answer to the first create shows it';
   const expected = pinned ?? remembered;
-  if (expected === null) return `${listed}; pin it with accountId: ${JSON.stringify(listed)}`;
+  if (expected === null) return `${listed}; pin it with accountId: ${yamlQuoted(listed)}`;
   const by = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
   return listed === expected
     ? `${listed}, as ${by}`
-    : `the token belongs to account ${listed}, but ${expected} is ${by}; mend the token, or the accountId in the file if the change is meant`;
+    : `the token belongs to account ${listed}, but ${expected} is ${by}; fix the token, or the accountId in the file if the change is intended`;
+}
+
+function toJson({ title, account, findings, exit }: Diagnosis) {
+  return { schemaVersion: 1, title, account, findings, exit };
 }
 
 function toText({ title, findings }: Diagnosis): string {

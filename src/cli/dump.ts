@@ -1,46 +1,71 @@
-// rolecall dump: an account file made from what the account holds now; how an existing account is taken over.
-import { readLists } from '../app/observe.ts';
+// rolecall dump: an account's file with what the account contains now; how an account is adopted, and drift accepted.
 import { describeFailure } from '../app/run-result.ts';
-import { listedAccountId } from '../core/identity.ts';
+import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { loadAccounts, settingsOf } from './accounts.ts';
-import { openOutput, sayFailure, sayWarnings } from './console.ts';
+import { openOutput, say, sayFailure, sayWarnings } from './console.ts';
 import type { Environment, RetryAfterOptions } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT, failureExit } from './exit-status.ts';
+import { openReading } from './read-accounts.ts';
+import { accountNamed } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
+
+export interface DumpOptions {
+  readonly output?: string | undefined;
+  /** Whether `output` may replace a file. */
+  readonly force?: boolean;
+  /** Whether the account's own file is replaced. */
+  readonly write?: boolean;
+}
 
 export async function dump(
   environment: Environment,
   configFile: string,
   name: string,
-  options: { readonly output?: string | undefined } & RetryAfterOptions,
+  options: DumpOptions & RetryAfterOptions,
 ): Promise<ExitStatus> {
-  const { service, accounts } = await loadAccounts(environment, configFile, [name]);
-  const [account] = accounts;
-  if (account === undefined) return EXIT.usage;
+  const { configuration, service, accounts } = await loadAccounts(environment, configFile, []);
+  const account = accountNamed(accounts, name);
   const settings = settingsOf(account);
+  if (options.write === true && service.source !== undefined) {
+    throw new UsageError(
+      `--write does not change the daemon’s checkout, where the file of ${name} is; dump with --output FILE, and commit that in the repository`,
+    );
+  }
+  const output =
+    options.write === true
+      ? null
+      : openOutput({ format: 'text', output: options.output, keepExisting: options.force !== true });
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const readable = await environment.openReadable(service, options);
+  const reading = await openReading(environment, configuration, service, options);
   try {
-    const observed = await readLists(await readable.service.reader(settings, signals));
+    const { observed, remoteAccountId } = await reading.read(settings, signals);
     sayWarnings(observed.warnings.map(({ message }) => message));
-    const text = await environment.accountFileText({
-      account: settings,
-      accountId: listedAccountId(observed) ?? settings.accountId ?? null,
-      skills: observed.skill.map((entry) => entry.name),
-      roles: observed.role.map((entry) => entry.name),
+    const { text, before, notes, errors } = await environment.dumpAccount(configFile, service, account, {
+      accountId: remoteAccountId,
+      names: {
+        skill: observed.skill.map((entry) => entry.name),
+        role: observed.role.map((entry) => entry.name),
+      },
+      policy: settings.policy,
     });
-    const output = openOutput({ format: 'text', output: options.output });
-    await output.print(text);
-    await output.close();
-    return EXIT.done;
+    for (const note of notes) say(`${name}: ${note}`);
+    if (output !== null) {
+      await output.print(text);
+      await output.close();
+    } else if (errors.length === 0) await environment.replaceAccountFile(account.file, before, text);
+    if (errors.length === 0) return EXIT.done;
+    say(`error: ${name}: the file would not be valid${output === null ? ', so it was not changed' : ''}:`);
+    for (const issue of errors) say(`error: ${formatConfigIssue(issue)}`);
+    return EXIT.invalidConfiguration;
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const failure = describeFailure(error);
     sayFailure(name, failure);
-    await readable.noteFailure(name, error);
+    await reading.noteFailure(name, error);
     return signals.stop.aborted ? EXIT.interrupted : failureExit(failure.code);
   } finally {
-    await readable.close();
+    await reading.close();
     signals.release();
   }
 }

@@ -1,8 +1,11 @@
 // What the commands are given. wire.ts makes it; a command knows core, app and report, and nothing of the rest.
+import type { AccountMemory } from '../app/read-account.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
+import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
+import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ConfigCommit, SecretRef, ServiceSettings } from '../core/settings.ts';
@@ -57,17 +60,22 @@ export interface Session {
   close(): Promise<void>;
 }
 
-export interface DumpInput {
-  readonly account: {
-    readonly region?: string;
-    readonly baseUrl: string;
-    readonly token: SecretRef;
-    readonly mode?: AccountSettings['mode'];
-    readonly schedule?: string;
-  };
+/** What an account contains, for its file. */
+export interface AccountContents {
   readonly accountId: string | null;
-  readonly skills: readonly string[];
-  readonly roles: readonly string[];
+  readonly names: Readonly<Record<Kind, readonly string[]>>;
+  readonly policy: AccountSettings['policy'];
+}
+
+/** An account's file with what the account contains now. */
+export interface DumpedAccount {
+  readonly text: string;
+  /** The text that it was made from. */
+  readonly before: string;
+  /** What changed besides the lists, and why. */
+  readonly notes: readonly string[];
+  /** Why the loader refuses the text; none when it does not. */
+  readonly errors: readonly ConfigIssue[];
 }
 
 export interface SandboxCommand {
@@ -117,6 +125,10 @@ export interface Environment {
     body: string,
     timeoutMs: number,
   ): Promise<{ readonly status: number; readonly text: string }>;
+  /** The plans in what a server answered, or where the answer does not keep to the published schema. */
+  checkPlans(
+    value: unknown,
+  ): Promise<{ readonly plans: readonly PlanResult[] } | { readonly problem: string }>;
   /** Problems with the secrets that the configuration refers to; errors where an account may not use one. */
   checkSecrets(configuration: Configuration): Promise<readonly SecretIssue[]>;
   /** Opens the store and the connections. Throws StoreError. */
@@ -129,12 +141,25 @@ export interface Environment {
   openJournal(
     service: ServiceSettings,
     options?: { readonly mayBeNew: boolean },
-  ): Promise<{ readonly reader: JournalReader; readonly desk: OperatorDesk; close(): Promise<void> }>;
+  ): Promise<{
+    readonly reader: JournalReader;
+    readonly desk: OperatorDesk;
+    readonly memory: AccountMemory;
+    close(): Promise<void>;
+  }>;
   /** Copies the store. Throws StoreError. */
   backupStore(service: ServiceSettings, file: string): Promise<{ bytes: number; runs: number }>;
   /** Reading without journaling a run, for commands that only ask. A store is used if there is one. */
   openReadable(service: ServiceSettings, options?: RetryAfterOptions): Promise<Readable>;
-  accountFileText(input: DumpInput): Promise<string>;
+  /** The account's file with what the account contains. Throws ConfigError when the file cannot be read. */
+  dumpAccount(
+    configFile: string,
+    service: ServiceSettings,
+    account: { readonly name: string; readonly file: string },
+    contents: AccountContents,
+  ): Promise<DumpedAccount>;
+  /** Replaces an account's file in one step, unless it is no longer what it was. Throws StoreError. */
+  replaceAccountFile(file: string, before: string, text: string): Promise<void>;
   /** The next times at which a schedule ticks. */
   nextTimes(schedule: string, timezone: string, count: number): Promise<readonly Date[]>;
   startSandbox(options: SandboxCommand): Promise<RunningSandbox>;

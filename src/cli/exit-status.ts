@@ -24,7 +24,7 @@ const PRECEDENCE: readonly ExitStatus[] = [
   EXIT.changes,
 ];
 
-/** With several accounts 1, then 4, then 5, then 3, then 2 wins; an interruption outweighs them. */
+/** The most severe status, in the order 1, 4, 5, 3, 2; an interruption outweighs them. */
 export function combine(statuses: readonly ExitStatus[]): ExitStatus {
   return PRECEDENCE.find((status) => statuses.includes(status)) ?? EXIT.done;
 }

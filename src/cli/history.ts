@@ -1,6 +1,7 @@
 // rolecall history and rolecall show: what the journal says. Asks the store only, never the service.
 import { RUN_STATUSES } from '../core/journal.ts';
 import type { RunStatus } from '../core/journal.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
 import { UsageError } from '../core/errors.ts';
 import { renderRuns } from '../report/history-report.ts';
 import { renderRun } from '../report/run-report.ts';
@@ -10,6 +11,7 @@ import { openOutput, say } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
+import { orJsonFailure } from './json-failure.ts';
 
 export interface HistoryOptions extends OutputOptions {
   readonly limit: number;
@@ -17,7 +19,11 @@ export interface HistoryOptions extends OutputOptions {
   readonly status?: string | undefined;
 }
 
-export async function history(
+export async function history(...args: Parameters<typeof listRuns>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'list', () => listRuns(...args));
+}
+
+async function listRuns(
   environment: Environment,
   configFile: string,
   account: string | undefined,
@@ -46,7 +52,11 @@ export async function history(
   }
 }
 
-export async function show(
+export async function show(...args: Parameters<typeof showRun>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'one', () => showRun(...args));
+}
+
+async function showRun(
   environment: Environment,
   configFile: string,
   runId: string,
@@ -55,13 +65,9 @@ export async function show(
   const { service } = await loadAccounts(environment, configFile, []);
   const journal = await environment.openJournal(service);
   try {
-    const run = await journal.reader.run(runId);
-    if (run === null) {
-      say(
-        `error: no run has the id ${JSON.stringify(runId)}, or several begin so; \`rolecall history\` lists them`,
-      );
-      return EXIT.failed;
-    }
+    const id = await findRun(journal.reader, runId);
+    const run = id === null ? null : await journal.reader.run(id);
+    if (run === null) return EXIT.failed;
     const output = openOutput(options);
     await output.print(renderRun(run, output.render));
     await output.close();
@@ -69,6 +75,40 @@ export async function show(
   } finally {
     await journal.close();
   }
+}
+
+/** Ids that begin alike are listed up to this many. */
+const MOST_LISTED = 20;
+
+/** The id of the run that is meant: an id, an unambiguous beginning of one, or `last`. Says why there is none. */
+async function findRun(reader: JournalReader, wanted: string): Promise<string | null> {
+  const runs =
+    wanted === 'last'
+      ? await reader.runs({ limit: 1 })
+      : await reader.runsBeginning(wanted.toLowerCase(), MOST_LISTED + 1);
+  const [run, ...others] = runs;
+  const shown = JSON.stringify(wanted);
+  if (run === undefined) {
+    say(
+      wanted === 'last'
+        ? 'error: no run is kept yet'
+        : `error: no run has the id ${shown}, and none begins so; \`rolecall history\` lists the runs`,
+    );
+    return null;
+  }
+  if (others.length === 0 || run.id === wanted) return run.id;
+  const rows = runs
+    .slice(0, MOST_LISTED)
+    .map((each) => `  ${each.id}  ${each.account}  ${each.status}  ${each.startedAt}`);
+  const rest = runs.length > MOST_LISTED ? ['  … and more'] : [];
+  say(
+    [
+      `error: several runs have an id that begins with ${shown}; write more of it (\`rolecall history\` lists all runs):`,
+      ...rows,
+      ...rest,
+    ].join('\n'),
+  );
+  return null;
 }
 
 function toStatus(text: string): RunStatus {

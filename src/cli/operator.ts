@@ -33,9 +33,7 @@ export async function approve(
       }
       case 'nothing_pending': {
         const last = record?.lastRun;
-        const state = last
-          ? `its last run (${last.id.slice(0, 8)}) ended ${last.status}`
-          : 'it has not run yet';
+        const state = last ? `its last run (${last.id}) ended ${last.status}` : 'it has not run yet';
         say(
           `error: no plan of ${account} waits for approval: ${state}; a run of the daemon in mode approve makes one`,
         );

@@ -1,30 +1,41 @@
 // rolecall plan: the dry run. What it is given cannot write to the service.
 import { writeFile } from 'node:fs/promises';
 import { dryRun } from '../app/reconcile.ts';
-import type { DryRunDeps } from '../app/request.ts';
+import type { Acceptance } from '../app/request.ts';
+import { ACCEPT_NOTHING } from '../app/request.ts';
 import { journalBrokenAccount } from '../app/broken-account.ts';
 import { UsageError } from '../core/errors.ts';
-import type { PlanResult } from '../core/plan.ts';
+import type { FailedPlan, PlanResult } from '../core/plan.ts';
+import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { visibleJson } from '../report/visible.ts';
+import { count } from '../report/wording.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput, progressLine, refuseDatabase } from './console.ts';
 import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
+import { orJsonFailure } from './json-failure.ts';
 import { planRemotely } from './remote-plan.ts';
 import { listenForSignals } from './signals.ts';
 
 export interface PlanOptions extends OutputOptions, RetryAfterOptions {
-  readonly out?: string | undefined;
+  /** The file for `apply --plan`. */
+  readonly save?: string | undefined;
   readonly detailedExitcode: boolean;
   /** The address of a daemon that plans instead. */
   readonly server?: string | undefined;
+  /** Whether accounts that the daemon does not have yet fail the command. */
+  readonly newAccounts?: 'ok' | 'fail';
 }
 
-export async function plan(
+export async function plan(...args: Parameters<typeof planAccounts>): Promise<ExitStatus> {
+  return await orJsonFailure(args[3], 'list', () => planAccounts(...args));
+}
+
+async function planAccounts(
   environment: Environment,
   configFile: string,
   names: readonly string[],
@@ -41,11 +52,11 @@ export async function plan(
   try {
     const progress = progressLine();
     let planned = 0;
-    progress.show(`planning ${accounts.length} account(s)…`);
+    progress.show(`planning ${count(accounts.length, 'account')}…`);
     const plans = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
-      const result = await planOne(account, session, session.planning, signals);
+      const { result } = await planOne(account, session, signals);
       planned += 1;
-      progress.show(`planned ${planned} of ${accounts.length} accounts…`);
+      progress.show(`planned ${planned} of ${count(accounts.length, 'account')}…`);
       return result;
     });
     progress.clear();
@@ -61,24 +72,37 @@ async function report(plans: readonly PlanResult[], options: PlanOptions): Promi
   const output = openOutput(options);
   await output.print(renderPlans(plans, output.render));
   await output.close();
-  if (options.out !== undefined) await save(options.out, plans);
+  if (options.save !== undefined) await save(options.save, plans);
   return combine(
     plans.map((result) =>
       result.status === 'failed'
-        ? failureExit(result.error.code)
+        ? isUnplannedAddition(result, options)
+          ? EXIT.done
+          : failureExit(result.error.code)
         : planExit(result, options.detailedExitcode),
     ),
   );
 }
 
-/** The plan of one account, or why there is none. */
+/** An account that a pull request adds: the daemon can plan it once its own configuration has it. */
+function isUnplannedAddition({ error }: FailedPlan, { server, newAccounts = 'ok' }: PlanOptions): boolean {
+  return server !== undefined && newAccounts === 'ok' && error.code === UNKNOWN_ACCOUNT;
+}
+
+export interface PlannedAccount {
+  readonly result: PlanResult;
+  readonly runId: string;
+}
+
+/** The plan of one account, or why there is none, with the dry run that is journaled of it. */
 export async function planOne(
   account: ConfiguredAccount,
   session: Session,
-  deps: DryRunDeps,
   signals: RunSignals,
-): Promise<PlanResult> {
-  const result =
+  accept: Acceptance = ACCEPT_NOTHING,
+): Promise<PlannedAccount> {
+  const deps = session.planning;
+  const { runId, plan, failure } =
     account.settings === undefined
       ? await journalBrokenAccount(
           account.name,
@@ -88,22 +112,18 @@ export async function planOne(
           session.commit,
           deps,
         )
-      : await dryRun(session.requestFor(account.settings, 'cli', signals), deps);
-  if (result.failure === null && result.plan !== null) return result.plan;
-  return {
-    schemaVersion: 1,
-    account: account.name,
-    status: 'failed',
-    error: result.failure ?? { code: 'internal', message: 'no plan was made' },
-  };
+      : await dryRun(session.requestFor(account.settings, 'cli', signals), deps, accept);
+  if (failure === null && plan !== null) return { runId, result: plan };
+  const error = failure ?? { code: 'internal', message: 'no plan was made' };
+  return { runId, result: { schemaVersion: 1, account: account.name, status: 'failed', error } };
 }
 
 async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
-  refuseDatabase(file, '--out');
+  refuseDatabase(file, '--save');
   try {
     await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: 0o600 });
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new UsageError(`cannot write ${file} (${reason}); check the path of --out`);
+    throw new UsageError(`cannot write ${file} (${reason}); check the path of --save`);
   }
 }

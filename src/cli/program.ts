@@ -1,20 +1,19 @@
 // The command line: names, options and help. Each command's work is imported only when it is asked for.
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import type { Format } from './console.ts';
-import { FORMATS } from './console.ts';
+import { Command, CommanderError, Option } from 'commander';
+import { FORMATS, repeatConfig } from './console.ts';
+import { visible } from '../report/visible.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
+import type { ApplyFlags, PlanFlags, ReportFlags, SendingFlags } from './flags.ts';
+import { duration, port, positive } from './option-values.ts';
 
 const EXIT_HELP = `
-Exit status: 0 done · 1 something failed · 2 there are operations to carry out (plan --detailed-exitcode) ·
-3 the policy held or blocked something · 4 the configuration is invalid · 5 the saved plan is stale ·
+Exit status: 0 done · 1 something failed · 2 there are operations to apply (plan --detailed-exitcode, apply not
+answered with “yes”) · 3 the policy held or blocked something · 4 the configuration is invalid · 5 the saved plan is stale ·
 64 wrong usage · 130 interrupted`;
 
-interface ReportFlags {
-  readonly format: Format;
-  readonly output?: string;
-}
+const ACCOUNTS_HELP = "names and globs; '!name' excludes; none means all";
 
 /** Parses the arguments and runs the command. Resolves with the exit status. */
 export async function runCommand(
@@ -31,6 +30,7 @@ export async function runCommand(
     (await import('./completion.ts')).addCompletion(program);
   else program.command('completion').argument('<bash|zsh|fish>').description('shell completion');
   try {
+    refuseUnknownCommand(program, argv);
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -38,6 +38,22 @@ export async function runCommand(
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
   return status;
+}
+
+/** The library answers an unknown command beside `--help`, and `help` of one, with help and success. */
+function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
+  const words = argv.filter((word) => word !== '--help' && word !== '-h');
+  if (words.length === argv.length && !words.includes('help')) return;
+  const { operands } = program.parseOptions(words);
+  const name = operands[0] === 'help' ? operands[1] : operands[0];
+  const isKnown = program.commands.some(
+    (command) => command.name() === name || command.aliases().includes(name ?? ''),
+  );
+  if (name === undefined || isKnown || name === 'help') return;
+  program.error(`error: unknown command '${visible(name)}'`, {
+    code: 'commander.unknownCommand',
+    exitCode: EXIT.usage,
+  });
 }
 
 function buildProgram(
@@ -52,7 +68,11 @@ function buildProgram(
     .addHelpText('after', EXIT_HELP)
     .showHelpAfterError('(rolecall --help shows all commands)')
     .exitOverride();
-  const config = (): string => program.opts<{ config: string }>().config;
+  const config = (): string => {
+    const file = program.opts<{ config: string }>().config;
+    if (program.getOptionValueSource('config') === 'cli') repeatConfig(file);
+    return file;
+  };
   const report = (command: Command): Command =>
     command
       .addOption(new Option('--format <format>', 'how to print it').choices(FORMATS).default('text'))
@@ -75,29 +95,39 @@ function buildProgram(
 
   sending(report(program.command('plan')))
     .description('the dry run: what would be created, deleted and held, and who would be affected')
-    .argument('[account...]', 'accounts to plan; none means all')
-    .option('--out <file>', 'save the plan for `apply --plan`')
+    .argument('[account...]', ACCOUNTS_HELP)
+    .option('--save <file>', 'save the plan for `apply --plan`')
+    .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())
     .option('--server <url>', 'ask a daemon, which knows the history; its token in $ROLECALL_HTTP_TOKEN')
+    .addOption(
+      new Option(
+        '--new-accounts <what>',
+        'with --server: whether accounts that the daemon does not have fail',
+      )
+        .choices(['ok', 'fail'])
+        .default('ok'),
+    )
     .option(
       '--detailed-exitcode',
       'exit 2 when there are operations, 3 when something is only held or blocked',
     )
-    .action(
-      async (
-        names: string[],
-        flags: ReportFlags & SendingFlags & { out?: string; server?: string; detailedExitcode?: true },
-      ) => {
-        const { plan } = await import('./plan.ts');
-        const options = { ...flags, ...retryAfter(flags), detailedExitcode: flags.detailedExitcode === true };
-        setStatus(await plan(await environment(), config(), names, options));
-      },
-    );
+    .action(async (names: string[], flags: PlanFlags) => {
+      const { plan } = await import('./plan.ts');
+      const options = {
+        ...flags,
+        ...retryAfter(flags),
+        save: flags.save ?? flags.out,
+        detailedExitcode: flags.detailedExitcode === true,
+      };
+      setStatus(await plan(await environment(), config(), names, options));
+    });
 
   sending(report(program.command('apply')))
     .description('plan, show the plan, ask, carry it out, verify')
-    .argument('[account...]', 'accounts to apply; none means all')
+    .argument('[account...]', "names and globs; '!name' excludes; needed when there are several accounts")
+    .option('--all', 'apply all accounts')
     .option('--yes', 'do not ask')
-    .option('--plan <file>', 'carry out a plan that `plan --out` saved; refused when it no longer matches')
+    .option('--plan <file>', 'carry out a plan that `plan --save` saved; refused when it no longer matches')
     .option('--allow-held', 'exit 0 when all that is left is held')
     .option('--accept-shrink', 'believe lists that look incomplete (suspicious_shrink, suspicious_list)')
     .option('--accept-no-history', 'delete although the store holds no earlier lists (no_history)')
@@ -114,6 +144,7 @@ function buildProgram(
           format: flags.format,
           output: flags.output,
           yes: flags.yes === true,
+          all: flags.all === true,
           planFile: flags.plan,
           allowHeld: flags.allowHeld === true,
           ...retryAfter(flags),
@@ -163,17 +194,19 @@ function buildProgram(
   }
 
   sending(program.command('dump'))
-    .description('print an account file made from what the account holds now')
+    .description('print the file of an account with what the account contains now as its skills and roles')
     .argument('<account>', 'an account whose file names its address and token')
-    .option('--output <file>', 'write it to a file')
-    .action(async (name: string, flags: SendingFlags & { output?: string }) => {
+    .addOption(new Option('--write', 'change the file in place').conflicts(['output', 'force']))
+    .option('--output <file>', 'write it to a file that does not exist yet')
+    .option('--force', 'let --output replace a file')
+    .action(async (name: string, flags: SendingFlags & { output?: string; force?: true; write?: true }) => {
       const { dump } = await import('./dump.ts');
       setStatus(await dump(await environment(), config(), name, { ...flags, ...retryAfter(flags) }));
     });
 
   sending(report(program.command('usage')))
     .description('each skill and role with how many people have it')
-    .argument('[account...]', 'none means all')
+    .argument('[account...]', ACCOUNTS_HELP)
     .action(async (names: string[], flags: ReportFlags & SendingFlags) => {
       const { usage } = await import('./usage.ts');
       setStatus(await usage(await environment(), config(), names, { ...flags, ...retryAfter(flags) }));
@@ -198,7 +231,7 @@ function buildProgram(
 
   report(program.command('show'))
     .description('one run: its plan, its operations, what came of each')
-    .argument('<run>', 'the id of a run, or the beginning of one')
+    .argument('<run>', 'the id of a run, the beginning of one, or `last`')
     .action(async (runId: string, flags: ReportFlags) => {
       const { show } = await import('./history.ts');
       setStatus(await show(await environment(), config(), runId, flags));
@@ -206,7 +239,7 @@ function buildProgram(
 
   sending(program.command('doctor'))
     .description('try each account: address, TLS, token, account id, lists; the store; the schedules')
-    .argument('[account...]', 'none means all')
+    .argument('[account...]', ACCOUNTS_HELP)
     .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json']).default('text'))
     .option('--output <file>', 'write the report to a file')
     .action(async (names: string[], flags: SendingFlags & { format: 'text' | 'json'; output?: string }) => {
@@ -256,44 +289,6 @@ function buildProgram(
   return program;
 }
 
-/** Of the commands that send requests to the service. */
-interface SendingFlags {
-  readonly ignoreRetryAfter?: true;
-}
-
 function retryAfter({ ignoreRetryAfter }: SendingFlags): { ignoreRetryAfter: boolean } {
   return { ignoreRetryAfter: ignoreRetryAfter === true };
-}
-
-interface ApplyFlags extends ReportFlags, SendingFlags {
-  readonly yes?: true;
-  readonly plan?: string;
-  readonly allowHeld?: true;
-  readonly acceptShrink?: true;
-  readonly acceptNoHistory?: true;
-  readonly acceptOlderSource?: true;
-  readonly lockTimeout: number;
-}
-
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-function duration(text: string): number {
-  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
-  const unit = match?.[2];
-  if (match === null || unit === undefined || !Object.hasOwn(UNITS, unit)) {
-    throw new InvalidArgumentError('write a duration as 500ms, 30s, 15m, 2h or 90d.');
-  }
-  return Number(match[1]) * UNITS[unit as keyof typeof UNITS];
-}
-
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('write a whole number from 1.');
-  return Number(text);
-}
-
-function port(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    throw new InvalidArgumentError('write a port from 0 to 65535.');
-  }
-  return Number(text);
 }

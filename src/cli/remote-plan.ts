@@ -4,9 +4,10 @@ import { ConfigError, ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
-import { errorsOf, pick, warnOf } from './accounts.ts';
+import { errorsOf, warnOf } from './accounts.ts';
 import { say } from './console.ts';
 import type { Environment } from './environment.ts';
+import { selectAccounts } from './select-accounts.ts';
 
 /** A daemon reads the lists of each account, which takes its time. */
 const TIMEOUT_MS = 600_000;
@@ -26,7 +27,7 @@ export async function planRemotely(
   const { service, accounts, issues } = loaded;
   if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(issues));
   warnOf(issues);
-  const picked = pick(accounts, names).map(({ name }) => name);
+  const picked = selectAccounts(accounts, names).map(({ name }) => name);
   const token = await environment.httpToken(service, TOKEN_VARIABLE);
   if (token === null) {
     throw new UsageError(`plan --server needs the daemon’s token: set ${TOKEN_VARIABLE}`);
@@ -80,13 +81,12 @@ async function ask(
     });
   const answer = parse(text);
   if (status !== 200) throw refusal(at, status, answer, token);
-  if (!isPlans(answer)) {
-    throw new ServiceError(
-      'malformed',
-      `${at} answered with something that is no plan; is it a rolecall daemon?`,
-    );
-  }
-  return answer;
+  const checked = await environment.checkPlans(answer);
+  if ('plans' in checked) return checked.plans;
+  throw new ServiceError(
+    'malformed',
+    `${at} answered with something that is no list of plans (${token.scrub(checked.problem)}); is it a rolecall daemon of this version?`,
+  );
 }
 
 function reasonOf(error: unknown): string {
@@ -95,12 +95,35 @@ function reasonOf(error: unknown): string {
   return 'code' in error ? String(error.code) : error.name;
 }
 
+/** What is nested deeper than any plan would exhaust the stack of whoever walks through it. */
+const DEEPEST = 64;
+
 function parse(text: string): unknown {
+  if (depthOf(text) > DEEPEST) return null;
   try {
     return JSON.parse(text);
   } catch {
     return null;
   }
+}
+
+/** How deep brackets are nested outside of strings. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let isString = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at];
+    if (isString) {
+      if (character === '\\') at += 1;
+      else if (character === '"') isString = false;
+    } else if (character === '"') isString = true;
+    else if (character === '[' || character === '{') {
+      depth += 1;
+      deepest = Math.max(deepest, depth);
+    } else if (character === ']' || character === '}') depth -= 1;
+  }
+  return deepest;
 }
 
 function refusal(at: string, status: number, answer: unknown, token: Secret): ServiceError {
@@ -117,17 +140,4 @@ function messageOf(answer: unknown): string | null {
   const { error } = answer;
   if (typeof error !== 'object' || error === null || !('message' in error)) return null;
   return String(error.message);
-}
-
-/** Whether an answer is a list of plans. The daemon is of this project, so that only its shape at the top is checked. */
-function isPlans(answer: unknown): answer is PlanResult[] {
-  return Array.isArray(answer) && answer.every(isPlan);
-}
-
-function isPlan(item: unknown): boolean {
-  if (typeof item !== 'object' || item === null) return false;
-  const plan: Partial<Record<string, unknown>> = { ...item };
-  if (plan['schemaVersion'] !== 1 || typeof plan['account'] !== 'string') return false;
-  if (plan['status'] === 'failed') return typeof plan['error'] === 'object' && plan['error'] !== null;
-  return ['operations', 'held', 'leftAlone', 'warnings'].every((key) => Array.isArray(plan[key]));
 }

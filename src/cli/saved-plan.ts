@@ -1,4 +1,4 @@
-// Reads what `plan --out` saved, for `apply --plan`.
+// Reads what `plan --save` saved, for `apply --plan`.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../core/errors.ts';
@@ -32,7 +32,7 @@ export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, A
     if (plans.has(row.account)) throw notAPlan(file, `it holds ${row.account} twice`);
     const isEdited = digest !== null && 'operations' in row && digestOf(row) !== digest;
     if (isEdited) {
-      say(`${row.account}: its plan in ${file} was changed after it was saved; save a new one with --out`);
+      say(`${row.account}: its plan in ${file} was changed after it was saved; save a new one with --save`);
     }
     plans.set(row.account, digest === null ? null : agreedTo(isEdited ? EDITED : digest, row as SavedPlan));
   }
@@ -87,5 +87,5 @@ function parse(file: string, text: string): unknown[] {
 }
 
 function notAPlan(file: string, why: string): UsageError {
-  return new UsageError(`${file} is not a plan that \`rolecall plan --out\` saved: ${why}`);
+  return new UsageError(`${file} is not a plan that \`rolecall plan --save\` saved: ${why}`);
 }

@@ -10,7 +10,7 @@ import {
 } from '../core/journal.ts';
 import { type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
 
-const kind = z.enum(['skill', 'role']).describe('Kind of the entry.');
+export const kind = z.enum(['skill', 'role']).describe('Kind of the entry.');
 const action = z.enum(['create', 'delete']);
 const count = z.int().min(0);
 const digest = z.string().describe('sha256:…');
@@ -78,10 +78,13 @@ const planSchema = z
   })
   .describe('The plan of one account.');
 
-const failedPlanSchema = z
+/** In place of what could not be made. */
+export const failedPlanSchema = z
   .strictObject({
     schemaVersion: z.literal(1),
-    account: z.string().describe('Name of the account in the configuration.'),
+    account: z
+      .string()
+      .describe('Name of the account in the configuration; empty when the failure is about no account.'),
     status: z.literal('failed'),
     error: z.strictObject({ code: z.string().describe('Stable.'), message: z.string() }),
   })
@@ -107,7 +110,7 @@ const operationRecordSchema = z.strictObject({
   finishedAt: time.nullable(),
 });
 
-const runRecordShape = {
+export const runRecordShape = {
   id: z.string().describe('UUIDv7.'),
   account: z.string(),
   remoteAccountId: z.string().nullable(),
@@ -137,13 +140,16 @@ const runRecordShape = {
 
 /** A run with its operations. */
 export const runSchema = z
-  .strictObject({
-    schemaVersion: z.literal(1),
-    ...runRecordShape,
-    operations: z.array(operationRecordSchema),
-    warnings: z.array(warningSchema),
-    plan: planSchema.nullable(),
-  })
+  .union([
+    z.strictObject({
+      schemaVersion: z.literal(1),
+      ...runRecordShape,
+      operations: z.array(operationRecordSchema),
+      warnings: z.array(warningSchema),
+      plan: planSchema.nullable(),
+    }),
+    failedPlanSchema,
+  ])
   .meta({
     title: 'rolecall run',
     description: 'One run, as `rolecall show --format json` and `apply` print it.',

@@ -30,7 +30,7 @@ export interface ServiceRead {
 export function readService(filePath: string, read: SourceRead): ServiceRead {
   const nothing = { secrets: [], defaults: {} };
   if ('issue' in read) {
-    const mend = read.missing ? '; run `rolecall init` to make it, or name another with --config' : '';
+    const mend = read.missing ? '; write it as the README shows, or name another file with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${mend}` }] };
   }
   const { variants = [], issues: syntaxIssues } = parseYaml(read.source);

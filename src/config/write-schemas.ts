@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { accountSchema, catalogSchema } from './account-schema.ts';
+import { doctorSchema, historySchema, usageSchema, validateSchema } from './command-schemas.ts';
 import { planResultSchema, runSchema } from './report-schemas.ts';
 import { serviceSchema } from './service-schema.ts';
 
@@ -17,6 +18,10 @@ export function schemaTexts(): ReadonlyMap<string, string> {
     'catalog.schema.json': catalogSchema,
     'plan.schema.json': planResultSchema,
     'run.schema.json': runSchema,
+    'history.schema.json': historySchema,
+    'usage.schema.json': usageSchema,
+    'validate.schema.json': validateSchema,
+    'doctor.schema.json': doctorSchema,
   };
   return new Map(
     Object.entries(schemas).map(([name, schema]) => {

@@ -3,6 +3,7 @@ import type { Kind, Policy } from './catalog.ts';
 import type { History } from './history.ts';
 import type { DeleteCounts, JudgedExtra } from './policy.ts';
 import type { HoldRule } from './plan.ts';
+import { yamlText } from './yaml-text.ts';
 
 interface Explanation {
   readonly reason: string;
@@ -14,6 +15,8 @@ interface Facts {
   readonly history: History;
   readonly counts: DeleteCounts;
   readonly frozen: string | null;
+  /** Ids of the people that the list of resources shows now. */
+  readonly listedPeople: ReadonlySet<string>;
 }
 
 /** One sentence per rule, in the order of the rules. */
@@ -59,6 +62,27 @@ export function people(count: number): string {
   return count === 1 ? '1 person' : `${count} people`;
 }
 
+/** A person may be missing from the list, or be listed without the field that says what they have. */
+function missingPeople(kind: Kind, holders: readonly string[], listedPeople: ReadonlySet<string>): string {
+  const absent = holders.filter((id) => !listedPeople.has(id));
+  const listed = holders.filter((id) => listedPeople.has(id));
+  const sentence = (ids: readonly string[], what: string): string[] =>
+    ids.length === 0
+      ? []
+      : [`${people(ids.length)} who had it ${ids.length === 1 ? 'is' : 'are'} ${what} (${someOf(ids)})`];
+  return [
+    ...sentence(absent, 'missing from the list of resources'),
+    ...sentence(
+      listed,
+      `listed without ${kind === 'skill' ? 'any field for skills' : 'any field for a role'}`,
+    ),
+  ].join('; ');
+}
+
+function someOf(ids: readonly string[]): string {
+  return `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? `, … and ${ids.length - 5} more` : ''}`;
+}
+
 function freeze(facts: Facts): Explanation {
   return {
     reason: `a freeze window is open (${facts.frozen ?? 'freeze'})`,
@@ -69,13 +93,13 @@ function freeze(facts: Facts): Explanation {
 function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): Explanation {
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
-  const approve = `approve it in approvedDeletes: { kind: ${kind}, name: ${JSON.stringify(extra.entry.name)}, expires: … }`;
+  const approve = `add { kind: ${kind}, name: ${yamlText(extra.entry.name)} } to approvedDeletes, with expires: YYYY-MM-DD for its last day`;
   const have = `${people(usedBy.length)} ${usedBy.length === 1 ? 'has' : 'have'} it`;
   switch (rule) {
     case 'in_use':
       return {
         reason: have,
-        release: `take it off those people, after which it goes by itself, or ${approve}`,
+        release: `take it off those people, and it is deleted by itself; or ${approve}`,
       };
     case 'rename':
       return usedBy.length === 0
@@ -85,22 +109,22 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
           }
         : {
             reason: `it is being renamed to “${extra.desiredName ?? ''}” and ${have}`,
-            release: `move those people to “${extra.desiredName ?? ''}” by hand, after which it goes by itself, or ${approve}`,
+            release: `move those people to “${extra.desiredName ?? ''}” by hand, and it is deleted by itself; or ${approve}`,
           };
     case 'suspected_rename':
       return {
         reason: `it looks like “${judged.nearName ?? ''}”, which the file asks for, and ${have}`,
-        release: `if it is a rename, add formerly: [${JSON.stringify(extra.entry.name)}] to ${JSON.stringify(judged.nearName ?? '')}; if not, ${approve}`,
+        release: `if it is a rename, write the new name as { name: ${yamlText(judged.nearName ?? '')}, formerly: [${yamlText(extra.entry.name)}] }; if not, ${approve}`,
       };
     case 'holders_missing':
       return {
-        reason: `${people(missingHolders.length)} who had it ${missingHolders.length === 1 ? 'is' : 'are'} missing from the list of resources (${missingHolders.slice(0, 5).join(', ')}${missingHolders.length > 5 ? `, … and ${missingHolders.length - 5} more` : ''})`,
-        release: 'wait until they are listed again, or for 24 hours after they went missing',
+        reason: missingPeople(kind, missingHolders, facts.listedPeople),
+        release: `wait until the lists show it again, or for 24 hours since it was first missing; or ${approve}`,
       };
     case 'too_new':
       return {
         reason: 'it has not been seen unused for as long as policy.unusedFor asks',
-        release: 'wait; it goes once it has been unused for that long',
+        release: 'wait; it is deleted once it has been unused for that long',
       };
     case 'empty_catalog':
       return {
@@ -115,7 +139,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
     case 'flapping':
       return {
         reason: 'rolecall deleted this name three times within 24 hours and it came back each time',
-        release: 'find out who or what creates it; it is judged anew once 24 hours have passed',
+        release: 'find out who or what creates it; it is judged again once 24 hours have passed',
       };
     case 'max_deletes':
       return {
@@ -124,8 +148,11 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
       };
     case 'max_deletes_per_day':
       return {
-        reason: `the plan would delete ${counts.total} after ${history.deletesLastDay} in the last 24 hours, more than policy.maxDeletesPerDay ${policy.maxDeletesPerDay}`,
-        release: 'wait, or raise policy.maxDeletesPerDay',
+        reason: `the plan would delete ${counts.total} after ${history.deletesLastDay} in the last 24 hours, together more than policy.maxDeletesPerDay ${policy.maxDeletesPerDay}`,
+        release:
+          counts.total > policy.maxDeletesPerDay
+            ? 'raise policy.maxDeletesPerDay for this change, or make the change smaller'
+            : 'wait until fewer deletes are within the last 24 hours, or raise policy.maxDeletesPerDay',
       };
     case 'max_delete_percent':
       return {
@@ -133,7 +160,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
         release: 'raise policy.maxDeletePercent for this change, or make the change smaller',
       };
     case 'failed_creates':
-      return { reason: `a create of a ${kind} failed in this run`, release: 'mend the failed create' };
+      return { reason: `a create of a ${kind} failed in this run`, release: 'fix the failed create' };
     case 'freeze':
       return freeze(facts);
     case 'no_history':

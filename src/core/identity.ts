@@ -1,6 +1,7 @@
 // Whether the account that answers is the account that the file means (contract, section 5).
 import { ServiceError } from './errors.ts';
 import type { ObservedCatalog } from './catalog.ts';
+import { yamlQuoted } from './yaml-text.ts';
 
 export interface IdentityFacts {
   readonly account: string;
@@ -34,8 +35,8 @@ export function checkIdentity(listed: string | null, facts: IdentityFacts): stri
     throw new ServiceError(
       'identity',
       facts.pinned === undefined
-        ? `the token belongs to account ${listed}, but the first run of “${facts.account}” saw account ${expected}; nothing was written. Mend the token, or pin accountId: ${JSON.stringify(listed)} if the change is meant`
-        : `the token belongs to account ${listed}, but the file pins accountId: ${JSON.stringify(expected)}; nothing was written. Mend the token or the pin`,
+        ? `the token belongs to account ${listed}, but the first run of “${facts.account}” saw account ${expected}; nothing was written. Mend the token, or pin accountId: ${yamlQuoted(listed)} if the change is meant`
+        : `the token belongs to account ${listed}, but the file pins accountId: ${yamlQuoted(expected)}; nothing was written. Mend the token or the pin`,
     );
   }
   return listed ?? expected;

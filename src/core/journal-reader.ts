@@ -21,6 +21,8 @@ export interface JournalReader {
     sinceMs?: number;
     status?: RunStatus;
   }): Promise<readonly RunRecord[]>;
+  /** The runs whose id begins so, newest first, at most so many. */
+  runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
   /** A run by its id or by an unambiguous beginning of it. */
   run(id: string): Promise<RunDetail | null>;
   /** Every account that ever ran or was paused; one when a name is given. */

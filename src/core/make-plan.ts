@@ -63,7 +63,13 @@ export function makePlan(input: PlanInput): Plan {
     listsPeople: observed.resources.length > 0,
     acceptNoHistory: input.acceptNoHistory,
   });
-  const facts = { policy: input.policy, history, counts: judgement.counts, frozen: input.frozen };
+  const facts = {
+    policy: input.policy,
+    history,
+    counts: judgement.counts,
+    frozen: input.frozen,
+    listedPeople: new Set(observed.resources.map(({ id }) => id)),
+  };
 
   const creates = diffs.flatMap(({ kind, missing }) =>
     missing

@@ -96,4 +96,7 @@ export interface FailedPlan {
   readonly error: { readonly code: string; readonly message: string };
 }
 
+/** The code of a failed plan whose account the daemon that was asked does not have. */
+export const UNKNOWN_ACCOUNT = 'unknown_account';
+
 export type PlanResult = Plan | FailedPlan;

@@ -57,7 +57,7 @@ function deleteGroup(deletes: readonly Operation[]): Group {
     ...changeCells(change),
     usedBy.length === 0
       ? [toned('quiet', 'nobody has it')]
-      : [toned('bad', `${people(usedBy.length)} lose it`)],
+      : [toned('bad', `${people(usedBy.length)} ${usedBy.length === 1 ? 'loses' : 'lose'} it`)],
     change.remoteId === undefined ? [] : [toned('quiet', code(change.remoteId))],
     reasonCell(change.reason),
     usedBy.length === 0 ? [] : [codeList(usedBy)],

@@ -82,6 +82,8 @@ export interface ReportOptions {
   readonly format: 'text' | 'json' | 'markdown';
   readonly colour: boolean;
   readonly width: number;
+  /** How the commands that it advises begin; `rolecall` unless given. */
+  readonly program?: string;
 }
 
 /** A name, an id, a digest or a command. */

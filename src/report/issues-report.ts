@@ -4,9 +4,10 @@ import { code, toned, type Line, type Report, type ReportOptions } from './docum
 import { renderReport } from './render.ts';
 import { count } from './wording.ts';
 
-/** Every issue, in the order given, and a line that counts them. json is an array of {file, line, column, severity, message}. */
+/** Every issue, in the order given, and a line that counts them. json is an array of {schemaVersion, file, line, column, severity, message}. */
 export function renderIssues(issues: readonly ConfigIssue[], options: ReportOptions): string {
   const value = issues.map(({ file, line, column, severity, message }) => ({
+    schemaVersion: 1,
     file,
     line,
     column,

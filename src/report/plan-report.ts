@@ -1,5 +1,6 @@
 // What `plan` prints, and what `apply` shows before it asks: one document for each account.
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
+import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import { LIST_GUARDS } from '../core/shrink.ts';
 import {
   heldSection,
@@ -19,8 +20,8 @@ import {
   type Tone,
 } from './document.ts';
 import { renderReport } from './render.ts';
-import { failureStep } from './run-words.ts';
-import { count, messageLines, shortCommit } from './wording.ts';
+import { acceptStep, failureStep } from './run-words.ts';
+import { count, messageLines, people, shortCommit } from './wording.ts';
 
 /** The warnings that say why a plan is blocked (contract, section 5). */
 const BLOCKING = new Set([...LIST_GUARDS, 'identity_mismatch']);
@@ -52,6 +53,16 @@ export function planReport(plans: readonly PlanResult[]): Report {
 
 function planDocument(plan: PlanResult): ReportDocument {
   const title = [code(plan.account)];
+  if (plan.status === 'failed' && plan.error.code === UNKNOWN_ACCOUNT) {
+    return {
+      title,
+      status: { word: 'new, not planned', tone: 'warn' },
+      headline: [],
+      lines: messageLines(plan.error.message),
+      facts: [],
+      sections: [],
+    };
+  }
   if (plan.status === 'failed') {
     return {
       title,
@@ -79,7 +90,12 @@ function planDocument(plan: PlanResult): ReportDocument {
       ...warnings,
     ],
     summary: [`${isBlocked ? 'Blocked, nothing will be written' : 'Plan'}: ${summaryWords(plan.summary)}.`],
+    ...(isBlocked && isAboutLists(plan) ? { next: [acceptStep(plan.account)] } : {}),
   };
+}
+
+function isAboutLists({ warnings }: Plan): boolean {
+  return warnings.some(({ code: warning }) => LIST_GUARDS.has(warning));
 }
 
 /** A plan that changes and holds nothing is told in a line. */
@@ -87,11 +103,25 @@ function isQuiet(plan: Plan): boolean {
   return plan.status === 'planned' && plan.operations.length === 0 && plan.held.length === 0;
 }
 
+/** What matters first: how much is created and deleted, how many people that affects, and how much is held. */
 function planStatus(plan: Plan): { word: string; tone: Tone } {
-  if (plan.status === 'blocked') return { word: 'blocked', tone: 'bad' };
-  if (plan.operations.length > 0) return { word: 'changes', tone: 'warn' };
-  if (plan.held.length > 0) return { word: 'only held changes', tone: 'warn' };
-  return { word: 'nothing to do', tone: 'good' };
+  const words = `${planWord(plan)}: ${changeWords(plan)}`;
+  if (plan.status === 'blocked') return { word: words, tone: 'bad' };
+  const isWaiting = plan.operations.length + plan.held.length > 0;
+  return isWaiting ? { word: words, tone: 'warn' } : { word: planWord(plan), tone: 'good' };
+}
+
+function planWord(plan: Plan): string {
+  if (plan.status === 'blocked') return 'blocked';
+  if (plan.operations.length > 0) return 'changes';
+  return plan.held.length > 0 ? 'only held changes' : 'nothing to do';
+}
+
+/** `3 to create, 2 to delete (4 people lose something), 1 held`. */
+function changeWords({ summary, operations }: Plan): string {
+  const losers = new Set(operations.flatMap(({ usedBy = [] }) => usedBy)).size;
+  const affected = losers === 0 ? '' : ` (${people(losers)} ${losers === 1 ? 'loses' : 'lose'} something)`;
+  return `${summary.create} to create, ${summary.delete} to delete${affected}, ${summary.hold} held`;
 }
 
 function quietLine(plan: Plan): Line {
@@ -109,9 +139,6 @@ function blockedLines(plan: Plan): Line[] {
   return [
     [toned('bad', 'Nothing will be written:')],
     ...why.flatMap((warning) => messageLines(warning.message)),
-    ...(why.some((warning) => LIST_GUARDS.has(warning.code))
-      ? [['If the lists are right: ', code(`rolecall apply ${plan.account} --accept-shrink`)]]
-      : []),
   ];
 }
 
@@ -172,7 +199,7 @@ function planTotal(results: readonly PlanResult[]): NonNullable<Report['total']>
         const { create, delete: deletes, hold, keep, leave } = plan.summary;
         return [
           [code(plan.account)],
-          [planStatus(plan).word],
+          [planWord(plan)],
           ...[create, deletes, hold, keep, leave].map((n) => [String(n)]),
         ];
       }),

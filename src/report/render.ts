@@ -1,4 +1,5 @@
 // One report, any format: json is the value itself (a contract), the others print the model.
+import { hintedReport, PROGRAM } from './command-hints.ts';
 import type { Report, ReportOptions } from './document.ts';
 import { reportToMarkdown } from './markdown.ts';
 import { reportToText } from './text.ts';
@@ -10,8 +11,8 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
     case 'json':
       return `${visibleJson(value, 2)}\n`;
     case 'markdown':
-      return reportToMarkdown(model());
+      return reportToMarkdown(hintedReport(model(), options.program ?? PROGRAM));
     case 'text':
-      return reportToText(model(), options);
+      return reportToText(hintedReport(model(), options.program ?? PROGRAM), options);
   }
 }

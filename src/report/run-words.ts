@@ -37,7 +37,7 @@ export function runSentence({ run, operations }: RunReport): string {
       return `Running: ${progress(operations, 'nothing was written so far')}.`;
     case 'planned':
       return run.mode === 'approve'
-        ? 'Planned: nothing was written; the plan waits for approval.'
+        ? 'Planned: nothing was written; the plan needs approval.'
         : 'Planned: nothing was written.';
     case 'converged':
       return 'Converged: nothing left to do.';
@@ -46,7 +46,7 @@ export function runSentence({ run, operations }: RunReport): string {
     case 'partial':
       return `Partial: ${partialWords(run, operations)}.`;
     case 'blocked':
-      return 'Blocked: a guard stopped the run, and nothing was written.';
+      return `Blocked: a guard stopped the run, and ${progress(operations)}.`;
     case 'failed':
       return `Failed: ${progress(operations)}.`;
     case 'interrupted':
@@ -106,18 +106,19 @@ export function nextSteps({ run, plan, warnings }: RunReport, detail: 'full' | '
     case 'running':
       return [{ command: `rolecall show ${run.id}`, purpose: 'shows how far it is' }];
     case 'planned':
+      if (plan?.operations.length === 0) return [];
       return run.mode === 'approve' && run.planDigest !== null
         ? [
             {
               command: `rolecall approve ${account} ${run.planDigest}`,
-              purpose: 'lets the daemon carry it out',
+              purpose: 'lets the daemon apply it, if it is still the pending plan',
             },
           ]
-        : [{ command: again.command, purpose: 'carries it out' }];
+        : [{ command: again.command, purpose: 'plans again, asks, and applies' }];
     case 'converged':
       return [];
     case 'held':
-      return [{ command: `rolecall plan ${account}`, purpose: 'judges them anew' }];
+      return [{ command: `rolecall plan ${account}`, purpose: 'judges them again' }];
     case 'partial':
     case 'interrupted':
       return [troubleStep(account, run.errorCode, 'apply') ?? again, ...look];
@@ -137,7 +138,12 @@ export function nextSteps({ run, plan, warnings }: RunReport, detail: 'full' | '
 function blockedSteps(account: string, isAboutLists: boolean): Steps {
   const plan = { command: `rolecall plan ${account}`, purpose: 'looks again, and writes nothing' };
   if (!isAboutLists) return [plan];
-  return [plan, { command: `rolecall apply ${account} --accept-shrink`, purpose: 'if the lists are right' }];
+  return [plan, acceptStep(account)];
+}
+
+/** What a person does who knows that the lists are right although they look incomplete. */
+export function acceptStep(account: string): Steps[number] {
+  return { command: `rolecall apply ${account} --accept-shrink`, purpose: 'if the lists are right' };
 }
 
 /** What leads on from a run or a plan (`again`) that failed. */

@@ -1,5 +1,6 @@
 // What `usage` prints: each skill and role with how many people have it, those nobody has, and unknown references.
 import type { Kind } from '../core/catalog.ts';
+import type { FailedPlan } from '../core/plan.ts';
 import {
   code,
   codeList,
@@ -34,18 +35,20 @@ interface UnknownReference {
 }
 
 /** The usage of each account, most used first; those that as many people have stay in the order given. json: an array, the same order. */
-export function renderUsage(usage: readonly UsageReport[], options: ReportOptions): string {
-  const sorted = usage.map(({ account, entries, unknownReferences }) => ({
-    schemaVersion: 1,
-    account,
-    entries: entries.toSorted((a, b) => b.usedBy.length - a.usedBy.length),
-    unknownReferences,
-  }));
-  return renderReport(
-    sorted,
-    () => ({ title: 'rolecall usage', documents: sorted.map(usageDocument) }) satisfies Report,
-    options,
+export function renderUsage(results: readonly (UsageReport | FailedPlan)[], options: ReportOptions): string {
+  const sorted = results.map((result) =>
+    'status' in result
+      ? result
+      : {
+          schemaVersion: 1 as const,
+          account: result.account,
+          entries: result.entries.toSorted((a, b) => b.usedBy.length - a.usedBy.length),
+          unknownReferences: result.unknownReferences,
+        },
   );
+  // Why an account could not be read is on stderr.
+  const documents = sorted.flatMap((result) => ('status' in result ? [] : [usageDocument(result)]));
+  return renderReport(sorted, () => ({ title: 'rolecall usage', documents }) satisfies Report, options);
 }
 
 function usageDocument({ account, entries, unknownReferences }: UsageReport): ReportDocument {

@@ -71,7 +71,7 @@ export const HOLD_WORDS: Readonly<Record<HoldRule, string>> = {
   stale_source: 'the configuration is older than the one last applied',
   flapping: 'something else keeps undoing it',
   too_new: 'not yet unused for long enough',
-  holders_missing: 'people who had it are missing from the list',
+  holders_missing: 'people who had it, or what they have, are missing from the lists',
   freeze: 'nothing is written in this window',
   no_history: 'the store holds no earlier lists of the account',
   no_people: 'the service lists no people at all',

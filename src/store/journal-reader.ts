@@ -27,6 +27,19 @@ export function journalReader(db: Database): JournalReader {
       return await toRuns(db, await query.execute());
     },
 
+    async runsBeginning(prefix, limit) {
+      if (!/^[0-9a-f-]{1,36}$/.test(prefix)) return [];
+      const rows = await db
+        .selectFrom('runs')
+        .selectAll()
+        .where('id', '>=', prefix)
+        .where('id', '<', `${prefix}g`)
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(toRun);
+    },
+
     async run(id) {
       if (!/^[0-9a-f-]{4,36}$/.test(id)) return null;
       const rows = await db

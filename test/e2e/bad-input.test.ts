@@ -169,7 +169,7 @@ test('plan and apply name the places of a broken file, and the other accounts go
   const plan = plansOf(planned).get('acme');
   expect(plan).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
   expect(JSON.stringify(plan)).toMatch(/acme\.yaml:3:1: .*acme\.yaml:4:13: /s);
-  const applied = await s.run(['apply', '--yes']);
+  const applied = await s.run(['apply', '--yes', '--all']);
   expect(applied.status).toBe(4);
   expect(applied.stdout).toContain('acme.yaml:3:1');
   expect(s.names('fine').skills).toEqual(['New']);
@@ -186,7 +186,7 @@ test('a broken catalog is the failure of the accounts that extend it, at its own
   });
   s.configure('skills: [New]', 'fine');
   s.write('config/catalogs/shared.yaml', 'skills: [A, 1.0]\n');
-  const { status, stdout } = await s.run(['apply', '--yes']);
+  const { status, stdout } = await s.run(['apply', '--yes', '--all']);
   expect(status).toBe(4);
   expect(stdout).toContain('config/catalogs/shared.yaml:1:13');
   expect(s.names('fine').skills).toEqual(['New']);
@@ -311,7 +311,7 @@ test('a store in a folder that cannot be made is refused', async () => {
 test('a report does not take the place of the store, whose journal nothing could bring back', async () => {
   const s = await scene({ file: 'skills: [A]' });
   expect((await s.run(['plan'])).status).toBe(0);
-  for (const flag of ['--output', '--out']) {
+  for (const flag of ['--output', '--save']) {
     const result = await s.run(['plan', flag, 'data/rolecall.db']);
     expect([result.status, result.stderr]).toEqual([64, expect.stringContaining('is a database')]);
     expectNoStack(result);
@@ -324,7 +324,7 @@ test('a report that cannot be written to its file is said before the service is 
   s.write('file', 'a regular file');
   for (const command of [
     ['plan', '--output', 'file/x'],
-    ['plan', '--out', 'file/x'],
+    ['plan', '--save', 'file/x'],
     ['usage', '--output', 'file/x'],
     ['apply', '--yes', '--output', 'file/x'],
   ]) {

@@ -178,7 +178,7 @@ test('the throttling of one account leaves the others alone', async () => {
     faults: [{ match: { account: 'acme' }, do: { type: 'rate-limit', retryAfter: 3600 } }],
   });
   s.configure('skills: [Kept, New]', 'other');
-  expect((await s.run(['apply', '--yes'])).status).toBe(1);
+  expect((await s.run(['apply', '--yes', '--all'])).status).toBe(1);
   expect(s.names('other').skills).toEqual(['Kept', 'New']);
 });
 

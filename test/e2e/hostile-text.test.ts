@@ -94,7 +94,7 @@ test(
 
     await s.run(['plan']);
     const planned = JSON.parse(
-      await harmless(s, ['plan', '--format', 'json', '--out', 'saved.json'], [0]),
+      await harmless(s, ['plan', '--format', 'json', '--save', 'saved.json'], [0]),
     ) as Plan[];
     // JSON keeps every name exactly.
     const names = planned[0]?.operations.filter(({ kind }) => kind === 'skill').map(({ name }) => name) ?? [];

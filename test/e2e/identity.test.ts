@@ -79,7 +79,7 @@ test('two accounts of one store may not even start together with the same token'
   const s = await scene({ skills: ['Ours'], file: 'skills: [Ours, New]' });
   s.configure('skills: [Ours, Another]', 'copy');
   const env = { TOKEN_COPY: 'token-of-acme' };
-  const { status, stdout } = await s.run(['apply', '--yes', '--format', 'json'], { env });
+  const { status, stdout } = await s.run(['apply', '--yes', '--all', '--format', 'json'], { env });
   expect(status).toBe(1);
   const runs = JSON.parse(stdout) as { status: string; errorCode: string | null }[];
   expect(runs.map((run) => run.status).toSorted()).toEqual(['converged', 'failed']);

@@ -178,7 +178,7 @@ test('the exit status and the report are those of a plan that was made here', as
   expect(readFileSync(join(desk.folder, 'plan.md'), 'utf8')).toMatch(/^#+ .*acme[^]*Zig/m);
 
   // A plan that a daemon gave can be carried out where the tokens are.
-  expect(await statusOf('acme', '--out', 'plan.json')).toBe(0);
+  expect(await statusOf('acme', '--save', 'plan.json')).toBe(0);
   s.configure('skills: [Go, Zig]');
   const applied = await s.run(['apply', '--plan', join(desk.folder, 'plan.json'), '--allow-held']);
   expect(applied.status).toBe(0);
@@ -200,13 +200,17 @@ test('the exit status and the report are those of a plan that was made here', as
 test('without the right token there is no plan, and without any token nobody is asked', async () => {
   const { s, ask, daemon, desk } = await stage({ file: 'skills: [Go]' });
   const wrong = await ask([], { ROLECALL_HTTP_TOKEN: 'another-token-of-somebody' });
-  expect(wrong).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/refused the token/) });
+  expect(wrong).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining('"unauthorized"'),
+    stderr: expect.stringMatching(/refused the token/),
+  });
   expect(wrong.stderr).not.toContain('another-token-of-somebody');
 
   const unset = await ask([], {});
   expect(unset).toMatchObject({
     status: 1,
-    stdout: '',
+    stdout: expect.stringContaining('"secret_missing"'),
     stderr: expect.stringContaining('ROLECALL_HTTP_TOKEN'),
   });
   desk.write('config/rolecall.yaml', '{}');
@@ -228,8 +232,26 @@ test('without the right token there is no plan, and without any token nobody is 
 
   await daemon.stop();
   const down = await ask();
-  expect(down).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/no answer.*running/) });
+  expect(down).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining('"unavailable"'),
+    stderr: expect.stringMatching(/no answer.*running/),
+  });
 });
+
+function planText(parts: object): string {
+  const summary = { create: 0, delete: 0, hold: 0, keep: 0, leave: 0 };
+  const digests = { digest: 'sha256:', configDigest: 'sha256:', observedDigest: 'sha256:' };
+  const lists = { operations: [], held: [], leftAlone: [], warnings: [] };
+  const head = {
+    schemaVersion: 1,
+    account: 'acme',
+    remoteAccountId: null,
+    createdAt: '',
+    configCommit: null,
+  };
+  return JSON.stringify([{ ...head, ...digests, status: 'planned', summary, ...lists, ...parts }]);
+}
 
 const NO_PLANS: readonly (readonly [string, number, string])[] = [
   ['a page', 200, '<html>It works!</html>'],
@@ -238,6 +260,18 @@ const NO_PLANS: readonly (readonly [string, number, string])[] = [
   ['a list of something else', 200, '[1, null, "plan"]'],
   ['a plan without its parts', 200, '[{"schemaVersion":1,"account":"acme","status":"planned"}]'],
   ['a plan of another version', 200, '[{"schemaVersion":2,"account":"acme","operations":[]}]'],
+  ['a plan whose parts are of another type', 200, planText({ operations: [{ action: 'burn' }] })],
+  ['a plan with a part too many', 200, planText({ script: '<script>' })],
+  ['a failure without words', 200, '[{"schemaVersion":1,"account":"acme","status":"failed","error":null}]'],
+  [
+    'nested without end',
+    200,
+    planText({ warnings: [{ code: 'x', message: 'x', deep: 'DEEP' }] }).replace(
+      '"DEEP"',
+      '['.repeat(200_000) + ']'.repeat(200_000),
+    ),
+  ],
+  ['larger than any plan', 200, `["${'x'.repeat(65 * 1024 * 1024)}"]`],
   ['a proxy’s error', 502, '<html>Bad gateway</html>'],
   ['a success that is no answer', 204, ''],
 ];
@@ -246,7 +280,7 @@ test.each(NO_PLANS)('an answer that is %s is no plan', async (_, status, text) =
   const impostor = await startRecorder(status, text);
   const s = await scene({ file: 'skills: [Go]' });
   const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
-  const result = await s.run(['plan', '--server', impostor.url, '--out', 'plan.json'], { env });
+  const result = await s.run(['plan', '--server', impostor.url, '--save', 'plan.json'], { env });
   expect(result).toMatchObject({
     status: 1,
     stdout: '',
@@ -255,6 +289,45 @@ test.each(NO_PLANS)('an answer that is %s is no plan', async (_, status, text) =
   expect(result.stderr).not.toMatch(/a bug in rolecall/);
   expect(existsSync(join(s.folder, 'plan.json'))).toBe(false);
   expect(impostor.requests).toHaveLength(1);
+});
+
+test('what a server answers commands no terminal', async () => {
+  const hostile = '\u001b[2J\u202eevil\n::error::x';
+  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
+  const s = await scene({ file: 'skills: [Go]' });
+  const answers: readonly (readonly [number, string])[] = [
+    [200, planText({ warnings: [{ code: hostile, message: hostile }] })],
+    [200, planText({ operations: [{ action: hostile }] })],
+    [500, JSON.stringify({ error: { message: hostile } })],
+  ];
+  for (const [status, text] of answers) {
+    const impostor = await startRecorder(status, text);
+    for (const format of ['text', 'markdown', 'json']) {
+      const { stdout, stderr } = await s.run(['plan', '--server', impostor.url, '--format', format], { env });
+      // eslint-disable-next-line no-control-regex
+      expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]|^\s*::/m);
+    }
+  }
+});
+
+test('an answer that never ends is given up', async () => {
+  const server = createServer((_, response) => {
+    const send = (): void => {
+      if (!response.destroyed) response.write('x'.repeat(1024 * 1024), send);
+    };
+    send();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
+  const s = await scene({ file: 'skills: [Go]' });
+  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
+  const { status, stderr } = await s.run(['plan', '--server', `http://127.0.0.1:${port}`], { env });
+  expect(status).toBe(1);
+  expect(stderr).toContain('64 MiB');
 });
 
 test('a plan that leaves an account out is a failure of that account', async () => {
@@ -374,7 +447,11 @@ test('an account that the daemon does not have is refused, whatever token it nam
     'config/accounts/spy.yaml',
     `baseUrl: ${recorder.url}\ntoken: { env: TOKEN_ACME }\nskills: [Go]\n`,
   );
-  const plans = plansOf(await ask());
+  const asked = await ask();
+  expect(asked.status).toBe(0);
+  expect((await ask(['--new-accounts', 'fail'])).status).toBe(1);
+  expect((await ask(['--format', 'text'])).stdout).toContain('spy · new, not planned');
+  const plans = plansOf(asked);
   expect(plans.get('spy')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
   expect(plans.get('acme')).toMatchObject({ status: 'planned' });
   expect(recorder.requests).toEqual([]);

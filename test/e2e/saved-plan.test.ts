@@ -37,7 +37,7 @@ function isValid(schema: z.ZodType, value: unknown): string {
 async function saved(s: Scene): Promise<Plan> {
   // On a fresh store deletes are held.
   await s.run(['plan']);
-  const { status } = await s.run(['plan', '--out', 'plan.json']);
+  const { status } = await s.run(['plan', '--save', 'plan.json']);
   expect(status).toBe(0);
   const [plan] = JSON.parse(readFileSync(join(s.folder, 'plan.json'), 'utf8')) as Plan[];
   if (plan === undefined) throw new Error('the file holds no plan');
@@ -167,7 +167,7 @@ test('runs in JSON keep to the published schema, whatever became of them', async
   ]);
   const schema = schemaOf('run');
   const runs = arrayOf<{ id: string; account: string; status: string }>(
-    await s.run(['apply', '--yes', '--format', 'json']),
+    await s.run(['apply', '--yes', '--all', '--format', 'json']),
   );
   expect(runs.map(({ account, status }) => [account, status])).toEqual([
     ['acme', 'partial'],
@@ -202,11 +202,18 @@ test('a saved plan of another account is refused, and one that failed cannot be 
     others: [{ name: 'other', id: '43', token: 'token-of-other' }],
   });
   s.configure('skills: [A]', 'other');
-  await s.run(['plan', '--out', 'plan.json', 'other']);
+  await s.run(['plan', '--save', 'plan.json', 'other']);
   expect((await s.run(['apply', '--plan', 'plan.json', 'acme'])).status).toBe(64);
   s.sandbox.setFaults([{ match: { account: 'acme' }, times: 3, do: { type: 'status', status: 401 } }]);
-  expect((await s.run(['plan', '--out', 'failed.json', 'acme'])).status).toBe(1);
+  expect((await s.run(['plan', '--save', 'failed.json', 'acme'])).status).toBe(1);
   s.sandbox.setFaults([]);
   expect((await s.run(['apply', '--plan', 'failed.json'])).status).toBe(1);
   expect(s.writes()).toEqual([]);
+});
+
+test('plan --out is the old name of --save, and both at once are wrong usage', async () => {
+  const s = await scene({ file: 'skills: [New]' });
+  expect((await s.run(['plan', '--out', 'old.json'])).status).toBe(0);
+  expect((await s.run(['apply', '--plan', 'old.json'])).status).toBe(0);
+  expect((await s.run(['plan', '--out', 'a.json', '--save', 'b.json'])).status).toBe(64);
 });

@@ -30,14 +30,14 @@ test('nothing that a service quotes is printed, stored or told', { timeout: 90_0
   for (const { name } of answers) {
     w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
   }
-  const applied = await w.run(['apply', '--yes', '--accept-no-history', '--format', 'json']);
+  const applied = await w.run(['apply', '--yes', '--all', '--accept-no-history', '--format', 'json']);
   expect(arrayOf(applied)).toHaveLength(answers.length);
   // Every answer was given, and the token was there to be quoted.
   expect(answers.filter(({ name }) => !parrot.heard().has(name)).map(({ name }) => name)).toEqual([]);
   expect(new Set(parrot.authorizations())).toEqual(new Set([`Bearer ${CANARY}`]));
 
   for (const command of [
-    ['plan', '--format', 'json', '--out', 'saved.json'],
+    ['plan', '--format', 'json', '--save', 'saved.json'],
     ['plan', '--format', 'markdown'],
     ['doctor'],
     ['usage'],

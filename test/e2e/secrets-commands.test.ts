@@ -14,7 +14,7 @@ const FORMATS = ['text', 'json', 'markdown'];
 const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
   validate: ({ w }) => all(w, everyFormat(['validate', '--require-secrets', '--output', 'validate.out'])),
   async plan({ w, parrot }) {
-    await all(w, [...everyFormat(['plan', '--detailed-exitcode']), ['plan', '--out', 'saved.json']]);
+    await all(w, [...everyFormat(['plan', '--detailed-exitcode']), ['plan', '--save', 'saved.json']]);
     // What answers in a daemon's place says the daemon's token back.
     const { stderr } = await w.run(['plan', '--server', `${parrot.url}/daemon/api/public/v1/skill?`], {});
     expect(stderr).toMatch(/no plan|answered/);

@@ -55,7 +55,7 @@ test(
     for (const name of Object.keys(manners))
       w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
 
-    const runs = arrayOf(await w.run(['apply', '--yes', '--accept-no-history', '--format', 'json']));
+    const runs = arrayOf(await w.run(['apply', '--yes', '--all', '--accept-no-history', '--format', 'json']));
     expect(runs).toHaveLength(Object.keys(manners).length);
     expect([...parrot.heard()].toSorted()).toEqual(Object.keys(manners).toSorted());
     const { stderr } = await w.run(
@@ -113,7 +113,7 @@ test('a proxy is not used for this machine, and hears of https no more than its 
   const env = { HTTP_PROXY: proxy.address, HTTPS_PROXY: proxy.address, NO_PROXY: '' };
 
   const runs = arrayOf<{ account: string; status: string; error: string | null }>(
-    await w.run(['apply', '--yes', '--format', 'json'], { env }),
+    await w.run(['apply', '--yes', '--all', '--format', 'json'], { env }),
   );
   // What listens behind the proxy speaks no TLS, so that nothing but the tunnel is ever asked for.
   expect(runs.map(({ account, status }) => [account, status])).toEqual([

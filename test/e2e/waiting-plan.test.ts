@@ -28,7 +28,7 @@ test('the report of a run whose plan waits leads to its approval, and not past i
   await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
   const [run] = s.rows<{ id: string; plan_digest: string }>('select id, plan_digest from runs');
   const { stdout } = await s.run(['show', run?.id ?? '']);
-  expect(stdout).toContain('waits for approval');
-  expect(stdout).toContain(`rolecall approve acme ${run?.plan_digest.slice(0, 15)}`);
-  expect(stdout).not.toContain('rolecall apply acme');
+  expect(stdout).toContain('the plan needs approval');
+  expect(stdout).toContain(`approve acme ${run?.plan_digest.slice(0, 15)}`);
+  expect(stdout).not.toMatch(/ apply acme/);
 });

@@ -14,13 +14,25 @@ function canRun(): boolean {
 /** Whether a terminal can be had here. */
 export const hasTerminal = canRun();
 
-/** Runs the program in a folder on a terminal; `answer` is typed once it asks. Resolves with all that was shown. */
+export interface TerminalOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** A line that is typed once the program asks. */
+  readonly answer?: string;
+  /** Keys that are typed in place of the line, such as Ctrl-C. */
+  readonly keys?: string;
+  /** What the shell appends to the command, such as `> file`. */
+  readonly redirect?: string;
+}
+
+/** Runs the program in a folder on a terminal. Resolves with all that was shown. */
 export function onTerminal(
   folder: string,
   args: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>>; readonly answer?: string } = {},
+  options: TerminalOptions = {},
 ): Promise<{ readonly status: number | null; readonly output: string }> {
-  const command = [process.execPath, PROGRAM, ...args].map((part) => `'${part}'`).join(' ');
+  const words = [process.execPath, PROGRAM, ...args].map((part) => `'${part}'`);
+  const command = [...words, options.redirect ?? ''].join(' ');
+  const typed = options.keys ?? (options.answer === undefined ? undefined : `${options.answer}\n`);
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, TERM: 'xterm', SHELL: '/bin/sh', ...options.env },
@@ -30,9 +42,9 @@ export function onTerminal(
   let asked = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (asked || options.answer === undefined || !output.includes('is accepted:')) return;
+    if (asked || typed === undefined || !output.includes('is accepted:')) return;
     asked = true;
-    child.stdin.write(`${options.answer}\n`);
+    child.stdin.write(typed);
   });
   return new Promise((resolve, reject) => {
     child.on('error', reject);

@@ -745,7 +745,7 @@ describe('several rules at once', () => {
       'allowEmpty',
       'older-source',
       'find out who',
-      'listed again',
+      'wait until the lists show it again',
       'freeze window',
     ];
     expect(reasons.filter((part) => !reason.includes(part))).toEqual([]);

@@ -85,8 +85,11 @@ describe('issues', () => {
   });
 
   it('are an array of their fields in json', () => {
-    expect(JSON.parse(renderIssues(ISSUES, JSON_FORMAT))).toEqual(ISSUES);
+    expect(JSON.parse(renderIssues(ISSUES, JSON_FORMAT))).toEqual(
+      ISSUES.map((issue) => ({ schemaVersion: 1, ...issue })),
+    );
     expect(Object.keys((JSON.parse(renderIssues(ISSUES, JSON_FORMAT)) as object[])[0] ?? {})).toEqual([
+      'schemaVersion',
       'file',
       'line',
       'column',

@@ -106,7 +106,7 @@ describe('the sentence of a run', () => {
       ),
     ],
     [
-      'Planned: nothing was written; the plan waits for approval.',
+      'Planned: nothing was written; the plan needs approval.',
       report({ status: 'planned', mode: 'approve' }),
     ],
   ])('reads %s', (sentence, run) => {

@@ -1,0 +1,31 @@
+// What the command line's parser makes of the options of a command.
+import type { Format } from './console.ts';
+
+export interface ReportFlags {
+  readonly format: Format;
+  readonly output?: string;
+}
+
+/** Of the commands that send requests to the service. */
+export interface SendingFlags {
+  readonly ignoreRetryAfter?: true;
+}
+
+export interface PlanFlags extends ReportFlags, SendingFlags {
+  readonly save?: string;
+  readonly out?: string;
+  readonly server?: string;
+  readonly newAccounts: 'ok' | 'fail';
+  readonly detailedExitcode?: true;
+}
+
+export interface ApplyFlags extends ReportFlags, SendingFlags {
+  readonly yes?: true;
+  readonly all?: true;
+  readonly plan?: string;
+  readonly allowHeld?: true;
+  readonly acceptShrink?: true;
+  readonly acceptNoHistory?: true;
+  readonly acceptOlderSource?: true;
+  readonly lockTimeout: number;
+}

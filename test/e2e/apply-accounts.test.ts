@@ -1,0 +1,102 @@
+// Which accounts `apply` writes to: never more than the command names.
+import { expect, test } from 'vitest';
+import { type Scene, arrayOf, type RunJson, scene } from '../support/scene.ts';
+
+const seed = (name: string) => ({
+  name,
+  id: name,
+  token: `token-of-${name}`,
+  skills: [],
+  roles: [],
+  resources: [],
+});
+
+async function threeAccounts(): Promise<Scene> {
+  const s = await scene({ file: 'skills: [New]', others: [seed('eu-live'), seed('eu-test')] });
+  for (const account of ['eu-live', 'eu-test']) s.configure('skills: [New]', account);
+  return s;
+}
+
+test('apply with several accounts and no names refuses, lists them, and asks the service nothing', async () => {
+  const s = await threeAccounts();
+  for (const args of [['--yes'], ['--yes', '--format', 'json'], []]) {
+    const { status, stdout, stderr } = await s.run(['apply', ...args]);
+    expect([status, stdout]).toEqual([64, '']);
+    for (const part of ['acme, eu-live, eu-test', '--all']) expect(stderr).toContain(part);
+  }
+  expect(s.sandbox.requests()).toEqual([]);
+});
+
+test.each([
+  [
+    ['acme', 'eu-test'],
+    ['acme', 'eu-test'],
+  ],
+  [['eu-*'], ['eu-live', 'eu-test']],
+  [['eu-*', '!eu-test'], ['eu-live']],
+  [['!eu-test'], ['acme', 'eu-live']],
+  [['--all'], ['acme', 'eu-live', 'eu-test']],
+  [
+    ['--all', '!acme'],
+    ['eu-live', 'eu-test'],
+  ],
+])('apply %j writes to %j and to no other account', async (args, accounts) => {
+  const s = await threeAccounts();
+  await s.run(['plan']);
+  const result = await s.run(['apply', '--yes', '--format', 'json', ...args]);
+  expect(arrayOf<RunJson>(result).map(({ account }) => account)).toEqual(accounts);
+  const written = ['acme', 'eu-live', 'eu-test'].filter((account) => s.names(account).skills.length > 0);
+  expect(written).toEqual(accounts);
+});
+
+test.each([
+  [['eu-tset'], 'there is no account "eu-tset"'],
+  [['zz-*'], 'no account matches "zz-*"'],
+  [['eu-*', '!eu-tset'], 'no account matches "!eu-tset"'],
+  [['--all', 'acme'], '--all'],
+])('apply %j is wrong usage and asks the service nothing', async (args, message) => {
+  const s = await threeAccounts();
+  const { status, stderr } = await s.run(['apply', '--yes', ...args]);
+  expect(status).toBe(64);
+  expect(stderr).toContain(message);
+  expect(s.sandbox.requests()).toEqual([]);
+});
+
+test('apply without names runs when there is exactly one account', async () => {
+  const s = await scene({ file: 'skills: [New]' });
+  expect((await s.run(['apply', '--yes'])).status).toBe(0);
+  expect(s.names().skills).toEqual(['New']);
+});
+
+test('a second account whose file is invalid counts, so that apply without names refuses', async () => {
+  const s = await scene({ file: 'skills: [New]' });
+  s.configure('skills: [1.0]', 'broken');
+  const { status, stderr } = await s.run(['apply', '--yes']);
+  expect([status, s.names().skills]).toEqual([64, []]);
+  expect(stderr).toContain('acme, broken');
+});
+
+test('apply --plan without names applies the accounts of the saved plan, and exclusions apply to those', async () => {
+  const s = await threeAccounts();
+  await s.run(['plan', 'eu-*', '--save', 'plan.json']);
+  const partly = await s.run(['apply', '--plan', 'plan.json', '!eu-test', '--format', 'json']);
+  expect(arrayOf<RunJson>(partly).map(({ account }) => account)).toEqual(['eu-live']);
+  const { status } = await s.run(['apply', '--plan', 'plan.json', 'eu-test']);
+  expect([status, s.names('eu-test').skills, s.names().skills]).toEqual([0, ['New'], []]);
+  expect((await s.run(['apply', '--plan', 'plan.json', 'acme'])).status).toBe(64);
+});
+
+test.each([['plan'], ['usage'], ['doctor']])(
+  '%s takes globs and exclusions, and all accounts without names',
+  async (command) => {
+    const s = await threeAccounts();
+    const shown = async (...args: string[]) => {
+      const { stdout } = await s.run([command, ...args]);
+      return ['acme', 'eu-live', 'eu-test'].filter((account) => stdout.includes(account));
+    };
+    expect(await shown()).toEqual(['acme', 'eu-live', 'eu-test']);
+    expect(await shown('eu-*')).toEqual(['eu-live', 'eu-test']);
+    expect(await shown('eu-*', '!eu-live')).toEqual(['eu-test']);
+    expect((await s.run([command, 'zz-*'])).status).toBe(64);
+  },
+);

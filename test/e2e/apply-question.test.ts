@@ -1,0 +1,153 @@
+// The question of `apply`: what it shows before it asks, where, and what each answer does.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { arrayOf, type RunJson, type Scene, scene, TOKEN, tokenVariable } from '../support/scene.ts';
+import { hasTerminal, onTerminal, type TerminalOptions } from '../support/terminal.ts';
+
+// eslint-disable-next-line no-control-regex
+const ESCAPES = /\u001B\[[0-9;?]*[A-Za-z]/g;
+const PEOPLE = [{ id: 'p1', skills: ['Old'] }];
+
+/** An account with a create, and a delete that one person loses. The dry run gives the store its history. */
+async function drifted(options: Parameters<typeof scene>[0] = {}): Promise<Scene> {
+  const s = await scene({
+    skills: ['Old'],
+    resources: PEOPLE,
+    file: 'skills: [New]\npolicy: { delete: always, allowEmpty: true }',
+    ...options,
+  });
+  await s.run(['plan']);
+  return s;
+}
+
+async function ask(s: Scene, args: readonly string[], options: TerminalOptions) {
+  const env = { [tokenVariable('acme')]: TOKEN };
+  const { status, output } = await onTerminal(s.folder, ['apply', ...args], { env, ...options });
+  return { status, output: output.replaceAll(ESCAPES, '').replaceAll('\r', '') };
+}
+
+const report = (s: Scene, file: string): string => readFileSync(join(s.folder, file), 'utf8');
+
+test.skipIf(!hasTerminal).each([
+  ['no', 2],
+  ['', 2],
+  ['yes please', 2],
+])('the answer “%s” applies nothing and exits %i', async (answer, status) => {
+  const s = await drifted();
+  const asked = await ask(s, [], { answer });
+  expect([asked.status, s.writes()]).toEqual([status, []]);
+  expect(asked.output).toContain('Nothing was written.');
+});
+
+test.skipIf(!hasTerminal)('Ctrl-C at the question applies nothing and exits 130', async () => {
+  const s = await drifted();
+  const { status, output } = await ask(s, [], { keys: '\u0003' });
+  expect([status, s.writes()]).toEqual([130, []]);
+  expect(output).toContain('Nothing was written.');
+});
+
+test.skipIf(!hasTerminal)('the end of the input at the question applies nothing and exits 2', async () => {
+  const s = await drifted();
+  const { status } = await ask(s, [], { keys: '\u0004' });
+  expect([status, s.writes()]).toEqual([2, []]);
+});
+
+test.skipIf(!hasTerminal)('the answer “no” exits 1 when an account could not be planned', async () => {
+  const s = await drifted();
+  s.configure('skills: [New]\ntoken: { env: MISSING }', 'broken');
+  s.write('config/accounts/broken.yaml', `baseUrl: ${s.sandbox.url}\ntoken: { env: MISSING }\nskills: [A]\n`);
+  const { status, output } = await ask(s, ['--all'], { answer: 'no' });
+  expect([status, s.writes()]).toEqual([1, []]);
+  expect(output).toContain('in 1 account?');
+});
+
+test.skipIf(!hasTerminal)(
+  'the question counts what is created and deleted, and who loses something',
+  async () => {
+    const s = await drifted();
+    const { status, output } = await ask(s, [], { answer: 'yes' });
+    expect(output).toContain('Create 1 entry and delete 1 entry? 1 person loses a skill or a role.');
+    expect([status, s.writes()]).toEqual([0, ['POST New', 'DELETE Old']]);
+  },
+);
+
+test.skipIf(!hasTerminal)('the question does not mention deletes when there are none', async () => {
+  const s = await drifted({ file: 'skills: [Old, New]' });
+  const { output } = await ask(s, [], { answer: 'no' });
+  expect(output).toContain('Create 1 entry? Only');
+  expect(output).not.toContain('cannot be undone');
+});
+
+test.skipIf(!hasTerminal).each([
+  ['--output', ['--output', 'report'], {}],
+  ['a redirected stdout', [], { redirect: '> report' }],
+  ['--output and JSON', ['--output', 'report', '--format', 'json'], {}],
+  ['a redirected stdout and Markdown', ['--format', 'markdown'], { redirect: '> report' }],
+])('the plan is shown where the question is asked with %s', async (_title, args, options) => {
+  const s = await drifted();
+  const { status, output } = await ask(s, args, { answer: 'no', ...options });
+  expect([status, s.writes()]).toEqual([2, []]);
+  const [shown = ''] = output.split('is accepted:');
+  for (const part of ['To create', 'New', 'To delete', 'Old', '1 person loses it'])
+    expect(shown).toContain(part);
+  expect(report(s, 'report')).toContain('New');
+});
+
+test.skipIf(!hasTerminal)('the plan is shown once when stdout is the terminal', async () => {
+  const s = await drifted();
+  const { output } = await ask(s, [], { answer: 'no' });
+  expect(output.split('To create')).toHaveLength(2);
+});
+
+test.skipIf(!hasTerminal)('JSON is a list of runs whatever the answer is', async () => {
+  const s = await drifted();
+  await ask(s, ['--format', 'json'], { answer: 'no', redirect: '> report' });
+  const refused = JSON.parse(report(s, 'report')) as RunJson[];
+  expect(
+    refused.map(({ account, mode, status, plan }) => [account, mode, status, plan?.summary.create]),
+  ).toEqual([['acme', 'plan', 'planned', 1]]);
+  await ask(s, ['--format', 'json'], { answer: 'yes', redirect: '> report' });
+  const applied = JSON.parse(report(s, 'report')) as RunJson[];
+  expect(applied.map(({ mode, status }) => [mode, status])).toEqual([['apply', 'converged']]);
+});
+
+test('without a terminal and without --yes apply shows the plan and refuses', async () => {
+  const s = await drifted();
+  const text = await s.run(['apply']);
+  expect([text.status, s.writes()]).toEqual([64, []]);
+  for (const part of ['To create', 'New', 'To delete', 'Old']) expect(text.stdout).toContain(part);
+  expect(text.stderr).toContain('--yes');
+  const json = await s.run(['apply', '--format', 'json']);
+  expect([json.status, arrayOf<RunJson>(json).map(({ status }) => status)]).toEqual([64, ['planned']]);
+  const file = await s.run(['apply', '--output', 'report']);
+  expect([file.status, file.stdout]).toEqual([64, '']);
+  expect(report(s, 'report')).toContain('New');
+  expect(s.writes()).toEqual([]);
+});
+
+test.skipIf(!hasTerminal)('apply asks about the deletes that --accept-shrink allows', async () => {
+  const names = Array.from({ length: 40 }, (_, i) => `Skill ${i}`);
+  const s = await scene({
+    skills: names,
+    file: `skills: [${names.join(', ')}]\npolicy: { maxDeletes: 100 }`,
+  });
+  expect((await s.run(['apply', '--yes'])).status).toBe(0);
+  for (const name of names.slice(5)) s.sandbox.removeEntry('acme', s.idOf(name));
+  s.configure('skills: [Skill 0]\npolicy: { maxDeletes: 100, maxDeletePercent: 100 }');
+  s.sandbox.clearRequests();
+  const refused = await ask(s, ['--accept-shrink'], { answer: 'no' });
+  expect([refused.status, s.writes()]).toEqual([2, []]);
+  expect(refused.output).toContain('Delete 4 entries?');
+  // The answer “no” accepted nothing: the lists are still suspicious.
+  expect((await s.plan()).plan.status).toBe('blocked');
+  const agreed = await ask(s, ['--accept-shrink'], { answer: 'yes' });
+  expect([agreed.status, s.names().skills]).toEqual([0, ['Skill 0']]);
+});
+
+test('a report that cannot be written is refused before anything is planned', async () => {
+  const s = await drifted();
+  s.sandbox.clearRequests();
+  expect((await s.run(['apply', '--yes', '--output', 'missing/report'])).status).toBe(64);
+  expect([s.sandbox.requests(), existsSync(join(s.folder, 'missing'))]).toEqual([[], false]);
+});

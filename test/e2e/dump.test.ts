@@ -1,0 +1,158 @@
+// `dump`: an account is adopted, and drift is accepted, without losing what its file says; and whose lists it trusts.
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { doings, type Scene, scene } from '../support/scene.ts';
+
+const FILE = 'config/accounts/acme.yaml';
+const OTHER = { name: 'other', id: '43', token: 'token-of-other', skills: ['Theirs'] };
+const swapped = { env: { TOKEN_ACME: OTHER.token } };
+
+const text = (s: Scene, file = FILE): string => readFileSync(join(s.folder, file), 'utf8');
+
+async function expectEmptyPlan(s: Scene): Promise<void> {
+  const { result, plan } = await s.plan('--detailed-exitcode');
+  expect([doings(plan), plan.held, result.status]).toEqual([[], [], 0]);
+}
+
+test.each([
+  ['the pin', 'accountId: "42"'],
+  ['the id that the store remembers', ''],
+])('dump and usage refuse the lists of another account than %s', async (_title, pin) => {
+  const s = await scene({ skills: ['Ours'], file: `${pin}\nskills: [Ours]`, others: [OTHER] });
+  await s.run(['apply', '--yes']);
+  const before = text(s);
+  for (const command of [
+    ['dump', 'acme'],
+    ['dump', 'acme', '--write'],
+    ['dump', 'acme', '--output', 'copy.yaml'],
+    ['usage'],
+  ]) {
+    const { status, stdout, stderr } = await s.run(command, swapped);
+    expect([command, status]).toEqual([command, 1]);
+    expect(stderr).toMatch(/account 43\b.*\b42\b/);
+    expect(stdout).not.toContain('Theirs');
+  }
+  expect([text(s), existsSync(join(s.folder, 'copy.yaml'))]).toEqual([before, false]);
+});
+
+test('dump and usage refuse an account that another one of the store has claimed', async () => {
+  const s = await scene({ skills: ['Ours'], file: 'skills: [Ours]', others: [OTHER] });
+  await s.run(['apply', '--yes']);
+  s.configure('', 'other');
+  const copied = { env: { TOKEN_OTHER: 'token-of-acme' } };
+  for (const command of [
+    ['dump', 'other'],
+    ['usage', 'other'],
+  ]) {
+    const { status, stdout, stderr } = await s.run(command, copied);
+    expect([command, status]).toEqual([command, 1]);
+    expect(stderr).toContain('“acme” already manages');
+    expect(stdout).not.toContain('Ours');
+  }
+});
+
+test('dump and usage need no store, and make none', async () => {
+  const s = await scene({ skills: ['Ours'] });
+  for (const command of [['dump', 'acme'], ['usage']]) expect((await s.run(command)).status).toBe(0);
+  expect(existsSync(join(s.folder, 'data'))).toBe(false);
+});
+
+test('dump and usage of an account without a pin fail when the store cannot be read', async () => {
+  const s = await scene({ skills: ['Ours'] });
+  s.write('data/rolecall.db', 'not a database, but 16 bytes and more');
+  for (const command of [['dump', 'acme'], ['usage']]) {
+    const { status, stderr } = await s.run(command);
+    expect([command, status]).toEqual([command, 1]);
+    expect(stderr).toContain('rolecall.db');
+  }
+  s.configure('accountId: "42"');
+  for (const command of [['dump', 'acme'], ['usage']]) expect((await s.run(command)).status).toBe(0);
+});
+
+test('dump --write accepts drift in place: comments, mode and everything else stay, and the plan is empty', async () => {
+  const s = await scene({
+    skills: ['Go', 'Perl'],
+    roles: ['Dev'],
+    resources: [{ id: 'p1', skills: ['Perl'] }],
+  });
+  s.configure(
+    ['mode: apply # the daemon writes', '# ours', 'skills:', '  - Go # since 2020', '  - Zig', 'roles: [Dev]',
+      'approvedDeletes:', '  - { kind: skill, name: Perl } # nobody needs it', '  - { kind: role, name: Old }'].join('\n'),
+  ); // prettier-ignore
+  chmodSync(join(s.folder, FILE), 0o640);
+  const before = text(s);
+  const { status, stdout, stderr } = await s.run(['dump', 'acme', '--write']);
+  expect([status, stdout]).toEqual([0, '']);
+  expect(stderr).toContain('the approval to delete the skill “Perl” is removed');
+  expect(text(s)).toBe(
+    before
+      .replace(/^token/m, 'accountId: "42"\ntoken')
+      .replace('  - Zig\n', '  - Perl\n')
+      .replace('  - { kind: skill, name: Perl } # nobody needs it\n', ''),
+  );
+  expect(statSync(join(s.folder, FILE)).mode & 0o777).toBe(0o640);
+  await expectEmptyPlan(s);
+  const again = await s.run(['dump', 'acme']);
+  expect(again).toMatchObject({ status: 0, stdout: text(s) });
+});
+
+test('dump --write replaces the file that a link names, and not the link', async () => {
+  const s = await scene({ skills: ['Go'] });
+  mkdirSync(join(s.folder, 'real'));
+  renameSync(join(s.folder, FILE), join(s.folder, 'real/acme.yaml'));
+  symlinkSync(join(s.folder, 'real/acme.yaml'), join(s.folder, FILE));
+  expect((await s.run(['dump', 'acme', '--write'])).status).toBe(0);
+  expect(lstatSync(join(s.folder, FILE)).isSymbolicLink()).toBe(true);
+  expect(text(s, 'real/acme.yaml')).toContain('- Go');
+});
+
+test('dump --write changes nothing when the result would not be valid', async () => {
+  // The file may have 1 MiB, and the names alone have more.
+  const names = Array.from({ length: 1100 }, (_, i) => `${'x'.repeat(990)} ${i}`);
+  const s = await scene({ skills: names, file: 'roles: []\nskills: []' });
+  const before = text(s);
+  const { status, stderr } = await s.run(['dump', 'acme', '--write']);
+  expect([status, text(s)]).toEqual([4, before]);
+  expect(stderr).toContain('more than the 1048576 that are read');
+});
+
+test('dump --output does not replace a file without --force', async () => {
+  const s = await scene({ skills: ['Go'] });
+  s.write('copy.yaml', 'mine\n');
+  const refused = await s.run(['dump', 'acme', '--output', 'copy.yaml']);
+  expect([refused.status, text(s, 'copy.yaml')]).toEqual([64, 'mine\n']);
+  expect(refused.stderr).toContain('--force');
+  expect(s.sandbox.requests()).toEqual([]);
+  expect((await s.run(['dump', 'acme', '--output', 'copy.yaml', '--force'])).status).toBe(0);
+  expect(text(s, 'copy.yaml')).toContain('- Go');
+  expect((await s.run(['dump', 'acme', '--output', 'new.yaml'])).status).toBe(0);
+  expect(text(s, 'new.yaml')).toBe(text(s, 'copy.yaml'));
+  expect((await s.run(['dump', 'acme', '--output', '/dev/stdout'])).stdout).toBe(text(s, 'new.yaml'));
+});
+
+test.each([[['--write', '--output', 'x.yaml']], [['--write', '--force']], [['--output', 'missing/x.yaml']]])(
+  'dump with %j is wrong usage',
+  async (flags) => {
+    const s = await scene({ skills: ['Go'] });
+    expect((await s.run(['dump', 'acme', ...flags])).status).toBe(64);
+    expect(s.sandbox.requests()).toEqual([]);
+  },
+);
+
+test('a failed dump leaves no file behind, and the next one is not refused for it', async () => {
+  const s = await scene({ skills: ['Go'] });
+  expect(
+    (await s.run(['dump', 'acme', '--output', 'new.yaml'], { env: { TOKEN_ACME: 'wrong' } })).status,
+  ).toBe(1);
+  expect(existsSync(join(s.folder, 'new.yaml'))).toBe(false);
+});

@@ -1,0 +1,107 @@
+// What messages and reports advise works as it is printed.
+import { expect, test } from 'vitest';
+import type { RunRecord } from '../../src/core/journal.ts';
+import { arrayOf, type Scene, scene } from '../support/scene.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+
+/** The commands of a text, as a shell would take their words. */
+function commandsIn(text: string): string[][] {
+  const found = [...text.matchAll(/(?:^ *(?:Next:)? *|`)(rolecall .*?)(?:`| {2}#|$)/gm)].map(
+    ([, command = '']) => command,
+  );
+  return found.map((command) => command.split(' ').slice(1));
+}
+
+test('advised commands repeat the --config that was given, and run as they are printed', async () => {
+  const s = await scene({ skills: ['Old'], file: 'skills: [1.0]' });
+  const file = `${s.folder}/config/rolecall.yaml`;
+  const outputs = await Promise.all(
+    [['plan'], ['apply', '--yes'], ['plan', '--format', 'markdown'], ['show', 'abcd']].map((args) =>
+      s.run(args),
+    ),
+  );
+  await s.run(['plan']);
+  const text = [...outputs, await s.run(['show', 'abcd'])]
+    .map(({ stdout, stderr }) => stdout + stderr)
+    .join('\n');
+  const commands = commandsIn(text);
+  expect(commands.length).toBeGreaterThan(2);
+  for (const words of commands) {
+    expect(words.slice(0, 2)).toEqual(['--config', file]);
+    expect((await s.run(words, { withoutConfig: true })).status).not.toBe(64);
+  }
+});
+
+test('advised commands name no --config when none was given', async () => {
+  const s = await scene({ file: 'skills: [1.0]' });
+  const { stdout } = await s.run(['plan'], { withoutConfig: true });
+  expect(commandsIn(stdout)).toEqual([['validate']]);
+});
+
+test('a --config with a space is quoted where it is repeated', async () => {
+  const s = await scene({ file: 'skills: [1.0]' });
+  s.write("my 'own'/rolecall.yaml", 'accounts: ../config/accounts/*.yaml\nstore: r.db\n');
+  const { stdout } = await s.run(['--config', "my 'own'/rolecall.yaml", 'plan'], { withoutConfig: true });
+  expect(stdout).toContain(String.raw`rolecall --config 'my '\''own'\''/rolecall.yaml' validate`);
+});
+
+test.each([
+  [['nonsense', '--help']],
+  [['--help', 'nonsense']],
+  [['nonsense', '-h']],
+  [['help', 'nonsense']],
+  [['nonsense']],
+])('%j is wrong usage', async (args) => {
+  const workspace = makeWorkspace('unused');
+  const { status, stdout, stderr } = await workspace.run(args, { withoutConfig: true });
+  expect([status, stdout]).toEqual([64, '']);
+  expect(stderr).toContain("unknown command 'nonsense'");
+});
+
+test.each([[['--help']], [['help']], [['help', 'plan']], [['plan', '--help']], [['--version']]])(
+  '%j is no error',
+  async (args) => {
+    const workspace = makeWorkspace('unused');
+    expect((await workspace.run(args, { withoutConfig: true })).status).toBe(0);
+  },
+);
+
+test('a missing configuration is not answered with a command that does not exist', async () => {
+  const workspace = makeWorkspace('unused');
+  const { status, stderr } = await workspace.run(['plan'], { withoutConfig: true });
+  expect(status).toBe(4);
+  expect(stderr).not.toContain('init');
+});
+
+async function runsOf(s: Scene): Promise<readonly RunRecord[]> {
+  return arrayOf<RunRecord>(await s.run(['history', '--format', 'json']));
+}
+
+test('show takes `last`, an id and an unambiguous beginning, and lists the runs of an ambiguous one', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  expect((await s.run(['show', 'last'])).status).toBe(1);
+  for (let run = 0; run < 3; run += 1) await s.run(['plan']);
+  const runs = await runsOf(s);
+  const [newest] = runs;
+  const shown = async (id: string): Promise<string> =>
+    (JSON.parse((await s.run(['show', id, '--format', 'json'])).stdout) as RunRecord).id;
+  expect(await shown('last')).toBe(newest?.id);
+  expect(await shown(newest?.id ?? '')).toBe(newest?.id);
+  expect(await shown((newest?.id ?? '').toUpperCase())).toBe(newest?.id);
+  expect(await shown((newest?.id ?? '').slice(0, 30))).toBe(newest?.id);
+  const ambiguous = await s.run(['show', (newest?.id ?? '').slice(0, 3)]);
+  expect([ambiguous.status, ambiguous.stdout]).toEqual([1, '']);
+  for (const { id } of runs) expect(ambiguous.stderr).toContain(id);
+  const unknown = await s.run(['show', 'ffff']);
+  expect([unknown.status, unknown.stdout]).toEqual([1, '']);
+  expect(unknown.stderr).toContain('no run has the id "ffff"');
+});
+
+test('the id of a run in every message can be shown', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  await s.run(['plan']);
+  await s.run(['plan']);
+  const { stderr } = await s.run(['approve', 'acme']);
+  const [id = ''] = /[0-9a-f]{8}[0-9a-f-]*/.exec(stderr) ?? [];
+  expect((await s.run(['show', id])).status).toBe(0);
+});

@@ -1,0 +1,94 @@
+// What each command prints as JSON keeps to its published schema, also when it fails.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Scene, scene } from '../support/scene.ts';
+
+const SCHEMA_OF = {
+  plan: 'plan',
+  apply: 'run',
+  show: 'run',
+  history: 'history',
+  usage: 'usage',
+  validate: 'validate',
+  doctor: 'doctor',
+} as const;
+
+function schemaOf(command: string): z.ZodType {
+  const name = SCHEMA_OF[command as keyof typeof SCHEMA_OF];
+  const file = fileURLToPath(new URL(`../../config/schema/${name}.schema.json`, import.meta.url));
+  return z.fromJSONSchema(JSON.parse(readFileSync(file, 'utf8')) as Parameters<typeof z.fromJSONSchema>[0]);
+}
+
+/** Every element that the command prints, each of which has to fit the schema. */
+async function elements(
+  s: Scene,
+  args: readonly string[],
+  status: number,
+): Promise<Record<string, unknown>[]> {
+  const result = await s.run([...args, '--format', 'json']);
+  expect([args, result.status, result.stderr === '' ? '' : result.stderr]).toEqual([
+    args,
+    status,
+    result.stderr,
+  ]);
+  const value = JSON.parse(result.stdout) as unknown;
+  const list = (Array.isArray(value) ? value : [value]) as Record<string, unknown>[];
+  const schema = schemaOf(args[0] ?? '');
+  for (const element of list) {
+    expect([args, schema.safeParse(element).error?.message]).toEqual([args, undefined]);
+    expect(element['schemaVersion']).toBe(1);
+    // A schema that takes anything would prove nothing.
+    expect(schema.safeParse({ ...element, surprise: 1 }).success).toBe(false);
+  }
+  return list;
+}
+
+test('history, usage, validate, doctor, plan, apply and show keep to their schemas', async () => {
+  const s = await scene({
+    skills: ['Perl', 'Kept', 'Unused'],
+    roles: ['Dev'],
+    resources: [{ id: 'p1', skills: ['Perl'], role: 'Dev' }],
+    file: 'skills: [Kept, New]\nroles: [Dev]\napprovedDeletes: [{ kind: skill, name: Gone }]',
+  });
+  s.configure('skills: [1.0]', 'broken');
+  expect((await elements(s, ['plan'], 4)).map(({ status }) => status)).toEqual(['planned', 'failed']);
+  expect(await elements(s, ['apply', '--yes', 'acme'], 3)).toHaveLength(1);
+  expect((await elements(s, ['history'], 0)).length).toBeGreaterThan(2);
+  expect(await elements(s, ['show', 'last'], 0)).toHaveLength(1);
+  expect((await elements(s, ['usage'], 4)).map(({ status }) => status)).toEqual([undefined, 'failed']);
+  expect((await elements(s, ['validate'], 4)).length).toBeGreaterThan(0);
+  const parts = await elements(s, ['doctor'], 4);
+  expect(parts.map(({ account }) => account)).toEqual([null, 'acme', 'broken']);
+});
+
+test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']], [['usage']], [['doctor']]])(
+  '%j prints JSON also when the service file is invalid',
+  async (args) => {
+    const s = await scene({ file: 'skills: [A]' });
+    s.write('config/rolecall.yaml', 'accounts: 5\n');
+    const [failure] = await elements(s, args, 4);
+    expect(failure).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
+    const { stdout } = await s.run([...args, '--format', 'json', '--output', 'report.json']);
+    expect(stdout).toBe('');
+    expect(readFileSync(`${s.folder}/report.json`, 'utf8')).toContain('config_invalid');
+  },
+);
+
+test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']]])(
+  '%j prints JSON also when the store cannot be opened',
+  async (args) => {
+    const s = await scene({ file: 'skills: [A]' });
+    s.write('data/rolecall.db', 'no database, and longer than its header');
+    const [failure] = await elements(s, args, 1);
+    expect(failure).toMatchObject({ status: 'failed', error: { code: expect.stringMatching(/^store_/) } });
+  },
+);
+
+test('validate prints JSON of a valid and of a missing configuration', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  expect(await elements(s, ['validate'], 0)).toEqual([]);
+  s.write('config/rolecall.yaml', '');
+  expect((await elements(s, ['validate'], 4)).length).toBeGreaterThan(0);
+});

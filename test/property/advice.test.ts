@@ -1,0 +1,109 @@
+// What a report advises to write into a file, written there, is accepted and does what the report said.
+import fc from 'fast-check';
+import '../support/seed.ts';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { filesFromMemory } from '../../src/config/files-in-memory.ts';
+import { loadConfiguration } from '../../src/config/load-configuration.ts';
+import { nameProblem } from '../../src/config/name-text.ts';
+import { compareCodePoints } from '../../src/core/names.ts';
+import { yamlQuoted, yamlText } from '../../src/core/yaml-text.ts';
+import { visible } from '../../src/report/visible.ts';
+import { entry, heldAs, person, plan, rulesFor } from '../unit/core/builders.ts';
+
+const tricky = fc.constantFrom(
+  ' lead', 'trail ', '\ttab', 'line\nbreak', '\u00a0', 'a  b', '1.0', '012', 'true', 'null', '~', 'yes', 'a: b', 'a:',
+  '# a', 'a #b', '- a', '[a]', '{a}', 'a, b', '"a"', "it's", 'a\\u0041', 'a\\\\u', '\\', 'a\\', '::error::x', '##[group]x',
+  '\u001b[31m', '\u202eback', 'zero\u200bwidth', '\u0301', 'Z\u0308', '👩‍💻', '\u{e0041}', '<<', '=', '!x', '&x', '*x', '%x',
+  '@x', '`x', '|', '>', '?', 'x'.repeat(300), '\ufeff', '\u2028', '\u0085', '{ kind: skill, name: a }',
+); // prettier-ignore
+const name = fc
+  .oneof(tricky, fc.string({ unit: 'binary', minLength: 1 }), fc.string({ unit: 'grapheme', minLength: 1 }))
+  // Half of a character cannot be written to a file, and a heap of marks not normalised.
+  .filter((text) => !/\p{Cs}|\p{M}{31}/u.test(text) && text.trim() !== '');
+
+const HEAD = 'baseUrl: https://eu.example.com\ntoken: { env: A }\n';
+
+/** The errors of an account's file with these lines, and what it asks for. */
+async function loaded(lines: string) {
+  const files = filesFromMemory('/x', {
+    'rolecall.yaml': 'accounts: "?.yaml"\nstore: x.db\n',
+    'a.yaml': `${HEAD}${lines}\n`,
+  });
+  const { accounts, issues } = await loadConfiguration('/x/rolecall.yaml', { files });
+  return {
+    desired: accounts[0]?.settings?.desired,
+    errors: issues.filter(({ severity }) => severity === 'error'),
+  };
+}
+
+const HOLDERS = [person('p1', ['1']), person('p2', ['1'])];
+
+describe('advice of a report', () => {
+  test('to approve a delete is accepted as it is shown, and releases it', async () => {
+    await fc.assert(
+      fc.asyncProperty(name, async (old) => {
+        const observed = { skill: [entry(old, '1'), entry('Kept', '2')], resources: HOLDERS };
+        const before = plan({ skills: ['Kept'], observed });
+        const shown = visible(heldAs(before, old).release);
+        const [, advice = ''] =
+          / or add (\{ kind: skill, name: .* \}) to approvedDeletes, with expires: YYYY/s.exec(shown) ?? [];
+        expect(parse(`- ${advice}`)).toEqual([{ kind: 'skill', name: old }]);
+        const { desired, errors } = await loaded(`skills: [Kept]\napprovedDeletes:\n  - ${advice}`);
+        expect(errors).toEqual([]);
+        const after = plan({
+          skills: ['Kept'],
+          observed,
+          approvedDeletes: desired?.approvedDeletes ?? [],
+        });
+        expect(after.operations).toMatchObject([{ action: 'delete', name: old }]);
+      }),
+    );
+  });
+
+  test('to declare a rename is accepted as it is shown, and marks the rename', async () => {
+    await fc.assert(
+      fc.asyncProperty(name, async (base) => {
+        const old = `${base} `;
+        const near = base.trim().normalize('NFC');
+        if (nameProblem(near) !== undefined) return;
+        const observed = { skill: [entry(old, '1')], resources: HOLDERS };
+        const before = plan({ skills: [near], observed });
+        if (!rulesFor(before, old).includes('suspected_rename')) return;
+        const shown = visible(heldAs(before, old).release);
+        const [, advice = ''] = /write the new name as (\{ name: .*\] \}); if not/s.exec(shown) ?? [];
+        expect(parse(`- ${advice}`)).toEqual([{ name: near, formerly: [old] }]);
+        const { desired, errors } = await loaded(`skills:\n  - ${advice}`);
+        expect(errors).toEqual([]);
+        const after = plan({ skills: [...(desired?.skill ?? [])], observed });
+        expect(rulesFor(after, old)).toContain('rename');
+      }),
+    );
+  });
+
+  test('is one line of YAML that means exactly the text, whatever the text is', () => {
+    fc.assert(
+      fc.property(fc.oneof(tricky, fc.string({ unit: 'binary' })), (text) => {
+        for (const written of [yamlText(text), yamlQuoted(text)]) {
+          const shown = visible(written);
+          expect(shown).not.toMatch(/[\n\r]| {2}/);
+          expect(parse(shown)).toBe(text);
+          expect(parse(`- { a: ${shown}, b: [${shown}, ${shown}] }`)).toEqual([{ a: text, b: [text, text] }]);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('is plain where nothing else could be meant', () => {
+    const plain = ['Go', 'C++', 'Backend engineer', 'R&D', 'Node.js', 'é'];
+    expect(plain.map(yamlText)).toEqual(plain);
+    expect(['C#', '1.0', 'no', 'a: b', ' a'].toSorted(compareCodePoints).map(yamlText)).toEqual([
+      '" a"',
+      '"1.0"',
+      '"C#"',
+      '"a: b"',
+      '"no"',
+    ]);
+  });
+});

@@ -1,0 +1,414 @@
+import fc from 'fast-check';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { dumpAccount } from '../../../src/config/account-file-on-disk.ts';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { nameProblem } from '../../../src/config/name-text.ts';
+import { diffKind } from '../../../src/core/diff.ts';
+import type { Kind } from '../../../src/core/catalog.ts';
+import { compareCodePoints, globMatcher } from '../../../src/core/names.ts';
+import { entry, HISTORY, observed } from '../core/builders.ts';
+import { SERVICE, workspace } from './workspace.ts';
+
+const HEAD = 'baseUrl: https://eu.example.com\ntoken: { env: A }\n';
+const CONTENTS = { accountId: null, policy: { protect: [], duplicates: 'report' } } as const;
+
+interface Dumped {
+  readonly text: string;
+  readonly notes: readonly string[];
+  readonly errors: readonly string[];
+}
+
+const configured = (): string => workspace({ 'rolecall.yaml': `${SERVICE}accounts: "?.yaml"\nstore: x.db` });
+
+/** Dumps the account `a` whose file has this text, with catalogs beside it. */
+async function dumped(
+  folder: string,
+  text: string,
+  names: { readonly skill?: readonly string[]; readonly role?: readonly string[] },
+  extra: { readonly accountId?: string; readonly catalogs?: Readonly<Record<string, string>> } = {},
+): Promise<Dumped> {
+  const file = path.join(folder, 'a.yaml');
+  mkdirSync(path.join(folder, 'catalogs'), { recursive: true });
+  for (const [name, catalog] of Object.entries(extra.catalogs ?? {}))
+    writeFileSync(path.join(folder, 'catalogs', name), catalog);
+  writeFileSync(file, text);
+  const { settings, errors } = await loaded(folder, text);
+  expect(errors).toEqual([]);
+  const result = await dumpAccount(
+    { configFile: path.join(folder, 'rolecall.yaml'), account: { name: 'a', file } },
+    {
+      ...CONTENTS,
+      accountId: extra.accountId ?? null,
+      names: { skill: names.skill ?? [], role: names.role ?? [] },
+      policy: settings?.policy ?? CONTENTS.policy,
+    },
+  );
+  return { ...result, errors: result.errors.map(({ message }) => message) };
+}
+
+/** Loads the text as an account's file; the one account and its errors. */
+async function loaded(folder: string, text: string) {
+  writeFileSync(path.join(folder, 'a.yaml'), text);
+  const { accounts, issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
+  return { settings: accounts[0]?.settings, errors: issues.filter(({ severity }) => severity === 'error') };
+}
+
+/** What the account of this text would create, delete or hold when it contains these names. */
+async function differences(
+  folder: string,
+  text: string,
+  names: Readonly<Record<Kind, readonly string[]>>,
+): Promise<string[]> {
+  const { settings, errors } = await loaded(folder, text);
+  expect(errors).toEqual([]);
+  const protect = settings?.policy.protect.map(globMatcher) ?? [];
+  const entries = (kind: Kind) =>
+    [...new Set(names[kind].map((name) => name.normalize('NFC')))].map((name, index) =>
+      entry(name, `${index}`),
+    );
+  const lists = observed({ skill: entries('skill'), role: entries('role') });
+  return (['skill', 'role'] as const).flatMap((kind) => {
+    const desired = settings?.desired[kind];
+    if (desired === undefined) return [];
+    const { missing, extras } = diffKind(kind, desired, lists, new Map(), HISTORY);
+    const unprotected = extras.filter((extra) => !protect.some((matches) => matches(extra.entry.name)));
+    return [...missing.map((name) => `+${name}`), ...unprotected.map((extra) => `-${extra.entry.name}`)];
+  });
+}
+
+const COMMENTED = `# the account of the EU
+region: eu   # not us
+# who may see it
+token: {env: ACME}
+
+schedule: "0 * * * *"
+# what we need
+skills: # reviewed by Ann
+  # languages
+  - Go # since 2020
+  - Perl
+  # infrastructure
+  - name: Kubernetes
+    formerly: [K8s] # renamed in May
+  - Zig
+
+  # ask Ann before you add one
+roles: [Dev,   "Q A"] # short
+policy: {maxDeletes: 5}
+approvedDeletes:
+  # leaves in June
+  - { kind: skill, name: Cobol, expires: 2026-12-31 }
+  - { kind: skill, name: Fortran }
+# the end
+`;
+
+describe('the dumped file of an account', () => {
+  test('keeps every line that is not about what changed', async () => {
+    const folder = workspace({
+      'rolecall.yaml': `accounts: "?.yaml"\nstore: x.db\nregions: { eu: "https://eu.example.com" }`,
+    });
+    const names = { skill: ['Go', 'Kubernetes', 'Zig', 'Haskell', 'Cobol'], role: ['Dev', 'Lead'] };
+    const { text, notes } = await dumped(folder, COMMENTED, names, { accountId: '42' });
+    expect(text).toBe(`# the account of the EU
+region: eu   # not us
+accountId: "42"
+# who may see it
+token: {env: ACME}
+
+schedule: "0 * * * *"
+# what we need
+skills: # reviewed by Ann
+  # languages
+  - Go # since 2020
+  # infrastructure
+  - name: Kubernetes
+    formerly: [K8s] # renamed in May
+  - Zig
+  - Cobol
+  - Haskell
+
+  # ask Ann before you add one
+roles: [Dev, Lead] # short
+policy: {maxDeletes: 5}
+approvedDeletes:
+  # leaves in June
+  - { kind: skill, name: Fortran }
+# the end
+`);
+    expect(notes).toEqual(['the approval to delete the skill “Cobol” is removed: the file asks for it now']);
+    expect(await differences(folder, text, names)).toEqual([]);
+    expect((await dumped(folder, text, names, { accountId: '42' })).text).toBe(text);
+  });
+
+  test('has both lists when the file and its catalogs left out both', async () => {
+    const { text, notes } = await dumped(
+      configured(),
+      HEAD,
+      {
+        skill: ['TypeScript', 'C++', 'C#', '1.0', 'yes', 'Design: web', 'Go', 'Go', 'e\u0301', '*'],
+        role: [],
+      },
+      { accountId: '4815162342' },
+    );
+    expect(text).toBe(`baseUrl: https://eu.example.com
+accountId: "4815162342"
+token: { env: A }
+skills:
+  - "*"
+  - "1.0"
+  - "C#"
+  - C++
+  - "Design: web"
+  - Go
+  - TypeScript
+  - "yes"
+  - é
+roles: []
+`);
+    expect(notes).toEqual([]);
+  });
+
+  test('leaves out a kind that the file left out, and says so', async () => {
+    const { text, notes } = await dumped(configured(), `${HEAD}skills: [A]\n`, {
+      skill: ['B'],
+      role: ['Dev'],
+    });
+    expect(text).toBe(`${HEAD}skills: [B]\n`);
+    expect(notes).toEqual([expect.stringContaining('roles')]);
+  });
+
+  test('adds to a sorted list in its order, and to another one at its end', async () => {
+    const folder = configured();
+    const names = { skill: ['Ada', 'B', 'C', 'D'], role: [] };
+    const sorted = await dumped(folder, `${HEAD}skills:\n- B\n# the last\n- C\n`, names);
+    expect(sorted.text).toBe(`${HEAD}skills:\n- Ada\n- B\n# the last\n- C\n- D\n`);
+    const unsorted = await dumped(folder, `${HEAD}skills:\n    - C\n    - B`, names);
+    expect(unsorted.text).toBe(`${HEAD}skills:\n    - C\n    - B\n    - Ada\n    - D\n`);
+  });
+
+  test('keeps the marks and line breaks of another editor', async () => {
+    const text = `---\r\n${HEAD.replaceAll('\n', '\r\n')}skills:\r\n- A\r\n- B\r\n...\r\n`;
+    const result = await dumped(configured(), text, { skill: ['B', 'C'] });
+    expect(result.text).toBe(text.replace('- A\r\n', '').replace('- B\r\n', '- B\r\n- C\r\n'));
+  });
+
+  test('empties lists without losing what is said beside them', async () => {
+    const text = `${HEAD}skills: # ours\n  # first\n  - A\n  - B # why\nroles: [Dev] # theirs\n`;
+    const result = await dumped(configured(), text, {});
+    expect(result.text).toBe(`${HEAD}skills: [] # ours\n  # first\nroles: [] # theirs\n`);
+    const again = await dumped(configured(), result.text, { skill: ['A'], role: ['Dev'] });
+    expect(again.text).toBe(`${HEAD}skills: # ours\n  - A\n  # first\nroles: # theirs\n  - Dev\n`);
+  });
+
+  test('writes out a file in braces and aliases, which no line could be added to', async () => {
+    const folder = configured();
+    const names = { skill: ['A', 'C'], role: ['A', 'Dev'] };
+    const braces = await dumped(
+      folder,
+      '{ "baseUrl": "https://eu.example.com", "token": { "env": "A" }, "skills": ["A", "B"], "roles": [] }',
+      names,
+    );
+    expect(await differences(folder, braces.text, names)).toEqual([]);
+    const aliases = await dumped(folder, `${HEAD}skills: &all [&a A, B] # both\nroles: *all\n`, names);
+    expect(aliases.text).toContain('# both');
+    expect(await differences(folder, aliases.text, names)).toEqual([]);
+  });
+
+  test('removes a rename whose both names the account contains, and keeps one that is still to come', async () => {
+    const folder = configured();
+    const text = `${HEAD}skills:\n  - { name: New, formerly: [Old, Older] } # 2026\n  - { name: Kept, formerly: [Gone] }\n`;
+    const names = { skill: ['New', 'Old', 'Kept'], role: [] };
+    const result = await dumped(folder, text, names);
+    expect(result.text).toBe(
+      `${HEAD}skills:\n  - { name: New, formerly: [Older] } # 2026\n  - { name: Kept, formerly: [Gone] }\n  - Old\n`,
+    );
+    expect(result.notes).toEqual([
+      expect.stringContaining('the rename of the skill “Old” to “New” is removed'),
+    ]);
+    expect(result.errors).toEqual([]);
+    expect(await differences(folder, result.text, names)).toEqual([]);
+  });
+
+  test('extends a catalog while the account contains all of it, and lists only what is beyond it', async () => {
+    const folder = configured();
+    const catalogs = {
+      'all.yaml': 'skills: [Go, Rust]\nroles: [Dev]\n',
+      'more.yaml': 'skills: [Cobol, Go, Perl]\n',
+      'renames.yaml': 'skills: [{ name: Kubernetes, formerly: [K8s] }]\n',
+    };
+    const text = `${HEAD}extends:\n  - catalogs/all.yaml # shared\n  - catalogs/more.yaml\n  - catalogs/renames.yaml\nskills: [Zig]\n`;
+    const names = { skill: ['Go', 'Rust', 'Perl', 'K8s', 'Kubernetes', 'Zig'], role: ['Dev'] };
+    const result = await dumped(folder, text, names, { catalogs });
+    expect(result.text).toBe(
+      `${HEAD}extends:\n  - catalogs/all.yaml # shared\nskills: [K8s, Kubernetes, Perl, Zig]\n`,
+    );
+    expect(result.notes).toEqual([
+      expect.stringMatching(/^catalogs\/more.yaml is no longer extended: .*“Cobol”/),
+      expect.stringMatching(/^catalogs\/renames.yaml is no longer extended: .*“K8s”/),
+    ]);
+    expect(await differences(folder, result.text, names)).toEqual([]);
+  });
+
+  test('lists a kind that only a catalog managed when that is no longer extended', async () => {
+    const folder = configured();
+    const catalogs = { 'all.yaml': 'skills: [Go]\nroles: [Dev, Gone]\n' };
+    const names = { skill: ['Go'], role: ['Dev'] };
+    const result = await dumped(folder, `${HEAD}extends: [catalogs/all.yaml]\n`, names, { catalogs });
+    expect(result.text).toBe(`${HEAD}extends: []\nskills:\n  - Go\nroles:\n  - Dev\n`);
+    expect(await differences(folder, result.text, names)).toEqual([]);
+  });
+
+  test.each([
+    ['', 'policy:\n  #'],
+    ['policy: {}\n', 'policy:\n  #'],
+    ['policy: {maxDeletes: 5} # few\n', 'policy: # few\n  maxDeletes: 5\n  #'],
+    ['policy: { protect: ["Admin*"], maxDeletes: 5 }\n', 'policy:\n  protect:\n    - "Admin*"\n    #'],
+    ['policy:\n  protect:\n  - Admin*\n  maxDeletes: 5\n', 'policy:\n  protect:\n  - Admin*\n  #'],
+    ['policy:\n  protect: []\n', 'policy:\n  protect:\n    #'],
+    ['policy:\n  maxDeletes: 5\n', 'policy:\n  maxDeletes: 5\n  #'],
+  ])('protects what a file may not contain, with a comment, in a file with %j', async (policy, expected) => {
+    const folder = configured();
+    const names = { skill: ['', ' a*b\\c? ', 'x\ny', 'fine'], role: ['\ud800'] };
+    const result = await dumped(folder, HEAD + policy, names);
+    expect(result.errors).toEqual([]);
+    expect(result.text).toContain(expected);
+    expect(result.text).toContain('# A file may not contain these names');
+    expect(await differences(folder, result.text, names)).toEqual([]);
+    const { settings } = await loaded(folder, result.text);
+    expect(settings?.policy.protect.some((glob) => globMatcher(glob)(' aXb\\cY '))).toBe(false);
+    expect((await dumped(folder, result.text, names)).text).toBe(result.text);
+  });
+
+  test('says what a plan does about several entries of one name when the policy removes those', async () => {
+    const text = `${HEAD}policy: { duplicates: remove-unused }\n`;
+    const { notes } = await dumped(configured(), text, { skill: ['Twin', 'Twin', 'One'] });
+    expect(notes).toEqual([expect.stringContaining('“Twin”')]);
+  });
+
+  test(
+    'asks for exactly the names of the account, whatever it asked for before',
+    { timeout: 30_000 },
+    async () => {
+      const folder = configured();
+      const tricky = fc.constantFrom(
+        '1.0',
+        '012',
+        'true',
+        'null',
+        '~',
+        '- a',
+        '? a',
+        'a: b',
+        'a:',
+        ': a',
+        'a #b',
+        '#a',
+        '&a',
+        '*a',
+        '!a',
+        '|',
+        '>',
+        '%a',
+        '@a',
+        '`a',
+        '"a"',
+        "'a'",
+        '[a]',
+        '{a}',
+        'a, b',
+        '---',
+        '...',
+        '<<',
+        '=',
+        '0x1F',
+        '1e3',
+        '.inf',
+        '.nan',
+        '2026-01-01',
+        'No',
+        'y',
+        'a\\b',
+        '\\',
+        'a\u2028b',
+        'a\u0085b',
+        'a\ufeffb',
+        '\ufeff',
+        'e\u0301',
+        '\u00e9',
+        '👩‍💻',
+        'ﬁ',
+        'a\tb',
+        '\u00a0',
+        '\ufffe',
+        '<<<<<<< HEAD',
+        '🇮🇱',
+        '\ud800',
+        'a\u0000',
+        '__proto__',
+        '-',
+        '?',
+        'A\u030a',
+        '\u212b',
+        'x'.repeat(2000),
+        'a  b',
+        '\u200f',
+        '\u0378',
+        'Ⅷ',
+      );
+      const name = fc.oneof(
+        tricky,
+        fc.string({ unit: 'binary' }),
+        fc.string({ unit: 'grapheme' }),
+        fc.string(),
+      );
+      const list = (names: readonly string[], style: number): string => {
+        const usable = [...new Set(names.map((text) => text.normalize('NFC')))].filter(
+          (text) => nameProblem(text) === undefined,
+        );
+        const quoted = usable.map((text, index) =>
+          index % 3 === 2 ? `{ name: ${JSON.stringify(text)} }` : JSON.stringify(text),
+        );
+        if (style === 0) return ` [${quoted.join(', ')}] # flow`;
+        return quoted.length === 0
+          ? ' []'
+          : `\n${quoted.map((text) => `  # above\n  - ${text} # beside`).join('\n')}\n  # below`;
+      };
+      const names = fc.array(name);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.record({ skill: names, role: names }),
+          fc.option(fc.tuple(names, fc.nat(1)), { nil: null }),
+          fc.option(fc.tuple(names, fc.nat(1)), { nil: null }),
+          async (contents, skills, roles) => {
+            const before = [
+              HEAD + '# top',
+              ...(skills === null ? [] : [`skills:${list(...skills)}`]),
+              '# middle',
+              ...(roles === null ? [] : [`roles:${list(...roles)}`]),
+              '# bottom',
+              '',
+            ].join('\n');
+            const { text, errors } = await dumped(folder, before, contents);
+            expect(errors).toEqual([]);
+            expect(await differences(folder, text, contents)).toEqual([]);
+            for (const comment of ['# top', '# middle', '# bottom']) expect(text).toContain(comment);
+            const { settings } = await loaded(folder, text);
+            for (const kind of ['skill', 'role'] as const) {
+              const isLeftOut = (kind === 'skill' ? skills : roles) === null && (skills ?? roles) !== null;
+              const usable = [...new Set(contents[kind].map((text) => text.normalize('NFC')))].filter(
+                (text) => nameProblem(text) === undefined,
+              );
+              expect(settings?.desired[kind]?.map((entry) => entry.name).toSorted(compareCodePoints)).toEqual(
+                isLeftOut ? undefined : usable.toSorted(compareCodePoints),
+              );
+            }
+            expect((await dumped(folder, text, contents)).text).toBe(text);
+          },
+        ),
+        { numRuns: 60 },
+      );
+    },
+  );
+});
