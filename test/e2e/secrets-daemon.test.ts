@@ -202,7 +202,7 @@ test('a token that cannot be sent is told of by its place', async () => {
   }
   const validated = await w.run(['validate', '--require-secrets'], { env });
   expect(validated.status).toBe(4);
-  const applied = await w.run(['apply', '--yes', '--format', 'json'], { env });
+  const applied = await w.run(['apply', '--all', '--yes', '--format', 'json'], { env });
   const failed = (JSON.parse(applied.stdout) as { errorCode: string }[]).filter(
     ({ errorCode }) => errorCode === 'secret_missing',
   );
