@@ -77,7 +77,10 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   onTestFinished(() => sandbox.close());
   const env = Object.fromEntries(sandbox.accounts.map(({ name, token }) => [tokenVariable(name), token]));
 
+  let written = '';
+
   function configure(lines: string, account = 'acme'): void {
+    if (account === 'acme') written = lines;
     const head = [`baseUrl: ${sandbox.url}`, `token: { env: ${tokenVariable(account)} }`];
     workspace.write(`config/accounts/${account}.yaml`, [...head, lines, ''].join('\n'));
   }
@@ -100,6 +103,10 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const start: Workspace['start'] = (args, given) => workspace.start(args, withTokens(given));
   const run: Workspace['run'] = (args, given) => start(args, given).ended;
 
+  const sandboxNames = (): string[] => {
+    const { skills: inSkills, roles: inRoles } = sandbox.state('acme');
+    return [...inSkills, ...inRoles].map(({ name }) => name);
+  };
   let hasLists = options.isFresh === true;
   serve(options.api, options.service);
   configure(options.file ?? '');
@@ -112,7 +119,8 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     configure,
     serve,
     async plan(...args) {
-      if (!hasLists) await run(['plan']);
+      // An earlier plan matters only where something would be deleted.
+      if (!hasLists && sandboxNames().some((name) => !written.includes(name))) await run(['plan']);
       hasLists = true;
       const result = await run(['plan', '--format', 'json', ...args]);
       return { result, plan: only<Plan>(result) };
