@@ -16,7 +16,9 @@ import { createLargeRuns } from './wire-large-runs.ts';
 import { planPosted } from './wire-preview.ts';
 import type { OpenSession } from './wire-session.ts';
 import { openSession } from './wire-session.ts';
+import { realPathOf } from './config/regular-file.ts';
 import { resolveToken } from './config/secrets.ts';
+import { trustPosted } from './config/trust.ts';
 import type { OpenSource } from './wire-source.ts';
 
 /** What to let go of, the latest first. */
@@ -116,7 +118,14 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
         deps: { ...session.applying, claimant: (claim) => session.reader.claimant(claim) },
         signals,
         previewLarge: (request) => large.preview(request),
-        own: async () => ({ accounts: (await source.configuration.read()).accounts, api: service.api }),
+        async own() {
+          const { accounts, trust } = await source.configuration.read();
+          return {
+            accounts,
+            api: service.api,
+            trustPosted: (settings) => trustPosted(settings, trust, realPathOf),
+          };
+        },
       }),
     undelivered: () => session.outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });

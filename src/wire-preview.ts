@@ -16,6 +16,8 @@ import { type PostedFiles, readPostedFiles } from './wire-posted.ts';
 export interface OwnConfiguration {
   readonly accounts: LoadedConfiguration['accounts'];
   readonly api: ApiSettings;
+  /** A posted account that this configuration does not have, as far as its token may be used; else null. */
+  readonly trustPosted: (settings: AccountSettings) => Promise<AccountSettings | null>;
 }
 
 export interface PostedPlanOptions {
@@ -32,8 +34,11 @@ const TOP = path.resolve('/posted') + path.sep;
 
 const UNKNOWN = [
   'unknown_account',
-  'this daemon does not have the account (yet): its plan can be made once the daemon’s own configuration has it',
+  'this daemon does not have the account yet, and may not or cannot read it: it is planned once the daemon’s own configuration has it',
 ] as const;
+
+/** Why a new account could not be read: it is reported as new, and fails nothing. */
+const UNREACHABLE = new Set(['secret_missing', 'unauthorized', 'unavailable', 'config_invalid']);
 
 /**
  * Plans the accounts of posted files, in the order of their names. Writes nothing; a failure is that account's. Throws
@@ -53,7 +58,7 @@ async function planFiles(
   files: PostedFiles,
   { deps, signals, previewLarge, own }: PostedPlanOptions,
 ): Promise<readonly PlanResult[]> {
-  const { accounts: ownAccounts, api } = await own();
+  const { accounts: ownAccounts, api, trustPosted } = await own();
   const configured = new Set(ownAccounts.map(({ name }) => name));
 
   async function planOne(name: string): Promise<PlanResult> {
@@ -63,16 +68,29 @@ async function planFiles(
       return failed(name, 'unknown_account', 'no posted file is of this account');
     }
     const ownSettings = ownAccounts.find((one) => one.name === name)?.settings;
+    if (ownSettings === undefined) return await planNew(name, account.settings);
     const refusal = reasonToRefuse(account.settings, ownSettings);
-    if (ownSettings === undefined || refusal !== null) return failed(name, ...(refusal ?? UNKNOWN));
+    if (refusal !== null) return failed(name, ...refusal);
+    // By its own reference the token is found, and it is sent to its own address, whatever else the files ask for.
+    return await planWith({
+      ...account.settings,
+      baseUrl: ownSettings.baseUrl,
+      token: ownSettings.token,
+      ...(ownSettings.tokenRules === undefined ? {} : { tokenRules: ownSettings.tokenRules }),
+    });
+  }
+
+  async function planNew(name: string, settings: AccountSettings): Promise<PlanResult> {
+    const trusted = await trustPosted(settings);
+    if (trusted === null) return failed(name, ...UNKNOWN);
+    const result = await planWith(trusted);
+    if (result.status !== 'failed' || !UNREACHABLE.has(result.error.code)) return result;
+    return failed(name, UNKNOWN[0], `${UNKNOWN[1]} (${result.error.message})`);
+  }
+
+  async function planWith(settings: AccountSettings): Promise<PlanResult> {
     const request = {
-      // By its own reference the token is found, and to its own address it goes, whatever else the files ask for.
-      settings: {
-        ...account.settings,
-        baseUrl: ownSettings.baseUrl,
-        token: ownSettings.token,
-        ...(ownSettings.tokenRules === undefined ? {} : { tokenRules: ownSettings.tokenRules }),
-      },
+      settings,
       api,
       commit: commitOf(files),
       configured,
@@ -103,9 +121,8 @@ function failed(account: string, code: string, message: string): PlanResult {
 /** The account as posted must be reached as the daemon reaches it: else its token would go where a stranger says. */
 function reasonToRefuse(
   posted: AccountSettings,
-  own: AccountSettings | undefined,
+  own: AccountSettings,
 ): readonly [code: string, message: string] | null {
-  if (own === undefined) return UNKNOWN;
   const differs = (what: string): readonly [string, string] => [
     'identity_mismatch',
     `${what} of the account differs from the daemon’s own configuration; the token is used only as that says, so this change cannot be planned before the daemon has it`,

@@ -6,6 +6,7 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk } from './files-on-disk.ts';
 import type { LoadedAccount } from './join-accounts.ts';
 import { loadFiles } from './load-files.ts';
+import type { Trust } from './trust.ts';
 import type { SecretUse } from './secret-refs.ts';
 import type { CheckoutPlace } from './service-layers.ts';
 
@@ -18,6 +19,8 @@ export interface LoadedConfiguration {
   readonly issues: readonly ConfigIssue[];
   /** Every secret that the sound parts refer to, for `checkSecrets`. */
   readonly secrets: readonly SecretUse[];
+  /** What the machine's own file allows account files to use. */
+  readonly trust: Trust;
 }
 
 export interface LoadOptions {

@@ -104,6 +104,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     accounts: joined,
     issues: sortedIssues(issues),
     secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
+    trust,
   };
   return { loaded, service, surroundings, checkout, accounts, strays };
 }

@@ -2,7 +2,7 @@
 // whoever writes to the configuration's repository is trusted less than whoever sets up the machine.
 import type { ConfigIssue } from '../core/errors.ts';
 import { globMatcher } from '../core/names.ts';
-import type { SecretRef, TokenRules } from '../core/settings.ts';
+import type { AccountSettings, SecretRef, TokenRules } from '../core/settings.ts';
 import type { AccountRead } from './account-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { matchesPath } from './path-glob.ts';
@@ -88,6 +88,27 @@ export async function judgeTrust(
   const ruled = { ...read, settings: { ...settings, tokenRules: rules } };
   judged.set(read, { by, read: ruled });
   return ruled;
+}
+
+/**
+ * An account that only posted files have, with the rules of its token. Null when its token may not be used: where it is
+ * sent must be named as trusted by the machine's own file, since whoever posts files may be trusted less than whoever
+ * may change the configuration.
+ */
+export async function trustPosted(
+  settings: AccountSettings,
+  trust: Trust,
+  realPath: (file: string) => Promise<string>,
+): Promise<AccountSettings | null> {
+  const { baseUrl, token, file } = settings;
+  const place: ConfigIssue = { file, line: 1, column: 1, severity: 'error', message: '' };
+  if (trust.origins === null || originIssues({ baseUrl, place }, trust).length > 0) return null;
+  const tokenRules: TokenRules = { ...trust, place };
+  const problem =
+    'env' in token
+      ? untrustedVariable(token.env, trust)
+      : untrustedFile(await realPath(token.file), tokenRules);
+  return problem === undefined ? { ...settings, tokenRules } : null;
 }
 
 /** Why a secret file may not be an account's token, by its real path. The path is not repeated: it may be a token. */

@@ -1,5 +1,5 @@
 // `plan --server`: a person's working tree, planned by a daemon with its history and its tokens (contract, section 3).
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -35,12 +35,13 @@ interface Stage {
   readonly ask: (args?: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Result>;
 }
 
+const QUIET = `defaults: { mode: plan, schedule: ${ONCE_A_YEAR} }\ndaemon: { runOnStart: false }`;
+
 async function stage(
   options: SceneOptions,
   prepare: (s: Scene) => unknown = () => undefined,
 ): Promise<Stage> {
-  const quiet = `defaults: { mode: plan, schedule: ${ONCE_A_YEAR} }\ndaemon: { runOnStart: false }`;
-  const s = await scene({ ...options, service: [quiet, WITH_TOKEN, options.service ?? ''].join('\n') });
+  const s = await scene({ ...options, service: [QUIET, WITH_TOKEN, options.service ?? ''].join('\n') });
   await prepare(s);
   const daemon = await startDaemon(s);
   const desk = makeWorkspace('not-used');
@@ -456,6 +457,45 @@ test('an account that the daemon does not have is refused, whatever token it nam
   expect(plans.get('acme')).toMatchObject({ status: 'planned' });
   expect(recorder.requests).toEqual([]);
   expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
+test('a new account is planned where the daemon trusts its address and has its secret, and only then', async () => {
+  const BETA = {
+    name: 'beta',
+    id: '43',
+    token: 'token-of-beta',
+    skills: ['Lathe'],
+    resources: [{ id: 'b1' }],
+  };
+  const { desk, edit, ask } = await stage({ skills: ['Go'], file: 'skills: [Go]', others: [BETA] }, (s) => {
+    // The run of acme claims its remote account.
+    s.serve({}, [WITH_TOKEN, `trust: { origins: ["${s.sandbox.url}"] }`, QUIET].join('\n'));
+    return s.run(['apply', '--yes']);
+  });
+  edit('skills: [Lathe, Saw]', 'beta');
+  desk.write(
+    'config/accounts/lacks.yaml',
+    readFileSync(join(desk.folder, 'config/accounts/beta.yaml'), 'utf8').replace(
+      'TOKEN_BETA',
+      'TOKEN_NOBODY',
+    ),
+  );
+  const asked = await ask();
+  const plans = plansOf(asked);
+  const beta = plans.get('beta') as Plan;
+  expect([beta.status, doings(beta)]).toEqual(['planned', ['create Saw']]);
+  expect(plans.get('lacks')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
+  expect(asked.status).toBe(0);
+
+  // Another account's token reads nothing, though the posted files do not show that it is another's.
+  const file = (name: string): string => join(desk.folder, `config/accounts/${name}.yaml`);
+  renameSync(file('acme'), file('copy'));
+  const copied = await ask(['copy']);
+  expect(plansOf(copied).get('copy')).toMatchObject({
+    status: 'failed',
+    error: { code: 'identity_mismatch' },
+  });
+  expect([copied.status, copied.stdout.includes('"Go"')]).toEqual([1, false]);
 });
 
 /** A message in JSON without what it quotes. */
