@@ -1,5 +1,6 @@
 // Large accounts, each in a process of its own with a bound of its memory: a run that breaks it fails alone, by name.
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { AccountRequest } from './app/request.ts';
 import type { RunFailure } from './app/run-result.ts';
@@ -10,7 +11,7 @@ import type { Secret } from './core/secret.ts';
 import type { AccountSettings } from './core/settings.ts';
 import type { LargeRuns, PlanHeadline } from './daemon/large-runs.ts';
 import type { RequestObserver } from './service/requests.ts';
-import type { FromProcess, RunEnd, ProcessJob, ToProcess } from './wire-run-process.ts';
+import type { FromProcess, ProcessJob, RunEnd, ToProcess } from './wire-run-process.ts';
 
 export interface LargeRunsOptions {
   readonly version: string;
@@ -23,15 +24,14 @@ export interface LargeRunsOptions {
 }
 
 export interface LargeAccounts extends LargeRuns {
-  /** The plan of a posted configuration. */
+  /** The plan of a posted configuration; a failed one when no process is free in time. */
   preview(request: AccountRequest): Promise<PlanResult>;
 }
 
-/** Threads of one size, with their places. One base address has one place of each at most: a slow service delays itself. */
 interface ProcessSize {
-  /** Objects of one list. */
+  /** A list of more objects needs the next size. */
   readonly largeFrom: number;
-  /** Memory of one thread. All of it together with the daemon's own fits the limits of the unit and the manifests. */
+  /** Heap of one process. All processes and the daemon together fit the limits of the unit and the manifests. */
   readonly megabytes: number;
   readonly places: number;
 }
@@ -39,171 +39,239 @@ interface ProcessSize {
 const MEDIUM: ProcessSize = { largeFrom: 20_000, megabytes: 192, places: 2 };
 const LARGE: ProcessSize = { largeFrom: Infinity, megabytes: 560, places: 1 };
 
-interface Outcome {
-  readonly end?: RunEnd;
-  readonly plan?: PlanResult;
-  /** The account needs a thread of the next size; nothing was journaled. */
-  readonly isTooLarge?: boolean;
-}
-
-interface Waiting {
-  readonly address: string;
-  readonly start: () => void;
-}
+/** How long a posted plan waits for a process. */
+const LONGEST_WAIT_MS = 60_000;
+const POLL_MS = 250;
 
 const PROGRAM = fileURLToPath(new URL('./run-process.js', import.meta.url));
 
-/** The status of a process whose engine had no memory left, where no signal is reported. */
-const ABORTED = 134;
+/** `died`: it ended without a result; `runId` is the run that it had begun, which is not ended in the journal. */
+type Outcome =
+  | { readonly type: 'ended'; readonly end: RunEnd }
+  | { readonly type: 'previewed'; readonly plan: PlanResult }
+  | { readonly type: 'too_large' }
+  | { readonly type: 'failed'; readonly error: Error }
+  | { readonly type: 'died'; readonly runId: string | null; readonly failure: RunFailure };
 
-/** Lets work begin in the order in which it came, as far as there are places and its address has none. */
-function createPlaces(places: number): <T>(address: string, work: () => Promise<T>) => Promise<T> {
-  const waiting: Waiting[] = [];
+type Task = ProcessJob['task'];
+type OnPlan = (plan: PlanHeadline, runId: string) => void;
+
+/** The places of one size. One base address has one of them at most, so that a slow service delays only itself. */
+function createPlaces({ places }: ProcessSize) {
   const busy = new Set<string>();
-
-  function startNext(): void {
-    if (busy.size >= places) return;
-    const index = waiting.findIndex(({ address }) => !busy.has(address));
-    const [next] = index < 0 ? [] : waiting.splice(index, 1);
-    if (next === undefined) return;
-    busy.add(next.address);
-    next.start();
-    startNext();
-  }
-
-  return async (address, work) => {
-    await new Promise<void>((start) => {
-      waiting.push({ address, start });
-      startNext();
-    });
-    try {
-      return await work();
-    } finally {
-      busy.delete(address);
-      startNext();
-    }
+  const isFree = (address: string): boolean => busy.size < places && !busy.has(address);
+  return {
+    isFree,
+    take(address: string): boolean {
+      if (!isFree(address)) return false;
+      busy.add(address);
+      return true;
+    },
+    release: (address: string) => void busy.delete(address),
   };
 }
 
 export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
-  const inMediumTurn = createPlaces(MEDIUM.places);
-  const inLargeTurn = createPlaces(LARGE.places);
-  const largeOnes = new Set<string>();
+  const places = new Map([MEDIUM, LARGE].map((size) => [size, createPlaces(size)]));
+  const sizes = new Map<string, ProcessSize>();
+  let onFree = (): void => undefined;
+  const sizeOf = (account: string): ProcessSize => sizes.get(account) ?? MEDIUM;
 
-  async function inRightThread(...[request, task, onPlan]: Parameters<typeof inProcess>): Promise<Outcome> {
+  /** Works in a process of the account's size; null when none is free. */
+  async function work(request: AccountRequest, task: Task, onPlan: OnPlan): Promise<Outcome | null> {
     const { name, baseUrl } = request.settings;
-    if (!largeOnes.has(name)) {
-      const outcome = await inMediumTurn(baseUrl, () => inProcess(request, task, onPlan, MEDIUM));
-      if (outcome.isTooLarge !== true) return outcome;
-      largeOnes.add(name);
-    }
-    return await inLargeTurn(baseUrl, () => inProcess(request, task, onPlan, LARGE));
-  }
-
-  async function jobOf(
-    request: AccountRequest,
-    task: ProcessJob['task'],
-    { largeFrom }: ProcessSize,
-  ): Promise<ProcessJob> {
-    const { signals: _, ...rest } = request;
-    const { version, storeFile, ignoreRetryAfter } = options;
-    const token = (await options.token(request.settings)).reveal();
-    return { version, storeFile, ignoreRetryAfter, largeFrom, token, request: rest, task };
-  }
-
-  async function inProcess(
-    request: AccountRequest,
-    task: ProcessJob['task'],
-    onPlan: (plan: PlanHeadline, runId: string) => void,
-    size: ProcessSize = LARGE,
-  ): Promise<Outcome> {
-    const { settings, signals } = request;
-    const child = fork(PROGRAM, {
-      execArgv: [`--max-old-space-size=${size.megabytes}`],
-      serialization: 'advanced',
-      // What the engine prints of a lack of memory is no line of the log.
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-    const send = (message: ToProcess | ProcessJob): void => {
-      if (child.connected) child.send(message, () => undefined);
-    };
-    const exited = new Promise<NodeJS.Signals | number | null>((resolve) => {
-      child.once('exit', (code, signal) => resolve(signal ?? code));
-      child.once('error', () => resolve(null));
-    });
-    send(await jobOf(request, task, size));
-    const stop = (): void => send({ type: 'stop' });
-    const kill = (): void => send({ type: 'kill' });
-    signals.stop.addEventListener('abort', stop);
-    signals.kill.addEventListener('abort', kill);
-    if (signals.stop.aborted) stop();
-    const observer = options.observer(settings.name);
-    let outcome: Outcome = {};
-    let failure: Error | undefined;
-    let runId: string | null = null;
-    child.on('message', (message: FromProcess) => {
-      if (message.type === 'began') ({ runId } = message);
-      else if (message.type === 'planned') onPlan(message.plan, message.runId);
-      else if (message.type === 'request') observer.request(message.event);
-      else if (message.type === 'retry') observer.retry();
-      else if (message.type === 'ended') outcome = { end: message.end };
-      else if (message.type === 'previewed') outcome = { plan: message.plan };
-      else if (message.type === 'too_large') outcome = { isTooLarge: true };
-      else if (message.type === 'failed')
-        failure =
-          message.code === null ? new Error(message.message) : new StoreError(message.code, message.message);
-      else {
-        const { id, a, b } = message;
-        void options
-          .compareCommits(a, b)
-          .catch((): CommitRelation => 'unknown')
-          .then((relation) => send({ type: 'relation', id, relation }));
-      }
-    });
-    const end = await exited;
-    signals.stop.removeEventListener('abort', stop);
-    signals.kill.removeEventListener('abort', kill);
-    if (end !== 'SIGABRT' && end !== 'SIGKILL' && end !== ABORTED) {
-      if (failure !== undefined) throw failure;
+    const size = sizeOf(name);
+    const place = places.get(size);
+    if (place?.take(baseUrl) !== true) return null;
+    try {
+      const outcome = await runProcess(await jobOf(request, task, size), request, { onPlan, size, options });
+      // The next run gets more memory.
+      if (outcome.type === 'too_large' || outcome.type === 'died') sizes.set(name, LARGE);
       return outcome;
+    } finally {
+      place.release(baseUrl);
+      onFree();
     }
-    const error = tooLarge(size);
-    if (runId !== null) await endAsTooLarge(runId, error);
-    return task.type === 'preview'
-      ? { plan: { schemaVersion: 1, account: settings.name, status: 'failed', error } }
-      : { end: runId === null ? { heldBy: null } : { runId } };
   }
 
-  async function endAsTooLarge(runId: string, { code, message }: RunFailure): Promise<void> {
-    await options.journal.endRun(runId, {
-      status: 'failed',
-      finishedAtMs: Date.now(),
-      counts: null,
-      traffic: { requests: 0, retries: 0 },
-      planDigest: null,
-      errorCode: code,
-      error: message,
-      warnings: [],
-    });
+  async function jobOf(request: AccountRequest, task: Task, size: ProcessSize): Promise<ProcessJob> {
+    const { signals: _, ...rest } = request;
+    const { version, storeFile, ignoreRetryAfter, token } = options;
+    const secret = (await token(request.settings)).reveal();
+    return {
+      version,
+      storeFile,
+      ignoreRetryAfter,
+      largeFrom: size.largeFrom,
+      token: secret,
+      request: rest,
+      task,
+    };
   }
 
   return {
+    isLarge: (account) => sizes.has(account),
+    onFree(listener) {
+      onFree = listener;
+    },
+    note(account, names) {
+      sizes.set(account, names > MEDIUM.largeFrom ? LARGE : sizeOf(account));
+    },
+    mayStart: (account, address) =>
+      !sizes.has(account) || places.get(sizeOf(account))?.isFree(address) === true,
     async run(request, mode, onPlan) {
-      const { end } = await inRightThread(request, { type: 'run', mode }, onPlan);
-      if (end === undefined) throw new Error('the process of a large account ended without a result');
-      return end;
+      if (request.signals.stop.aborted) return { heldBy: null };
+      const outcome = await work(request, { type: 'run', mode }, onPlan);
+      switch (outcome?.type) {
+        case undefined:
+        case 'too_large':
+          return 'later';
+        case 'ended':
+          return outcome.end;
+        case 'failed':
+          throw outcome.error;
+        case 'died':
+          if (outcome.runId === null) throw new Error(outcome.failure.message);
+          await endAsFailed(options.journal, outcome.runId, outcome.failure);
+          return { runId: outcome.runId };
+        case 'previewed':
+          throw new Error('the process of a large account planned instead of running');
+        default:
+          return outcome satisfies never;
+      }
     },
     async preview(request) {
-      const { plan } = await inRightThread(request, { type: 'preview' }, () => undefined);
-      if (plan === undefined) throw new Error('the process of a large account ended without a plan');
-      return plan;
+      const { name: account } = request.settings;
+      const failed = (code: string, message: string): PlanResult => ({
+        schemaVersion: 1,
+        account,
+        status: 'failed',
+        error: { code, message },
+      });
+      for (let waitedMs = 0; waitedMs < LONGEST_WAIT_MS; waitedMs += POLL_MS) {
+        if (request.signals.stop.aborted) return failed('interrupted', 'the daemon is stopping');
+        const outcome = await work(request, { type: 'preview' }, () => undefined);
+        if (outcome?.type === 'previewed') return outcome.plan;
+        if (outcome?.type === 'failed') throw outcome.error;
+        if (outcome?.type === 'died') return failed(outcome.failure.code, outcome.failure.message);
+        if (outcome === null) await sleep(POLL_MS);
+      }
+      return failed('busy', 'other large accounts are being planned; ask again in a minute');
     },
   };
 }
 
-function tooLarge({ megabytes }: ProcessSize): RunFailure {
+/** Runs the job in a process; no process outlives the call. */
+async function runProcess(
+  job: ProcessJob,
+  { settings, signals }: AccountRequest,
+  {
+    onPlan,
+    size,
+    options,
+  }: { readonly onPlan: OnPlan; readonly size: ProcessSize; readonly options: LargeRunsOptions },
+): Promise<Outcome> {
+  const child = fork(PROGRAM, {
+    execArgv: [`--max-old-space-size=${size.megabytes}`],
+    serialization: 'advanced',
+    // What the engine prints of a lack of memory is no line of the log.
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const send = (message: ToProcess): void => {
+    if (child.connected) child.send(message, () => undefined);
+  };
+  const stop = (): void => send({ type: 'stop' });
+  const kill = (): void => send({ type: 'kill' });
+  const observer = options.observer(settings.name);
+  let outcome: Outcome | null = null;
+  let runId: string | null = null;
+  child.on('message', (message: FromProcess) => {
+    switch (message.type) {
+      case 'began':
+        return void ({ runId } = message);
+      case 'planned':
+        return onPlan(message.plan, message.runId);
+      case 'request':
+        return observer.request(message.event);
+      case 'retry':
+        return observer.retry();
+      case 'compare':
+        return void answer(message, options, send);
+      case 'failed': {
+        const { code, message: text } = message;
+        outcome = { type: 'failed', error: code === null ? new Error(text) : new StoreError(code, text) };
+        return;
+      }
+      case 'ended':
+      case 'previewed':
+      case 'too_large':
+        outcome = message;
+        return;
+      default:
+        message satisfies never;
+    }
+  });
+  try {
+    const exited = endOf(child);
+    send({ type: 'job', job });
+    signals.stop.addEventListener('abort', stop);
+    signals.kill.addEventListener('abort', kill);
+    if (signals.stop.aborted) stop();
+    if (signals.kill.aborted) kill();
+    const end = await exited;
+    return outcome ?? { type: 'died', runId, failure: failureOf(end, size) };
+  } finally {
+    signals.stop.removeEventListener('abort', stop);
+    signals.kill.removeEventListener('abort', kill);
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  }
+}
+
+/** How a process ended: by a signal, with a status, or because it could not be started. */
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? `status ${String(code)}`));
+    child.once('error', ({ message }) => resolve(message));
+  });
+}
+
+async function answer(
+  { id, a, b }: Extract<FromProcess, { type: 'compare' }>,
+  { compareCommits }: LargeRunsOptions,
+  send: (message: ToProcess) => void,
+): Promise<void> {
+  send({ type: 'relation', id, relation: await compareCommits(a, b).catch((): CommitRelation => 'unknown') });
+}
+
+/** How the engine ends a process that has no memory left, and how the kernel does. */
+const OUT_OF_MEMORY = new Set(['SIGABRT', 'SIGKILL', 'status 134']);
+
+function failureOf(end: string, { megabytes }: ProcessSize): RunFailure {
+  if (!OUT_OF_MEMORY.has(end)) {
+    return {
+      code: 'process_failed',
+      message: `the process that ran this account ended without a result (${end})`,
+    };
+  }
   return {
     code: 'account_too_large',
-    message: `the lists of this account take more than ${megabytes} MB of memory; lower api.maxEntries and api.maxResponseBytes to refuse them earlier, or run this account with \`rolecall apply\`, which has no such limit`,
+    message: `the process that ran this account was ended (${end}), most likely because its lists take more than ${megabytes} MB of memory. Lower api.maxEntries and api.maxResponseBytes to refuse them earlier, or plan this account with \`rolecall plan\` on a machine with more memory`,
   };
+}
+
+async function endAsFailed(
+  journal: LargeRunsOptions['journal'],
+  runId: string,
+  { code, message }: RunFailure,
+): Promise<void> {
+  await journal.endRun(runId, {
+    status: 'failed',
+    finishedAtMs: Date.now(),
+    counts: null,
+    traffic: { requests: 0, retries: 0 },
+    planDigest: null,
+    errorCode: code,
+    error: message,
+    warnings: [],
+  });
 }

@@ -23,7 +23,7 @@ export interface OwnConfiguration {
 export interface PostedPlanOptions {
   readonly deps: PreviewDeps;
   readonly signals: RunSignals;
-  /** Plans an account whose lists are too large for this thread. */
+  /** Plans an account whose lists are too large for this process. */
   readonly previewLarge: (request: AccountRequest) => Promise<PlanResult>;
   readonly own: () => Promise<OwnConfiguration>;
 }

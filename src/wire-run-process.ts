@@ -24,20 +24,21 @@ export interface ProcessJob {
   readonly storeFile: string;
   readonly token: string;
   readonly ignoreRetryAfter: boolean;
-  /** A list of more objects than this is for a thread with more memory. */
+  /** A list of more objects than this needs a process with more memory. */
   readonly largeFrom: number;
   readonly request: Omit<AccountRequest, 'signals'>;
   readonly task: { readonly type: 'run'; readonly mode: RunMode } | { readonly type: 'preview' };
 }
 
-/** What the daemon tells the thread. */
+/** What the daemon sends to the process. */
 export type ToProcess =
+  | { readonly type: 'job'; readonly job: ProcessJob }
   | { readonly type: 'stop' | 'kill' }
   | { readonly type: 'relation'; readonly id: number; readonly relation: CommitRelation };
 
 export type RunEnd = { readonly runId: string } | { readonly heldBy: string | null };
 
-/** What the thread tells the daemon. */
+/** What the process sends to the daemon. */
 export type FromProcess =
   | { readonly type: 'began'; readonly runId: string }
   | { readonly type: 'planned'; readonly plan: PlanHeadline; readonly runId: string }
@@ -50,34 +51,33 @@ export type FromProcess =
   | { readonly type: 'failed'; readonly code: string | null; readonly message: string };
 
 /** Resolves when the daemon's side has the message. */
-function tell(message: FromProcess): Promise<void> {
+function notify(message: FromProcess): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) return resolve();
     process.send(message, undefined, undefined, () => resolve());
   });
 }
 
-/** The first message; sent by wire-large-runs.ts, so its shape is known. */
-const job = await new Promise<ProcessJob>((resolve) => {
-  process.once('message', (message) => resolve(message as ProcessJob));
-});
-const { version, storeFile, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
-
 const stop = new AbortController();
 const kill = new AbortController();
 const relations = new Map<number, (relation: CommitRelation) => void>();
-process.on('message', (message: ToProcess) => {
-  if (message.type === 'stop') stop.abort();
-  else if (message.type === 'kill') kill.abort();
-  else if (message.type === 'relation') relations.get(message.id)?.(message.relation);
+// One listener from the beginning: a stop may come right behind the job.
+const job = await new Promise<ProcessJob>((resolve) => {
+  process.on('message', (message: ToProcess) => {
+    if (message.type === 'job') resolve(message.job);
+    else if (message.type === 'stop') stop.abort();
+    else if (message.type === 'kill') kill.abort();
+    else if (message.type === 'relation') relations.get(message.id)?.(message.relation);
+  });
 });
+const { version, storeFile, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
 
 /** Asks the daemon, which knows where the configuration's commits are. */
 function compareCommits(a: string, b: string): Promise<CommitRelation> {
   const id = relations.size;
   return new Promise((resolve) => {
     relations.set(id, resolve);
-    void tell({ type: 'compare', id, a, b });
+    void notify({ type: 'compare', id, a, b });
   });
 }
 
@@ -89,40 +89,56 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 process.once('disconnect', () => process.exit());
 
 const request: AccountRequest = { ...sent, signals: { stop: stop.signal, kill: kill.signal } };
-const store = openStore(storeFile, { mustExist: true });
-const connections = createConnections({
-  // Of the address's connections a thread takes no more than one account may have.
-  api: { ...request.api, hostConcurrency: Math.min(request.api.hostConcurrency, request.api.concurrency) },
-  version,
-  token: () => Promise.resolve(new Secret(token)),
-  authorities: readAuthorities,
-  throttledUntilMs: async ({ name }) =>
-    ignoreRetryAfter ? null : (await store.journal.accountState(name)).throttledUntilMs,
-  observer: () => ({
-    request: (event) => void tell({ type: 'request', event }),
-    retry: () => void tell({ type: 'retry' }),
-  }),
-  isConfigured: () => false,
-  largeFrom,
-});
-const deps: ApplyDeps = {
-  service: connections,
-  journal: store.journal,
-  locks: store.locks,
-  clock: systemClock,
-  newRunId() {
-    const runId = uuidv7(Date.now());
-    void tell({ type: 'began', runId });
-    return runId;
-  },
-  sha256: (text) => createHash('sha256').update(text).digest('hex'),
-  compareCommits,
-  loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
-};
 
-async function run(mode: RunMode): Promise<RunEnd> {
+/** Does the task with a store and connections of its own. */
+async function work(): Promise<FromProcess> {
+  const store = openStore(storeFile, { mustExist: true });
+  const connections = createConnections({
+    // Of the address's connections a process takes no more than one account may have.
+    api: { ...request.api, hostConcurrency: Math.min(request.api.hostConcurrency, request.api.concurrency) },
+    version,
+    token: () => Promise.resolve(new Secret(token)),
+    authorities: readAuthorities,
+    throttledUntilMs: async ({ name }) =>
+      ignoreRetryAfter ? null : (await store.journal.accountState(name)).throttledUntilMs,
+    observer: () => ({
+      request: (event) => void notify({ type: 'request', event }),
+      retry: () => void notify({ type: 'retry' }),
+    }),
+    isConfigured: () => false,
+    largeFrom,
+  });
+  const deps: ApplyDeps = {
+    service: connections,
+    journal: store.journal,
+    locks: store.locks,
+    clock: systemClock,
+    newRunId() {
+      const runId = uuidv7(Date.now());
+      void notify({ type: 'began', runId });
+      return runId;
+    },
+    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    compareCommits,
+    loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
+  };
+  try {
+    if (task.type === 'run') return { type: 'ended', end: await run(task.mode, deps) };
+    const claimant = store.reader.claimant.bind(store.reader);
+    const plan = await preview(request, { ...deps, service: readOnly(connections), claimant });
+    return { type: 'previewed', plan };
+  } finally {
+    await connections.close();
+    await store.close();
+  }
+}
+
+async function run(mode: RunMode, deps: ApplyDeps): Promise<RunEnd> {
   if (mode === 'plan') {
-    const { runId } = await dryRun(request, { ...deps, service: readOnly(connections) });
+    const { runId } = await dryRun(request, {
+      ...deps,
+      service: { reader: (account, signals) => deps.service.reader(account, signals) },
+    });
     return { runId };
   }
   const result = await reconcile(request, deps, {
@@ -131,26 +147,16 @@ async function run(mode: RunMode): Promise<RunEnd> {
     accept: ACCEPT_NOTHING,
     lockTimeoutMs: 0,
     onPlan: ({ account, summary, digest, status }, runId) =>
-      void tell({ type: 'planned', plan: { account, summary, digest, status }, runId }),
+      void notify({ type: 'planned', plan: { account, summary, digest, status }, runId }),
   });
   return 'runId' in result ? { runId: result.runId } : result;
 }
 
-try {
-  if (task.type === 'run') await tell({ type: 'ended', end: await run(task.mode) });
-  else {
-    const claimant = store.reader.claimant.bind(store.reader);
-    await tell({
-      type: 'previewed',
-      plan: await preview(request, { ...deps, service: readOnly(connections), claimant }),
-    });
-  }
-} catch (error) {
-  const { message } = describeFailure(error);
-  if (error instanceof LargeAccount) await tell({ type: 'too_large' });
-  else await tell({ type: 'failed', code: error instanceof StoreError ? error.code : null, message });
-} finally {
-  await connections.close();
-  await store.close();
-  if (process.connected) process.disconnect();
-}
+await notify(
+  await work().catch((error: unknown): FromProcess => {
+    if (error instanceof LargeAccount) return { type: 'too_large' };
+    const code = error instanceof StoreError ? error.code : null;
+    return { type: 'failed', code, message: describeFailure(error).message };
+  }),
+);
+if (process.connected) process.disconnect();

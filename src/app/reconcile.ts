@@ -47,12 +47,13 @@ export async function dryRun(
     const observation = await observe(reader, runId, request, deps);
     const { plan } = await planAccount(observation, accept, request, deps);
     // Only a run that writes makes lists that shrank the good ones: a preview that accepts them may be answered “no”.
-    await recordPlan(runId, { observation, plan, good: observation.implausible === null }, request, deps);
+    const good = observation.implausible === null && plan.status !== 'blocked';
+    await recordPlan(runId, { observation, plan, good }, request, deps);
     // The daemon's own dry run says that nothing waits for approval any more; anybody else's changes nothing there.
     const pending = request.trigger === 'cli' ? {} : { pending: null };
     return await endRun(runId, { status: plan.status, plan, traffic: reader.traffic(), ...pending }, deps);
   } catch (error) {
-    if (error instanceof LargeAccount) return await leaveToThread(runId, error, deps);
+    if (error instanceof LargeAccount) return await leaveToProcess(runId, error, deps);
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
 }
@@ -139,7 +140,7 @@ async function runLocked(
       const error = {
         code: 'plan_stale',
         message:
-          'the plan that was agreed to no longer matches what is there; nothing was written. Plan again, and judge that',
+          'the account changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan',
       };
       return await endRun(runId, { status: 'failed', plan, traffic: reader.traffic(), error }, deps);
     }
@@ -159,7 +160,7 @@ async function runLocked(
       warnings: word.warnings,
     });
   } catch (error) {
-    if (error instanceof LargeAccount) return await leaveToThread(runId, error, deps);
+    if (error instanceof LargeAccount) return await leaveToProcess(runId, error, deps);
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
 }
@@ -178,8 +179,8 @@ async function planAgreed(
   return digest === agreed.digest && observedDigest === agreed.firstObserved ? first : planned;
 }
 
-/** Nothing was written yet, so the run can be made from its beginning by a thread that has time for it. */
-async function leaveToThread(runId: string, error: LargeAccount, { journal }: DryRunDeps): Promise<never> {
+/** Nothing was written yet, so the run can be made from its beginning by a process that has time for it. */
+async function leaveToProcess(runId: string, error: LargeAccount, { journal }: DryRunDeps): Promise<never> {
   await journal.forgetRun(runId);
   throw error;
 }

@@ -209,7 +209,7 @@ export interface Journal {
   ): Promise<number>;
 
   beginRun(run: NewRun): Promise<void>;
-  /** Removes a run that has begun and journaled nothing, since another thread makes it from the beginning. */
+  /** Removes a run that has begun and journaled nothing, since another process makes it from the beginning. */
   forgetRun(runId: string): Promise<void>;
   /**
    * Carries on, under the name of an account that has never claimed a remote account, what is journaled of one that has

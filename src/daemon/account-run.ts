@@ -5,7 +5,7 @@ import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import { KINDS } from '../core/catalog.ts';
-import { LargeAccount } from '../core/errors.ts';
+import { ConfigError, LargeAccount, SecretError } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { JournalReader, RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
@@ -28,8 +28,10 @@ export interface AccountRunOptions {
   readonly signals: RunSignals;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Absent where every account is run in this thread. */
+  /** Absent where every account is run in this process. */
   readonly large?: LargeRuns | undefined;
+  /** Requests one more run of an account that runs now. */
+  readonly runLater: (account: string, trigger: Trigger) => void;
   /** Tells others of the end of a run; never rejects. */
   readonly onRunEnded: (
     detail: RunDetail,
@@ -48,7 +50,6 @@ export function createAccountRun(
 ): (account: string, trigger: Trigger) => Promise<void> {
   const { book, log, metrics, deps, signals } = options;
   const logged = new Map<string, string>();
-  const largeOnes = new Set<string>();
   /** How often in a row the runs of an account could not even be journaled. */
   const troubles = new Map<string, number>();
 
@@ -114,7 +115,12 @@ export function createAccountRun(
       signals: { stop: signals.stop, kill: signals.kill },
     };
     const isMade = (): Promise<boolean> => isMadeElsewhere(settings.name, trigger);
-    const result = await inRightThread(request, isMade);
+    const result = await inRightProcess(request, isMade);
+    if (result === 'later') {
+      // It starts from the beginning, with the configuration and the pause as they are then.
+      options.runLater(settings.name, trigger);
+      return null;
+    }
     if ('runId' in result) return result.runId;
     if (result.heldBy === null) return null;
     metrics.skippedTick(settings.name);
@@ -125,28 +131,37 @@ export function createAccountRun(
     return null;
   }
 
-  /** Accounts that were found large stay in a process of their own while the daemon lives. */
-  async function inRightThread(request: AccountRequest, isMade: () => Promise<boolean>) {
+  async function inRightProcess(request: AccountRequest, isMade: () => Promise<boolean>) {
     const { settings, trigger } = request;
     const onPlan = (plan: PlanHeadline, runId: string): void => logPlan(plan, runId, trigger);
-    const large = options.large;
-    if (large === undefined) return await inThisThread(request, isMade, onPlan);
-    if (!largeOnes.has(settings.name) && !desiresMany(settings)) {
+    const { large } = options;
+    if (large === undefined) return await inThisProcess(request, isMade, onPlan);
+    const names = mostNames(settings);
+    if (names > LARGE_FROM) large.note(settings.name, names);
+    if (!large.isLarge(settings.name)) {
       try {
-        return await inThisThread(request, isMade, onPlan);
+        return await inThisProcess(request, isMade, onPlan);
       } catch (error) {
         if (!(error instanceof LargeAccount)) throw error;
-        largeOnes.add(settings.name);
+        large.note(settings.name, names);
         log.info(
           { event: 'large_account', account: settings.name },
-          'the account is run in a process of its own',
+          'the account runs in a process of its own',
         );
       }
     }
-    return (await isMade()) ? { heldBy: null } : await large.run(request, settings.mode, onPlan);
+    if (await isMade()) return { heldBy: null };
+    try {
+      return await large.run(request, settings.mode, onPlan);
+    } catch (error) {
+      // A token that cannot be read fails the run here as it would there, and this run is journaled.
+      if (error instanceof SecretError || error instanceof ConfigError)
+        return await inThisProcess(request, isMade, onPlan);
+      throw error;
+    }
   }
 
-  async function inThisThread(
+  async function inThisProcess(
     request: AccountRequest,
     isMade: () => Promise<boolean>,
     onPlan: (plan: PlanHeadline, runId: string) => void,
@@ -240,6 +255,7 @@ export function createAccountRun(
   return run;
 }
 
-function desiresMany({ desired }: AccountSettings): boolean {
-  return KINDS.some((kind) => (desired[kind]?.length ?? 0) > LARGE_FROM);
+/** The names of the kind of which the account desires most. */
+function mostNames({ desired }: AccountSettings): number {
+  return Math.max(...KINDS.map((kind) => desired[kind]?.length ?? 0));
 }

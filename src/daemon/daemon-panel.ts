@@ -1,11 +1,9 @@
 // The daemon's answers to those who look at it over HTTP, and what it does when they say a word.
 import { formatConfigIssue } from '../core/errors.ts';
-import type { RunRecord } from '../core/journal.ts';
 import type { OperatorDesk, PendingPlan } from '../core/operator.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AccountBook, BookedAccount, ConfigurationReader } from './account-book.ts';
-import { withLiveTotals } from './live-totals.ts';
 import type { AccountView, Panel } from './panel.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -66,16 +64,6 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
     };
   }
 
-  /** A run that works, with what it has done so far. */
-  async function liveRun(run: RunRecord): Promise<RunRecord> {
-    const detail = run.status === 'running' ? await reader.run(run.id) : null;
-    return detail === null ? run : withLiveTotals(detail).run;
-  }
-
-  async function live(record: AccountRecord): Promise<AccountRecord> {
-    return record.lastRun === null ? record : { ...record, lastRun: await liveRun(record.lastRun) };
-  }
-
   return {
     async overview() {
       return {
@@ -93,21 +81,17 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       };
     },
     async accounts() {
-      const listed = await Promise.all((await reader.accounts()).map(live));
-      const records = new Map(listed.map((record) => [record.name, record]));
+      const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
       return book.accounts().map((account) => view(account, records.get(account.name)));
     },
     async account(name) {
       const account = book.account(name);
       if (account === undefined) return null;
       const [record] = await reader.accounts(name);
-      return view(account, record === undefined ? undefined : await live(record));
+      return view(account, record);
     },
-    runs: async (filter) => await Promise.all((await reader.runs(filter)).map(liveRun)),
-    async run(id) {
-      const detail = await reader.run(id);
-      return detail === null ? null : withLiveTotals(detail);
-    },
+    runs: (filter) => reader.runs(filter),
+    run: (id) => reader.run(id),
     sync(account) {
       if (options.isStopping()) return 'stopping';
       if (book.account(account) === undefined) return 'unknown';

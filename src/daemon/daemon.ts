@@ -78,6 +78,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   let lanes = 1;
   let trouble: string | null = null;
 
+  const laneOf = (account: string): string => book.account(account)?.settings?.baseUrl ?? '';
   const queue = createRunQueue({
     run: createAccountRun({
       ...options,
@@ -87,6 +88,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
       onTrouble(found) {
         trouble = found;
       },
+      runLater: (account, trigger) => void queue.requestOneMore(account, trigger),
       tickOf: (account) => scheduler.lastTickMs(account),
       onFailures: (account, failures) => scheduler.ended(account, failures),
       async onRunEnded(detail, context) {
@@ -95,10 +97,12 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
         await options.onRunEnded(detail, context);
       },
     }),
-    laneOf: (account) => book.account(account)?.settings?.baseUrl ?? '',
+    laneOf,
+    mayStart: (account) => options.large?.mayStart(account, laneOf(account)) !== false,
     laneCount: () => lanes,
     maxRuns: () => book.service().daemon.maxRuns,
   });
+  options.large?.onFree(() => queue.startNext());
   const scheduler = createScheduler({
     clock,
     random: Math.random,

@@ -9,6 +9,8 @@ export interface RunQueueOptions {
   /** How many lanes are configured. */
   readonly laneCount: () => number;
   readonly maxRuns: () => number;
+  /** Whether a waiting account can start now; one that can't keeps no other waiting. */
+  readonly mayStart?: (account: string) => boolean;
 }
 
 export interface RunQueue {
@@ -19,6 +21,8 @@ export interface RunQueue {
    * starts any more.
    */
   requestOneMore(account: string, trigger: Trigger): boolean;
+  /** Starts what can start, after something that `mayStart` looks at has changed. */
+  startNext(): void;
   activity(account: string): 'running' | 'queued' | 'idle';
   /** Starts nothing any more and resolves when what runs has ended. */
   stop(): Promise<void>;
@@ -60,6 +64,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     const most = laneLimit(options.maxRuns(), options.laneCount());
     let best: { readonly item: Waiting; readonly load: number } | null = null;
     for (const item of waiting.values()) {
+      if (options.mayStart?.(item.account) === false) continue;
       const laneLoad = load.get(options.laneOf(item.account)) ?? 0;
       if (laneLoad < most && (best === null || laneLoad < best.load)) best = { item, load: laneLoad };
       if (best?.load === 0) break;
@@ -76,6 +81,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     },
     requestOneMore(account, trigger) {
       if (stopped) return false;
+      // What an operator requested is not turned back into a scheduled run.
+      if (running.has(account) && followed.get(account) === 'manual') return true;
       if (running.has(account)) followed.set(account, trigger);
       // The run that waits does for this one too, with the rights of this trigger.
       else {
@@ -84,6 +91,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       }
       return true;
     },
+    startNext: startWhatFits,
     activity: (account) => (running.has(account) ? 'running' : waiting.has(account) ? 'queued' : 'idle'),
     async stop() {
       stopped = true;

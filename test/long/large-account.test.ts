@@ -29,7 +29,7 @@ test('a large account is run in a process, applied, and planned for a posted con
   await s.until('the second skill is created', () => s.names().skills.includes('Rust'));
   await daemon.stop();
 
-  // Runs that were left to a thread leave no trace.
+  // Runs that were left to a process leave no trace.
   expect(s.rows("select status from runs where status in ('running', 'failed')")).toEqual([]);
   expect(s.names().skills).toHaveLength(2502);
 });
