@@ -1,8 +1,8 @@
 // The daemon's HTTP interface, joined with the configuration: its tokens, its certificate and its address.
-import { readFile, stat } from 'node:fs/promises';
 import { SecretError, UsageError } from './core/errors.ts';
 import { isLoopback } from './core/loopback.ts';
 import type { HttpSettings, ServiceSettings } from './core/settings.ts';
+import { FileTrouble, readRegularFile } from './config/regular-file.ts';
 import { resolveSecret } from './config/secrets.ts';
 import type { HttpToken } from './daemon/http/access.ts';
 import type { HttpOptions, HttpServer, TlsPair } from './daemon/http/server.ts';
@@ -66,7 +66,10 @@ export async function openHttp(
         log.info({ event: 'tls_reloaded' }, 'the certificate was read again');
       } catch (error) {
         const reason = error instanceof Error ? error.message : 'unknown';
-        log.error({ event: 'tls_reload_failed', reason }, 'the old certificate stays in use');
+        log.error(
+          { event: 'tls_reload_failed', reason },
+          'the new certificate cannot be used; the old one stays in use',
+        );
       }
     },
   };
@@ -78,12 +81,15 @@ async function readPair({ cert, key }: NonNullable<HttpSettings['tls']>): Promis
 
 async function readPem(file: string, what: string): Promise<string> {
   try {
-    const found = await stat(file);
-    if (found.isFile() && found.size <= MOST_PEM_BYTES) return await readFile(file, 'utf8');
+    return (await readRegularFile(file, MOST_PEM_BYTES)).bytes.toString('utf8');
   } catch (error) {
-    throw new UsageError(`${what}: ${file} cannot be read (${codeOf(error)})`);
+    const code = error instanceof FileTrouble ? error.code : 'unknown';
+    throw new UsageError(
+      code === 'irregular' || code === 'too_large'
+        ? `${what}: ${file} is not a PEM file; name a file of at most 1 MiB`
+        : `${what}: ${file} cannot be read (${code}); check the path and its permissions`,
+    );
   }
-  throw new UsageError(`${what}: ${file} is not a PEM file; name a file of at most 1 MiB`);
 }
 
 async function listen(http: HttpSettings, options: Omit<HttpOptions, 'host' | 'port'>): Promise<HttpServer> {

@@ -95,6 +95,9 @@ function accountsToApply(
   saved: ReadonlyMap<string, AgreedPlan | null> | null,
   all: boolean,
 ): ConfiguredAccount[] {
+  if (all && saved !== null) {
+    throw new UsageError('--all and --plan exclude each other: a saved plan names its accounts');
+  }
   if (all && names.some((name) => !name.startsWith('!'))) {
     throw new UsageError(
       "--all and names exclude each other; use one of them, and exclusions such as '!eu-test'",
@@ -105,7 +108,8 @@ function accountsToApply(
     const planned = [...saved.keys()].map((name) => accountNamed(accounts, name));
     return selectAccounts(wanted.length === 0 ? planned : accounts, names);
   }
-  if (names.length === 0 && !all && accounts.length > 1) {
+  // An exclusion alone names nothing.
+  if (names.every((name) => name.startsWith('!')) && !all && accounts.length > 1) {
     throw new UsageError(
       `apply needs the accounts to write to: names, globs such as 'eu-*', or --all; ${known(accounts)}`,
     );

@@ -33,7 +33,7 @@ export function matchAccounts(
     return { matched, issues: [{ ...place, message, severity: 'warning' }] };
   }
   const shown = files.shown(folder) ?? 'what was sent';
-  const message = `no file matches \`accounts\` below ${shown}; add an account's file or mend the glob`;
+  const message = `no file matches \`accounts\` below ${shown}; add an account's file or correct the glob`;
   return { matched, issues: [{ ...place, message }] };
 }
 

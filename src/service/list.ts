@@ -72,7 +72,7 @@ function parsed(what: string, text: string): unknown {
 }
 
 export function malformed(message: string): ServiceError {
-  return new ServiceError('malformed', `${message}; a list that is not whole and well-formed is not used`);
+  return new ServiceError('malformed', `${message}; rolecall uses only lists that are complete and valid`);
 }
 
 function describe(what: string, problem: ArrayProblem, maxEntries: number): string {

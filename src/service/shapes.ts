@@ -188,7 +188,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Names and ids are kept and shown as they are, so that one with the token in it would tell it to everybody. */
 function refuseToken(what: string, values: readonly unknown[], token: TokenGuard): void {
   if (values.some((value) => typeof value === 'string' && token.isIn(value)))
-    throw malformed(`${what} has the token itself for a name or an id; mend it there`);
+    throw malformed(`${what} has the token itself as a name or an id; change that name or id in the service`);
 }
 
 const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];

@@ -122,7 +122,7 @@ const CASES: readonly Case[] = [
       s.sandbox.addSkill('acme', 'Fortran');
     },
     args: ['apply', '--yes', '--plan', 'saved.json'],
-    says: ['no longer matches what is there', NOTHING, 'Next: rolecall plan acme'],
+    says: ['so it no longer matches', NOTHING, 'Next: rolecall plan acme'],
     never: 'doctor',
   },
   {
