@@ -8,7 +8,13 @@ import { entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Clock } from '../core/ports.ts';
 import type { DeleteOutcome } from '../core/write-outcome.ts';
-import { anythingMissing, baselineOf, mergeReadings, suspiciousShrink } from '../core/shrink.ts';
+import {
+  anythingMissing,
+  baselineOf,
+  mergeReadings,
+  suspiciousList,
+  suspiciousShrink,
+} from '../core/shrink.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import {
   conclude,
@@ -111,7 +117,9 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
   try {
     const observed = await readTwiceIfNeeded(context);
     if (observed !== null) return { ...findingsOf(context, observed), isOld };
-    onProblem('the lists lost more than half since the run began, twice in a row, so nothing is deleted');
+    onProblem(
+      'the lists lost more than half since the run began, or no longer show what people have, twice in a row, so nothing is deleted',
+    );
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     noteFailure(context, error);
@@ -132,7 +140,11 @@ async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog
   await deps.clock.sleep(request.api.recheckMs, request.signals.stop);
   const second = await readLists(context.reader);
   if (suspicious && suspiciousShrink(certain, second, managed) !== null) return null;
-  return mergeReadings(first, second);
+  const observed = mergeReadings(first, second);
+  // What was accepted when the run was planned is accepted here too.
+  const wasSuspicious = suspiciousList(planned, managed, new Set()) !== null;
+  const gone = deleted(context, ['done', 'unknown']);
+  return wasSuspicious || suspiciousList(observed, managed, gone) === null ? observed : null;
 }
 
 /** The entries whose delete stands so in this run; a create has no id when it is planned. */

@@ -97,9 +97,11 @@ function notShown({ operation, result }: DoneOperation): Warning {
   return {
     code: NOT_SHOWN_YET,
     message:
-      operation.action === 'create'
-        ? `the service confirmed the create of the ${operation.kind} “${operation.name}”, but no list shows it yet; the next run looks again`
-        : `the service confirmed the delete of the ${operation.kind} “${operation.name}”, but the list still shows it; the next run looks again`,
+      operation.action === 'delete' && result.attempts === 0
+        ? `a list did not show the ${operation.kind} “${operation.name}” before its delete, so none was sent, but the list shows it again; the next run judges it again`
+        : operation.action === 'create'
+          ? `the service confirmed the create of the ${operation.kind} “${operation.name}”, but no list shows it yet; the next run looks again`
+          : `the service confirmed the delete of the ${operation.kind} “${operation.name}”, but the list still shows it; the next run looks again`,
     kind: operation.kind,
     name: operation.name,
     ...(remoteId === undefined ? {} : { remoteId }),

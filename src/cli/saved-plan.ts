@@ -1,6 +1,6 @@
 // Reads what `plan --save` saved, for `apply --plan`.
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { UsageError } from '../core/errors.ts';
 import type { Warning } from '../core/catalog.ts';
 import type { AgreedPlan } from '../core/operator.ts';
@@ -67,13 +67,19 @@ function digestOf(row: object): string | null {
   }
 }
 
+/** The plan of the largest account is smaller. */
+const LARGEST_BYTES = 256 * 1024 ** 2;
+
 async function read(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    const found = await stat(file);
+    // A pipe would block, and a device has no end.
+    if (found.isFile() && found.size <= LARGEST_BYTES) return await readFile(file, 'utf8');
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new UsageError(`cannot read the saved plan ${file} (${reason}); check the path of --plan`);
   }
+  throw notAPlan(file, 'it is not a regular file of at most 256 MiB');
 }
 
 function parse(file: string, text: string): unknown[] {

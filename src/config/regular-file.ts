@@ -139,7 +139,8 @@ async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
     try {
       const found = await handle.stat();
       if (!found.isFile()) throw new FileTrouble('irregular');
-      const bytes = Buffer.allocUnsafe(Math.min(found.size, maxBytes) + 1);
+      // Files of some systems, such as those in /proc, have another size than they say.
+      const bytes = Buffer.allocUnsafe((found.size === 0 ? maxBytes : Math.min(found.size, maxBytes)) + 1);
       let length = 0;
       while (length < bytes.length) {
         const { bytesRead } = await handle.read(bytes, length, bytes.length - length);

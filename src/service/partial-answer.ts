@@ -19,13 +19,19 @@ function hasNext(header: string): boolean {
   return linksOf(header).some((parameters) =>
     parameters.some(
       ({ name, value }) =>
-        name === 'rel' &&
+        (name === 'rel' || name === 'rel*') &&
         value
           .toLowerCase()
           .split(/[ \t]+/)
-          .includes('next'),
+          .some(isNext),
     ),
   );
+}
+
+/** `next`: plain, in single quotes, which no rule allows, as `UTF-8''next`, or as the registry's address of it. */
+function isNext(relation: string): boolean {
+  const name = relation.replace(/^[\w-]+'[\w-]*'/, '').replace(/'/g, '');
+  return name === 'next' || /^https?:\/\/www\.iana\.org\/assignments\/(?:link-)?relations?\/next$/.test(name);
 }
 
 interface Parameter {

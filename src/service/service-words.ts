@@ -56,13 +56,22 @@ function onOneLine(text: string): string {
 
 function textsOf(body: string): readonly string[] {
   const text = body.trim();
-  if (text.startsWith('<')) return [pageSummary(text)];
+  if (/^<(?:!doctype|html|head|body|!--)/i.test(text)) return [pageSummary(text)];
+  if (text.startsWith('<')) return [text.replace(/<[^<>]{0,500}>/g, ' ').trim()];
   try {
     return textsIn(JSON.parse(text), 0);
   } catch {
-    // What looks like JSON and is incomplete is no sentence for a person, and could quote the request.
-    return text === '' || /^[[{"]/.test(text) ? [] : [text];
+    return text === '' ? [] : wordsOfBrokenJson(text);
   }
+}
+
+/** Plain text as it is; of what looks like JSON and is none, such as one that was cut off, the values. */
+function wordsOfBrokenJson(text: string): readonly string[] {
+  if (!/^[[{"]/.test(text)) return [text];
+  // Nobody can tell which value belongs to which field.
+  if (isSalary(text)) return [];
+  const values = [...text.matchAll(/:\s*["']([^"']{1,300})/g)].map(([, value = '']) => value.trim());
+  return values.filter((value) => value !== '').slice(0, MOST_TEXTS);
 }
 
 /** `a web page, “502 Bad Gateway”`: the rest of a page is layout. */

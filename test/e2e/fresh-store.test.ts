@@ -150,6 +150,21 @@ test('lists that show fewer than half of at least four entries that people have 
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
 });
 
+test('lists that turn empty right before the deletes stop them, although people have what is missing', async () => {
+  const s = await scene({
+    skills: ['Go', 'Old 1', 'Old 2'],
+    resources: [{ id: 'ann', skills: ['Go'] }],
+    file: 'skills: [Go]',
+  });
+  await s.run(['plan']);
+  s.sandbox.setFaults([{ ...EMPTY_SKILLS, skip: 1, times: 2 }]);
+  const { run } = await s.apply();
+  expect([run.status, run.deleted, s.writes()]).toEqual(['partial', 0, []]);
+  expect(run.operations.map(({ status }) => status)).toEqual(['skipped', 'skipped']);
+  expect(JSON.stringify(run)).not.toContain('confirmed the delete');
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 2 });
+});
+
 test('an empty account is filled, its first create alone and the others when a list shows it', async () => {
   const s = await scene({
     file: `skills: ${JSON.stringify(SIXTY_ONE.slice(0, 9))}\nroles: [Designer, Lead, Welder]`,

@@ -20,6 +20,9 @@ import { badRequest, type Failure, NO_ACCOUNT, TOO_LARGE, TOO_MANY_PLANS } from 
 type Json = { readonly value: unknown } | { readonly failure: Failure };
 
 /** Adds the paths that change something, or that have to be told much before they answer. */
+/** Bodies that one holder of a token may be sending at once. */
+const MOST_ARRIVING = 6;
+
 export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   const { panel, limits } = deps;
   for (const action of ACTIONS) {
@@ -37,16 +40,24 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   }
 
   const queue = createPlanQueue();
+  /** How many bodies each holder of a token is sending. */
+  const arriving = new Map<string, number>();
   app.post('/api/v1/plan', async (context) => {
-    // Beyond what may wait, not even the body is read.
+    // Whoever sends bodies slowly takes the places of nobody else.
+    const sender = context.get('visitor')?.name ?? '';
+    if (queue.isFull() || (arriving.get(sender) ?? 0) >= MOST_ARRIVING)
+      return apiFailure(context, TOO_MANY_PLANS);
+    // Planning waits for the service, in silence, for as long as that takes.
+    context.env.incoming.setTimeout(limits.planIdleMs);
+    arriving.set(sender, (arriving.get(sender) ?? 0) + 1);
+    const body = await readBytes(context.env.incoming, limits.planBytes).finally(() =>
+      arriving.set(sender, (arriving.get(sender) ?? 1) - 1),
+    );
+    if (body.type === 'too_large') return apiFailure(context, TOO_LARGE);
+    if (body.type === 'incomplete') return apiFailure(context, badRequest('the body is incomplete'));
     const ticket = queue.enter();
     if (ticket === null) return apiFailure(context, TOO_MANY_PLANS);
     try {
-      // Planning waits for the service, in silence, for as long as that takes.
-      context.env.incoming.setTimeout(limits.planIdleMs);
-      const body = await readBytes(context.env.incoming, limits.planBytes);
-      if (body.type === 'too_large') return apiFailure(context, TOO_LARGE);
-      if (body.type === 'incomplete') return apiFailure(context, badRequest('the body is incomplete'));
       await ticket.turn;
       const isGone = context.env.outgoing.destroyed;
       return isGone

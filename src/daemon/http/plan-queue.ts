@@ -11,6 +11,7 @@ export interface PlanTicket {
 }
 
 export interface PlanQueue {
+  isFull(): boolean;
   /** null when too many wait already. */
   enter(): PlanTicket | null;
 }
@@ -28,9 +29,12 @@ export function createPlanQueue(): PlanQueue {
     }
   }
 
+  const isFull = (): boolean => working.size >= AT_ONCE && waiting.length >= MOST_WAITING;
+
   return {
+    isFull,
     enter() {
-      if (working.size >= AT_ONCE && waiting.length >= MOST_WAITING) return null;
+      if (isFull()) return null;
       let begin = (): void => undefined;
       const turn = new Promise<void>((resolve) => (begin = resolve));
       const ticket: PlanTicket = {

@@ -93,3 +93,25 @@ describe('a secret', () => {
     expect(new Secret('a.c$&').scrub('abc$& a.c$&')).toBe('abc$& [redacted]');
   });
 });
+
+describe('a secret that somebody wrote in another way', () => {
+  const hex = '9f86d081884c7d659a2feaa0c55ad015';
+  const secret = new Secret(hex);
+  const codes = (form: (code: string) => string): string =>
+    Array.from(hex, (character) => form(character.charCodeAt(0).toString(16))).join('');
+
+  it.each([
+    ['in upper case', hex.toUpperCase()],
+    ['in groups', hex.replace(/(.{4})/g, '$1 ')],
+    ['with invisible characters', Array.from(hex).join('\u200b')],
+    ['percent-encoded', codes((code) => `%${code}`)],
+    ['in codes of HTML', codes((code) => `&#x${code};`)],
+  ])('is taken out %s', (_, written) => {
+    expect(secret.scrub(`unknown key ${written} here`)).not.toContain(written.slice(0, 12));
+    expect(secret.scrub(`unknown key ${written} here`)).toContain('[redacted]');
+  });
+
+  it('leaves an innocent text as it is', () => {
+    expect(secret.scrub('the key 9f86 d081 is unknown')).toBe('the key 9f86 d081 is unknown');
+  });
+});

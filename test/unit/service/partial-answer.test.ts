@@ -19,6 +19,10 @@ describe('a Link header', () => {
     'what is this, <b>; rel=next',
     '<a>; rel=prev; rel=next',
     '<>;rel="next";type="application/json"',
+    "<a>; rel='next'",
+    "<a>;rel='prev next'",
+    "<a>; rel*=UTF-8''next",
+    '<a>; rel="http://www.iana.org/assignments/relation/next"',
   ])('leads to a next page: %s', (link) => {
     expect(partialReason(200, { link })).toContain('rel="next"');
   });

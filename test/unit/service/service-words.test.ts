@@ -40,6 +40,10 @@ describe('the words of a refusal', () => {
       'a web page, “502 Bad Gateway”',
     ],
     ['<!doctype html><p>nothing', 'a web page'],
+    ['<error><message>it exists</message></error>', 'it exists'],
+    ['{"detail":[{"msg":"it exists"', 'it exists'],
+    ["{'detail': 'it exists'}", 'it exists'],
+    ['{detail: "it\nexists"}', 'it exists'],
   ])('are found in %j', (body, expected) => {
     expect(words(body)).toBe(expected);
   });
@@ -53,7 +57,6 @@ describe('the words of a refusal', () => {
     '{"detail":[]}',
     '{"detail":{}}',
     '{"detail":[{"input":"Zyx"}]}',
-    '{"detail":[{"msg":"Zyx"',
     '{"status":409}',
     `{"salary":"${SECRET}"}`,
     `{"people":[{"salary":{"currency":"${SECRET}"}}]}`,
