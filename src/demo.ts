@@ -51,14 +51,16 @@ async function play(environment: Environment, configFile: string, sandbox: Sandb
   const again = await apply(environment, configFile, [], { ...text, ...applyOptions });
   const writes = countWrites(sandbox) - writesBefore;
 
+  // The program that runs now, wherever that is.
+  const program = `node ${process.argv[1] ?? 'dist/main.js'}`;
   process.stdout.write(
     [
       '',
       `The second apply wrote nothing: the service saw ${writes} creates and deletes.`,
       '',
-      'The journal stands in the store beside the configuration. Ask it:',
-      `  npx rolecall --config ${configFile} history`,
-      `  npx rolecall --config ${configFile} show RUN`,
+      'The journal is in the store beside the configuration. To read it:',
+      `  ${program} --config ${configFile} history`,
+      `  ${program} --config ${configFile} show last`,
       'Names from the O*NET database (USDOL/ETA), CC BY 4.0; the people are made up.',
       '',
     ].join('\n'),

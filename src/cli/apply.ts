@@ -111,7 +111,7 @@ function accountsToApply(
   // An exclusion alone names nothing.
   if (names.every((name) => name.startsWith('!')) && !all && accounts.length > 1) {
     throw new UsageError(
-      `apply needs the accounts to write to: names, globs such as 'eu-*', or --all; ${known(accounts)}`,
+      `apply needs the accounts to write to: names, globs such as 'eu-*', or --all (an exclusion alone is not enough); ${known(accounts)}`,
     );
   }
   return selectAccounts(accounts, names);

@@ -76,7 +76,8 @@ export function openOutput({
   output,
   keepExisting = false,
 }: OutputOptions & { readonly keepExisting?: boolean }): Output {
-  const toTerminal = output === undefined && process.stdout.isTTY;
+  // Node leaves it undefined for what is no terminal, and undefined lets the colour library decide by $CI.
+  const toTerminal = output === undefined && Boolean(process.stdout.isTTY);
   const parts: string[] = [];
   // Tried before anything is done: a report must not be lost after a run for a mistyped path.
   if (output !== undefined) (keepExisting ? refuseExisting : tryToOpen)(output);
@@ -110,7 +111,7 @@ export function openOutput({
 
 /** How a report is printed on the terminal that shows the questions. */
 export function terminalRender(): Output['render'] {
-  const isTerminal = process.stderr.isTTY;
+  const isTerminal = Boolean(process.stderr.isTTY);
   return {
     format: 'text',
     colour: isTerminal && wantsColour(),

@@ -281,7 +281,7 @@ function buildProgram(
 
   program
     .command('demo')
-    .description('a drifted account with real names, planned, applied and planned again, on a sandbox')
+    .description('a drifted account with real names, planned, applied and applied again, on a sandbox')
     .action(async () => {
       setStatus((await (await environment()).demo()) === 0 ? EXIT.done : EXIT.failed);
     });

@@ -94,12 +94,13 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
   const approve = `add { kind: ${kind}, name: ${yamlText(extra.entry.name)} } to approvedDeletes, with expires: YYYY-MM-DD for its last day`;
+  const them = usedBy.length === 1 ? 'that person' : 'those people';
   const have = `${people(usedBy.length)} ${usedBy.length === 1 ? 'has' : 'have'} it`;
   switch (rule) {
     case 'in_use':
       return {
         reason: have,
-        release: `take it off those people, and it is deleted by itself; or ${approve}`,
+        release: `take it off ${them}, and it is deleted by itself; or ${approve}`,
       };
     case 'rename':
       return usedBy.length === 0
@@ -109,7 +110,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
           }
         : {
             reason: `it is being renamed to “${extra.desiredName ?? ''}” and ${have}`,
-            release: `move those people to “${extra.desiredName ?? ''}” by hand, and it is deleted by itself; or ${approve}`,
+            release: `move ${them} to “${extra.desiredName ?? ''}” by hand, and it is deleted by itself; or ${approve}`,
           };
     case 'suspected_rename':
       return {

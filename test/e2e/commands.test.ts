@@ -267,7 +267,10 @@ test('reports come as text, JSON and Markdown, and no format has colours in a pi
   s.configure('skills: ["Newer | <x>"]');
   for (const command of [['plan'], ['usage'], ['history'], ['validate']]) {
     const [text, json, markdown] = await Promise.all(
-      ['text', 'json', 'markdown'].map((format) => s.run([...command, '--format', format])),
+      // Runners of CI set it, and libraries take it for a wish for colours.
+      ['text', 'json', 'markdown'].map((format) =>
+        s.run([...command, '--format', format], { env: { CI: 'true' } }),
+      ),
     );
     expect([command, text?.status, json?.status, markdown?.status]).toEqual([command, 0, 0, 0]);
     expect(JSON.parse(json?.stdout ?? '')).toBeInstanceOf(Array);

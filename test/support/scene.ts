@@ -120,7 +120,9 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     serve,
     async plan(...args) {
       // An earlier plan matters only where something would be deleted.
-      if (!hasLists && sandboxNames().some((name) => !written.includes(name))) await run(['plan']);
+      const mayDelete =
+        /approvedDeletes|formerly/.test(written) || sandboxNames().some((name) => !written.includes(name));
+      if (!hasLists && mayDelete) await run(['plan']);
       hasLists = true;
       const result = await run(['plan', '--format', 'json', ...args]);
       return { result, plan: only<Plan>(result) };
