@@ -1,9 +1,11 @@
 // The lists of an account for commands that only read, refused when they are those of another account.
-import type { ObservedCatalog } from '../core/catalog.ts';
+import type { ObservedCatalog, Warning } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { AccountSettings } from '../core/settings.ts';
+import { suspiciousList } from '../core/shrink.ts';
 import { keysOf, readLists } from './observe.ts';
 
 /** What a store knows of accounts. */
@@ -17,6 +19,8 @@ export interface ReadAccount {
   readonly observed: ObservedCatalog;
   /** The listed id, else the pinned or the remembered one. */
   readonly remoteAccountId: string | null;
+  /** Whether the lists lack what people have, so that they cannot be complete. */
+  readonly isIncomplete: boolean;
 }
 
 /**
@@ -30,16 +34,26 @@ export async function readAccount(
   configured: ReadonlySet<string>,
   memory: AccountMemory | null,
 ): Promise<ReadAccount> {
-  const observed = await readLists(reader);
-  const listed = listedAccountId(observed);
+  const lists = await readLists(reader);
+  const listed = listedAccountId(lists);
   const { name: account, accountId: pinned, baseUrl } = settings;
   const remembered = memory === null ? null : (await memory.accountState(account)).remoteAccountId;
   const remoteAccountId = checkIdentity(listed, { account, pinned, remembered });
-  if (memory === null) return { observed, remoteAccountId };
+  const warnings = [...lists.warnings, ...unconfirmed(listed, remoteAccountId)];
+  const observed = { ...lists, warnings };
+  const isIncomplete = suspiciousList(observed, KINDS, new Set()) !== null;
+  if (memory === null) return { observed, remoteAccountId, isIncomplete };
   const other = await memory.claimant({ runId: '', account, baseUrl, remoteAccountId, configured });
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
   const foreign =
     listed === null ? await memory.foreignAccount(account, remoteAccountId, keysOf(observed)) : null;
   if (foreign !== null) throw foreignEntries(remoteAccountId, foreign);
-  return { observed, remoteAccountId };
+  return { observed, remoteAccountId, isIncomplete };
+}
+
+/** A pin or a remembered id that nothing listed confirms. */
+function unconfirmed(listed: string | null, remoteAccountId: string | null): Warning[] {
+  if (listed !== null || remoteAccountId === null) return [];
+  const message = `nothing listed carries an account id, so it is not certain that this is account ${remoteAccountId}`;
+  return [{ code: 'identity_unknown', message }];
 }

@@ -18,6 +18,8 @@ export interface DumpOptions {
   readonly write?: boolean;
 }
 
+const INCOMPLETE = 'the lists lack skills or roles that people have, so they are not complete';
+
 export async function dump(
   environment: Environment,
   configFile: string,
@@ -39,8 +41,13 @@ export async function dump(
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const reading = await openReading(environment, configuration, service, options);
   try {
-    const { observed, remoteAccountId } = await reading.read(settings, signals);
+    const { observed, remoteAccountId, isIncomplete } = await reading.read(settings, signals);
     sayWarnings(observed.warnings.map(({ message }) => message));
+    if (isIncomplete && output === null) {
+      say(`error: ${name}: ${INCOMPLETE}; the file was not changed. Run the command again later`);
+      return EXIT.failed;
+    }
+    if (isIncomplete) sayWarnings([INCOMPLETE]);
     const { text, before, notes, errors } = await environment.dumpAccount(configFile, service, account, {
       accountId: remoteAccountId,
       names: {

@@ -156,3 +156,18 @@ test('a failed dump leaves no file behind, and the next one is not refused for i
   ).toBe(1);
   expect(existsSync(join(s.folder, 'new.yaml'))).toBe(false);
 });
+
+test('--write does not put an incomplete list into the file, and other output warns', async () => {
+  const s = await scene({
+    skills: ['Go', 'Zig'],
+    resources: [{ id: 'ann', skills: ['Go'] }],
+    file: 'skills: [Go, Zig]',
+    faults: [{ match: { method: 'GET', path: 'skill' }, times: 'always', do: { type: 'empty-list' } }],
+  });
+  const file = join(s.folder, 'config/accounts/acme.yaml');
+  const before = readFileSync(file, 'utf8');
+  const written = await s.run(['dump', 'acme', '--write']);
+  expect([written.status, readFileSync(file, 'utf8')]).toEqual([1, before]);
+  expect(written.stderr).toContain('the file was not changed');
+  expect((await s.run(['dump', 'acme'])).stderr).toContain('they are not complete');
+});
