@@ -1,19 +1,13 @@
 // The totals of a run according to its plan and its operations: of one that is still running, and of one that came to
 // no count of its own because it was killed or failed half-way.
 import { sql } from 'kysely';
+import type { RunRecord } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { unpack } from './bodies.ts';
 import type { Database } from './database.ts';
 
-export interface RunTotals {
-  readonly created: number;
-  readonly deleted: number;
-  readonly held: number;
-  readonly kept: number;
-  readonly failed: number;
-  /** At least this many: reading the lists is counted at the end of a run only. */
-  readonly requests: number;
-}
+/** `requests` is at least this many: reading the lists is counted at the end of a run only. */
+export type RunTotals = Pick<RunRecord, 'created' | 'deleted' | 'held' | 'kept' | 'failed' | 'requests'>;
 
 /** Counts what the journal holds of a run by now. */
 export async function totalsOf(db: Database, runId: string): Promise<RunTotals> {
