@@ -85,7 +85,7 @@ function planDocument(plan: PlanResult): ReportDocument {
     facts: planFacts(plan),
     sections: [
       ...operationSections(plan.operations, isBlocked ? BLOCKED_TITLES : TITLES),
-      ...heldSection(plan.held),
+      ...heldSection(plan),
       ...leftAloneSection(plan.leftAlone),
       ...warnings,
     ],
@@ -153,7 +153,7 @@ function planFacts(plan: Plan): Fact[] {
       label: 'Commit',
       line: plan.configCommit === null ? ['not in git'] : [code(shortCommit(plan.configCommit))],
     },
-    { label: 'Digest', line: [code(plan.digest)] },
+    { label: 'Plan digest', line: [code(plan.digest)] },
   ];
 }
 
