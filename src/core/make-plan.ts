@@ -12,7 +12,13 @@ import { planDigest } from './plan-digest.ts';
 import type { JudgedExtra } from './policy.ts';
 import { judge } from './policy.ts';
 import type { SourceAge } from './plan-warnings.ts';
-import { approvalWarnings, catalogWarnings, historyWarnings, staleListWarnings } from './plan-warnings.ts';
+import {
+  approvalWarnings,
+  catalogWarnings,
+  historyWarnings,
+  managesNothing,
+  staleListWarnings,
+} from './plan-warnings.ts';
 import { holdingsOf, usageOf } from './usage.ts';
 
 export interface PlanInput {
@@ -112,6 +118,7 @@ export function makePlan(input: PlanInput): Plan {
   const held = [...heldCreates, ...heldDeletes];
   const warnings = [
     ...(input.blocked === null ? [] : [input.blocked]),
+    ...managesNothing(input.account, diffs),
     ...historyWarnings(input),
     ...input.warnings,
     ...staleListWarnings(history, diffs),
