@@ -7,6 +7,7 @@ import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
 import type { ApplyFlags, PlanFlags, ReportFlags, SendingFlags } from './flags.ts';
 import { duration, port, positive } from './option-values.ts';
+import { SANDBOX_HELP } from './sandbox-help.ts';
 
 const EXIT_HELP = `
 Exit status: 0 done · 1 something failed · 2 there are operations to apply (plan --detailed-exitcode, apply not
@@ -34,10 +35,20 @@ export async function runCommand(
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Help and version are no errors; everything else that commander throws is wrong usage, and it has said so.
-    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (error.exitCode === 0) return EXIT.done; // Help and version are no errors.
+    // Everything else that commander throws is wrong usage, and it has said so on stderr.
+    const { reportWrongUsage } = await import('./json-failure.ts');
+    await reportWrongUsage(error, commandOf(program, argv), argv);
+    return EXIT.usage;
   }
   return status;
+}
+
+/** The command that the arguments name, and whether it takes `--format`. */
+function commandOf(program: Command, argv: readonly string[]): { name: string; hasFormat: boolean } {
+  const [name = ''] = program.parseOptions([...argv]).operands;
+  const command = program.commands.find((each) => each.name() === name);
+  return { name, hasFormat: command?.options.some(({ long }) => long === '--format') === true };
 }
 
 /** The library answers an unknown command beside `--help`, and `help` of one, with help and success. */
@@ -259,6 +270,7 @@ function buildProgram(
   program
     .command('sandbox')
     .description('a Planning Service of your own, to try a catalog on')
+    .addHelpText('after', SANDBOX_HELP)
     .option('--port <n>', 'where to listen on loopback; 0 takes any', port, 8090)
     .option('--data <file>', 'keep it in this SQLite file')
     .option('--accounts <n>', 'how many accounts', positive, 1)
