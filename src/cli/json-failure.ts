@@ -1,5 +1,5 @@
 // JSON is what a program asked for, also when a command fails before it has anything to report.
-import type { CommanderError } from 'commander';
+import type { Command, CommanderError } from 'commander';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { UsageError } from '../core/errors.ts';
 import { visibleJson } from '../report/visible.ts';
@@ -29,13 +29,16 @@ export async function orJsonFailure(
 
 /** Reports arguments that the parser refused, when the command prints reports and JSON is asked for. */
 export async function reportWrongUsage(
-  { message }: CommanderError,
-  command: { readonly name: string; readonly hasFormat: boolean },
+  program: Command,
   argv: readonly string[],
+  { message }: CommanderError,
 ): Promise<void> {
-  if (!command.hasFormat || !asksForJson(argv)) return;
+  const [name] = program.parseOptions([...argv]).operands;
+  const command = program.commands.find((each) => each.name() === name);
+  const hasFormat = command?.options.some(({ long }) => long === '--format') === true;
+  if (!hasFormat || !asksForJson(argv)) return;
   const failure = { code: new UsageError('').code, message: message.replace(/^error: /u, '') };
-  await print(failure, command.name === 'show' ? 'one' : 'list', openFor(undefined));
+  await print(failure, name === 'show' ? 'one' : 'list', openFor(undefined));
 }
 
 function asksForJson(argv: readonly string[]): boolean {

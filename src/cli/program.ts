@@ -1,13 +1,13 @@
 // The command line: names, options and help. Each command's work is imported only when it is asked for.
 import { Command, CommanderError, Option } from 'commander';
 import { FORMATS, repeatConfig } from './console.ts';
-import { visible } from '../report/visible.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
 import type { ApplyFlags, PlanFlags, ReportFlags, SendingFlags } from './flags.ts';
 import { duration, port, positive } from './option-values.ts';
 import { SANDBOX_HELP } from './sandbox-help.ts';
+import { refuseUnknownCommand } from './unknown-command.ts';
 
 const EXIT_HELP = `
 Exit status: 0 done · 1 something failed · 2 there are operations to apply (plan --detailed-exitcode, apply not
@@ -37,34 +37,10 @@ export async function runCommand(
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.done; // Help and version are no errors.
     // Everything else that commander throws is wrong usage, and it has said so on stderr.
-    const { reportWrongUsage } = await import('./json-failure.ts');
-    await reportWrongUsage(error, commandOf(program, argv), argv);
+    await (await import('./json-failure.ts')).reportWrongUsage(program, argv, error);
     return EXIT.usage;
   }
   return status;
-}
-
-/** The command that the arguments name, and whether it takes `--format`. */
-function commandOf(program: Command, argv: readonly string[]): { name: string; hasFormat: boolean } {
-  const [name = ''] = program.parseOptions([...argv]).operands;
-  const command = program.commands.find((each) => each.name() === name);
-  return { name, hasFormat: command?.options.some(({ long }) => long === '--format') === true };
-}
-
-/** The library answers an unknown command beside `--help`, and `help` of one, with help and success. */
-function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
-  const words = argv.filter((word) => word !== '--help' && word !== '-h');
-  if (words.length === argv.length && !words.includes('help')) return;
-  const { operands } = program.parseOptions(words);
-  const name = operands[0] === 'help' ? operands[1] : operands[0];
-  const isKnown = program.commands.some(
-    (command) => command.name() === name || command.aliases().includes(name ?? ''),
-  );
-  if (name === undefined || isKnown || name === 'help') return;
-  program.error(`error: unknown command '${visible(name)}'`, {
-    code: 'commander.unknownCommand',
-    exitCode: EXIT.usage,
-  });
 }
 
 function buildProgram(
