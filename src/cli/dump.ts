@@ -1,6 +1,7 @@
 // rolecall dump: an account's file with what the account contains now; how an account is adopted, and drift accepted.
 import { relative } from 'node:path';
 import { describeFailure } from '../app/run-result.ts';
+import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { count } from '../report/wording.ts';
 import { loadAccounts, settingsOf } from './accounts.ts';
@@ -21,6 +22,12 @@ export interface DumpOptions {
 }
 
 const INCOMPLETE = 'the lists lack skills or roles that people have, so they are not complete';
+
+/** A kind that the file leaves out stays left out, unless it leaves out both. */
+function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
+  const managed = KINDS.filter((kind) => desired[kind] !== undefined);
+  return managed.length === 0 ? KINDS : managed;
+}
 
 export async function dump(
   environment: Environment,
@@ -64,7 +71,8 @@ export async function dump(
       await output.close();
     } else if (errors.length === 0) {
       if (text !== before) await environment.replaceAccountFile(account.file, before, text);
-      const entries = `${count(observed.skill.length, 'skill')} and ${count(observed.role.length, 'role')}`;
+      const written = writtenKinds(settings.desired);
+      const entries = written.map((kind) => count(observed[kind].length, kind)).join(' and ');
       const file = relative(process.cwd(), account.file);
       say(
         text === before

@@ -58,8 +58,7 @@ function join(parts: readonly Explanation[]): Explanation {
   const numbered = releases.map((release, index) => `(${index + 1}) ${release}`);
   return {
     reason: [...new Set(parts.map((part) => part.reason))].join('; '),
-    release:
-      numbered.length > 1 ? `all ${numbered.length} are needed: ${numbered.join('; ')}` : releases.join(''),
+    release: numbered.length > 1 ? `each of these is needed: ${numbered.join('; ')}` : releases.join(''),
   };
 }
 

@@ -207,7 +207,7 @@ describe('what is held says', () => {
         },
         name: 'New',
         reason: ['each time; a freeze window'],
-        release: ['all 2 are needed: (1) find out', '; (2) wait'],
+        release: ['each of these is needed: (1) find out', '; (2) wait'],
       },
     ],
   ])('%s', (_, { of, name = 'Old', reason = [], release = [], not = [] }) => {

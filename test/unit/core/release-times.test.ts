@@ -106,9 +106,11 @@ describe('what the journal knows of a fight over a name', () => {
 describe('a release of several rules', () => {
   const used = { ...old, resources: [person('p', ['Old'])] };
 
-  it('counts them, and every one is needed', () => {
+  it('numbers them, and each of them is needed', () => {
     const of = { skills: [], observed: { skill: [entry('Old')], resources: [person('p', ['Old'])] } };
-    expect(releaseOf(of)).toMatch(/^all 2 are needed: \(1\) take it off that person.*; \(2\) set policy/);
+    expect(releaseOf(of)).toMatch(
+      /^each of these is needed: \(1\) take it off that person.*; \(2\) set policy/,
+    );
     expect(releaseOf(of)).not.toContain('by itself');
   });
 
