@@ -68,7 +68,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
     planned: observation.observed,
     history: planned.history,
     plannedAtMs: Date.parse(planned.plan.createdAt),
-    frozen: () => planned.frozen(deps.clock.nowMs()),
+    frozen: () => planned.frozen.wordsAt(deps.clock.nowMs()),
     operations,
     remoteAccountId: observation.remoteAccountId,
     identified: observation.identified,

@@ -53,7 +53,7 @@ export async function planAccount(
     policy: settings.policy,
     observed: observation.observed,
     history,
-    frozen: frozen(nowMs),
+    frozen: frozen.openAt(nowMs),
     source,
     acceptOlderSource: accept.olderSource,
     acceptNoHistory: accept.noHistory,

@@ -1,6 +1,6 @@
 // How a run ends, whatever happened: counted, journaled, and told to the caller as a value.
 import type { Warning } from '../core/catalog.ts';
-import { ConfigError, SecretError, ServiceError, StoreError } from '../core/errors.ts';
+import { ConfigError, SecretError, ServiceError, StoreError, UsageError } from '../core/errors.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Clock, Journal, OperationResult, RunEnd, Traffic } from '../core/ports.ts';
@@ -114,7 +114,8 @@ export function describeFailure(error: unknown): RunFailure {
     error instanceof ServiceError ||
     error instanceof SecretError ||
     error instanceof ConfigError ||
-    error instanceof StoreError
+    error instanceof StoreError ||
+    error instanceof UsageError
   ) {
     return { code: error.code, message: error.message };
   }

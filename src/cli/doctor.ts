@@ -1,7 +1,7 @@
 // rolecall doctor: tries everything that a run needs and says what is well and what is not. Writes nothing.
 import { readLists } from '../app/observe.ts';
 import { describeFailure, rememberThrottle } from '../app/run-result.ts';
-import { listedAccountId } from '../core/identity.ts';
+import { listedAccountId, shownPin } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
@@ -177,7 +177,7 @@ function accountIdDetail(
   const by = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
   return listed === expected
     ? `${listed}, as ${by}`
-    : `the token belongs to account ${listed}, but ${expected} is ${by}; fix the token, or the accountId in the file if the change is intended`;
+    : `the token belongs to account ${listed}, but ${pinned === undefined ? expected : shownPin(pinned)} is ${by}; fix the token, or the accountId in the file if the change is intended`;
 }
 
 function toJson({ title, account, findings, exit }: Diagnosis) {

@@ -1,13 +1,16 @@
 // rolecall dump: an account's file with what the account contains now; how an account is adopted, and drift accepted.
+import { relative } from 'node:path';
 import { describeFailure } from '../app/run-result.ts';
+import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
+import { count } from '../report/wording.ts';
 import { loadAccounts, settingsOf } from './accounts.ts';
 import { openOutput, say, sayFailure, sayWarnings } from './console.ts';
 import type { Environment, RetryAfterOptions } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT, failureExit } from './exit-status.ts';
 import { openReading } from './read-accounts.ts';
-import { accountNamed } from './select-accounts.ts';
+import { onlyAccountNamed } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
 export interface DumpOptions {
@@ -20,6 +23,12 @@ export interface DumpOptions {
 
 const INCOMPLETE = 'the lists lack skills or roles that people have, so they are not complete';
 
+/** A kind that the file leaves out stays left out, unless it leaves out both. */
+function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
+  const managed = KINDS.filter((kind) => desired[kind] !== undefined);
+  return managed.length === 0 ? KINDS : managed;
+}
+
 export async function dump(
   environment: Environment,
   configFile: string,
@@ -27,7 +36,7 @@ export async function dump(
   options: DumpOptions & RetryAfterOptions,
 ): Promise<ExitStatus> {
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, []);
-  const account = accountNamed(accounts, name);
+  const account = onlyAccountNamed(accounts, name, 'dump');
   const settings = settingsOf(account);
   if (options.write === true && service.source !== undefined) {
     throw new UsageError(
@@ -60,7 +69,17 @@ export async function dump(
     if (output !== null) {
       await output.print(text);
       await output.close();
-    } else if (errors.length === 0) await environment.replaceAccountFile(account.file, before, text);
+    } else if (errors.length === 0) {
+      if (text !== before) await environment.replaceAccountFile(account.file, before, text);
+      const written = writtenKinds(settings.desired);
+      const entries = written.map((kind) => count(observed[kind].length, kind)).join(' and ');
+      const file = relative(process.cwd(), account.file);
+      say(
+        text === before
+          ? `${name}: nothing changed: ${file} has the account’s ${entries} already`
+          : `${name}: wrote ${entries} to ${file}`,
+      );
+    }
     if (errors.length === 0) return EXIT.done;
     say(`error: ${name}: the file would not be valid${output === null ? ', so it was not changed' : ''}:`);
     for (const issue of errors) say(`error: ${formatConfigIssue(issue)}`);

@@ -52,14 +52,22 @@ export async function approve(
   });
 }
 
-/** Stops or restarts the scheduled runs of an account; both may be said again. */
+/** Stops or restarts the scheduled runs of an account; a second time changes nothing and reports it. */
 export async function setPaused(
   environment: Environment,
   configFile: string,
   account: string,
   paused: boolean,
 ): Promise<ExitStatus> {
-  return await atDesk(environment, configFile, account, async (desk) => {
+  return await atDesk(environment, configFile, account, async (desk, record) => {
+    if ((record?.state.paused ?? false) === paused) {
+      answer(
+        paused
+          ? `${account} is paused already: no scheduled run of it starts until \`rolecall resume ${account}\``
+          : `${account} is not paused; nothing was changed`,
+      );
+      return EXIT.done;
+    }
     await desk.setPaused(account, paused);
     const what = paused
       ? 'no scheduled run of it starts until `rolecall resume`'

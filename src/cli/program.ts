@@ -1,12 +1,13 @@
 // The command line: names, options and help. Each command's work is imported only when it is asked for.
 import { Command, CommanderError, Option } from 'commander';
 import { FORMATS, repeatConfig } from './console.ts';
-import { visible } from '../report/visible.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
 import type { ApplyFlags, PlanFlags, ReportFlags, SendingFlags } from './flags.ts';
 import { duration, port, positive } from './option-values.ts';
+import { SANDBOX_HELP } from './sandbox-help.ts';
+import { refuseUnknownCommand } from './unknown-command.ts';
 
 const EXIT_HELP = `
 Exit status: 0 done · 1 something failed · 2 there are operations to apply (plan --detailed-exitcode, apply not
@@ -34,26 +35,12 @@ export async function runCommand(
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Help and version are no errors; everything else that commander throws is wrong usage, and it has said so.
-    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (error.exitCode === 0) return EXIT.done; // Help and version are no errors.
+    // Everything else that commander throws is wrong usage, and it has said so on stderr.
+    await (await import('./json-failure.ts')).reportWrongUsage(program, argv, error);
+    return EXIT.usage;
   }
   return status;
-}
-
-/** The library answers an unknown command beside `--help`, and `help` of one, with help and success. */
-function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
-  const words = argv.filter((word) => word !== '--help' && word !== '-h');
-  if (words.length === argv.length && !words.includes('help')) return;
-  const { operands } = program.parseOptions(words);
-  const name = operands[0] === 'help' ? operands[1] : operands[0];
-  const isKnown = program.commands.some(
-    (command) => command.name() === name || command.aliases().includes(name ?? ''),
-  );
-  if (name === undefined || isKnown || name === 'help') return;
-  program.error(`error: unknown command '${visible(name)}'`, {
-    code: 'commander.unknownCommand',
-    exitCode: EXIT.usage,
-  });
 }
 
 function buildProgram(
@@ -259,6 +246,7 @@ function buildProgram(
   program
     .command('sandbox')
     .description('a Planning Service of your own, to try a catalog on')
+    .addHelpText('after', SANDBOX_HELP)
     .option('--port <n>', 'where to listen on loopback; 0 takes any', port, 8090)
     .option('--data <file>', 'keep it in this SQLite file')
     .option('--accounts <n>', 'how many accounts', positive, 1)

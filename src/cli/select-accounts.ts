@@ -34,6 +34,26 @@ export function accountNamed<T extends Named>(accounts: readonly T[], name: stri
   return account;
 }
 
+/** The one account of a command that takes no patterns. Throws UsageError that lists what a pattern matches. */
+export function onlyAccountNamed<T extends Named>(accounts: readonly T[], name: string, command: string): T {
+  const account = accounts.find((candidate) => candidate.name === name);
+  if (account !== undefined || !isPattern(name)) return account ?? accountNamed(accounts, name);
+  const isExclusion = name.startsWith('!');
+  const matches = globMatcher(isExclusion ? name.slice(1) : name);
+  const matched = accounts.filter((candidate) => matches(candidate.name) !== isExclusion);
+  const found =
+    matched.length === 0
+      ? `it matches no account; ${known(accounts)}`
+      : `it matches: ${matched.map((each) => each.name).join(', ')}`;
+  throw new UsageError(
+    `${command} takes the name of exactly one account, and ${JSON.stringify(name)} is a pattern; ${found}`,
+  );
+}
+
+function isPattern(arg: string): boolean {
+  return /^!|[*?\\]/u.test(arg);
+}
+
 /** `the accounts are: a, b`, for a message. */
 export function known(accounts: readonly Named[]): string {
   return `the accounts are: ${accounts.map(({ name }) => name).join(', ') || 'none'}`;
@@ -49,8 +69,7 @@ function matching<T extends Named>(accounts: readonly T[], pattern: string, arg:
 }
 
 function noAccount(accounts: readonly Named[], arg: string): UsageError {
-  const isGlob = /^!|[*?\\]/u.test(arg);
-  const what = isGlob
+  const what = isPattern(arg)
     ? `no account matches ${JSON.stringify(arg)}`
     : `there is no account ${JSON.stringify(arg)}`;
   return new UsageError(`${what}; ${known(accounts)}`);

@@ -5,12 +5,17 @@ import { openOutput } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
+import { orJsonFailure } from './json-failure.ts';
 
 export interface ValidateOptions extends OutputOptions {
   readonly requireSecrets: boolean;
 }
 
-export async function validate(
+export async function validate(...args: Parameters<typeof validateFiles>): Promise<ExitStatus> {
+  return await orJsonFailure(args[2], 'list', () => validateFiles(...args));
+}
+
+async function validateFiles(
   environment: Environment,
   configFile: string,
   options: ValidateOptions,

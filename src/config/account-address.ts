@@ -1,5 +1,6 @@
 // Which address an account's token is sent to: `region` or `baseUrl`, exactly one of them (contract, section 2).
 import type { ConfigIssue } from '../core/errors.ts';
+import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import { accountSettingsSchema } from './account-schema.ts';
 import { isPlainHttp } from './addresses.ts';
 import { nearestWord } from './near-word.ts';
@@ -78,7 +79,8 @@ function regionAddress(
 }
 
 function someOf(regions: readonly string[]): string {
-  const some = regions.slice(0, MAX_SHOWN_REGIONS).join(', ');
+  const shown = regions.slice(0, MAX_SHOWN_REGIONS);
+  const some = shown.map((region) => (holdsToken(region) ? NOT_SHOWN : region)).join(', ');
   const rest = regions.length - MAX_SHOWN_REGIONS;
   return rest > 0 ? `${some} and ${rest} more` : some;
 }

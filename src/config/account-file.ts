@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { z } from 'zod';
 import { type ApprovedDelete, type DesiredCatalog, KINDS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
+import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { accountSettingsSchema } from './account-schema.ts';
 import { type AccountAddress, type AddressBook, accountAddress } from './account-address.ts';
@@ -21,7 +22,7 @@ import { judge } from './schema-issues.ts';
 import { absoluteRef } from './secret-refs.ts';
 import type { ServiceFile } from './service-schema.ts';
 import type { SourceRead } from './source-text.ts';
-import { type YamlFile, parseYaml, quoted } from './yaml-file.ts';
+import { type YamlFile, inQuotes, parseYaml, quoted } from './yaml-file.ts';
 
 /** What an account needs from outside its own file. `regions` is undefined when the service's file is too broken to tell. */
 export interface AccountContext extends AddressBook {
@@ -132,8 +133,9 @@ function readLists(
     const read = context.readCatalog(catalog);
     if (read.leadsOut) batches.push([file.issue(spot, LEADS_OUT)]);
     else if (read.missing) {
-      const shown = context.files.shown(catalog) ?? written;
-      batches.push([file.issue(spot, `there is no file ${quoted(shown)}; mend the path`)]);
+      // The folders above may be named like tokens; what is written here decides.
+      const shown = holdsToken(written) ? NOT_SHOWN : inQuotes(context.files.shown(catalog) ?? written);
+      batches.push([file.issue(spot, `there is no file ${shown}; mend the path`)]);
     } else batches.push(read.issues);
     sources.push(read.lists);
     names += KINDS.reduce((sum, kind) => sum + (read.lists[kind]?.length ?? 0), 0);

@@ -42,10 +42,12 @@ const issueShape = {
 };
 
 /** One problem of the configuration. */
-export const validateSchema = z.strictObject({ schemaVersion, ...issueShape }).meta({
-  title: 'rolecall validate',
-  description: 'One problem of `rolecall validate --format json`; the list is empty when there is none.',
-});
+export const validateSchema = z
+  .union([z.strictObject({ schemaVersion, ...issueShape }), failedPlanSchema])
+  .meta({
+    title: 'rolecall validate',
+    description: 'One problem of `rolecall validate --format json`; the list is empty when there is none.',
+  });
 
 /** The store, or one account, as `doctor` found it. */
 export const doctorSchema = z

@@ -59,6 +59,10 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
       if (location === undefined) return pinned !== undefined && belowLink(pinned.link, file) !== undefined;
       return isKind(location, 'file');
     },
+    isFolder(file) {
+      const location = locate(file);
+      return location !== undefined && isKind(location, 'folder');
+    },
     leadsOut,
   };
   return {
@@ -84,6 +88,9 @@ function readDisk(location: string, named: { readonly path: string; readonly sho
   for (let attempt = 0; attempt < 3; attempt += 1) {
     try {
       const read = readOnce(location);
+      if (read === 'folder') {
+        return refusal(named, 'this is a folder, not a regular file; rename it, or name a YAML file');
+      }
       if (read === 'irregular') return refusal(named, 'this is not a regular file; name a YAML file');
       if (typeof read === 'number') return tooLarge(named, read);
       if (Buffer.isBuffer(read)) return decode(named, read);
@@ -98,9 +105,10 @@ function readDisk(location: string, named: { readonly path: string; readonly sho
 }
 
 /** The bytes; the size when they are too many; `changed` when they did not hold still. */
-function readOnce(location: string): Buffer | number | 'irregular' | 'changed' {
+function readOnce(location: string): Buffer | number | 'folder' | 'irregular' | 'changed' {
   // A device may not like to be opened, so it is looked at first.
-  if (!statSync(location).isFile()) return 'irregular';
+  const found = statSync(location);
+  if (!found.isFile()) return found.isDirectory() ? 'folder' : 'irregular';
   // What has become a pipe since would block the whole program but for O_NONBLOCK.
   const handle = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -18,12 +18,14 @@ export interface FolderLookup {
   list(folder: string): readonly FolderItem[];
   /** Whether there is something at this path that is no folder. */
   isFile(file: string): boolean;
+  /** Whether there is a folder at this path. */
+  isFolder(file: string): boolean;
   /** As in ConfigurationFiles. */
   leadsOut(file: string): boolean;
 }
 
 export interface GlobMatches {
-  /** Absolute and sorted; folders are left out, links whose target is gone are not. */
+  /** Absolute and sorted. Of folders only those are among them that are named like a YAML file. */
   readonly files: readonly string[];
   /** The folders on the way that lead out of the repository, which were not looked into. */
   readonly leadingOut: readonly string[];
@@ -76,7 +78,10 @@ function matchSegment(parent: string, { segment, isLast, lookup, findings }: Ste
   }
   if (!/[*?]/u.test(segment)) {
     const literal = path.join(parent, segment);
-    if (isLast) return lookup.isFile(literal) ? [literal] : leave(literal, lookup, findings);
+    if (isLast) {
+      const isFound = lookup.isFile(literal) || (isYaml(literal) && lookup.isFolder(literal));
+      return isFound ? [literal] : leave(literal, lookup, findings);
+    }
     return [literal];
   }
   if (isClosed(parent, lookup, findings)) return [];
@@ -89,7 +94,17 @@ function matchSegment(parent: string, { segment, isLast, lookup, findings }: Ste
   if (!isLast)
     for (const { name, leadsOut } of items)
       if (leadsOut === true) findings.leadingOut.add(path.join(parent, name));
-  return items.filter(({ isFolder }) => isFolder !== isLast).map(({ name }) => path.join(parent, name));
+  const found = items.filter((item) => (isLast ? looksLikeFile(item) : item.isFolder));
+  return found.map(({ name }) => path.join(parent, name));
+}
+
+/** A folder that is named like a file is a mistake that whoever reads it reports. */
+function looksLikeFile({ name, isFolder }: FolderItem): boolean {
+  return !isFolder || isYaml(name);
+}
+
+function isYaml(name: string): boolean {
+  return /\.ya?ml$/iu.test(name);
 }
 
 /** Nothing, and a note when that is because the path leads out. */
@@ -120,7 +135,7 @@ function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings):
 }
 
 function filesIn(folder: string, lookup: FolderLookup): string[] {
-  const files = lookup.list(folder).filter(({ name, isFolder }) => !isFolder && !name.startsWith('.'));
+  const files = lookup.list(folder).filter((item) => looksLikeFile(item) && !item.name.startsWith('.'));
   return files.map(({ name }) => path.join(folder, name));
 }
 
@@ -131,7 +146,7 @@ export function yamlBelow(folder: string, lookup: FolderLookup): readonly string
       lookup
         .list(below)
         // `.#name` is the lock of an editor.
-        .filter(({ name, isFolder }) => !isFolder && /\.ya?ml$/iu.test(name) && !name.startsWith('.#'))
+        .filter(({ name, isFolder }) => !isFolder && isYaml(name) && !name.startsWith('.#'))
         .map(({ name }) => path.join(below, name)),
     )
     .toSorted(compareCodePoints);

@@ -1,7 +1,7 @@
 // Reads a file that the configuration names without trusting it to be one: a pipe, a device, or a file of a mount that
 // does not answer must neither block this process nor use up the four threads that Node reads files with.
 import { spawn } from 'node:child_process';
-import { constants, readlinkSync } from 'node:fs';
+import { constants, readlinkSync, type Stats } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -18,11 +18,14 @@ export interface RegularFile {
 export class FileTrouble extends Error {
   override readonly name = 'FileTrouble';
   readonly code: string;
+  /** What an irregular file is. */
+  readonly kind: string | undefined;
 
   /** `irregular`, `too_large` and `too_slow` are ours. */
-  constructor(code: string) {
+  constructor(code: string, kind?: string) {
     super(code);
     this.code = code;
+    this.kind = kind;
   }
 }
 
@@ -133,12 +136,13 @@ async function inTime<T>(key: string, work: Promise<T>): Promise<T> {
 async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
   try {
     // A device may not like to be opened, so it is looked at first.
-    if (!(await stat(file)).isFile()) throw new FileTrouble('irregular');
+    const before = await stat(file);
+    if (!before.isFile()) throw new FileTrouble('irregular', kindOf(before));
     // What has become a pipe since would block but for O_NONBLOCK.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     try {
       const found = await handle.stat();
-      if (!found.isFile()) throw new FileTrouble('irregular');
+      if (!found.isFile()) throw new FileTrouble('irregular', kindOf(found));
       // Files of some systems, such as those in /proc, have another size than they say.
       const bytes = Buffer.allocUnsafe((found.size === 0 ? maxBytes : Math.min(found.size, maxBytes)) + 1);
       let length = 0;
@@ -157,6 +161,13 @@ async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
     if (error instanceof FileTrouble) throw error;
     throw new FileTrouble(error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
   }
+}
+
+/** What is no regular file, as messages name it. */
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return 'a folder';
+  if (found.isFIFO()) return 'a named pipe (FIFO)';
+  return found.isSocket() ? 'a socket' : 'a device';
 }
 
 /** The system knows where an open file is, so no link can change between the look and the reading. */
@@ -182,8 +193,11 @@ const CHILD = `
 const fs = require('node:fs');
 const [file, max] = process.argv.slice(1);
 const end = (answer) => fs.writeSync(1, JSON.stringify(answer));
+const kindOf = (found) =>
+  found.isDirectory() ? 'a folder' : found.isFIFO() ? 'a named pipe (FIFO)' : found.isSocket() ? 'a socket' : 'a device';
 try {
-  if (!fs.statSync(file).isFile()) end({ code: 'irregular' });
+  const before = fs.statSync(file);
+  if (!before.isFile()) end({ code: 'irregular', kind: kindOf(before) });
   else {
     const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = fs.constants;
     const handle = fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -194,7 +208,7 @@ try {
       count = fs.readSync(handle, bytes, length, bytes.length - length, null);
     }
     const realPath = fs.realpathSync.native(file);
-    if (!found.isFile()) end({ code: 'irregular' });
+    if (!found.isFile()) end({ code: 'irregular', kind: kindOf(found) });
     else if (length > Number(max)) end({ code: 'too_large' });
     else end({ bytes: bytes.toString('base64', 0, length), mode: found.mode & 0o7777, uid: found.uid, realPath });
   }
@@ -220,8 +234,8 @@ function inChild(file: string, maxBytes: number): Promise<RegularFile> {
       child.stdout.destroy();
       children -= 1;
       wakeOne();
-      const answer = trouble === undefined ? parseAnswer(output) : { code: trouble };
-      if ('code' in answer) reject(new FileTrouble(answer.code));
+      const answer = trouble === undefined ? parseAnswer(output) : { code: trouble, kind: undefined };
+      if ('code' in answer) reject(new FileTrouble(answer.code, answer.kind));
       else resolve(answer);
     };
     const timer = setTimeout(() => end('too_slow'), DEADLINE_MS);
@@ -230,11 +244,12 @@ function inChild(file: string, maxBytes: number): Promise<RegularFile> {
   });
 }
 
-function parseAnswer(output: string): RegularFile | { readonly code: string } {
+function parseAnswer(output: string): RegularFile | { readonly code: string; readonly kind?: string } {
   try {
     // The shape is that of the script above.
     const answer = JSON.parse(output) as
-      { readonly code: string } | { bytes: string; mode: number; uid: number; realPath: string };
+      | { readonly code: string; readonly kind?: string }
+      | { bytes: string; mode: number; uid: number; realPath: string };
     return 'code' in answer ? answer : { ...answer, bytes: Buffer.from(answer.bytes, 'base64') };
   } catch {
     return { code: 'unknown' };

@@ -2,6 +2,7 @@
 import { isScalar } from 'yaml';
 import { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
+import { holdsToken } from '../core/secret-looks.ts';
 import { expectations, unspeakable } from './field-formats.ts';
 import { MAX_FILE_ISSUES, type Uncounted } from './few-issues.ts';
 import { nearestWord } from './near-word.ts';
@@ -156,5 +157,5 @@ function dotted(path: NodePath): string {
 
 /** A key as it stands in a path: a region's name may be anything until it has been judged. */
 function shownKey(key: string): string {
-  return /^\P{C}{1,80}$/u.test(key) ? key : quoted(key);
+  return /^\P{C}{1,80}$/u.test(key) && !holdsToken(key) ? key : quoted(key);
 }

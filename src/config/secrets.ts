@@ -93,17 +93,18 @@ async function find(ref: SecretRef, env: Environment): Promise<Found> {
     return { isFound: true, value: stripped(bytes.toString('utf8')), ...rest };
   } catch (error) {
     const code = error instanceof FileTrouble ? error.code : 'unknown';
-    return { isFound: OURS.has(code), problem: readProblem(code) };
+    const kind = error instanceof FileTrouble ? error.kind : undefined;
+    return { isFound: OURS.has(code), problem: readProblem(code, kind) };
   }
 }
 
 /** Where the file answered, or at least exists. */
 const OURS = new Set(['irregular', 'too_large', 'too_slow']);
 
-function readProblem(code: string): string {
+function readProblem(code: string, kind: string | undefined): string {
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'is not there';
   if (code === 'irregular')
-    return 'is not a regular file; write the path of a file that holds the secret and nothing else';
+    return `is not a regular file${kind === undefined ? '' : ` but ${kind}`}; write the path of a regular file that holds the secret and nothing else`;
   if (code === 'too_large') return TOO_LARGE;
   if (code === 'too_slow') return 'did not answer within 5 s; check the file system that it is on';
   return `cannot be read (${code})`;

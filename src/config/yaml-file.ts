@@ -11,6 +11,7 @@ import {
   parseDocument,
 } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
+import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import { detached } from './name-text.ts';
 import { surveyNodes } from './node-survey.ts';
 import { TOO_DEEP, textProblems } from './raw-text-checks.ts';
@@ -106,10 +107,15 @@ const EXCESSES = {
 } as const;
 
 /**
- * `text` in double quotes, shortened, in one line. What cannot be seen stays as it is: whoever shows a message escapes
- * it, once.
+ * `text` in double quotes, shortened, in one line; a token that was pasted in its place is not repeated. What cannot be
+ * seen stays as it is: whoever shows a message escapes it, once.
  */
 export function quoted(text: string): string {
+  return holdsToken(text) ? NOT_SHOWN : inQuotes(text);
+}
+
+/** The same for a text that is known to hold no token. */
+export function inQuotes(text: string): string {
   const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
   const inLine = short.replace(/[\n\r\t"]/gu, (character) => ESCAPES[character] ?? character);
   return `"${inLine}"`;

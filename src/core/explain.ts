@@ -1,8 +1,11 @@
 // Why a change is held and what would release it, in sentences for a person. Text only: policy.ts decides.
 import type { Kind, Policy } from './catalog.ts';
 import type { History } from './history.ts';
+import { DAY_MS, kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedExtra } from './policy.ts';
-import type { HoldRule } from './plan.ts';
+import type { HoldRule, OpenFreeze } from './plan.ts';
+import { entryKey } from './usage.ts';
+import { utcTime } from './utc-time.ts';
 import { yamlText } from './yaml-text.ts';
 
 interface Explanation {
@@ -14,7 +17,7 @@ interface Facts {
   readonly policy: Policy;
   readonly history: History;
   readonly counts: DeleteCounts;
-  readonly frozen: string | null;
+  readonly frozen: OpenFreeze | null;
   /** Ids of the people that the list of resources shows now. */
   readonly listedPeople: ReadonlySet<string>;
 }
@@ -42,20 +45,27 @@ export function explainHeldCreate(
       rule === 'flapping'
         ? {
             reason: `rolecall created the ${kind} “${name}” three times within 24 hours, and something removed it, or no list showed it, each time`,
-            release: 'find out who or what deletes it; it is created again once 24 hours have passed',
+            release: `find out who or what deletes it; it is created again after ${utcTime(facts.history.flappingCreates.get(kindNameKey(kind, name)) ?? 0)}`,
           }
         : freeze(facts),
     ),
   );
 }
 
-/** The same sentence of several rules stands once. */
+/** The same sentence of several rules is written once. Each rule must be released, so several releases are numbered. */
 function join(parts: readonly Explanation[]): Explanation {
-  const unique = (texts: readonly string[]): string => [...new Set(texts)].join('; ');
+  const releases = [...new Set(parts.map((part) => part.release))];
+  const numbered = releases.map((release, index) => `(${index + 1}) ${release}`);
   return {
-    reason: unique(parts.map((part) => part.reason)),
-    release: unique(parts.map((part) => part.release)),
+    reason: [...new Set(parts.map((part) => part.reason))].join('; '),
+    release: numbered.length > 1 ? `each of these is needed: ${numbered.join('; ')}` : releases.join(''),
   };
+}
+
+/** The line for `approvedDeletes` that approves the delete of an entry. */
+export function approvalLine(kind: Kind, name: string, expires?: string): string {
+  const lastDay = expires === undefined ? '' : `, expires: ${expires}`;
+  return `{ kind: ${kind}, name: ${yamlText(name)}${lastDay} }`;
 }
 
 export function people(count: number): string {
@@ -84,23 +94,27 @@ function someOf(ids: readonly string[]): string {
 }
 
 function freeze(facts: Facts): Explanation {
+  const end = facts.frozen?.untilMs ?? null;
   return {
-    reason: `a freeze window is open (${facts.frozen ?? 'freeze'})`,
-    release: 'wait for the end of the freeze window, or change policy.freeze',
+    reason: `a freeze window is open (${facts.frozen?.window ?? 'freeze'})`,
+    release: `wait ${end === null ? 'for the end of the freeze window' : `until ${utcTime(end)}`}, or change policy.freeze`,
   };
 }
 
 function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): Explanation {
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
-  const approve = `add { kind: ${kind}, name: ${yamlText(extra.entry.name)} } to approvedDeletes, with expires: YYYY-MM-DD for its last day`;
+  const approve = `add ${approvalLine(kind, extra.entry.name)} to approvedDeletes`;
+  const unusedSince = history.unusedSinceMs.get(entryKey(kind, extra.entry.id));
+  // Once this one is a day old, the deletes after it leave room for those of the plan.
+  const deciding = history.recentDeletesMs[policy.maxDeletesPerDay - counts.total];
   const them = usedBy.length === 1 ? 'that person' : 'those people';
   const have = `${people(usedBy.length)} ${usedBy.length === 1 ? 'has' : 'have'} it`;
   switch (rule) {
     case 'in_use':
       return {
         reason: have,
-        release: `take it off ${them}, and it is deleted by itself; or ${approve}`,
+        release: `take it off ${them}; or ${approve}`,
       };
     case 'rename':
       return usedBy.length === 0
@@ -110,7 +124,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
           }
         : {
             reason: `it is being renamed to “${extra.desiredName ?? ''}” and ${have}`,
-            release: `move ${them} to “${extra.desiredName ?? ''}” by hand, and it is deleted by itself; or ${approve}`,
+            release: `move ${them} to “${extra.desiredName ?? ''}” by hand; or ${approve}`,
           };
     case 'suspected_rename':
       return {
@@ -120,12 +134,15 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
     case 'holders_missing':
       return {
         reason: missingPeople(kind, missingHolders, facts.listedPeople),
-        release: `wait until the lists show it again, or for 24 hours since it was first missing; or ${approve}`,
+        release: `wait until the lists show it again, or ${judged.missingUntilMs === null ? 'for 24 hours from this plan' : `until ${utcTime(judged.missingUntilMs)}`}; or ${approve}`,
       };
     case 'too_new':
       return {
         reason: 'it has not been seen unused for as long as policy.unusedFor asks',
-        release: 'wait; it is deleted once it has been unused for that long',
+        release:
+          unusedSince === undefined
+            ? 'wait; it is deleted once it has been unused for that long'
+            : `wait until ${utcTime(unusedSince + policy.unusedForMs)}; it is deleted then if nobody has it`,
       };
     case 'empty_catalog':
       return {
@@ -140,7 +157,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
     case 'flapping':
       return {
         reason: 'rolecall deleted this name three times within 24 hours and it came back each time',
-        release: 'find out who or what creates it; it is judged again once 24 hours have passed',
+        release: `find out who or what creates it; it is judged again after ${utcTime(history.flappingDeletes.get(kindNameKey(kind, extra.entry.name)) ?? 0)}`,
       };
     case 'max_deletes':
       return {
@@ -149,11 +166,11 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
       };
     case 'max_deletes_per_day':
       return {
-        reason: `the plan would delete ${counts.total} after ${history.deletesLastDay} in the last 24 hours, together more than policy.maxDeletesPerDay ${policy.maxDeletesPerDay}`,
+        reason: `the plan would delete ${counts.total} after ${history.recentDeletesMs.length} in the last 24 hours, together more than policy.maxDeletesPerDay ${policy.maxDeletesPerDay}`,
         release:
-          counts.total > policy.maxDeletesPerDay
+          deciding === undefined || counts.total > policy.maxDeletesPerDay
             ? 'raise policy.maxDeletesPerDay for this change, or make the change smaller'
-            : 'wait until fewer deletes are within the last 24 hours, or raise policy.maxDeletesPerDay',
+            : `wait until ${utcTime(deciding + DAY_MS)}, when enough earlier deletes are a day old, or raise policy.maxDeletesPerDay`,
       };
     case 'max_delete_percent':
       return {

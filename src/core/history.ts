@@ -3,7 +3,8 @@ import type { Kind, ObservedCatalog } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import type { OperationStatus } from './journal.ts';
 import { nameKey, nearKey } from './names.ts';
-import type { EntryKey, Holding } from './usage.ts';
+import type { MissingHolding } from './shrink.ts';
+import type { EntryKey } from './usage.ts';
 import { entryKey } from './usage.ts';
 
 export const DAY_MS = 86_400_000;
@@ -69,16 +70,17 @@ export interface History {
   /** The name that was asked for, of entries that still have the name that the service made of it. */
   readonly requestedNames: ReadonlyMap<EntryKey, string>;
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
-  readonly deletesLastDay: number;
-  /** `kind:name key` of what rolecall created and that was gone again three times. */
-  readonly flappingCreates: ReadonlySet<string>;
-  /** `kind:name key` of what rolecall deleted three times. */
-  readonly flappingDeletes: ReadonlySet<string>;
+  /** When the deletes of the last 24 hours were sent, latest first, in epoch milliseconds. */
+  readonly recentDeletesMs: readonly number[];
+  /** `kind:name key` of what rolecall created and that was gone again three times, with the time that ends the hold. */
+  readonly flappingCreates: ReadonlyMap<string, number>;
+  /** `kind:name key` of what rolecall deleted three times, with the time that ends the hold. */
+  readonly flappingDeletes: ReadonlyMap<string, number>;
   readonly awaited: readonly AwaitedEntry[];
   /** Entries whose delete was confirmed a moment ago and that a stale list may still show. */
   readonly gone: ReadonlySet<EntryKey>;
   /** Assignments of people, or fields of people, that the last good lists showed and that are missing now. */
-  readonly missingHoldings: readonly Holding[];
+  readonly missingHoldings: readonly MissingHolding[];
   /** Entries that rolecall created and that no list has ever shown. */
   readonly neverListed: readonly AwaitedEntry[];
 }
@@ -95,7 +97,7 @@ export function judgeHistory(
   options: {
     readonly nowMs: number;
     readonly stalenessMs: number;
-    readonly missingHoldings: readonly Holding[];
+    readonly missingHoldings: readonly MissingHolding[];
     readonly hasSnapshot: boolean;
   },
 ): History {
@@ -104,19 +106,18 @@ export function judgeHistory(
   );
   const deletedByUs = new Set<EntryKey>();
   const gone = new Set<EntryKey>();
-  const lostCreates = new Map<string, number>();
-  const deletes = new Map<string, number>();
+  const lostCreates = new Map<string, number[]>();
+  const deletes = new Map<string, number[]>();
   const awaited: AwaitedEntry[] = [];
-  let deletesLastDay = 0;
+  const recentDeletesMs: number[] = [];
 
   const recent = memory.recent.filter((operation) => options.nowMs - operation.finishedAtMs < DAY_MS);
   const lastCreatedMs = lastCreates(recent);
   for (const operation of recent) {
     if (operation.action !== 'delete' || operation.attempts === 0 || !mayHaveHappened(operation)) continue;
-    deletesLastDay += 1;
+    recentDeletesMs.push(operation.finishedAtMs);
     if (operation.status !== 'done') continue;
-    const name = kindNameKey(operation.kind, operation.name);
-    deletes.set(name, (deletes.get(name) ?? 0) + 1);
+    addTime(deletes, operation);
     if (operation.remoteId === null) continue;
     const key = entryKey(operation.kind, operation.remoteId);
     // A service may give an id anew: to a later create, or to what somebody else made under another name.
@@ -133,17 +134,16 @@ export function judgeHistory(
       awaited.push({ kind: operation.kind, remoteId: operation.remoteId, name: operation.name });
       continue;
     }
-    const name = kindNameKey(operation.kind, operation.name);
-    lostCreates.set(name, (lostCreates.get(name) ?? 0) + 1);
+    addTime(lostCreates, operation);
   }
   return {
     hasSnapshot: options.hasSnapshot,
     owned: memory.owned,
     requestedNames: requestedNames(memory.changedNames, observed),
     unusedSinceMs: memory.unusedSinceMs,
-    deletesLastDay,
-    flappingCreates: atLeast(lostCreates, FLAPPING_TIMES),
-    flappingDeletes: atLeast(deletes, FLAPPING_TIMES),
+    recentDeletesMs: latestFirst(recentDeletesMs),
+    flappingCreates: flapping(lostCreates),
+    flappingDeletes: flapping(deletes),
     awaited,
     gone,
     missingHoldings: options.missingHoldings,
@@ -181,6 +181,26 @@ function mayHaveHappened(operation: RecentOperation): boolean {
   return operation.status === 'done' || operation.status === 'unknown' || operation.status === 'sent';
 }
 
-function atLeast(counts: ReadonlyMap<string, number>, times: number): Set<string> {
-  return new Set([...counts].filter(([, count]) => count >= times).map(([name]) => name));
+function addTime(
+  times: Map<string, number[]>,
+  { kind, name, finishedAtMs }: Pick<RecentOperation, 'kind' | 'name' | 'finishedAtMs'>,
+): void {
+  const key = kindNameKey(kind, name);
+  const earlier = times.get(key);
+  if (earlier === undefined) times.set(key, [finishedAtMs]);
+  else earlier.push(finishedAtMs);
+}
+
+/** What happened often enough, with the time at which the last but two of them is a day old. */
+function flapping(times: ReadonlyMap<string, readonly number[]>): Map<string, number> {
+  return new Map(
+    [...times].flatMap(([key, each]) => {
+      const deciding = latestFirst(each)[FLAPPING_TIMES - 1];
+      return deciding === undefined ? [] : [[key, deciding + DAY_MS] as const];
+    }),
+  );
+}
+
+function latestFirst(times: readonly number[]): number[] {
+  return [...times].sort((a, b) => b - a);
 }

@@ -1,6 +1,7 @@
 // Whether the account that answers is the account that the file means (contract, section 5).
 import { ServiceError } from './errors.ts';
 import type { ObservedCatalog } from './catalog.ts';
+import { holdsToken, NOT_SHOWN } from './secret-looks.ts';
 import { yamlQuoted } from './yaml-text.ts';
 
 export interface IdentityFacts {
@@ -36,10 +37,15 @@ export function checkIdentity(listed: string | null, facts: IdentityFacts): stri
       'identity',
       facts.pinned === undefined
         ? `the token belongs to account ${listed}, but the first run of “${facts.account}” saw account ${expected}; nothing was written. Mend the token, or pin accountId: ${yamlQuoted(listed)} if the change is meant`
-        : `the token belongs to account ${listed}, but the file pins accountId: ${yamlQuoted(expected)}; nothing was written. Mend the token or the pin`,
+        : `the token belongs to account ${listed}, but the file pins accountId: ${shownPin(expected)}; nothing was written. Mend the token or the pin`,
     );
   }
   return listed ?? expected;
+}
+
+/** A pinned account id as messages show it. */
+export function shownPin(accountId: string): string {
+  return holdsToken(accountId) ? NOT_SHOWN : yamlQuoted(accountId);
 }
 
 /** The error of lists that carry no account id, but show what was seen in another account than the one meant. */

@@ -7,12 +7,18 @@ import { explainHeldCreate, explainHeldDelete } from './explain.ts';
 import type { History } from './history.ts';
 import { kindNameKey } from './history.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
-import type { HeldChange, LeftAlone, Operation, Plan } from './plan.ts';
+import type { HeldChange, LeftAlone, OpenFreeze, Operation, Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
 import type { JudgedExtra } from './policy.ts';
 import { judge } from './policy.ts';
 import type { SourceAge } from './plan-warnings.ts';
-import { approvalWarnings, catalogWarnings, historyWarnings, staleListWarnings } from './plan-warnings.ts';
+import {
+  approvalWarnings,
+  catalogWarnings,
+  historyWarnings,
+  managesNothing,
+  staleListWarnings,
+} from './plan-warnings.ts';
 import { holdingsOf, usageOf } from './usage.ts';
 
 export interface PlanInput {
@@ -25,8 +31,7 @@ export interface PlanInput {
   readonly policy: Policy;
   readonly observed: ObservedCatalog;
   readonly history: History;
-  /** The open freeze window in words, or null. */
-  readonly frozen: string | null;
+  readonly frozen: OpenFreeze | null;
   /** How the configuration's commit stands to the one last applied; `unknown`: there was one, and now none is known. */
   readonly source: SourceAge;
   readonly acceptOlderSource: boolean;
@@ -113,6 +118,7 @@ export function makePlan(input: PlanInput): Plan {
   const held = [...heldCreates, ...heldDeletes];
   const warnings = [
     ...(input.blocked === null ? [] : [input.blocked]),
+    ...managesNothing(input.account, diffs),
     ...historyWarnings(input),
     ...input.warnings,
     ...staleListWarnings(history, diffs),

@@ -15,6 +15,16 @@ export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
 /** Marks a plan that was made without earlier lists of its account. */
 export const NO_HISTORY = 'no_history';
 
+/** Marks the plan of a file that names neither skills nor roles. */
+export const NOTHING_MANAGED = 'nothing_managed';
+
+/** A kind that is left out is not managed; a file without both is probably not finished. */
+export function managesNothing(account: string, diffs: readonly KindDiff[]): Warning[] {
+  if (diffs.length > 0) return [];
+  const message = `the file has neither skills nor roles, so rolecall manages nothing of this account; add \`skills:\` or \`roles:\` to it, or fill in what the account contains now with \`rolecall dump ${account} --write\``;
+  return [{ code: NOTHING_MANAGED, message }];
+}
+
 /** Warnings about what the store does not know, or what the operator accepted although it does. */
 export function historyWarnings({
   history,

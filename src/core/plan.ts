@@ -22,6 +22,12 @@ export const HOLD_RULES = [
 ] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 
+/** An open `freeze` window: its words, and when writing is allowed again; null when no end is in sight. */
+export interface OpenFreeze {
+  readonly window: string;
+  readonly untilMs: number | null;
+}
+
 /** The standing policies by which an unnamed entry simply stays. */
 export type LeaveRule = 'unmanaged' | 'protected' | 'never_delete' | 'duplicate';
 

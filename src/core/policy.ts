@@ -3,10 +3,11 @@
 import type { ApprovedDelete, Kind, Policy } from './catalog.ts';
 import type { Extra, KindDiff } from './diff.ts';
 import type { History } from './history.ts';
-import { kindNameKey } from './history.ts';
+import { DAY_MS, kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey } from './names.ts';
-import type { HoldRule, LeaveRule } from './plan.ts';
+import type { HoldRule, LeaveRule, OpenFreeze } from './plan.ts';
 import { HOLD_RULES } from './plan.ts';
+import type { MissingHolding } from './shrink.ts';
 import type { UsageIndex } from './usage.ts';
 import { entryKey } from './usage.ts';
 
@@ -16,8 +17,8 @@ export interface PolicyContext {
   readonly usage: UsageIndex;
   readonly history: History;
   readonly nowMs: number;
-  /** Why nothing may be written now, by a `freeze` window; null outside of them. */
-  readonly frozen: string | null;
+  /** The `freeze` window that is open now; null outside of them. */
+  readonly frozen: OpenFreeze | null;
   /** Whether the configuration is older than what this account was last applied from. */
   readonly staleSource: boolean;
   readonly approvals: readonly ApprovedDelete[];
@@ -33,6 +34,8 @@ export interface JudgedExtra {
   readonly usedBy: readonly string[];
   /** People who had it and who, or whose fields, are missing from the lists now. */
   readonly missingHolders: readonly string[];
+  /** Until when they count, in epoch milliseconds; null when the journal does not know yet. */
+  readonly missingUntilMs: number | null;
   readonly leave: LeaveRule | null;
   /** In HOLD_RULES order; empty when the entry may go, or is left alone. */
   readonly holds: readonly HoldRule[];
@@ -93,12 +96,17 @@ function judgeKind(
   );
   return diff.extras.map((extra) => {
     const usedBy = context.usage.get(entryKey(kind, extra.entry.id)) ?? [];
-    const missingHolders = (missing.get(extra.entry.id) ?? []).filter((id) => !usedBy.includes(id));
+    const missingHoldings = (missing.get(extra.entry.id) ?? []).filter(
+      ({ resourceId }) => !usedBy.includes(resourceId),
+    );
+    const lastMissingMs = missingHoldings.reduce((last, { sinceMs }) => Math.max(last, sinceMs), 0);
     const base = {
       kind,
       extra,
       usedBy,
-      missingHolders,
+      missingHolders: missingHoldings.map(({ resourceId }) => resourceId),
+      // Who is missed for the first time now is not in the journal yet.
+      missingUntilMs: lastMissingMs < context.nowMs ? lastMissingMs + DAY_MS : null,
       approved: approvals.has(nameKey(extra.entry.name)),
       nearName: extra.cause === 'unnamed' ? nearNameOf(extra.entry, nearNames) : null,
     };
@@ -182,7 +190,7 @@ function limitHolds(diff: KindDiff, counts: DeleteCounts, { policy, history }: P
   const entries = diff.present.length;
   const rules: HoldRule[] = [];
   if (counts.total > policy.maxDeletes) rules.push('max_deletes');
-  if (counts.total > 0 && counts.total + history.deletesLastDay > policy.maxDeletesPerDay) {
+  if (counts.total > 0 && counts.total + history.recentDeletesMs.length > policy.maxDeletesPerDay) {
     rules.push('max_deletes_per_day');
   }
   if (entries >= 10 && ofKind * 100 > policy.maxDeletePercent * entries) rules.push('max_delete_percent');
@@ -201,13 +209,13 @@ function anyGlob(globs: readonly string[]): (name: string) => boolean {
   return (name) => matchers.some((matches) => matches(name));
 }
 
-function holdersByEntry(kind: Kind, history: History): Map<string, string[]> {
-  const people = new Map<string, string[]>();
+function holdersByEntry(kind: Kind, history: History): Map<string, MissingHolding[]> {
+  const people = new Map<string, MissingHolding[]>();
   for (const holding of history.missingHoldings) {
     if (holding.kind !== kind) continue;
-    const ids = people.get(holding.remoteId);
-    if (ids === undefined) people.set(holding.remoteId, [holding.resourceId]);
-    else ids.push(holding.resourceId);
+    const holdings = people.get(holding.remoteId);
+    if (holdings === undefined) people.set(holding.remoteId, [holding]);
+    else holdings.push(holding);
   }
   return people;
 }

@@ -1,6 +1,8 @@
 // The parts of a report that plans and runs share: what is created, deleted, held, left alone and warned about.
 import type { Kind, Warning } from '../core/catalog.ts';
-import type { HeldChange, LeftAlone, Operation } from '../core/plan.ts';
+import { approvalLine } from '../core/explain.ts';
+import { DAY_MS } from '../core/history.ts';
+import type { HeldChange, LeftAlone, Operation, Plan } from '../core/plan.ts';
 import {
   code,
   codeList,
@@ -69,11 +71,15 @@ function reasonCell(reason: string | undefined): Line {
   return reason === undefined ? [] : [toned('quiet', reason)];
 }
 
+/** For how many days after a plan its advice is to approve a delete. */
+const APPROVAL_DAYS = 14;
+
 /** What is held, in groups of those that the same rules hold; what a group has in common is said once. */
-export function heldSection(held: readonly HeldChange[]): Section[] {
+export function heldSection({ held, createdAt }: Pick<Plan, 'held' | 'createdAt'>): Section[] {
   if (held.length === 0) return [];
+  const expires = new Date(Date.parse(createdAt) + APPROVAL_DAYS * DAY_MS).toISOString().slice(0, 10);
   const groups = new Map<string, HeldChange[]>();
-  for (const change of held) {
+  for (const change of held.map((each) => withExpiry(each, expires))) {
     const key = change.rules.join(' ');
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [change]);
@@ -84,10 +90,17 @@ export function heldSection(held: readonly HeldChange[]): Section[] {
       title: 'Held',
       count: held.length,
       tone: 'warn',
-      intro: ['Nothing happens to these until a person or time releases them.'],
+      intro: ['Nothing happens to these until a person or time releases them. Each run checks them again.'],
       groups: [...groups.values()].map(heldGroup),
     },
   ];
+}
+
+/** The plan itself has no date in its advice, so that it is the same on every day. */
+function withExpiry(change: HeldChange, expires: string): HeldChange {
+  const { kind, name, release } = change;
+  const dated = approvalLine(kind, name, expires);
+  return { ...change, release: release.replaceAll(approvalLine(kind, name), () => dated) };
 }
 
 function heldGroup(changes: readonly HeldChange[]): Group {

@@ -1,6 +1,7 @@
 // What `plan` prints, and what `apply` shows before it asks: one document for each account.
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
 import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
+import { NOTHING_MANAGED } from '../core/plan-warnings.ts';
 import { LIST_GUARDS } from '../core/shrink.ts';
 import {
   heldSection,
@@ -76,7 +77,10 @@ function planDocument(plan: PlanResult): ReportDocument {
   }
   const status = planStatus(plan);
   const warnings = warningSection(plan.warnings);
-  if (isQuiet(plan)) return { title, status, headline: [quietLine(plan)], facts: [], sections: warnings };
+  if (isQuiet(plan)) {
+    const headline = managesNothing(plan) ? [] : [quietLine(plan)];
+    return { title, status, headline, facts: [], sections: warnings };
+  }
   const isBlocked = plan.status === 'blocked';
   return {
     title,
@@ -85,7 +89,7 @@ function planDocument(plan: PlanResult): ReportDocument {
     facts: planFacts(plan),
     sections: [
       ...operationSections(plan.operations, isBlocked ? BLOCKED_TITLES : TITLES),
-      ...heldSection(plan.held),
+      ...heldSection(plan),
       ...leftAloneSection(plan.leftAlone),
       ...warnings,
     ],
@@ -103,18 +107,24 @@ function isQuiet(plan: Plan): boolean {
   return plan.status === 'planned' && plan.operations.length === 0 && plan.held.length === 0;
 }
 
+function managesNothing({ warnings }: Plan): boolean {
+  return warnings.some((warning) => warning.code === NOTHING_MANAGED);
+}
+
 /** What matters first: how much is created and deleted, how many people that affects, and how much is held. */
 function planStatus(plan: Plan): { word: string; tone: Tone } {
   const words = `${planWord(plan)}: ${changeWords(plan)}`;
   if (plan.status === 'blocked') return { word: words, tone: 'bad' };
   const isWaiting = plan.operations.length + plan.held.length > 0;
-  return isWaiting ? { word: words, tone: 'warn' } : { word: planWord(plan), tone: 'good' };
+  if (isWaiting) return { word: words, tone: 'warn' };
+  return { word: planWord(plan), tone: managesNothing(plan) ? 'warn' : 'good' };
 }
 
 function planWord(plan: Plan): string {
   if (plan.status === 'blocked') return 'blocked';
   if (plan.operations.length > 0) return 'changes';
-  return plan.held.length > 0 ? 'only held changes' : 'nothing to do';
+  if (plan.held.length > 0) return 'only held changes';
+  return managesNothing(plan) ? 'manages nothing' : 'nothing to do';
 }
 
 /** `3 to create, 2 to delete (4 people lose something), 1 held`. */
@@ -153,7 +163,7 @@ function planFacts(plan: Plan): Fact[] {
       label: 'Commit',
       line: plan.configCommit === null ? ['not in git'] : [code(shortCommit(plan.configCommit))],
     },
-    { label: 'Digest', line: [code(plan.digest)] },
+    { label: 'Plan digest', line: [code(plan.digest)] },
   ];
 }
 

@@ -74,7 +74,7 @@ function runDocument(report: RunReport, detail: 'full' | 'brief'): ReportDocumen
         ? operationSections(plan.operations, { create: 'To create', delete: 'To delete' })
         : outcomeSections(run, operations, plan)),
       // In brief the plan stands right above, so what is only its own is not said again.
-      ...(plan === null || detail === 'brief' ? [] : heldSection(plan.held)),
+      ...(plan === null || detail === 'brief' ? [] : heldSection(plan)),
       ...(plan === null || detail === 'brief' ? [] : leftAloneSection(plan.leftAlone)),
       ...warningSection(detail === 'brief' ? newWarnings(report) : allWarnings(report)),
     ],
@@ -100,7 +100,7 @@ function runFacts(run: RunRecord): Fact[] {
   ];
   const commit = commitLine(run);
   if (commit !== null) facts.push({ label: 'Commit', line: commit });
-  if (run.planDigest !== null) facts.push({ label: 'Plan', line: [code(run.planDigest)] });
+  if (run.planDigest !== null) facts.push({ label: 'Plan digest', line: [code(run.planDigest)] });
   return facts;
 }
 

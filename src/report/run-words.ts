@@ -167,7 +167,7 @@ function troubleStep(
     case 'secret_missing':
       return {
         command: 'rolecall validate --require-secrets',
-        purpose: 'lists every secret that is missing',
+        purpose: 'lists every secret that is missing or cannot be read',
       };
     case 'plan_stale':
       return { command: `rolecall plan ${account}`, purpose: 'shows what would be done now' };

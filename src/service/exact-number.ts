@@ -13,7 +13,6 @@ export function spelledNumber(objectText: string, field: string): string | undef
     else if (character === '"') {
       const end = endOfString(objectText, at);
       const valueAt = depth === 1 ? valueAfterKey(objectText, end) : undefined;
-      // Of a repeated field the last one counts, as everywhere in JavaScript.
       if (valueAt !== undefined && JSON.parse(objectText.slice(at, end)) === field)
         spelled = /^-?[0-9][-+.0-9eE]*/.exec(objectText.slice(valueAt, valueAt + 1100))?.[0];
       at = end - 1;
@@ -22,8 +21,8 @@ export function spelledNumber(objectText: string, field: string): string | undef
   return spelled;
 }
 
-/** The index behind the closing quote. */
-function endOfString(text: string, start: number): number {
+/** The index behind the closing quote of the string that starts here. */
+export function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
   return at + 1;

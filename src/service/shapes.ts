@@ -8,6 +8,7 @@ import { createDistinct, mergeEntries, mergePeople } from './distinct.ts';
 import { spelledNumber } from './exact-number.ts';
 import type { ListBuilder } from './list.ts';
 import { malformed } from './list.ts';
+import { hasRepeatedKey } from './repeated-keys.ts';
 import { isSalary } from './service-words.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -156,9 +157,10 @@ function toResource(listed: ListedObject, unknown: Set<string>, token: TokenGuar
   };
 }
 
-/** The object, with an account id that is a number as the text that spells it: a rounded one is another account's. */
+/** The object, which has each field once, with an account id that is a number as the text that spells it: a rounded one is another account's. */
 function withExactId({ what, object, text }: ListedObject): Json {
   if (!isObject(object)) throw malformed(`${what} is not an object`);
+  if (hasRepeatedKey(object, text)) throw malformed(`${what} has the same field twice`);
   if (typeof object['accountId'] !== 'number') return object;
   const spelled = spelledNumber(text, 'accountId');
   if (spelled === undefined || !/^-?[0-9]+$/.test(spelled))

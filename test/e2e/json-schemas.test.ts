@@ -92,3 +92,38 @@ test('validate prints JSON of a valid and of a missing configuration', async () 
   s.write('config/rolecall.yaml', '');
   expect((await elements(s, ['validate'], 4)).length).toBeGreaterThan(0);
 });
+
+const WRONG_USAGE: readonly (readonly string[])[] = [
+  ['plan', 'nobody'],
+  ['plan', '--nonsense'],
+  ['apply', '--plan', 'missing.json'],
+  ['apply', '--yes', '--lock-timeout', 'soon'],
+  ['history', '--status', 'odd'],
+  ['history', '--limit', '0'],
+  ['show'],
+  ['show', 'nothing', 'surplus'],
+  ['usage', 'nobody'],
+  ['doctor', 'nobody'],
+  ['validate', 'surplus'],
+  ['validate', '--output', 'missing/report'],
+];
+
+test.each(WRONG_USAGE.map((args) => [args]))('%j prints wrong usage as JSON too', async (args) => {
+  const s = await scene({ file: 'skills: [A]' });
+  const list = await elements(s, args, 64);
+  expect(list).toMatchObject([{ status: 'failed', error: { code: 'usage' } }]);
+  expect(JSON.stringify(list)).not.toMatch(/"message":"error|bug/);
+  const { stdout, stderr } = await s.run([...args, '--format=json']);
+  expect(Array.isArray(JSON.parse(stdout))).toBe(args[0] !== 'show');
+  expect(stderr).toMatch(/^error: /m);
+});
+
+test('wrong usage prints no JSON where none is asked for', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  for (const args of [
+    ['plan', 'nobody'],
+    ['plan', '--nonsense', '--', '--format=json'],
+    ['dump', 'acme', '--format', 'json'],
+  ])
+    expect(await s.run(args)).toMatchObject({ status: 64, stdout: '' });
+});

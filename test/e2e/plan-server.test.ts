@@ -218,7 +218,7 @@ test('without the right token there is no plan, and without any token nobody is 
   const none = await ask([], {});
   expect(none).toMatchObject({
     status: 64,
-    stdout: '',
+    stdout: expect.stringContaining('"code": "usage"'),
     stderr: expect.stringContaining('ROLECALL_HTTP_TOKEN'),
   });
   expect(s.sandbox.requests()).toEqual([]);

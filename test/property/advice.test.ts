@@ -47,7 +47,7 @@ describe('advice of a report', () => {
         const before = plan({ skills: ['Kept'], observed });
         const shown = visible(heldAs(before, old).release);
         const [, advice = ''] =
-          / or add (\{ kind: skill, name: .* \}) to approvedDeletes, with expires: YYYY/s.exec(shown) ?? [];
+          / or add (\{ kind: skill, name: .* \}) to approvedDeletes$/s.exec(shown) ?? [];
         expect(parse(`- ${advice}`)).toEqual([{ kind: 'skill', name: old }]);
         const { desired, errors } = await loaded(`skills: [Kept]\napprovedDeletes:\n  - ${advice}`);
         expect(errors).toEqual([]);

@@ -18,6 +18,7 @@ import type { Operation, Plan } from '../../src/core/plan.ts';
 import type { Case } from '../unit/core/builders.ts';
 import {
   entry,
+  deletesAgo,
   HISTORY,
   NOW,
   NOW_MS,
@@ -124,7 +125,7 @@ const policy: fc.Arbitrary<Policy> = fc.record({
 });
 
 const history: fc.Arbitrary<Case['history']> = fc.record(
-  { deletesLastDay: fc.integer({ min: 0, max: 4 }) },
+  { recentDeletesMs: fc.integer({ min: 0, max: 4 }).map(deletesAgo) },
   { requiredKeys: [] },
 );
 
@@ -321,7 +322,9 @@ describe('every plan', () => {
         const deletes = made.operations.filter(({ action }) => action === 'delete');
         expect(deletes.length).toBeLessThanOrEqual(rules.maxDeletes);
         if (deletes.length > 0) {
-          expect(deletes.length + (known?.deletesLastDay ?? 0)).toBeLessThanOrEqual(rules.maxDeletesPerDay);
+          expect(deletes.length + (known?.recentDeletesMs?.length ?? 0)).toBeLessThanOrEqual(
+            rules.maxDeletesPerDay,
+          );
         }
         for (const each of KINDS) {
           const ofKind = deletes.filter((operation) => operation.kind === each).length;

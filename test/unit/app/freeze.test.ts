@@ -3,17 +3,23 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { watchFreeze } from '../../../src/app/freeze.ts';
 import type { FreezeWindow } from '../../../src/core/catalog.ts';
 
-/** What is open at this moment; `ticks` are the moments at which every cron line ticks. */
+/** The windows; `ticks` are the moments at which every cron line ticks. */
+async function watch(windows: readonly FreezeWindow[], ticks: readonly string[] = []) {
+  return await watchFreeze(windows, 'Europe/Berlin', async () => (cron, timezone, afterMs, upToMs) => {
+    expect([cron, timezone]).toEqual(['0 18 * * 5', 'Europe/Berlin']);
+    return ticks.map((at) => Date.parse(at)).some((at) => at > afterMs && at <= upToMs);
+  });
+}
+
+/** What is open at this moment. */
 async function openAt(now: string, windows: readonly FreezeWindow[], ticks: readonly string[] = []) {
-  const frozen = await watchFreeze(
-    windows,
-    'Europe/Berlin',
-    async () => (cron, timezone, afterMs, upToMs) => {
-      expect([cron, timezone]).toEqual(['0 18 * * 5', 'Europe/Berlin']);
-      return ticks.map((at) => Date.parse(at)).some((at) => at > afterMs && at <= upToMs);
-    },
-  );
-  return frozen(Date.parse(now));
+  return (await watch(windows, ticks)).wordsAt(Date.parse(now));
+}
+
+/** When what is open at this moment ends. */
+async function endAfter(now: string, windows: readonly FreezeWindow[], ticks: readonly string[] = []) {
+  const open = (await watch(windows, ticks)).openAt(Date.parse(now));
+  return open === null ? 'not open' : open.untilMs === null ? null : new Date(open.untilMs).toISOString();
 }
 
 describe('a freeze window between two moments', () => {
@@ -77,4 +83,31 @@ describe('a freeze window after each tick', () => {
 
 it('without windows nothing is frozen', async () => {
   expect(await openAt('2026-12-24T00:00:00Z', [])).toBeNull();
+});
+
+describe('the end of a freeze', () => {
+  const window = { cron: '0 18 * * 5', forMs: 3_600_000 };
+  const tick = '2026-12-18T17:00:00.000Z';
+  const days = { from: '2026-12-18', to: '2026-12-20' };
+
+  it('is the end of its window', async () => {
+    expect(await endAfter('2026-12-18T12:00:00Z', [days])).toBe('2026-12-21T00:00:00.000Z');
+    expect(await endAfter(tick, [window], [tick])).toBe('2026-12-18T18:00:00.000Z');
+    expect(await endAfter('2026-12-18T17:59:59.999Z', [window], [tick])).toBe('2026-12-18T18:00:00.000Z');
+    expect(await endAfter('2026-12-18T18:00:00Z', [window], [tick])).toBe('not open');
+  });
+
+  it('is the end of the last of windows that follow each other', async () => {
+    const next = { from: '2026-12-21', to: '2026-12-21T08:00:00' };
+    expect(await endAfter('2026-12-18T12:00:00Z', [next, days])).toBe('2026-12-21T08:00:00.000Z');
+    const again = '2026-12-18T17:30:00.000Z';
+    expect(await endAfter(tick, [window], [tick, again])).toBe('2026-12-18T18:30:00.000Z');
+  });
+
+  it('is not known of windows without a gap', async () => {
+    const ticks = Array.from({ length: 1000 }, (_, hour) =>
+      new Date(Date.parse(tick) + hour * 3_600_000).toISOString(),
+    );
+    expect(await endAfter(tick, [window], ticks)).toBeNull();
+  });
 });

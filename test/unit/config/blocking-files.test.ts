@@ -21,9 +21,14 @@ describe('a pipe or a device', () => {
     const pipes = Array.from({ length: 12 }, (_, index) => pipe(folder, `pipe${index}`));
     symlinkSync(pipes[0] ?? '', path.join(folder, 'link'));
     const began = performance.now();
-    for (const file of [...pipes, path.join(folder, 'link'), '/dev/zero', '/dev/tty', '/dev/null', folder]) {
+    const irregular = [
+      ...[...pipes, path.join(folder, 'link')].map((file) => [file, 'a named pipe (FIFO)']),
+      ...['/dev/zero', '/dev/tty', '/dev/null'].map((file) => [file, 'a device']),
+      [folder, 'a folder'],
+    ];
+    for (const [file = '', what] of irregular) {
       await expect(resolveSecret({ file }, 'token of a')).rejects.toThrow(
-        `token of a: the file ${file} is not a regular file; write the path of a file that holds the secret`,
+        `token of a: the file ${file} is not a regular file but ${what}; write the path of a regular file that holds the secret`,
       );
     }
     expect((await resolveSecret({ file: path.join(folder, 'good') }, 'token')).reveal()).toBe('s3cr3t');

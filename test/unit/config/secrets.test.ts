@@ -59,7 +59,7 @@ describe('a file that is no secret', () => {
 
   test.skipIf(process.platform === 'win32')('is not read to an end that it does not have', async () => {
     await expect(resolveSecret({ file: '/dev/zero' }, 'token')).rejects.toThrow(
-      'token: the file /dev/zero is not a regular file; write the path of a file that holds the secret and nothing else',
+      'token: the file /dev/zero is not a regular file but a device; write the path of a regular file that holds the secret and nothing else',
     );
   });
 });

@@ -13,6 +13,23 @@ describe('several accounts', () => {
     expect(lines[0]).toContain('accounts/a.yaml:1:');
   });
 
+  test.each(['accounts/*.yaml', 'accounts/**', '**/b.yaml', 'accounts/b.yaml'])(
+    'cannot be folders that the glob %s matches',
+    async (glob) => {
+      const { accounts, lines } = await load({
+        'rolecall.yaml': `${SERVICE}accounts: "${glob}"`,
+        'accounts/a.yaml': ACCOUNT,
+        'accounts/b.yaml/notes.txt': 'x',
+        'accounts/c/notes': 'x',
+      });
+      expect(lines).toContainEqual(
+        expect.stringMatching(/^accounts\/b\.yaml:1:1 error this is a folder, not a regular file/),
+      );
+      expect(accounts.find(({ name }) => name === 'b')?.settings).toBeUndefined();
+      expect(accounts.map(({ name }) => name)).not.toContain('c');
+    },
+  );
+
   test('cannot have one name', async () => {
     const { lines } = await load({
       'rolecall.yaml': `${SERVICE}accounts: accounts/*.y*ml`,

@@ -46,9 +46,9 @@ export const HISTORY: History = {
   owned: new Set(),
   requestedNames: new Map(),
   unusedSinceMs: new Map(),
-  deletesLastDay: 0,
-  flappingCreates: new Set(),
-  flappingDeletes: new Set(),
+  recentDeletesMs: [],
+  flappingCreates: new Map(),
+  flappingDeletes: new Map(),
   awaited: [],
   gone: new Set(),
   missingHoldings: [],
@@ -121,6 +121,11 @@ export function plan(of: Case): Plan {
 /** `create skill X`, `delete role Y` … in the plan's order. */
 export function steps(of: Plan): string[] {
   return of.operations.map(({ action, kind, name }) => `${action} ${kind} ${name}`);
+}
+
+/** The times of so many deletes within the last day. */
+export function deletesAgo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => NOW_MS - (index + 1) * 60_000);
 }
 
 /** The rules that hold a name, or an empty list. */

@@ -1,7 +1,7 @@
 // The sentences beside what is held: each names what a person needs in order to judge and to release it.
 import { describe, expect, it } from 'vitest';
 import type { Case } from './builders.ts';
-import { entry, heldAs, person, plan } from './builders.ts';
+import { deletesAgo, entry, heldAs, person, plan } from './builders.ts';
 
 const people = (count: number) =>
   Array.from({ length: count }, (_, index) => person(`p${String(index)}`, ['Old']));
@@ -10,6 +10,7 @@ const missing = (count: number) => ({
     resourceId: `m${String(index)}`,
     kind: 'skill' as const,
     remoteId: 'Old',
+    sinceMs: 0,
   })),
 });
 const going = (count: number) => Array.from({ length: count }, (_, index) => entry(`x${String(index)}`));
@@ -55,7 +56,7 @@ describe('what is held says', () => {
         of: {
           skills: rename,
           observed: { skill: [entry('Old')] },
-          history: { flappingCreates: new Set(['skill:New']) },
+          history: { flappingCreates: new Map([['skill:New', 0]]) },
         },
         reason: ['“New” cannot be created'],
         release: ['release the create'],
@@ -114,9 +115,9 @@ describe('what is held says', () => {
           skills: ['Kept'],
           observed: old,
           policy: { maxDeletesPerDay: 5 },
-          history: { deletesLastDay: 5 },
+          history: { recentDeletesMs: deletesAgo(5) },
         },
-        release: ['wait until fewer deletes are within the last 24 hours, or raise'],
+        release: ['when enough earlier deletes are a day old, or raise'],
       },
     ],
     [
@@ -154,7 +155,7 @@ describe('what is held says', () => {
           skills: ['Kept'],
           observed: old,
           policy: { maxDeletesPerDay: 5 },
-          history: { deletesLastDay: 5 },
+          history: { recentDeletesMs: deletesAgo(5) },
         },
         reason: ['delete 1 after 5', 'policy.maxDeletesPerDay 5'],
         release: ['policy.maxDeletesPerDay'],
@@ -180,7 +181,7 @@ describe('what is held says', () => {
     [
       'which create somebody fights over',
       {
-        of: { skills: ['New'], history: { flappingCreates: new Set(['skill:New']) } },
+        of: { skills: ['New'], history: { flappingCreates: new Map([['skill:New', 0]]) } },
         name: 'New',
         reason: ['created the skill “New” three times'],
         release: ['who or what deletes it'],
@@ -190,7 +191,7 @@ describe('what is held says', () => {
     [
       'which window holds a create',
       {
-        of: { skills: ['New'], input: { frozen: 'cron 0 18 * * 5' } },
+        of: { skills: ['New'], input: { frozen: { window: 'cron 0 18 * * 5', untilMs: null } } },
         name: 'New',
         reason: ['(cron 0 18 * * 5)'],
         release: ['policy.freeze'],
@@ -201,12 +202,12 @@ describe('what is held says', () => {
       {
         of: {
           skills: ['New'],
-          history: { flappingCreates: new Set(['skill:New']) },
-          input: { frozen: 'a window' },
+          history: { flappingCreates: new Map([['skill:New', 0]]) },
+          input: { frozen: { window: 'a window', untilMs: null } },
         },
         name: 'New',
         reason: ['each time; a freeze window'],
-        release: ['have passed; wait'],
+        release: ['each of these is needed: (1) find out', '; (2) wait'],
       },
     ],
   ])('%s', (_, { of, name = 'Old', reason = [], release = [], not = [] }) => {

@@ -98,7 +98,7 @@ describe('the operations of both kinds', () => {
   });
 
   it('of a create that is held say so, with nobody’s id', () => {
-    const made = plan({ skills: ['New'], input: { frozen: 'a window' } });
+    const made = plan({ skills: ['New'], input: { frozen: { window: 'a window', untilMs: null } } });
     expect(made.held).toMatchObject([
       { action: 'create', kind: 'skill', name: 'New', remoteId: null, usedBy: [], rules: ['freeze'] },
     ]);

@@ -2,12 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import { diffKind } from '../../../src/core/diff.ts';
-import type { HoldRule } from '../../../src/core/plan.ts';
+import type { HoldRule, OpenFreeze } from '../../../src/core/plan.ts';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { judge } from '../../../src/core/policy.ts';
 import type { Case } from './builders.ts';
 import {
   codes,
+  deletesAgo,
   entry,
   heldAs,
   HISTORY,
@@ -174,7 +175,7 @@ describe('duplicates', () => {
       skills: ['Kept'],
       observed: twins,
       policy: { duplicates: 'remove-unused' },
-      history: { missingHoldings: [{ resourceId: 'p', kind: 'skill', remoteId: '2' }] },
+      history: { missingHoldings: [{ resourceId: 'p', kind: 'skill', remoteId: '2', sinceMs: 0 }] },
     });
     expect(made.leftAlone).toMatchObject([{ remoteId: '2', rule: 'duplicate' }]);
   });
@@ -206,7 +207,7 @@ describe('renames', () => {
     const made = plan({
       skills: [rename],
       observed: { skill: [entry('Old')] },
-      history: { flappingCreates: new Set(['skill:New']) },
+      history: { flappingCreates: new Map([['skill:New', 0]]) },
     });
     expect(rulesFor(made, 'New')).toEqual(['flapping']);
     expect(rulesFor(made, 'Old')).toEqual(['rename']);
@@ -262,7 +263,9 @@ describe('suspected renames', () => {
 });
 
 describe('holders who are missing', () => {
-  const missing = { missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old' }] } as const;
+  const missing = {
+    missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old', sinceMs: 0 }],
+  } as const;
 
   it('hold an entry that they had', () => {
     const made = plan(old({ history: missing }));
@@ -300,6 +303,7 @@ describe('holders who are missing', () => {
       resourceId,
       kind: 'skill' as const,
       remoteId: 'Old',
+      sinceMs: 0,
     }));
     expect(heldAs(plan(old({ history: { missingHoldings } })), 'Old').reason).toContain('(ann, bob)');
   });
@@ -413,8 +417,8 @@ describe('maxDeletes', () => {
 });
 
 describe('maxDeletesPerDay', () => {
-  const afterDeletes = (deletesLastDay: number): Case =>
-    old({ policy: { maxDeletesPerDay: 5 }, history: { deletesLastDay } });
+  const afterDeletes = (count: number): Case =>
+    old({ policy: { maxDeletesPerDay: 5 }, history: { recentDeletesMs: deletesAgo(count) } });
 
   it('lets through what reaches it', () => {
     expect(steps(plan(afterDeletes(4)))).toEqual(['delete skill Old']);
@@ -544,8 +548,8 @@ describe('approvedDeletes', () => {
     ['max_deletes', old({ observed: used, policy: { maxDeletes: 0 } })],
     ['max_deletes_per_day', old({ observed: used, policy: { maxDeletesPerDay: 0 } })],
     ['stale_source', old({ observed: used, input: { source: 'older' } })],
-    ['freeze', old({ observed: used, input: { frozen: 'a window' } })],
-    ['flapping', old({ observed: used, history: { flappingDeletes: new Set(['skill:Old']) } })],
+    ['freeze', old({ observed: used, input: { frozen: { window: 'a window', untilMs: null } } })],
+    ['flapping', old({ observed: used, history: { flappingDeletes: new Map([['skill:Old', 0]]) } })],
     ['too_new', old({ policy: { unusedForMs: 1 } })],
     [
       'max_delete_percent',
@@ -569,11 +573,11 @@ describe('what is left alone', () => {
   const lists = observed({ skill: [entry('Kept'), entry('Admin'), entry('Old')] });
   const diffs = [diffKind('skill', wanted('Kept'), lists, new Map(), HISTORY)];
 
-  it.each<[string | null, number, readonly HoldRule[]]>([
-    ['a window', 10, ['freeze']],
+  it.each<[OpenFreeze | null, number, readonly HoldRule[]]>([
+    [{ window: 'a window', untilMs: null }, 10, ['freeze']],
     [null, 0, ['max_deletes']],
   ])(
-    'is held by no rule, whatever holds the others (frozen: %s, maxDeletes: %d)',
+    'is held by no rule, whatever holds the others (frozen: %j, maxDeletes: %d)',
     (frozen, maxDeletes, others) => {
       const { extras } = judge(diffs, {
         policy: { ...POLICY, protect: ['Admin'], maxDeletes },
@@ -615,14 +619,22 @@ describe('the other guards', () => {
   });
 
   it('a freeze window holds creates and deletes', () => {
-    const made = plan(old({ skills: ['Kept', 'New'], input: { frozen: '2026-03-01 to 2026-03-31' } }));
+    const made = plan(
+      old({
+        skills: ['Kept', 'New'],
+        input: { frozen: { window: '2026-03-01 to 2026-03-31', untilMs: null } },
+      }),
+    );
     expect(made.operations).toEqual([]);
     expect([rulesFor(made, 'New'), rulesFor(made, 'Old')]).toEqual([['freeze'], ['freeze']]);
     expect(heldAs(made, 'New').reason).toContain('2026-03-01 to 2026-03-31');
   });
 
   it('a name that rolecall fights over is neither created nor deleted, in its kind', () => {
-    const history = { flappingCreates: new Set(['skill:New']), flappingDeletes: new Set(['skill:Old']) };
+    const history = {
+      flappingCreates: new Map([['skill:New', 0]]),
+      flappingDeletes: new Map([['skill:Old', 0]]),
+    };
     const made = plan(old({ skills: ['Kept', 'New'], roles: ['New'], history }));
     expect(steps(made)).toEqual(['create role New']);
     expect([rulesFor(made, 'New'), rulesFor(made, 'Old')]).toEqual([['flapping'], ['flapping']]);
@@ -717,10 +729,10 @@ describe('several rules at once', () => {
       skills: [],
       observed: { skill: [entry('Old'), entry('b'), entry('c')], ...used },
       history: {
-        missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old' }],
-        flappingDeletes: new Set(['skill:Old']),
+        missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old', sinceMs: 0 }],
+        flappingDeletes: new Map([['skill:Old', 0]]),
       },
-      input: { source: 'older', frozen: 'a window' },
+      input: { source: 'older', frozen: { window: 'a window', untilMs: null } },
     });
     const { rules, reason, release } = heldAs(made, 'Old');
     expect(rules).toEqual([

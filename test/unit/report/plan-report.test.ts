@@ -2,12 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import { TEXT_ROWS } from '../../../src/report/text.ts';
 import { MARKDOWN_LIMIT } from '../../../src/report/markdown.ts';
+import { approvalLine } from '../../../src/core/explain.ts';
 import { renderPlans } from '../../../src/report/plan-report.ts';
+import { renderRun } from '../../../src/report/run-report.ts';
 import {
   create,
   hold,
   JSON_FORMAT,
   makePlan,
+  makeRun,
   MARKDOWN,
   MIXED,
   remove,
@@ -40,9 +43,9 @@ describe('plans as text', () => {
     const lines = linesOf(renderPlans([MIXED], TEXT));
     expect(lines.slice(0, 4)).toEqual([
       'acme-eu · changes: 3 to create, 2 to delete (3 people lose something), 4 held',
-      '  Account  4815162342',
-      '  Commit   3f2a91c0d1e2',
-      `  Digest   ${MIXED.digest}`,
+      '  Account      4815162342',
+      '  Commit       3f2a91c0d1e2',
+      `  Plan digest  ${MIXED.digest}`,
     ]);
     expect(lines.at(-2)).toBe('  Plan: 3 to create, 2 to delete, 4 held, 412 unchanged, 5 left alone.');
   });
@@ -190,5 +193,34 @@ describe('plans as markdown', () => {
     expect(shown).toBeGreaterThan(50);
     expect(report).toContain(`_… and ${2000 - shown} more left out for length`);
     expect(report).toContain('**2000 accounts: 2000 to create');
+  });
+});
+
+describe('advice to approve a delete', () => {
+  const approve = (name: string) =>
+    `take it off them; or add ${approvalLine('skill', name)} to approvedDeletes`;
+  const held = ['Perl', 'a } to $& approvedDeletes'].map((name) =>
+    hold(name, { release: approve(name), usedBy: ['p'] }),
+  );
+  const plan = makePlan({ held, createdAt: '2026-12-24T23:59:59.999Z' });
+
+  it.each([
+    ['of a plan', () => renderPlans([plan], TEXT)],
+    ['of a plan as markdown', () => renderPlans([plan], MARKDOWN)],
+    [
+      'of a run',
+      () => renderRun({ run: makeRun({ status: 'held' }), operations: [], warnings: [], plan }, TEXT),
+    ],
+  ])('%s ends 14 days after the day of the plan', (_, render) => {
+    const shown = render()
+      .replace(/&#(\d+);/g, (_code, digits: string) => String.fromCodePoint(Number(digits)))
+      .replace(/\s+/g, ' ');
+    expect(shown).toContain('add { kind: skill, name: Perl, expires: 2027-01-07 } to approvedDeletes');
+    expect(shown.match(/expires: 2027-01-07 \}/g)).toHaveLength(2);
+    expect(shown).not.toContain('YYYY');
+  });
+
+  it('is without a date in JSON, which is the same every day', () => {
+    expect(renderPlans([plan], JSON_FORMAT)).not.toContain('expires');
   });
 });

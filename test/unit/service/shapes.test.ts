@@ -53,6 +53,10 @@ const MALFORMED: [string, string][] = [
   ['an item without _id', `[{"name":"${SECRET}"}]`],
   ['an item with an empty _id', `[{"_id":"","name":"${SECRET}"}]`],
   ['an item with an _id that is no Unicode text', `[{"_id":"\\ud800","name":"${SECRET}"}]`],
+  ['an item with two _ids', `[{"_id":"1","name":"${SECRET}","_id":"2"}]`],
+  ['an item with one _id twice', `[{"_id":"1","name":"${SECRET}","_id":"1"}]`],
+  ['an item with two _ids that are spelled apart', `[{"_id":"1","name":"${SECRET}","\\u005fid" : "2"}]`],
+  ['an item with two names', `[{"_id":"1","x":{"a":[":"]},"name":"${SECRET}","name":"b"}]`],
   ['an item with an _id that is a number', `[{"_id":1,"name":"${SECRET}"}]`],
 ];
 
@@ -68,6 +72,12 @@ describe('a list of skills or roles', async () => {
     expect(error.message).not.toContain('Zyx');
     expect(error.message).toContain('skills');
     expect(error.cause).toBeUndefined();
+  });
+
+  it('may repeat a key in objects within each other, and in texts', async () => {
+    const text = String.raw`[{"_id":"1","name":"a\":\"name\\","x":{"name":"b","_id":"2"},"y":[{"_id":"3"},{"_id":"4"}]}]`;
+    expect((await entriesOf('role', text)).items).toMatchObject([{ id: '1' }]);
+    expect((await entriesOf('role', '[{"_id":"1","name":"a","__proto__":1}]')).items).toHaveLength(1);
   });
 
   it('needs no optional field', async () => {
@@ -226,12 +236,18 @@ describe('the answer of a create', async () => {
     expect(JSON.stringify(entry)).not.toContain('Zyx');
   });
 
-  it.each(['', '{', '[]', 'null', '{"_id":1,"name":"a"}', '{"name":"a"}', '{"_id":"1"}'])(
-    'is none when it is %j',
-    (text) => {
-      expect(parseCreated(text, NO_TOKEN)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    '{',
+    '[]',
+    'null',
+    '{"_id":1,"name":"a"}',
+    '{"name":"a"}',
+    '{"_id":"1"}',
+    '{"_id":"1","name":"a","_id":"2"}',
+  ])('is none when it is %j', (text) => {
+    expect(parseCreated(text, NO_TOKEN)).toBeUndefined();
+  });
 });
 
 describe('an answer with the token in it', async () => {

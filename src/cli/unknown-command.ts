@@ -1,0 +1,20 @@
+// Unknown commands that the parser itself would answer with help and success.
+import type { Command } from 'commander';
+import { visible } from '../report/visible.ts';
+import { EXIT } from './exit-status.ts';
+
+/** The library answers an unknown command beside `--help`, and `help` of one, with help and success. */
+export function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
+  const words = argv.filter((word) => word !== '--help' && word !== '-h');
+  if (words.length === argv.length && !words.includes('help')) return;
+  const { operands } = program.parseOptions(words);
+  const name = operands[0] === 'help' ? operands[1] : operands[0];
+  const isKnown = program.commands.some(
+    (command) => command.name() === name || command.aliases().includes(name ?? ''),
+  );
+  if (name === undefined || isKnown || name === 'help') return;
+  program.error(`error: unknown command '${visible(name)}'`, {
+    code: 'commander.unknownCommand',
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,46 @@
+// Texts that look like a token. Somebody may have pasted one in place of a name, so messages do not repeat them.
+
+const LONGEST_NAME = 64;
+const LONGEST_WORD = 24;
+const MOST_DIGITS = 8;
+/** Changes between letters and digits: K8S_TOKEN_2 has three. */
+const MOST_SWITCHES = 3;
+
+/** Tokens are at least this long. */
+const SHORTEST_TOKEN = 20;
+/** Ids of accounts and entries: an ObjectId, a UUID. */
+const ID = /^(?:[0-9a-f]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/iu;
+
+/** Whether a word is longer, or more mixed of letters and digits, than names of variables and files are. */
+export function looksLikeSecret(name: string): boolean {
+  const words = name.split(/[^A-Za-z0-9]+/u).filter((word) => word !== '');
+  const digits = name.replace(/[^0-9]/gu, '').length;
+  const switches = words.reduce((sum, word) => sum + (word.match(/\d+|\D+/gu)?.length ?? 1) - 1, 0);
+  return (
+    name.length > LONGEST_NAME ||
+    digits > MOST_DIGITS ||
+    switches > MOST_SWITCHES ||
+    words.some((word) => word.length > LONGEST_WORD || isMixedCase(word)) ||
+    // A name of one word and of this length is no file's name, which has parts.
+    (words.length === 1 && name.length >= 16)
+  );
+}
+
+/** Neither one case, nor a capital letter and small ones. */
+function isMixedCase(word: string): boolean {
+  return /[a-z]/u.test(word) && /[A-Z]/u.test(word) && !/^[A-Z][a-z0-9]*$/u.test(word);
+}
+
+/**
+ * Whether a piece of a text that may hold anything is a token: the name of a skill may be as mixed as JavaScript, so
+ * only long pieces of letters and digits count.
+ */
+export function holdsToken(text: string): boolean {
+  return text.split(/[\s/\\"']+/u).some((piece) => {
+    if (piece.length < SHORTEST_TOKEN || ID.test(piece)) return false;
+    return /[0-9]/u.test(piece) && /[A-Za-z]/u.test(piece) && looksLikeSecret(piece);
+  });
+}
+
+/** What messages show in place of a text that holds a token. */
+export const NOT_SHOWN = '(not shown, since it looks like a secret)';

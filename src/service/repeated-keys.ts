@@ -1,0 +1,21 @@
+// An object that has a key twice: parsers disagree on which value counts, so nothing of it can be trusted.
+import { endOfString } from './exact-number.ts';
+
+/** Whether an own key of the object is written more than once in its JSON. Objects within it are not looked at. */
+export function hasRepeatedKey(object: object, objectText: string): boolean {
+  return countKeys(objectText) !== Object.keys(object).length;
+}
+
+/** Outside of strings every colon of valid JSON belongs to a key. */
+function countKeys(objectText: string): number {
+  let depth = 0;
+  let keys = 0;
+  for (let at = 0; at < objectText.length; at += 1) {
+    const character = objectText[at] ?? '';
+    if (character === '"') at = endOfString(objectText, at) - 1;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    else if (character === ':' && depth === 1) keys += 1;
+  }
+  return keys;
+}

@@ -1,0 +1,117 @@
+// What commands answer where nothing was done, where the arguments fit no account, and where there is nothing to manage.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { arrayOf, codes, scene } from '../support/scene.ts';
+import type { RunJson } from '../support/scene.ts';
+import { makeWorkspace, until } from '../support/workspace.ts';
+
+test('pause of a paused account and resume of one that runs report it, and change nothing', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  const notPaused = await s.run(['resume', 'acme']);
+  expect(notPaused).toMatchObject({ status: 0, stdout: expect.stringContaining('acme is not paused') });
+  expect(s.rows('select name from accounts')).toEqual([]);
+  expect((await s.run(['pause', 'acme'])).stdout).toMatch(/^paused acme/);
+  const paused = await s.run(['pause', 'acme']);
+  expect(paused).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^acme is paused already.* resume acme/),
+  });
+  expect(s.rows('select paused from accounts')).toEqual([{ paused: 1 }]);
+  expect((await s.run(['resume', 'acme'])).stdout).toMatch(/^resumed acme/);
+  expect((await s.run(['resume', 'acme'])).stdout).toContain('is not paused');
+});
+
+test('dump takes one account, and lists what a glob matches', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.configure('skills: [B]', 'other');
+  for (const [glob, expected] of [
+    ['o*', 'it matches: other'],
+    ['*', 'it matches: acme, other'],
+    ['!acme', 'it matches: other'],
+    ['z?', 'it matches no account; the accounts are: acme, other'],
+  ] as const) {
+    const { status, stdout, stderr } = await s.run(['dump', glob]);
+    expect([glob, status, stdout]).toEqual([glob, 64, '']);
+    expect(stderr).toContain(
+      `dump takes the name of exactly one account, and "${glob}" is a pattern; ${expected}`,
+    );
+  }
+  expect(s.sandbox.requests()).toEqual([]);
+});
+
+test('dump --write reports what it wrote, or that nothing changed', async () => {
+  const s = await scene({ skills: ['Go', 'Perl'], roles: ['Dev'], file: 'accountId: "42"\nskills: [Go]' });
+  const wrote = await s.run(['dump', 'acme', '--write']);
+  expect(wrote).toMatchObject({ status: 0, stdout: '' });
+  expect(wrote.stderr).toMatch(/^acme: wrote 2 skills to config\/accounts\/acme\.yaml\n$/m);
+  const again = await s.run(['dump', 'acme', '--write']);
+  expect(again.stderr).toMatch(
+    /^acme: nothing changed: config\/accounts\/acme\.yaml has the account’s 2 skills already\n$/m,
+  );
+  s.configure('accountId: "42"');
+  expect((await s.run(['dump', 'acme', '--write'])).stderr).toContain('wrote 2 skills and 1 role to ');
+});
+
+test('an account without skills and roles is reported as managing nothing, with how to manage something', async () => {
+  const s = await scene({ skills: ['Go'], file: 'mode: plan' });
+  const { plan } = await s.plan();
+  expect(plan.operations).toEqual([]);
+  expect(codes(plan)).toEqual(['nothing_managed']);
+  const text = await s.run(['plan']);
+  expect(text.stdout).toMatch(/^acme · manages nothing/);
+  expect(text.stdout).not.toMatch(/nothing to do|as the file says/);
+  for (const how of ['skills:', 'roles:', ' dump acme --write']) expect(text.stdout).toContain(how);
+  const applied = await s.run(['apply', '--yes']);
+  expect(applied.stdout).toContain('nothing_managed');
+  s.configure('skills: [Go]');
+  expect(codes((await s.plan()).plan)).toEqual([]);
+  s.configure('roles: []');
+  expect(codes((await s.plan()).plan)).toEqual([]);
+});
+
+test('completion names the shells that it offers, and no other', async () => {
+  const workspace = makeWorkspace('unused');
+  const run = (...args: string[]) => workspace.run(args, { withoutConfig: true });
+  for (const shell of ['tcsh', 'powershell']) {
+    const { status, stdout, stderr } = await run('completion', shell);
+    expect([status, stdout]).toEqual([64, '']);
+    expect(stderr).toContain('Allowed choices are bash, zsh, fish.');
+  }
+  expect((await run('completion', '--help')).stdout).not.toContain('powershell');
+  expect((await run('complete', '--', 'completion', '')).stdout).not.toContain('powershell');
+});
+
+test('the examples of sandbox --help are files that the sandbox takes', async () => {
+  const workspace = makeWorkspace('unused');
+  const { stdout } = await workspace.run(['sandbox', '--help'], { withoutConfig: true });
+  const [seed, faults] = stdout.split('\n').filter((line) => /^ *[[{]/.test(line));
+  writeFileSync(join(workspace.folder, 'seed.json'), seed ?? '');
+  writeFileSync(join(workspace.folder, 'faults.json'), faults ?? '');
+  const running = workspace.start(
+    ['sandbox', '--port', '0', '--seed', 'seed.json', '--faults', 'faults.json'],
+    { withoutConfig: true },
+  );
+  await until('it listens', () => /listens at/.test(running.output().stdout));
+  expect(running.output().stdout).toMatch(/account acme: address http\S+, token \S+/);
+  running.process.kill('SIGTERM');
+  expect((await running.ended).status).toBe(0);
+});
+
+test('doctor warns of HTTP beyond this machine without TLS, as validate does', async () => {
+  const s = await scene({
+    file: 'skills: [A]',
+    service: 'http: { listen: 0.0.0.0:8080, token: { env: ROLECALL_HTTP_TOKEN } }',
+  });
+  const warning =
+    'without `http.tls`, tokens, sessions and every report of the HTTP interface travel in the clear';
+  expect((await s.run(['validate'])).stdout).toContain(warning);
+  const text = await s.run(['doctor']);
+  expect(text.stderr).toContain(warning);
+});
+
+test('a run of an account that manages nothing has the warning in JSON', async () => {
+  const s = await scene({ file: 'mode: plan' });
+  const [run] = arrayOf<RunJson>(await s.run(['apply', '--yes', '--format', 'json']));
+  expect(run?.plan?.warnings.map(({ code }) => code)).toContain('nothing_managed');
+});

@@ -1,0 +1,124 @@
+// What time releases is reported with the moment from the journal, and of several releases every one is needed.
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, judgeHistory, type RecentOperation } from '../../../src/core/history.ts';
+import { utcTime } from '../../../src/core/utc-time.ts';
+import { entry, heldAs, NOW_MS, observed, person, plan } from './builders.ts';
+
+const HOUR_MS = 3_600_000;
+const old = { skill: [entry('Kept'), entry('Old')] };
+const releaseOf = (of: Parameters<typeof plan>[0], name = 'Old') => heldAs(plan(of), name).release;
+
+describe('a time in a plan', () => {
+  it.each([0, NOW_MS, Date.UTC(2024, 1, 29, 23, 59, 59), Date.UTC(2026, 11, 31), Date.UTC(2100, 2, 1)])(
+    'is UTC to the second (%d)',
+    (ms) => {
+      const iso = new Date(ms).toISOString();
+      expect(utcTime(ms)).toBe(`${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`);
+    },
+  );
+
+  it('is rounded up, since at that second the rule has ended', () => {
+    expect(utcTime(1)).toBe('1970-01-01 00:00:01 UTC');
+  });
+});
+
+describe('a release by time reports until when', () => {
+  it('for too_new, from the time at which it was first seen unused', () => {
+    const of = { skills: ['Kept'], observed: old, policy: { unusedForMs: 2 * HOUR_MS } };
+    const unusedSinceMs = new Map([['skill:Old' as const, NOW_MS - HOUR_MS]]);
+    expect(releaseOf({ ...of, history: { unusedSinceMs } })).toContain('until 2026-03-10 13:00:00 UTC');
+    expect(releaseOf(of)).not.toContain('2026');
+  });
+
+  it('for holders_missing, from the time at which the last of the people was first missing', () => {
+    const missing = (...hours: number[]) => ({
+      missingHoldings: hours.map((hoursAgo, index) => ({
+        resourceId: `m${index}`,
+        kind: 'skill' as const,
+        remoteId: 'Old',
+        sinceMs: NOW_MS - hoursAgo * HOUR_MS,
+      })),
+    });
+    const of = { skills: ['Kept'], observed: old };
+    expect(releaseOf({ ...of, history: missing(20, 3) })).toContain('until 2026-03-11 09:00:00 UTC');
+    expect(releaseOf({ ...of, history: missing(20, 0) })).not.toContain('2026');
+    expect(releaseOf({ ...of, history: missing(20, 0) })).toContain('24 hours');
+  });
+
+  it('for flapping, of a create and of a delete', () => {
+    const untilMs = NOW_MS + HOUR_MS;
+    const create = { skills: ['New'], history: { flappingCreates: new Map([['skill:New', untilMs]]) } };
+    expect(releaseOf(create, 'New')).toContain('after 2026-03-10 13:00:00 UTC');
+    const history = { flappingDeletes: new Map([['skill:Old', untilMs]]) };
+    expect(releaseOf({ skills: ['Kept'], observed: old, history })).toContain(
+      'after 2026-03-10 13:00:00 UTC',
+    );
+  });
+
+  it('for max_deletes_per_day, when enough earlier deletes are a day old', () => {
+    const recentDeletesMs = [1, 2, 3, 4, 5].map((hours) => NOW_MS - hours * HOUR_MS);
+    const of = { skills: ['Kept'], observed: old, history: { recentDeletesMs } };
+    expect(releaseOf({ ...of, policy: { maxDeletesPerDay: 5 } })).toContain('until 2026-03-11 07:00:00 UTC');
+    expect(releaseOf({ ...of, policy: { maxDeletesPerDay: 3 } })).toContain('until 2026-03-11 09:00:00 UTC');
+    expect(releaseOf({ ...of, policy: { maxDeletesPerDay: 0 } })).not.toContain('2026');
+  });
+
+  it('for freeze, when the window ends', () => {
+    const frozen = { window: '2026-03-09 to 2026-03-12', untilMs: Date.UTC(2026, 2, 13) };
+    const of = { skills: ['Kept'], observed: old, input: { frozen } };
+    expect(releaseOf(of)).toContain('until 2026-03-13 00:00:00 UTC');
+    expect(releaseOf({ ...of, input: { frozen: { ...frozen, untilMs: null } } })).not.toContain('2026');
+  });
+});
+
+describe('what the journal knows of a fight over a name', () => {
+  const operation = (hoursAgo: number, of: Partial<RecentOperation> = {}): RecentOperation => ({
+    action: 'delete',
+    kind: 'skill',
+    name: 'a',
+    remoteId: `${hoursAgo}`,
+    status: 'done',
+    attempts: 1,
+    finishedAtMs: NOW_MS - hoursAgo * HOUR_MS,
+    listed: true,
+    ...of,
+  });
+  const judge = (recent: readonly RecentOperation[]) =>
+    judgeHistory(
+      { recent, owned: new Set(), changedNames: new Map(), unusedSinceMs: new Map(), neverListed: [] },
+      observed(),
+      { nowMs: NOW_MS, stalenessMs: 0, missingHoldings: [], hasSnapshot: true },
+    );
+
+  it.each(['create', 'delete'] as const)('is when the third last %s is a day old', (action) => {
+    const history = judge([2, 9, 4, 1].map((hours) => operation(hours, { action })));
+    const until = action === 'create' ? history.flappingCreates : history.flappingDeletes;
+    expect([...until]).toEqual([['skill:a', NOW_MS - 4 * HOUR_MS + DAY_MS]]);
+  });
+
+  it('is the times of the deletes, latest first', () => {
+    expect(judge([operation(5), operation(1), operation(3)]).recentDeletesMs).toEqual(
+      [1, 3, 5].map((hours) => NOW_MS - hours * HOUR_MS),
+    );
+  });
+});
+
+describe('a release of several rules', () => {
+  const used = { ...old, resources: [person('p', ['Old'])] };
+
+  it('numbers them, and each of them is needed', () => {
+    const of = { skills: [], observed: { skill: [entry('Old')], resources: [person('p', ['Old'])] } };
+    expect(releaseOf(of)).toMatch(
+      /^each of these is needed: \(1\) take it off that person.*; \(2\) set policy/,
+    );
+    expect(releaseOf(of)).not.toContain('by itself');
+  });
+
+  it('is no list where there is one rule, or one release for several', () => {
+    expect(releaseOf({ skills: ['Kept'], observed: used })).not.toContain('needed');
+    const rename = [{ name: 'New', formerly: ['Old'] }];
+    const held = plan({ skills: rename, observed: { skill: [entry('Old')], resources: used.resources } });
+    expect(heldAs(held, 'Old')).toMatchObject({ rules: ['in_use', 'rename'] });
+    expect(heldAs(held, 'Old').release).not.toContain('needed');
+  });
+});
