@@ -82,7 +82,10 @@ function judge(file: string, database: RawDatabase): StoreFileState {
 }
 
 function foreign(file: string, applicationId: number, tables: ReadonlySet<string> | null): StoreError {
-  const id = applicationId === 0 || applicationId === APPLICATION_ID ? [] : [`application_id ${String(applicationId)}`];
+  const id =
+    applicationId === 0 || applicationId === APPLICATION_ID
+      ? []
+      : [`application_id ${String(applicationId)}`];
   const names = [...(tables ?? [])].sort();
   const shown = names.slice(0, MOST_NAMES).map((name) => name.slice(0, 60));
   const rest = names.length > MOST_NAMES ? ` and ${String(names.length - MOST_NAMES)} more` : '';
