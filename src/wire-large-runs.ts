@@ -6,7 +6,7 @@ import type { AccountRequest } from './app/request.ts';
 import type { RunFailure } from './app/run-result.ts';
 import { StoreError } from './core/errors.ts';
 import type { PlanResult } from './core/plan.ts';
-import type { CommitRelation, Journal } from './core/ports.ts';
+import type { CommitRelation, Journal, RunSignals } from './core/ports.ts';
 import type { Secret } from './core/secret.ts';
 import type { AccountSettings } from './core/settings.ts';
 import type { LargeRuns, PlanHeadline } from './daemon/large-runs.ts';
@@ -17,7 +17,7 @@ export interface LargeRunsOptions {
   readonly version: string;
   readonly storeFile: string;
   readonly ignoreRetryAfter: boolean;
-  readonly token: (account: AccountSettings) => Promise<Secret>;
+  readonly token: (account: AccountSettings, signals: RunSignals) => Promise<Secret>;
   readonly observer: (account: string) => RequestObserver;
   readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
   readonly journal: Pick<Journal, 'endRun'>;
@@ -95,9 +95,9 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
   }
 
   async function jobOf(request: AccountRequest, task: Task, size: ProcessSize): Promise<ProcessJob> {
-    const { signals: _, ...rest } = request;
+    const { signals, ...rest } = request;
     const { version, storeFile, ignoreRetryAfter, token } = options;
-    const secret = (await token(request.settings)).reveal();
+    const secret = (await token(request.settings, signals)).reveal();
     return {
       version,
       storeFile,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import type PQueue from 'p-queue';
 import { LONGEST_RETRY_AFTER_MS } from '../core/backoff.ts';
-import { ServiceError } from '../core/errors.ts';
+import { sharedToken } from '../core/identity.ts';
 import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
@@ -68,13 +68,10 @@ export function createConnections(options: ConnectionOptions): Connections {
 
   /** Two accounts of one address with equal tokens are one account: a copied token (contract, section 5, Identity). */
   function claimToken({ name, baseUrl }: AccountSettings, token: Secret): void {
-    const key = `${baseUrl} ${createHash('sha256').update(token.reveal()).digest('base64')}`;
+    const key = keyOf(baseUrl, token);
     for (const [other, otherKey] of tokens) {
       if (other === name || otherKey !== key || !options.isConfigured(other)) continue;
-      throw new ServiceError(
-        'identity',
-        `the token is the same as that of “${other}” at the same address; nothing was written. Was the token copied? Every account needs its own`,
-      );
+      throw sharedToken(other);
     }
     tokens.set(name, key);
   }
@@ -124,6 +121,9 @@ export function createConnections(options: ConnectionOptions): Connections {
         largeFrom: options.largeFrom ?? Infinity,
       });
     },
+    async tokenKey(account, signals) {
+      return keyOf(account.baseUrl, (await accountOf(account, signals)).token);
+    },
     async writer(account, signals) {
       const { requests, token } = await accountOf(account, signals);
       return createWriter(requests, token);
@@ -133,6 +133,10 @@ export function createConnections(options: ConnectionOptions): Connections {
       await routes?.then((opened) => opened.close()).catch(() => undefined);
     },
   };
+}
+
+function keyOf(baseUrl: string, token: Secret): string {
+  return createHash('sha256').update(`${baseUrl} ${token.reveal()}`).digest('base64');
 }
 
 interface OpenAccount {

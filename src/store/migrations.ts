@@ -178,4 +178,8 @@ export const MIGRATIONS: readonly string[] = [
   create index notices_claimed on notices (claimed_by) where claimed_by is not null;
   create index notices_failed on notices (failed_at) where failed_at is not null;
   `,
+  // Of the run that holds the lock: a digest of its token, by which a copied one is recognised.
+  `
+  alter table locks add column token_key text;
+  `,
 ];

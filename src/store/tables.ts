@@ -153,6 +153,7 @@ export interface Tables {
     pid: number;
     taken_at: string;
     expires_at: string;
+    token_key: string | null;
   };
   notice_states: NoticeStatesTable;
   notices: NoticesTable;
