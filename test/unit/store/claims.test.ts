@@ -12,10 +12,7 @@ it('one of two accounts that claim a token at once gets it, across openings of t
   onTestFinished(() => other.close());
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];
-  const claims = await Promise.all([
-    store.journal.claimToken(one, KEY),
-    other.journal.claimToken(two, KEY),
-  ]);
+  const claims = await Promise.all([store.journal.claimToken(one, KEY), other.journal.claimToken(two, KEY)]);
   expect(claims.filter((claimant) => claimant === null)).toHaveLength(1);
   expect(claims.find((claimant) => claimant !== null)).toBe(claims[0] === null ? 'one' : 'two');
 });
