@@ -71,6 +71,7 @@ export interface OperationsTable {
   started_at: string | null;
   finished_at: string | null;
   settled_by: string | null;
+  existed: Generated<number>;
 }
 
 export interface SnapshotsTable {
