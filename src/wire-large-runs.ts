@@ -11,6 +11,7 @@ import type { Secret } from './core/secret.ts';
 import type { AccountSettings } from './core/settings.ts';
 import type { LargeRuns, PlanHeadline } from './daemon/large-runs.ts';
 import type { RequestObserver } from './service/requests.ts';
+import { countCalls } from './wire-host-calls.ts';
 import type { FromProcess, ProcessJob, RunEnd, ToProcess } from './wire-run-process.ts';
 
 export interface LargeRunsOptions {
@@ -21,6 +22,8 @@ export interface LargeRunsOptions {
   readonly observer: (account: string) => RequestObserver;
   readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
   readonly journal: Pick<Journal, 'endRun'>;
+  /** Calls when `hostConcurrency` has room at the address. */
+  readonly atHost: (baseUrl: string, call: () => Promise<void>) => Promise<void>;
 }
 
 export interface LargeAccounts extends LargeRuns {
@@ -183,6 +186,7 @@ async function runProcess(
   const stop = (): void => send({ type: 'stop' });
   const kill = (): void => send({ type: 'kill' });
   const observer = options.observer(settings.name);
+  const calls = countCalls((call) => options.atHost(settings.baseUrl, call), send);
   let outcome: Outcome | null = null;
   let runId: string | null = null;
   child.on('message', (message: FromProcess) => {
@@ -195,6 +199,10 @@ async function runProcess(
         return observer.request(message.event);
       case 'retry':
         return observer.retry();
+      case 'wanted':
+        return calls.wanted(message.id);
+      case 'returned':
+        return calls.returned(message.id);
       case 'compare':
         return void answer(message, options, send);
       case 'failed': {
@@ -224,6 +232,7 @@ async function runProcess(
     signals.stop.removeEventListener('abort', stop);
     signals.kill.removeEventListener('abort', kill);
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    calls.end();
   }
 }
 

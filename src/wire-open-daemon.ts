@@ -75,6 +75,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     observer,
     compareCommits,
     journal,
+    atHost: (baseUrl, call) => session.atHost(baseUrl, call),
   });
   const notifier = createNotifier({
     targets: service.notify,
