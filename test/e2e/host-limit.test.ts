@@ -1,5 +1,5 @@
 // `hostConcurrency` bounds the requests to an address, also those of accounts that run in processes of their own.
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
@@ -21,7 +21,9 @@ async function slowService(): Promise<Counting> {
   let underWay = 0;
   let most = 0;
   let ofLarge = 0;
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => void answer(request, response));
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const name = request.headers.authorization?.replace('Bearer token-of-', '') ?? '';
     const isLarge = name === 'large';
     if (isLarge) ofLarge += 1;
@@ -36,7 +38,7 @@ async function slowService(): Promise<Counting> {
     }));
     underWay -= 1;
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(items));
-  });
+  }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();
