@@ -6,21 +6,24 @@ import type { AccountRequest } from './app/request.ts';
 import type { RunFailure } from './app/run-result.ts';
 import { StoreError } from './core/errors.ts';
 import type { PlanResult } from './core/plan.ts';
-import type { CommitRelation, Journal } from './core/ports.ts';
+import type { CommitRelation, Journal, RunSignals } from './core/ports.ts';
 import type { Secret } from './core/secret.ts';
 import type { AccountSettings } from './core/settings.ts';
 import type { LargeRuns, PlanHeadline } from './daemon/large-runs.ts';
 import type { RequestObserver } from './service/requests.ts';
+import { countCalls } from './wire-host-calls.ts';
 import type { FromProcess, ProcessJob, RunEnd, ToProcess } from './wire-run-process.ts';
 
 export interface LargeRunsOptions {
   readonly version: string;
   readonly storeFile: string;
   readonly ignoreRetryAfter: boolean;
-  readonly token: (account: AccountSettings) => Promise<Secret>;
+  readonly token: (account: AccountSettings, signals: RunSignals) => Promise<Secret>;
   readonly observer: (account: string) => RequestObserver;
   readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
   readonly journal: Pick<Journal, 'endRun'>;
+  /** Calls when `hostConcurrency` has room at the address. */
+  readonly atHost: (baseUrl: string, call: () => Promise<void>) => Promise<void>;
 }
 
 export interface LargeAccounts extends LargeRuns {
@@ -95,9 +98,9 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
   }
 
   async function jobOf(request: AccountRequest, task: Task, size: ProcessSize): Promise<ProcessJob> {
-    const { signals: _, ...rest } = request;
+    const { signals, ...rest } = request;
     const { version, storeFile, ignoreRetryAfter, token } = options;
-    const secret = (await token(request.settings)).reveal();
+    const secret = (await token(request.settings, signals)).reveal();
     return {
       version,
       storeFile,
@@ -183,6 +186,7 @@ async function runProcess(
   const stop = (): void => send({ type: 'stop' });
   const kill = (): void => send({ type: 'kill' });
   const observer = options.observer(settings.name);
+  const calls = countCalls((call) => options.atHost(settings.baseUrl, call), send);
   let outcome: Outcome | null = null;
   let runId: string | null = null;
   child.on('message', (message: FromProcess) => {
@@ -195,6 +199,10 @@ async function runProcess(
         return observer.request(message.event);
       case 'retry':
         return observer.retry();
+      case 'wanted':
+        return calls.wanted(message.id);
+      case 'returned':
+        return calls.returned(message.id);
       case 'compare':
         return void answer(message, options, send);
       case 'failed': {
@@ -224,6 +232,7 @@ async function runProcess(
     signals.stop.removeEventListener('abort', stop);
     signals.kill.removeEventListener('abort', kill);
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    calls.end();
   }
 }
 

@@ -67,10 +67,15 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     version,
     storeFile: service.store,
     ignoreRetryAfter,
-    token: resolveToken,
+    async token(settings, signals) {
+      // Of the daemon's own accounts, no two have one token, wherever they run.
+      await session.applying.service.tokenKey(settings, signals);
+      return await resolveToken(settings);
+    },
     observer,
     compareCommits,
     journal,
+    atHost: (baseUrl, call) => session.atHost(baseUrl, call),
   });
   const notifier = createNotifier({
     targets: service.notify,

@@ -14,6 +14,7 @@ import { Secret } from './core/secret.ts';
 import type { PlanHeadline } from './daemon/large-runs.ts';
 import { readAuthorities } from './config/authorities.ts';
 import { createConnections } from './service/connections.ts';
+import type { HostQueue } from './service/pacing.ts';
 import type { RequestObserver } from './service/requests.ts';
 import { openStore } from './store/store.ts';
 import { systemClock } from './wire-clock.ts';
@@ -34,6 +35,8 @@ export interface ProcessJob {
 export type ToProcess =
   | { readonly type: 'job'; readonly job: ProcessJob }
   | { readonly type: 'stop' | 'kill' }
+  /** The call of this id may be made. */
+  | { readonly type: 'granted'; readonly id: number }
   | { readonly type: 'relation'; readonly id: number; readonly relation: CommitRelation };
 
 export type RunEnd = { readonly runId: string } | { readonly heldBy: string | null };
@@ -44,6 +47,8 @@ export type FromProcess =
   | { readonly type: 'planned'; readonly plan: PlanHeadline; readonly runId: string }
   | { readonly type: 'request'; readonly event: Parameters<RequestObserver['request']>[0] }
   | { readonly type: 'retry' }
+  /** A call waits for room at the address, and has ended. */
+  | { readonly type: 'wanted' | 'returned'; readonly id: number }
   | { readonly type: 'compare'; readonly id: number; readonly a: string; readonly b: string }
   | { readonly type: 'ended'; readonly end: RunEnd }
   | { readonly type: 'previewed'; readonly plan: PlanResult }
@@ -60,6 +65,7 @@ function notify(message: FromProcess): Promise<void> {
 
 const stop = new AbortController();
 const kill = new AbortController();
+const grants = new Map<number, () => void>();
 const relations = new Map<number, (relation: CommitRelation) => void>();
 // One listener from the beginning: a stop may come right behind the job.
 const job = await new Promise<ProcessJob>((resolve) => {
@@ -67,6 +73,7 @@ const job = await new Promise<ProcessJob>((resolve) => {
     if (message.type === 'job') resolve(message.job);
     else if (message.type === 'stop') stop.abort();
     else if (message.type === 'kill') kill.abort();
+    else if (message.type === 'granted') grants.get(message.id)?.();
     else if (message.type === 'relation') relations.get(message.id)?.(message.relation);
   });
 });
@@ -80,6 +87,25 @@ function compareCommits(a: string, b: string): Promise<CommitRelation> {
     void notify({ type: 'compare', id, a, b });
   });
 }
+
+let calls = 0;
+
+/** The daemon counts the calls of all processes at an address. */
+const sharedHost: HostQueue = {
+  async add(call) {
+    const id = (calls += 1);
+    await new Promise<void>((resolve) => {
+      grants.set(id, resolve);
+      void notify({ type: 'wanted', id });
+    });
+    grants.delete(id);
+    try {
+      return await call();
+    } finally {
+      void notify({ type: 'returned', id });
+    }
+  },
+};
 
 // Requests of people come before the work of this process.
 setPriority(10);
@@ -96,6 +122,7 @@ async function work(): Promise<FromProcess> {
   const connections = createConnections({
     // Of the address's connections a process takes no more than one account may have.
     api: { ...request.api, hostConcurrency: Math.min(request.api.hostConcurrency, request.api.concurrency) },
+    host: sharedHost,
     version,
     token: () => Promise.resolve(new Secret(token)),
     authorities: readAuthorities,

@@ -24,6 +24,7 @@ export interface SessionOptions {
 /** A session, and what only the daemon asks of the store. */
 export interface OpenSession extends Session {
   readonly outbox: Outbox;
+  readonly atHost: Connections['atHost'];
 }
 
 /** Everything that runs need: the store, the connections, and what the configuration's commit is. */
@@ -59,6 +60,7 @@ export async function openSession(
     desk: store.desk,
     commit,
     outbox: store.outbox,
+    atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
     requestFor: (settings, trigger, signals): AccountRequest => ({
       settings,
       api: service.api,

@@ -1,6 +1,7 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal (contract, section 5).
 // A list of steps; each step is a file of its own.
 import type { Warning } from '../core/catalog.ts';
+import { sharedToken } from '../core/identity.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import { LargeAccount } from '../core/errors.ts';
 import type { Plan } from '../core/plan.ts';
@@ -107,6 +108,9 @@ async function runLocked(
   let reader: ServiceReader | null = null;
   try {
     reader = await deps.service.reader(settings, signals);
+    // An empty account has no id in its lists, and two runs that both see it empty would both write.
+    const other = await deps.journal.claimToken(lease, await deps.service.tokenKey(settings, signals));
+    if (other !== null) throw sharedToken(other);
     let observation = await observe(reader, runId, request, deps);
     const agreed =
       options.approvals === true ? await deps.journal.approvedPlan(settings.name) : options.agreed;

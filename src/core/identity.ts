@@ -57,6 +57,14 @@ export function foreignEntries(remoteAccountId: string | null, other: string): S
   );
 }
 
+/** The error of a token that another account uses at the same address, before anything tells whose account that is. */
+export function sharedToken(other: string): ServiceError {
+  return new ServiceError(
+    'identity',
+    `the token is the same as that of “${other}” at the same address; nothing was written. Was the token copied? Every account needs its own`,
+  );
+}
+
 /** The error of a remote account that another account of the store manages already: a copied token. */
 export function copiedToken(remoteAccountId: string, other: string): ServiceError {
   return new ServiceError(

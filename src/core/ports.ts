@@ -64,6 +64,8 @@ export interface ReadableService {
 
 /** Opens an account for writing as well. */
 export interface WritableService extends ReadableService {
+  /** A digest that is the same for two accounts of one address with the same token; tells nothing of the token. */
+  tokenKey(account: AccountSettings, signals: RunSignals): Promise<string>;
   writer(account: AccountSettings, signals: RunSignals): Promise<ServiceWriter>;
 }
 
@@ -223,6 +225,11 @@ export interface Journal {
    * at once gets it.
    */
   identify(claim: IdentityClaim): Promise<string | null>;
+  /**
+   * Claims the token of a run for as long as its lock is held. Resolves with the account that uses the same one at this
+   * moment, or null. Exactly one of two that run at once gets it.
+   */
+  claimToken(lease: Lease, tokenKey: string): Promise<string | null>;
   recordObservation(observation: RecordedObservation): Promise<void>;
   recordPlan(runId: string, plan: Plan): Promise<void>;
   addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;

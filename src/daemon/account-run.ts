@@ -5,7 +5,7 @@ import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import { KINDS } from '../core/catalog.ts';
-import { ConfigError, LargeAccount, SecretError } from '../core/errors.ts';
+import { ConfigError, LargeAccount, SecretError, ServiceError } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { JournalReader, RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
@@ -154,8 +154,8 @@ export function createAccountRun(
     try {
       return await large.run(request, settings.mode, onPlan);
     } catch (error) {
-      // A token that cannot be read fails the run here as it would there, and this run is journaled.
-      if (error instanceof SecretError || error instanceof ConfigError)
+      // A token that cannot be read, or that is another account's, fails the run here as it would there, and this run is journaled.
+      if (error instanceof SecretError || error instanceof ConfigError || error instanceof ServiceError)
         return await inThisProcess(request, isMade, onPlan);
       throw error;
     }

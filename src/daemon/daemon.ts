@@ -194,7 +194,11 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     problems() {
       if (stopping) return ['the daemon is stopping'];
       if (!isAlive()) return ['the scheduler is not running'];
-      return book.accounts().length === 0 ? ['no account is configured'] : [];
+      if (book.accounts().length > 0) return [];
+      // Whoever may read this without a token need not learn what the files say.
+      return book.serviceErrors().length > 0
+        ? ['the configuration is not loaded, because it is invalid: see `config_invalid` in the log']
+        : ['no account is configured'];
     },
     isAlive,
     async stop() {

@@ -15,8 +15,8 @@ export interface LogSinkOptions {
 }
 
 export interface LogSink {
-  /** Never waits and never throws. */
-  write(line: string): void;
+  /** Writes text of one or more lines, each with its end. Never waits and never throws. */
+  write(text: string): void;
   /** Lines that were dropped since the start. */
   droppedTotal(): number;
   /** Resolves with true when everything is written, with false when it is not after so many milliseconds. */
@@ -32,7 +32,8 @@ export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
   let total = 0;
   let unreported = 0;
 
-  function drop(lines: number): void {
+  function drop(bytes: Buffer): void {
+    const lines = linesIn(bytes);
     total += lines;
     unreported += lines;
   }
@@ -58,7 +59,7 @@ export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
   }
 
   function discard(): void {
-    drop(waiting.length);
+    for (const bytes of waiting) drop(bytes);
     waiting = [];
     waitingBytes = 0;
   }
@@ -70,9 +71,9 @@ export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
   }
 
   return {
-    write(line) {
-      const bytes = Buffer.from(line);
-      if (waitingBytes > 0 && waitingBytes + bytes.length > mostWaitingBytes) return drop(1);
+    write(text) {
+      const bytes = Buffer.from(text);
+      if (waitingBytes > 0 && waitingBytes + bytes.length > mostWaitingBytes) return drop(bytes);
       const isFollowing = waiting.length === 0;
       waiting.push(bytes);
       waitingBytes += bytes.length;
@@ -89,6 +90,13 @@ export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
       return waiting.length === 0;
     },
   };
+}
+
+/** A line that was written in part counts as well: nobody sees its end. */
+function linesIn(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = bytes.indexOf('\n'); at !== -1; at = bytes.indexOf('\n', at + 1)) lines += 1;
+  return lines;
 }
 
 /** How many bytes were taken; 0 when the reader is full. `failed`: the reader is gone, or the disk is full. */

@@ -7,6 +7,18 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 /** A body that cannot be unpacked; the message is the end of a sentence that begins with what was unpacked. */
 export class UnreadableBody extends Error {
   override readonly name = 'UnreadableBody';
+  /** It ends too early. */
+  readonly isCutOff: boolean;
+
+  constructor(message: string, { isCutOff = false } = {}) {
+    super(message);
+    this.isCutOff = isCutOff;
+  }
+}
+
+/** The cause of a ServiceError `malformed` whose body ends too early. */
+export class CutOff extends Error {
+  override readonly name = 'CutOff';
 }
 
 /** The code of the error with which a body ends that is larger than the limit. */
@@ -51,8 +63,11 @@ function codingsOf(encoding: string | string[] | undefined): (() => Transform)[]
 function explained(unpacker: Transform): Transform {
   const destroy = unpacker._destroy.bind(unpacker);
   unpacker._destroy = (error, callback) => {
-    const isOwn = error !== null && 'code' in error && /^(Z_|ERR_|BROTLI)/.test(String(error.code));
-    destroy(error, (after) => callback(isOwn ? new UnreadableBody('cannot be unpacked') : (after ?? error)));
+    const code = error !== null && 'code' in error ? String(error.code) : '';
+    // ERR_STREAM_…: the body before it ended without its end.
+    const isOwn = /^(Z_|ERR_(?!STREAM_)|BROTLI)/.test(code);
+    const unreadable = new UnreadableBody('cannot be unpacked', { isCutOff: code === 'Z_BUF_ERROR' });
+    destroy(error, (after) => callback(isOwn ? unreadable : (after ?? error)));
   };
   return unpacker;
 }

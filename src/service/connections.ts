@@ -2,13 +2,12 @@
 // of one base address. The composition root makes one of these for a process.
 import { createHash } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
-import type PQueue from 'p-queue';
 import { LONGEST_RETRY_AFTER_MS } from '../core/backoff.ts';
-import { ServiceError } from '../core/errors.ts';
+import { sharedToken } from '../core/identity.ts';
 import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
-import type { Pace } from './pacing.ts';
+import type { HostQueue, Pace } from './pacing.ts';
 import { createHostQueue, createPace } from './pacing.ts';
 import { createReader } from './reader.ts';
 import type { RequestObserver, Requests } from './requests.ts';
@@ -29,18 +28,22 @@ export interface ConnectionOptions {
   readonly observer: (account: string) => RequestObserver;
   /** Lists of more objects are refused as LargeAccount, for the caller to run the account elsewhere. Default: none. */
   readonly largeFrom?: number;
+  /** Where the calls of this process queue, when it shares the limit of its one base address with another process. */
+  readonly host?: HostQueue;
   /** Whether an account of that name is configured now. */
   readonly isConfigured: (account: string) => boolean;
 }
 
 /** What a run's reader and writer share hangs on its `signals` object: one for each run. */
 export interface Connections extends WritableService {
+  /** Calls when `hostConcurrency` has room at the address. */
+  atHost<T>(baseUrl: string, call: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 export function createConnections(options: ConnectionOptions): Connections {
   const { api } = options;
-  const hosts = new Map<string, PQueue>();
+  const hosts = new Map<string, HostQueue>();
   const paces = new Map<string, Pace>();
   const tokens = new Map<string, string>();
   /** What answers requested since this process started, by account; epoch milliseconds. */
@@ -48,11 +51,15 @@ export function createConnections(options: ConnectionOptions): Connections {
   let routes: Promise<Routes> | undefined;
 
   function paceOf(account: AccountSettings): Pace {
-    const host = hosts.get(account.baseUrl) ?? createHostQueue(api);
-    hosts.set(account.baseUrl, host);
-    const pace = paces.get(account.name) ?? createPace(api, host);
+    const pace = paces.get(account.name) ?? createPace(api, hostOf(account.baseUrl));
     paces.set(account.name, pace);
     return pace;
+  }
+
+  function hostOf(baseUrl: string): HostQueue {
+    const host = hosts.get(baseUrl) ?? options.host ?? createHostQueue(api);
+    hosts.set(baseUrl, host);
+    return host;
   }
 
   const opened = new WeakMap<RunSignals, Map<string, Promise<OpenAccount>>>();
@@ -68,13 +75,10 @@ export function createConnections(options: ConnectionOptions): Connections {
 
   /** Two accounts of one address with equal tokens are one account: a copied token (contract, section 5, Identity). */
   function claimToken({ name, baseUrl }: AccountSettings, token: Secret): void {
-    const key = `${baseUrl} ${createHash('sha256').update(token.reveal()).digest('base64')}`;
+    const key = keyOf(baseUrl, token);
     for (const [other, otherKey] of tokens) {
       if (other === name || otherKey !== key || !options.isConfigured(other)) continue;
-      throw new ServiceError(
-        'identity',
-        `the token is the same as that of “${other}” at the same address; nothing was written. Was the token copied? Every account needs its own`,
-      );
+      throw sharedToken(other);
     }
     tokens.set(name, key);
   }
@@ -124,6 +128,10 @@ export function createConnections(options: ConnectionOptions): Connections {
         largeFrom: options.largeFrom ?? Infinity,
       });
     },
+    atHost: (baseUrl, call) => hostOf(baseUrl).add(call),
+    async tokenKey(account, signals) {
+      return keyOf(account.baseUrl, (await accountOf(account, signals)).token);
+    },
     async writer(account, signals) {
       const { requests, token } = await accountOf(account, signals);
       return createWriter(requests, token);
@@ -133,6 +141,10 @@ export function createConnections(options: ConnectionOptions): Connections {
       await routes?.then((opened) => opened.close()).catch(() => undefined);
     },
   };
+}
+
+function keyOf(baseUrl: string, token: Secret): string {
+  return createHash('sha256').update(`${baseUrl} ${token.reveal()}`).digest('base64');
 }
 
 interface OpenAccount {

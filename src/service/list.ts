@@ -4,7 +4,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Listing } from '../core/ports.ts';
 import type { ArrayProblem } from './array-items.ts';
 import { BadArray, createArraySplitter } from './array-items.ts';
-import { UnreadableBody, utf8 } from './body.ts';
+import { CutOff, UnreadableBody, utf8 } from './body.ts';
 import { turn } from './turns.ts';
 
 /** Largest object of a list as JSON: an entry with all its fields, or a person with all ids of their skills. */
@@ -29,7 +29,10 @@ export interface ListLimits {
   readonly tooMany?: ((what: string) => Error) | undefined;
 }
 
-/** Throws ServiceError `malformed` for anything but a complete array of objects within the limits. */
+/**
+ * Throws ServiceError `malformed` for anything but a complete array of objects within the limits, with a CutOff as its
+ * cause where the body ends too early.
+ */
 export async function readList<T>(
   body: AsyncIterable<Uint8Array>,
   list: ListBuilder<T>,
@@ -40,18 +43,24 @@ export async function readList<T>(
     maxItemBytes: LONGEST_OBJECT_BYTES,
     maxDepth: DEEPEST_OBJECT,
   });
+  let isEmpty = true;
   try {
     for await (const chunk of body) {
+      isEmpty = false;
       await turn();
       for (const bytes of splitter.push(chunk)) addItem(list, bytes);
     }
     splitter.end();
     return await list.listing();
   } catch (error) {
-    if (error instanceof UnreadableBody) throw malformed(`${list.what} ${error.message}`);
+    if (error instanceof UnreadableBody)
+      throw malformed(`${list.what} ${error.message}`, error.isCutOff ? new CutOff() : undefined);
     if (error instanceof BadArray && error.problem.type === 'too_many' && tooMany !== undefined)
       throw tooMany(list.what);
-    if (error instanceof BadArray) throw malformed(describe(list.what, error.problem, maxEntries));
+    if (error instanceof BadArray) {
+      const isCutOff = isEmpty || error.problem.type === 'cut_off';
+      throw malformed(describe(list.what, error.problem, maxEntries), isCutOff ? new CutOff() : undefined);
+    }
     throw error;
   }
 }
@@ -71,8 +80,9 @@ function parsed(what: string, text: string): unknown {
   }
 }
 
-export function malformed(message: string): ServiceError {
-  return new ServiceError('malformed', `${message}; rolecall uses only lists that are complete and valid`);
+export function malformed(message: string, cause?: CutOff): ServiceError {
+  const explained = `${message}; rolecall uses only lists that are complete and valid`;
+  return new ServiceError('malformed', explained, { cause });
 }
 
 function describe(what: string, problem: ArrayProblem, maxEntries: number): string {

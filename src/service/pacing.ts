@@ -16,12 +16,17 @@ export interface Pace {
   pauseFor(ms: number): void;
 }
 
-export function createHostQueue(api: ApiSettings): PQueue {
+/** What all accounts of one base address share: at most `hostConcurrency` calls at once. */
+export interface HostQueue {
+  add<T>(call: () => Promise<T>): Promise<T>;
+}
+
+export function createHostQueue(api: ApiSettings): HostQueue {
   return new PQueue({ concurrency: api.hostConcurrency });
 }
 
 /** A pace for one account; `host` is shared by all accounts of one base address. */
-export function createPace(api: ApiSettings, host: PQueue): Pace {
+export function createPace(api: ApiSettings, host: HostQueue): Pace {
   const queue = new PQueue({ concurrency: api.concurrency });
   // A call counts from its beginning until a second after its end, since nobody here knows when it arrives there.
   const cooling: number[] = [];

@@ -2,7 +2,7 @@
 import type { Dispatcher } from 'undici';
 import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
-import { beginningOf, BODY_TOO_LARGE, unpacked } from './body.ts';
+import { beginningOf, BODY_TOO_LARGE, CutOff, unpacked } from './body.ts';
 import { startDeadline } from './deadline.ts';
 import { LONGEST_REFUSAL_BYTES } from './service-words.ts';
 import { request } from './undici.ts';
@@ -80,7 +80,8 @@ export function createTransport(options: TransportOptions): Transport {
       const content = await readBody(response, (chunks) => read(arrived, chunks));
       return { ...arrived, type: 'success', content };
     } catch (error) {
-      if (error instanceof ServiceError || error instanceof LargeAccount) throw error;
+      const isOfAnswer = error instanceof ServiceError || error instanceof LargeAccount;
+      if (isOfAnswer && !isBrokenOff(error, head)) throw error;
       throw explain(error, options, deadline.isOver(), head?.status);
     } finally {
       deadline.release();
@@ -105,6 +106,12 @@ export function createTransport(options: TransportOptions): Transport {
       return await readBody(response, (chunks) => beginningOf(chunks, LONGEST_REFUSAL_BYTES)).catch(() => '');
     }
   };
+}
+
+/** Nothing but the end of the connection ends such a body, so that a connection that broke looks like its end. */
+function isBrokenOff(error: ServiceError | LargeAccount, head: AnswerHead | undefined): boolean {
+  const isFramed = ['content-length', 'transfer-encoding'].some((name) => head?.headers[name] !== undefined);
+  return !isFramed && error.cause instanceof CutOff;
 }
 
 function isSuccess(status: number): boolean {

@@ -7,7 +7,7 @@ import type { AccountState, Journal } from '../core/ports.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import type { AccountsTable } from './tables.ts';
-import { claimantOf } from './claims.ts';
+import { claimantOf, claimToken } from './claims.ts';
 import { inherit } from './renamed-accounts.ts';
 import { readPlan, warningsOf } from './run-report.ts';
 import { toIso, toMs } from './times.ts';
@@ -16,7 +16,13 @@ export function accountsJournal(
   db: Database,
 ): Pick<
   Journal,
-  'accountState' | 'inherit' | 'identify' | 'rememberThrottle' | 'approvedPlan' | 'takeApproval'
+  | 'accountState'
+  | 'inherit'
+  | 'identify'
+  | 'claimToken'
+  | 'rememberThrottle'
+  | 'approvedPlan'
+  | 'takeApproval'
 > {
   return {
     async accountState(account) {
@@ -40,6 +46,8 @@ export function accountsJournal(
         return null;
       });
     },
+
+    claimToken: (lease, tokenKey) => immediately(db, (connection) => claimToken(connection, lease, tokenKey)),
 
     async rememberThrottle(account, untilMs) {
       const values = { throttled_until: toIso(untilMs) };

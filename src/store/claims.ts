@@ -1,7 +1,8 @@
-// Which account of the store a remote account belongs to: no two may have the same one (contract, section 5, Identity).
+// Which account of the store a remote account and a token belong to: no two accounts may have the same one.
+import type { Lease } from '../core/locks.ts';
 import type { IdentityClaim } from '../core/ports.ts';
 import type { Database } from './database.ts';
-import { isLocked } from './locks.ts';
+import { isHeld, isLocked } from './locks.ts';
 
 /**
  * The account that has claimed the same remote account at the same address, or null: a configured one, or one that was
@@ -21,5 +22,24 @@ export async function claimantOf(
   for (const { name } of claimants) {
     if (configured.has(name) || (await isLocked(db, name, Date.now()))) return name;
   }
+  return null;
+}
+
+/** As Journal.claimToken, within a transaction. */
+export async function claimToken(db: Database, lease: Lease, tokenKey: string): Promise<string | null> {
+  const users = await db
+    .selectFrom('locks')
+    .selectAll()
+    .where('token_key', '=', tokenKey)
+    .where('account', '!=', lease.account)
+    .execute();
+  const user = users.find((lock) => isHeld(lock, Date.now()));
+  if (user !== undefined) return user.account;
+  await db
+    .updateTable('locks')
+    .set({ token_key: tokenKey })
+    .where('account', '=', lease.account)
+    .where('token', '=', lease.token)
+    .execute();
   return null;
 }

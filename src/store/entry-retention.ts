@@ -1,33 +1,42 @@
 // Forgets entries of other parties that are long gone: a service that shows new ids at each reading would else fill the
 // store. What rolecall created, adopted, renamed or deleted is never forgotten.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './database.ts';
-import { immediately } from './database.ts';
+import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
 
-/** How many rows one transaction deletes, so that others can write in between. */
-const BATCH = 2000;
-
-/** Removes the entries that no list has shown since. Resolves with how many. */
-export async function pruneEntries(db: Database, beforeMs: number): Promise<number> {
-  const accounts = await db
-    .selectFrom('accounts')
-    .select(['name', 'remote_account_id', 'last_good_run'])
-    .where('last_good_run', 'is not', null)
-    .execute();
-  let pruned = 0;
-  for (const account of accounts) {
-    for (let batch = BATCH; batch === BATCH; pruned += batch) {
-      batch = await immediately(db, (connection) => pruneBatch(connection, account, beforeMs));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
-  return pruned;
+interface EntryRow {
+  readonly remote_account_id: string;
+  readonly kind: string;
+  readonly remote_id: string;
+  readonly is_prunable: number;
 }
 
-interface AccountRow {
-  readonly name: string;
-  readonly remote_account_id: string | null;
-  readonly last_good_run: string | null;
+/** Removes the entries of one account that no list has shown since. Resolves with how many. */
+export async function pruneEntries(db: Database, account: string, beforeMs: number): Promise<number> {
+  const prunable = prunableEntry(account, beforeMs);
+  let pruned = 0;
+  let last = { remote_account_id: '', kind: '', remote_id: '' };
+  for (;;) {
+    const { rows } = await sql<EntryRow>`
+      select remote_account_id, kind, remote_id, ${prunable} as is_prunable from entries
+      where account = ${account}
+        and (remote_account_id, kind, remote_id) > (${last.remote_account_id}, ${last.kind}, ${last.remote_id})
+      order by remote_account_id, kind, remote_id limit ${PAGE}`.execute(db);
+    await nextTurn();
+    const old = rows.filter(({ is_prunable }) => is_prunable === 1);
+    // Each is judged again when it is deleted: a list may have shown it meanwhile.
+    pruned += await inSteps(old, (some) => {
+      const keys = JSON.stringify(some.map((row) => [row.remote_account_id, row.kind, row.remote_id]));
+      return deleted(
+        db,
+        sql`delete from entries where account = ${account} and (remote_account_id, kind, remote_id) in (
+          select value ->> 0, value ->> 1, value ->> 2 from json_each(${keys})) and ${prunable}`,
+      );
+    });
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < PAGE) return pruned;
+    last = end;
+  }
 }
 
 /**
@@ -35,18 +44,16 @@ interface AccountRow {
  * What is known of a former remote account stays, since it is how its token is recognised. While it is not known
  * whether a create happened, every id that was seen before counts.
  */
-async function pruneBatch(connection: Database, account: AccountRow, beforeMs: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from entries where account = ${account.name} and (remote_account_id, kind, remote_id) in (
-      select remote_account_id, kind, remote_id from entries
-      where account = ${account.name} and remote_account_id in ('', ${account.remote_account_id ?? ''})
-        and created_by_run is null and adopted_by_run is null and requested_name is null and deleted_by_run is null
-        and last_seen_run < ${firstRunIdAt(beforeMs)} and last_seen_run < ${account.last_good_run}
-        and not exists (
-          select 1 from operations join runs on runs.id = operations.run_id
-          where operations.status in ('sent', 'unknown') and settled_by is null and runs.account = ${account.name})
-      limit ${BATCH})`.execute(connection);
-  return Number(numAffectedRows ?? 0);
+function prunableEntry(account: string, beforeMs: number): RawBuilder<unknown> {
+  return sql`(
+    created_by_run is null and adopted_by_run is null and requested_name is null and deleted_by_run is null
+    and coalesce(last_seen_run < ${firstRunIdAt(beforeMs)}, 0)
+    and exists (
+      select 1 from accounts where name = ${account} and last_seen_run < last_good_run
+        and entries.remote_account_id in ('', coalesce(accounts.remote_account_id, '')))
+    and not exists (
+      select 1 from operations join runs on runs.id = operations.run_id
+      where operations.status in ('sent', 'unknown') and settled_by is null and runs.account = ${account}))`;
 }
 
 /** The smallest id of a run that began at this moment: ids are UUIDv7, and begin with the time. */

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { RunMode, RunStatus } from '../core/journal.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
+import { inSteps, nextTurn, PAGE } from './steps.ts';
 import { toIso, toMs } from './times.ts';
 
 /** Runs of the last hour stay as they are; of older ones that repeat each other one a day stays. */
@@ -58,21 +59,29 @@ export async function foldRuns(
   account: string,
   options: { readonly nowMs: number; readonly keepAtLeast: number },
 ): Promise<number> {
-  return await immediately(db, async (connection) => {
-    const runs = await foldableRuns(connection, account);
-    const folds = foldsOf(runs, { ...options, keep: await keptRuns(connection, account) });
-    if (folds.length === 0) return 0;
-    const rows = JSON.stringify(folds.map(({ id, into }) => [id, into]));
-    await sql`
-      with folds as materialized (
-        select value ->> 1 as target, sum(1 + runs.folded) as runs, max(coalesce(runs.folded_until, runs.finished_at)) as until
-        from json_each(${rows}) join runs on runs.id = value ->> 0 group by 1)
-      update runs set folded = folded + folds.runs, folded_until = folds.until
-      from folds where runs.id = folds.target`.execute(connection);
-    await sql`
-      delete from runs where id in (select value ->> 0 from json_each(${rows}))`.execute(connection);
-    return folds.length;
-  });
+  const runs = await foldableRuns(db, account);
+  const folds = foldsOf(runs, { ...options, keep: await keptRuns(db, account) });
+  return await inSteps(folds, (some) => immediately(db, (connection) => fold(connection, some)));
+}
+
+/** Another process may have folded some of them since they were read; what is folded into a run that is gone stays. */
+async function fold(
+  connection: Database,
+  folds: readonly { readonly id: string; readonly into: string }[],
+): Promise<number> {
+  const rows = JSON.stringify(folds.map(({ id, into }) => [id, into]));
+  await sql`
+    with folds as materialized (
+      select value ->> 1 as target, sum(1 + runs.folded) as runs, max(coalesce(runs.folded_until, runs.finished_at)) as until
+      from json_each(${rows}) join runs on runs.id = value ->> 0 group by 1)
+    update runs set folded = folded + folds.runs, folded_until = max(coalesce(folded_until, ''), folds.until)
+    from folds where runs.id = folds.target`.execute(connection);
+  const { numAffectedRows } = await sql`
+    delete from runs where id in (
+      select value ->> 0 from json_each(${rows}) where value ->> 1 in (select id from runs))`.execute(
+    connection,
+  );
+  return Number(numAffectedRows ?? 0);
 }
 
 interface Row {
@@ -84,25 +93,29 @@ interface Row {
   readonly finding: string;
 }
 
+/** All runs of an account in the order of time, read page by page. */
 async function foldableRuns(db: Database, account: string): Promise<FoldableRun[]> {
-  const { rows } = await sql<Row>`
-    select id, started_at, status, mode,
-      status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error is null
-        and finished_at is not null
-        and not exists (select 1 from operations where run_id = runs.id and operations.status != 'held') as quiet,
-      json_array(status, mode, remote_account_id, config_digest, config_commit, config_dirty, plan_digest, plan_body,
-        held, kept, warnings,
-        (select json_group_array(digest) from (
-          select digest from snapshots where run_id = runs.id order by phase, kind))) as finding
-    from runs where account = ${account} order by started_at, id`.execute(db);
-  return rows.map(({ id, started_at, status, mode, quiet, finding }) => ({
-    id,
-    startedAtMs: toMs(started_at),
-    status,
-    mode,
-    isQuiet: quiet === 1,
-    finding,
-  }));
+  const runs: FoldableRun[] = [];
+  let last = { started_at: '', id: '' };
+  for (;;) {
+    const { rows } = await sql<Row>`
+      select id, started_at, status, mode,
+        status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error is null
+          and finished_at is not null
+          and not exists (select 1 from operations where run_id = runs.id and operations.status != 'held') as quiet,
+        json_array(status, mode, remote_account_id, config_digest, config_commit, config_dirty, plan_digest, plan_body,
+          held, kept, warnings,
+          (select json_group_array(digest) from (
+            select digest from snapshots where run_id = runs.id order by phase, kind))) as finding
+      from runs where account = ${account} and (started_at, id) > (${last.started_at}, ${last.id})
+      order by started_at, id limit ${PAGE}`.execute(db);
+    await nextTurn();
+    for (const { id, started_at, status, mode, quiet, finding } of rows)
+      runs.push({ id, startedAtMs: toMs(started_at), status, mode, isQuiet: quiet === 1, finding });
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < PAGE) return runs;
+    last = end;
+  }
 }
 
 /** What other rows of the store refer to. */

@@ -70,18 +70,22 @@ function refuseText(file: string): never {
 
 function judge(file: string, database: RawDatabase): StoreFileState {
   const { applicationId, userVersion } = database;
-  if (applicationId !== APPLICATION_ID) {
-    const tables = applicationId === 0 ? database.tables() : null;
-    if (tables?.size === 0 && userVersion === 0) return 'empty';
-    if (tables === null || userVersion === 0 || !TABLES.every((table) => tables.has(table)))
-      throw foreign(file, applicationId, database.tables());
-  }
+  const isMarked = applicationId === APPLICATION_ID;
+  if (isMarked && userVersion > MIGRATIONS.length) throw newerStore(file, userVersion);
+  const tables = isMarked || applicationId === 0 ? database.tables() : null;
+  if (tables?.size === 0 && userVersion === 0) return 'empty';
+  // With our id, tables that cannot be read are those of a damaged store, which SQLite reports.
+  const hasOurs = tables === null ? isMarked : TABLES.every((table) => tables.has(table));
+  if (!hasOurs || userVersion === 0) throw foreign(file, applicationId, database.tables());
   if (userVersion > MIGRATIONS.length) throw newerStore(file, userVersion);
   return 'store';
 }
 
 function foreign(file: string, applicationId: number, tables: ReadonlySet<string> | null): StoreError {
-  const id = applicationId === 0 ? [] : [`application_id ${String(applicationId)}`];
+  const id =
+    applicationId === 0 || applicationId === APPLICATION_ID
+      ? []
+      : [`application_id ${String(applicationId)}`];
   const names = [...(tables ?? [])].sort();
   const shown = names.slice(0, MOST_NAMES).map((name) => name.slice(0, 60));
   const rest = names.length > MOST_NAMES ? ` and ${String(names.length - MOST_NAMES)} more` : '';

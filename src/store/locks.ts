@@ -1,11 +1,12 @@
 // One run at a time for an account, across all processes that share the store (contract, section 5).
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { HOST, isDead } from './holder.ts';
 import { recountRun } from './run-totals.ts';
+import type { Tables } from './tables.ts';
 import { toIso } from './times.ts';
 
 /** How long a lock outlives its last renewal, for holders of which nobody can tell whether they live. */
@@ -23,7 +24,7 @@ export function createLocks(db: Database): Locks {
           .selectAll()
           .where('account', '=', account)
           .executeTakeFirst();
-        if (row !== undefined && row.expires_at > toIso(nowMs) && !isDead(row)) {
+        if (row !== undefined && isHeld(row, nowMs)) {
           const host = row.host.split('|')[0] ?? '';
           return { heldBy: `process ${row.pid} on ${host} (run ${row.run_id}, since ${row.taken_at})` };
         }
@@ -36,6 +37,7 @@ export function createLocks(db: Database): Locks {
           pid: process.pid,
           taken_at: toIso(nowMs),
           expires_at: toIso(nowMs + LEASE_MS),
+          token_key: null,
         };
         await connection
           .insertInto('locks')
@@ -69,7 +71,12 @@ export function createLocks(db: Database): Locks {
 /** Whether somebody who may be alive holds the account's lock. */
 export async function isLocked(db: Database, account: string, nowMs: number): Promise<boolean> {
   const row = await db.selectFrom('locks').selectAll().where('account', '=', account).executeTakeFirst();
-  return row !== undefined && row.expires_at > toIso(nowMs) && !isDead(row);
+  return row !== undefined && isHeld(row, nowMs);
+}
+
+/** Whether the holder of a lock may be alive. */
+export function isHeld(lock: Selectable<Tables['locks']>, nowMs: number): boolean {
+  return lock.expires_at > toIso(nowMs) && !isDead(lock);
 }
 
 /**

@@ -178,4 +178,14 @@ export const MIGRATIONS: readonly string[] = [
   create index notices_claimed on notices (claimed_by) where claimed_by is not null;
   create index notices_failed on notices (failed_at) where failed_at is not null;
   `,
+  // Of the run that holds the lock: a digest of its token, by which a copied one is recognised.
+  `
+  alter table locks add column token_key text;
+
+  -- A create that the service answered with an entry that was listed before: it created nothing.
+  alter table operations add column existed integer not null default 0;
+  update operations set existed = 1
+  where reason = 'the service answered with an entry that was there already'
+    and run_id in (select run_id from operations where status in ('sent', 'unknown') and settled_by is null);
+  `,
 ];

@@ -185,7 +185,7 @@ async function writeResults(
     with results as materialized (select ${runId} as run_id, value ->> 0 as seq, value from json_each(${rows}))
     update operations set status = value ->> 1, attempts = value ->> 2, http_status = value ->> 3,
       reason = value ->> 4, rule = value ->> 5, finished_at = value ->> 6,
-      remote_id = coalesce(value ->> 7, remote_id)
+      remote_id = coalesce(value ->> 7, remote_id), existed = value ->> 9
     from results where operations.run_id = results.run_id and operations.seq = results.seq`.execute(
     connection,
   );

@@ -1,12 +1,13 @@
 // Prunes old runs, snapshots and entries; never the last good snapshot of an account, nor what a rule still needs.
-import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import { DAY_MS } from '../core/history.ts';
 import type { ServiceSettings } from '../core/settings.ts';
+import { pruneBodies } from './body-retention.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { pruneEntries } from './entry-retention.ts';
 import { foldRuns } from './folding.ts';
+import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
 import { toIso } from './times.ts';
 
 /** Rules look back 24 hours; shorter retention would blind them. */
@@ -20,71 +21,91 @@ export interface Pruned {
   readonly entries: number;
 }
 
-/** One account at a time, with room for others in between: thousands of accounts take a while. */
-async function foldAll(db: Database, keepAtLeast: number, nowMs: number): Promise<number> {
-  const accounts = await db.selectFrom('accounts').select('name').execute();
-  let folded = 0;
-  for (const { name } of accounts) {
-    folded += await foldRuns(db, name, { keepAtLeast, nowMs });
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  return folded;
+/** What is pruned of one account. */
+interface Limits {
+  /** ISO times. */
+  readonly runsBefore: string;
+  readonly snapshotsBefore: string;
+  readonly keepAtLeast: number;
 }
 
-/** Folds quiet runs, and removes what is older than the settings keep (contract, sections 2 and 6). */
+/** Folds quiet runs, and removes what is older than the settings keep: in small steps, for thousands of accounts take a while. */
 export async function prune(
   db: Database,
   retention: ServiceSettings['retention'],
   nowMs: number,
 ): Promise<Pruned> {
-  const runsBefore = toIso(nowMs - Math.max(retention.runsMs, SHORTEST_MS));
+  const { keepAtLeast } = retention;
+  const runsBeforeMs = nowMs - Math.max(retention.runsMs, SHORTEST_MS);
+  const runsBefore = toIso(runsBeforeMs);
   const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
-  const folded = await foldAll(db, retention.keepAtLeast, nowMs);
-  const entries = await pruneEntries(db, nowMs - Math.max(retention.runsMs, SHORTEST_MS));
-  const kept = sql`
-    select id from (
-      select id, row_number() over (partition by account order by started_at desc) as place from runs
-    ) where place <= ${retention.keepAtLeast}
-    union select last_good_run from accounts where last_good_run is not null`;
-  const snapshots = await inBatches(
-    db,
-    sql`delete from snapshots where id in (
-      select id from snapshots where taken_at < ${snapshotsBefore} and run_id not in (${kept}) limit ${BATCH})`,
-  );
-  const runs = await inBatches(
-    db,
-    sql`delete from runs where id in (
-      select id from runs where started_at < ${runsBefore} and status != 'running' and id not in (${kept})
-        and id not in (select run_id from snapshots)
-        and id not in (select run_id from operations where status in ('sent', 'unknown') and settled_by is null)
-      limit ${BATCH})`,
-  );
-  await inBatches(
-    db,
-    sql`delete from snapshot_bodies where digest in (
-      select digest from snapshot_bodies where digest not in (select digest from snapshots) limit ${BATCH})`,
-  );
-  await inBatches(
-    db,
-    sql`delete from plan_bodies where digest in (
-      select digest from plan_bodies
-      where digest not in (select plan_body from runs where plan_body is not null) limit ${BATCH})`,
-  );
+  const pruned = { runs: 0, snapshots: 0, folded: 0, entries: 0 };
+  const accounts = await db.selectFrom('accounts').select('name').execute();
+  for (const { name } of accounts) {
+    pruned.folded += await foldRuns(db, name, { keepAtLeast, nowMs });
+    pruned.entries += await pruneEntries(db, name, runsBeforeMs);
+    const { runs, snapshots } = await pruneRuns(db, name, { runsBefore, snapshotsBefore, keepAtLeast });
+    pruned.runs += runs;
+    pruned.snapshots += snapshots;
+  }
+  await pruneBodies(db);
   await immediately(db, (connection) => pruneNotices(connection, runsBefore));
-  return { runs, snapshots, folded, entries };
+  return pruned;
 }
 
-/** How many rows one transaction deletes: the daemon answers in between. */
-const BATCH = 20_000;
-
-/** Repeats a statement that deletes up to a batch, until there is nothing left. Resolves with how many rows went. */
-async function inBatches(db: Database, statement: RawBuilder<unknown>): Promise<number> {
-  for (let total = 0; ;) {
-    const { numAffectedRows } = await immediately(db, (connection) => statement.execute(connection));
-    total += Number(numAffectedRows ?? 0);
-    await new Promise((resolve) => setImmediate(resolve));
-    if (Number(numAffectedRows ?? 0) < BATCH) return total;
+/** Removes old snapshots and runs of one account. */
+async function pruneRuns(
+  db: Database,
+  account: string,
+  limits: Limits,
+): Promise<Pick<Pruned, 'runs' | 'snapshots'>> {
+  const pruned = { runs: 0, snapshots: 0 };
+  const before = limits.runsBefore > limits.snapshotsBefore ? limits.runsBefore : limits.snapshotsBefore;
+  const kept = await keptRuns(db, account, limits.keepAtLeast);
+  let last = { started_at: '', id: '' };
+  for (;;) {
+    const { rows } = await sql<typeof last>`
+      select started_at, id from runs
+      where account = ${account} and started_at < ${before} and (started_at, id) > (${last.started_at}, ${last.id})
+      order by started_at, id limit ${PAGE}`.execute(db);
+    await nextTurn();
+    const old = rows.filter(({ id }) => !kept.has(id)).map(({ id }) => id);
+    pruned.snapshots += await inSteps(old, (ids) => deleteSnapshots(db, ids, limits.snapshotsBefore));
+    pruned.runs += await inSteps(old, (ids) => deleteRuns(db, ids, limits.runsBefore));
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < PAGE) return pruned;
+    last = end;
   }
+}
+
+/** The newest runs of an account, and the one with its last good snapshot. A run does not become one of them later. */
+async function keptRuns(db: Database, account: string, keepAtLeast: number): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select id from (select id from runs where account = ${account} order by started_at desc limit ${keepAtLeast})
+    union select last_good_run from accounts where name = ${account} and last_good_run is not null`.execute(
+    db,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function deleteSnapshots(db: Database, runs: readonly string[], before: string): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    select id from snapshots where run_id in (${sql.join(runs)}) and taken_at < ${before}`.execute(db);
+  if (rows.length === 0) return 0;
+  return await deleted(db, sql`delete from snapshots where id in (${sql.join(rows.map(({ id }) => id))})`);
+}
+
+/** Not those that still have snapshots, that last, or of which it is not known what happened. */
+async function deleteRuns(db: Database, runs: readonly string[], before: string): Promise<number> {
+  const prunable = sql`
+    id in (${sql.join(runs)}) and started_at < ${before} and status != 'running'
+      and not exists (select 1 from snapshots where run_id = runs.id)
+      and not exists (
+        select 1 from operations
+        where run_id = runs.id and operations.status in ('sent', 'unknown') and settled_by is null)`;
+  const { rows } = await sql`select 1 from runs where ${prunable} limit 1`.execute(db);
+  if (rows.length === 0) return 0;
+  return await deleted(db, sql`delete from runs where ${prunable}`);
 }
 
 /** Notices that arrived or were given up, and what was told of accounts that have not run since. */

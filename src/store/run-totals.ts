@@ -11,20 +11,14 @@ export type RunTotals = Pick<RunRecord, 'created' | 'deleted' | 'held' | 'kept' 
 
 /** Counts what the journal holds of a run by now. */
 export async function totalsOf(db: Database, runId: string): Promise<RunTotals> {
-  // A create that found its entry there already created nothing: the entry was adopted.
   const { rows } = await sql<Omit<RunTotals, 'kept'>>`
     select
-      count(*) filter (where action = 'create' and operations.status = 'done' and entries.remote_id is null) as created,
-      count(*) filter (where action = 'delete' and operations.status = 'done' and attempts > 0) as deleted,
-      count(*) filter (where operations.status = 'held') as held,
-      count(*) filter (where operations.status in ('failed', 'unknown')) as failed,
+      count(*) filter (where action = 'create' and status = 'done' and attempts > 0 and existed = 0) as created,
+      count(*) filter (where action = 'delete' and status = 'done' and attempts > 0) as deleted,
+      count(*) filter (where status = 'held') as held,
+      count(*) filter (where status in ('failed', 'unknown')) as failed,
       coalesce(sum(attempts), 0) as requests
-    from operations join runs on runs.id = operations.run_id
-      left join entries on entries.account = runs.account
-        and entries.remote_account_id = coalesce(runs.remote_account_id, '') and entries.kind = operations.kind
-        and entries.remote_id = operations.remote_id and entries.adopted_by_run = runs.id
-        and entries.created_by_run is null
-    where operations.run_id = ${runId}`.execute(db);
+    from operations where run_id = ${runId}`.execute(db);
   const counted = rows[0] ?? { created: 0, deleted: 0, held: 0, failed: 0, requests: 0 };
   const summary = await planSummary(db, runId);
   // The operations of a plan are written after the plan itself.

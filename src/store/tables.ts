@@ -71,6 +71,7 @@ export interface OperationsTable {
   started_at: string | null;
   finished_at: string | null;
   settled_by: string | null;
+  existed: Generated<number>;
 }
 
 export interface SnapshotsTable {
@@ -153,6 +154,7 @@ export interface Tables {
     pid: number;
     taken_at: string;
     expires_at: string;
+    token_key: string | null;
   };
   notice_states: NoticeStatesTable;
   notices: NoticesTable;

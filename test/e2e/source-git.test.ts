@@ -324,3 +324,36 @@ test('a restart without the repository goes on with the last commit, and takes u
   expect(daemon.events('source_mended')).toHaveLength(1);
   await daemon.stop();
 });
+
+test.each([
+  ['syntax', 'accounts: [\n'],
+  ['a key', 'acounts: accounts/*.yaml\n'],
+  ['a value', 'accounts: accounts/*.yaml\napi: { retries: many }\n'],
+])(
+  'a repository whose rolecall.yaml is broken in %s at the first start is reported and not ready, until the next good commit',
+  async (_, broken) => {
+    const on = await stage();
+    const { sandbox } = on;
+    on.push(
+      'Broken from the beginning',
+      { 'config/rolecall.yaml': broken, ...account('acme', 'skills: [Go]') },
+      '2026-03-01T00:00:00Z',
+    );
+    const daemon = await on.serve();
+    const ready = await daemon.get('/readyz');
+    expect(ready.status).toBe(503);
+    expect(ready.text).toMatch(/^the configuration is not loaded.*`config_invalid`/);
+    expect(daemon.events('config_invalid')).toMatchObject([
+      { level: 50, errors: expect.arrayContaining([expect.stringMatching(/rolecall\.yaml:\d+:\d+: /)]) },
+    ]);
+    expect((await daemon.metrics()).get('rolecall_configuration_valid')).toBe(0);
+    expect((await sourceOf(daemon)).issues).toContain('rolecall.yaml');
+
+    const good = on.push('Mend', { 'config/rolecall.yaml': serviceFile(sandbox) }, '2026-03-02T00:00:00Z');
+    await appliedFrom(on, good);
+    expect(await daemon.get('/readyz')).toEqual({ status: 200, text: 'ok\n' });
+    expect((await daemon.metrics()).get('rolecall_configuration_valid')).toBe(1);
+    expect(on.skills()).toEqual(['Go']);
+    await daemon.stop();
+  },
+);

@@ -77,6 +77,7 @@ export class RemoteService {
     };
     return {
       reader: async (settings, signals) => (await sessionOf(settings, signals)).reader,
+      tokenKey: ({ name }) => Promise.resolve(name),
       writer: async (settings, signals) => (await sessionOf(settings, signals)).writer,
     };
   }

@@ -134,7 +134,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
     locks: [{ lease: { account: 'acme', token: 't' } }],
     sent: [],
     deps: {
-      service: { reader: async () => reader, writer: async () => writer },
+      service: { reader: async () => reader, writer: async () => writer, tokenKey: async () => 'key' },
       journal: journalOf(before, told),
       locks: {
         acquire: async () => {
@@ -180,6 +180,7 @@ function journalOf(before: Before, told: Told): Journal {
       return former;
     },
     identify: async () => before.claimedBy ?? null,
+    claimToken: async () => null,
     foreignAccount: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>
       before.lastGood === undefined ? { ...NOTHING_SINCE, observed: lists } : before.lastGood,

@@ -27,6 +27,7 @@ function lateService(
   const stale: Entry = { ...deleted, accountId: '42', raw: {} };
   return {
     writer: service.writer.bind(service),
+    tokenKey: service.tokenKey.bind(service),
     async reader(account, signals) {
       const reader = await service.reader(account, signals);
       return {
@@ -120,6 +121,7 @@ describe('a create whose answer was lost', () => {
       ...deps,
       service: {
         writer: (account, signals) => deps.service.writer(account, signals),
+        tokenKey: (account, signals) => deps.service.tokenKey(account, signals),
         reader: async (account, signals) => {
           const reader = await deps.service.reader(account, signals);
           let verifying = false;

@@ -26,6 +26,7 @@ function watching(deps: ApplyDeps, before: (what: string) => void | Promise<void
     service: {
       reader: async (account, signals) => wrap(await deps.service.reader(account, signals)),
       writer: (account, signals) => deps.service.writer(account, signals),
+      tokenKey: (account, signals) => deps.service.tokenKey(account, signals),
     },
   };
 }

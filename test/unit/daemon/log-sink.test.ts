@@ -6,16 +6,17 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLogSink } from '../../../src/daemon/log-sink.ts';
 
-const { O_RDWR, O_WRONLY, O_NONBLOCK } = constants;
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
-/** A pipe with both ends in this process; `read` takes what is in it. */
-function openPipe(): { readonly writeFd: number; read(): string } {
+/** A pipe with both ends in this process; `read` takes what is in it, and `leave` closes the reader's end. */
+function openPipe(): { readonly writeFd: number; read(): string; leave(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-pipe-'));
   execFileSync('mkfifo', [join(folder, 'pipe')]);
-  const readFd = openSync(join(folder, 'pipe'), O_RDWR | O_NONBLOCK);
+  const readFd = openSync(join(folder, 'pipe'), O_RDONLY | O_NONBLOCK);
   const writeFd = openSync(join(folder, 'pipe'), O_WRONLY | O_NONBLOCK);
+  const open = new Set([readFd, writeFd]);
   onTestFinished(() => {
-    for (const fd of [readFd, writeFd]) closeSync(fd);
+    for (const fd of open) closeSync(fd);
     rmSync(folder, { recursive: true });
   });
   return {
@@ -27,6 +28,10 @@ function openPipe(): { readonly writeFd: number; read(): string } {
       } catch {
         return '';
       }
+    },
+    leave() {
+      open.delete(readFd);
+      closeSync(readFd);
     },
   };
 }
@@ -74,4 +79,26 @@ it('a reader that is gone costs the lines and nothing else', async () => {
   sink.write('one\n');
   sink.write('two\n');
   expect([sink.droppedTotal(), await sink.flush(0)]).toEqual([2, true]);
+});
+
+it('every log line that waits for a reader is counted as dropped when the reader is gone', async () => {
+  const pipe = openPipe();
+  const sink = createLogSink(pipe.writeFd, { onDropped: () => expect.fail('nobody reads a report') });
+  const lines = Array.from({ length: 20_000 }, (_, index) => `${String(index).padStart(9)}\n`);
+  for (const line of lines.slice(0, 10_000)) sink.write(line);
+  // What waits becomes one piece, and more lines follow it.
+  expect(await sink.flush(0)).toBe(false);
+  for (const line of lines.slice(10_000)) sink.write(line);
+  const seen = pipe.read().split('\n').length - 1;
+  pipe.leave();
+  expect(await sink.flush(0)).toBe(true);
+  expect(sink.droppedTotal()).toBe(lines.length - seen);
+});
+
+it('a dropped text of several lines counts as that many', () => {
+  const fd = openSync('/dev/null', 'r');
+  onTestFinished(() => closeSync(fd));
+  const sink = createLogSink(fd, { onDropped: () => expect.fail('nobody reads a report') });
+  sink.write('one\n    two\n    three\n');
+  expect(sink.droppedTotal()).toBe(3);
 });

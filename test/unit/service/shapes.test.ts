@@ -71,7 +71,7 @@ describe('a list of skills or roles', async () => {
     expect(error).toMatchObject({ kind: 'malformed', code: 'malformed_response' });
     expect(error.message).not.toContain('Zyx');
     expect(error.message).toContain('skills');
-    expect(error.cause).toBeUndefined();
+    expect(String(error.cause)).not.toContain('Zyx');
   });
 
   it('may repeat a key in objects within each other, and in texts', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { APPLICATION_ID } from '../../../src/store/inspect-file.ts';
 import { MIGRATIONS } from '../../../src/store/migrations.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
@@ -73,6 +74,23 @@ const FOREIGN: Readonly<Record<string, () => string>> = {
       db.pragma('user_version = 2');
       PLACES(db);
     }),
+  'a database with our application id, no version and tables': () =>
+    foreign((db) => {
+      db.pragma(`application_id = ${String(APPLICATION_ID)}`);
+      PLACES(db);
+    }),
+  'a database with our application id and version, and tables of others': () =>
+    foreign((db) => {
+      db.pragma(`application_id = ${String(APPLICATION_ID)}`);
+      db.pragma('user_version = 1');
+      PLACES(db);
+    }),
+  'a database with our application id, no version and our tables': () =>
+    foreign((db) => {
+      legacy(db);
+      db.pragma(`application_id = ${String(APPLICATION_ID)}`);
+      db.pragma('user_version = 0');
+    }),
   'a database with many tables and small pages': () =>
     foreign((db) => {
       db.pragma('page_size = 512');
@@ -135,7 +153,7 @@ const FOREIGN: Readonly<Record<string, () => string>> = {
   'a newer store of which only the log says so': () =>
     killed((db) => {
       legacy(db);
-      db.pragma(`application_id = ${String(0x726f6c65)}`);
+      db.pragma(`application_id = ${String(APPLICATION_ID)}`);
       db.pragma('wal_checkpoint(TRUNCATE)');
       db.pragma('user_version = 999');
     }),
@@ -194,7 +212,7 @@ describe('a store from before there was an application id', () => {
     const file = make();
     const store = fixture(file);
     expect((await store.reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
-    expect(store.rows('pragma application_id')).toEqual([{ application_id: 0x726f6c65 }]);
+    expect(store.rows('pragma application_id')).toEqual([{ application_id: APPLICATION_ID }]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
@@ -211,6 +229,11 @@ describe('an empty file', () => {
   it('becomes a store, since nothing in it can be lost', async () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');
+    await fixture(file).begin(1);
+  });
+
+  it('becomes a store, also as a database with our application id and no tables', async () => {
+    const file = foreign((db) => db.pragma(`application_id = ${String(APPLICATION_ID)}`));
     await fixture(file).begin(1);
   });
 

@@ -1,0 +1,41 @@
+// Removes the bodies of snapshots and plans to which nothing refers any more.
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
+
+const UNUSED = {
+  snapshot_bodies: sql`not exists (select 1 from snapshots where snapshots.digest = snapshot_bodies.digest)`,
+  plan_bodies: sql`not exists (select 1 from runs where runs.plan_body = plan_bodies.digest)`,
+} as const;
+
+export async function pruneBodies(db: Database): Promise<void> {
+  for (const table of ['snapshot_bodies', 'plan_bodies'] as const) await pruneTable(db, table);
+}
+
+interface BodyRow {
+  readonly digest: string;
+  readonly bytes: number;
+  readonly is_unused: number;
+}
+
+async function pruneTable(db: Database, table: keyof typeof UNUSED): Promise<void> {
+  const unused = UNUSED[table];
+  for (let last = ''; ;) {
+    const { rows } = await sql<BodyRow>`
+      select digest, length(body) as bytes, ${unused} as is_unused from ${sql.table(table)}
+      where digest > ${last} order by digest limit ${PAGE}`.execute(db);
+    await nextTurn();
+    await inSteps(
+      rows.filter(({ is_unused }) => is_unused === 1),
+      (some) => {
+        const digests = sql.join(some.map(({ digest }) => digest));
+        // A run may have come to use it meanwhile.
+        return deleted(db, sql`delete from ${sql.table(table)} where digest in (${digests}) and ${unused}`);
+      },
+      ({ bytes }) => bytes,
+    );
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < PAGE) return;
+    last = end.digest;
+  }
+}
