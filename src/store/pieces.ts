@@ -1,7 +1,30 @@
-// How large lists are written: in pieces, so that nobody else who wants to write waits for long.
+// How large lists are read and written: in pieces, so that nobody else who wants to work or to write waits for long.
+import type { RawBuilder } from 'kysely';
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
 
 /** So many rows are written in some 20 ms. */
 export const ROWS_AT_A_TIME = 2000;
+/** So many are changed in some 40 ms, and counted in less. */
+const RANGE = 10_000;
 
 /** Long enough for another process or thread that waits for its turn to write. */
 export const PAUSE_MS = 25;
+
+/** Works on a run's operations in pieces, each given as a condition on their `seq`; others work in between. */
+export async function inRanges(
+  db: Database,
+  runId: string,
+  work: (range: RawBuilder<unknown>) => Promise<void>,
+): Promise<void> {
+  const row = await db
+    .selectFrom('operations')
+    .select(({ fn }) => fn.max<number | null>('seq').as('last'))
+    .where('run_id', '=', runId)
+    .executeTakeFirst();
+  const last = row?.last ?? 0;
+  for (let from = 0; from < last; from += RANGE) {
+    if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+    await work(sql`operations.seq between ${from + 1} and ${from + RANGE}`);
+  }
+}

@@ -8,6 +8,7 @@ import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
 import { HOST } from './holder.ts';
 import { interruptBrokenRuns } from './locks.ts';
+import { inRanges } from './pieces.ts';
 import { recountRun } from './run-totals.ts';
 import { toIso } from './times.ts';
 
@@ -176,11 +177,13 @@ async function rememberPending(
 
 /** An ended run has no operation that is still under way: what was sent is unknown, what was not is skipped. */
 async function endOperations(connection: Database, runId: string, nowMs: number): Promise<void> {
-  await sql`
-    update operations set
-      status = case status when 'sent' then 'unknown' else 'skipped' end,
-      finished_at = ${toIso(nowMs)},
-      reason = case status when 'sent' then 'the run ended before its answer was journaled'
-        else 'the run ended before it was tried' end
-    where run_id = ${runId} and status in ('sent', 'pending')`.execute(connection);
+  await inRanges(connection, runId, async (range) => {
+    await sql`
+      update operations set
+        status = case status when 'sent' then 'unknown' else 'skipped' end,
+        finished_at = ${toIso(nowMs)},
+        reason = case status when 'sent' then 'the run ended before its answer was journaled'
+          else 'the run ended before it was tried' end
+      where run_id = ${runId} and ${range} and status in ('sent', 'pending')`.execute(connection);
+  });
 }

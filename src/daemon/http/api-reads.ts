@@ -1,6 +1,6 @@
 // The reading half of the API: accounts, runs, and the daemon itself (contract, section 7).
 import type { Hono } from 'hono';
-import { runReportToJson, runToJson } from '../../report/run-json.ts';
+import { runToJson } from '../../report/run-json.ts';
 import type { Panel } from '../panel.ts';
 import { accountToJson, daemonToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
@@ -8,6 +8,9 @@ import { apiFailure } from './failure.tsx';
 import { openapiDocument } from './openapi/document.ts';
 import { badRequest, NO_ACCOUNT, NO_RUN } from './refusals.ts';
 import { parseRunFilter } from './run-filter.ts';
+import { sendPieces } from './send-pieces.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Adds the paths that only read. */
 export function addApiReads(app: Hono<HttpEnv>, panel: Panel, nowMs: () => number): void {
@@ -31,7 +34,9 @@ export function addApiReads(app: Hono<HttpEnv>, panel: Panel, nowMs: () => numbe
   });
 
   app.get('/api/v1/runs/:id{[0-9a-f-]+}', async (context) => {
-    const run = await panel.run(context.req.param('id'));
-    return run === null ? apiFailure(context, NO_RUN) : context.json(runReportToJson(run));
+    const json = await panel.runJson(context.req.param('id'));
+    if (json === null) return apiFailure(context, NO_RUN);
+    if (typeof json === 'string') return context.body(json, 200, JSON_TYPE);
+    return await sendPieces(context, json, JSON_TYPE);
   });
 }

@@ -5,9 +5,11 @@ import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail } from '../../../../src/core/journal-reader.ts';
+import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
 import { readPosted } from '../../../../src/daemon/http/posted-configuration.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
 import type { AccountView, DaemonView, Panel, PostedConfiguration } from '../../../../src/daemon/panel.ts';
+import { runReportToJson } from '../../../../src/report/run-json.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 
 export const TOKEN = 'correct horse battery staple';
@@ -112,6 +114,7 @@ function memoryPanel(stage: Stage, told: Told): Panel {
     return value;
   };
   const find = (name: string) => stage.accounts.find((account) => account.name === name) ?? null;
+  const findRun = (id: string) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null;
   const replace = (name: string, parts: Partial<AccountView>) => {
     stage.accounts = stage.accounts.map((each) => (each.name === name ? { ...each, ...parts } : each));
   };
@@ -123,7 +126,14 @@ function memoryPanel(stage: Stage, told: Told): Panel {
       told.filters.push(filter);
       return ask(stage.runs.map(({ run }) => run).slice(0, filter.limit));
     },
-    run: async (id) => ask(stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null),
+    async view(view) {
+      const html = await renderRunView(view, async (id) => ask(findRun(id)));
+      return html === null ? { type: 'unknown' } : { type: 'page', html };
+    },
+    async runJson(id) {
+      const run = ask(findRun(id));
+      return run === null ? null : JSON.stringify(runReportToJson(run));
+    },
     sync(account) {
       ask(null);
       if (find(account) === null) return 'unknown';
