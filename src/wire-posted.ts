@@ -98,7 +98,7 @@ interface Reader {
 }
 
 function startReader(program: URL): Reader {
-  let receive = (_: FromReader): void => undefined;
+  let receive: (answer: FromReader) => void = () => undefined;
   const child = startChild<ToReader, FromReader>({
     args: [fileURLToPath(program)],
     onMessage: (answer) => receive(answer),

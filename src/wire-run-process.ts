@@ -59,7 +59,7 @@ const stop = new AbortController();
 const kill = new AbortController();
 const grants = new Map<number, () => void>();
 const relations = new Map<number, (relation: CommitRelation) => void>();
-let begin = (_: ProcessJob): void => undefined;
+let begin: (job: ProcessJob) => void = () => undefined;
 const begun = new Promise<ProcessJob>((resolve) => (begin = resolve));
 // One listener from the beginning: a stop may come right behind the job.
 const notify = serveParent<ToProcess, FromProcess>((message) => {

@@ -40,7 +40,7 @@ export type RunReadingAnswer =
   | { readonly type: 'failed'; readonly message: string };
 
 const PROGRAM = new URL('./run-reader.js', import.meta.url);
-/** A plan of 200,000 changes takes two thirds of it. */
+/** As much as the process that made the plan may take; a plan of 200,000 changes takes two thirds of it. */
 const HEAP_MIB = 560;
 const DEADLINE_MS = 60_000;
 /** Pages that wait for the one process. */

@@ -25,8 +25,8 @@ export interface ChildEnd {
 }
 
 export interface Child<Sent> {
-  send(message: Sent): void;
-  stop(): void;
+  readonly send: (message: Sent) => void;
+  readonly stop: () => void;
   /** Resolves when the process has ended and all its messages have arrived. */
   readonly ended: Promise<ChildEnd>;
 }

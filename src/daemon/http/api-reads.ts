@@ -1,19 +1,20 @@
 // The reading half of the API: accounts, runs, and the daemon itself (contract, section 7).
 import type { Hono } from 'hono';
 import { runToJson } from '../../report/run-json.ts';
-import type { Panel } from '../panel.ts';
+import type { AppOptions } from './app.ts';
 import { accountToJson, daemonToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { openapiDocument } from './openapi/document.ts';
 import { badRequest, NO_ACCOUNT, NO_RUN } from './refusals.ts';
 import { parseRunFilter } from './run-filter.ts';
-import { sendPieces } from './send-pieces.ts';
-
-const JSON_TYPE = { 'content-type': 'application/json' };
+import { sendJsonPieces } from './send-pieces.ts';
 
 /** Adds the paths that only read. */
-export function addApiReads(app: Hono<HttpEnv>, panel: Panel, nowMs: () => number): void {
+export function addApiReads(
+  app: Hono<HttpEnv>,
+  { panel, log, nowMs }: Pick<AppOptions, 'panel' | 'log' | 'nowMs'>,
+): void {
   app.get('/api/v1/openapi.json', (context) => context.json(openapiDocument()));
 
   app.get('/api/v1/status', async (context) => context.json(daemonToJson(await panel.overview())));
@@ -36,7 +37,7 @@ export function addApiReads(app: Hono<HttpEnv>, panel: Panel, nowMs: () => numbe
   app.get('/api/v1/runs/:id{[0-9a-f-]+}', async (context) => {
     const json = await panel.runJson(context.req.param('id'));
     if (json === null) return apiFailure(context, NO_RUN);
-    if (typeof json === 'string') return context.body(json, 200, JSON_TYPE);
-    return await sendPieces(context, json, JSON_TYPE);
+    if (typeof json !== 'string') return await sendJsonPieces(context, json, log);
+    return context.body(json, 200, { 'content-type': 'application/json' });
   });
 }

@@ -4,6 +4,34 @@ import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { MIXED } from '../../report/samples.ts';
 import { BEARER, JSON_BODY, makeAccount, PENDING, RUN_ID, start } from './stage.ts';
 
+describe('a run in pieces', () => {
+  it('is one answer with the headers of any other', async () => {
+    const json = (async function* () {
+      yield '{"id":';
+      yield '1}';
+    })();
+    const { get } = await start({}, { json });
+    const { status, text, headers } = await get(`/api/v1/runs/${RUN_ID}`, BEARER);
+    expect([status, text]).toEqual([200, '{"id":1}']);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('is broken off and logged when a piece cannot be read', async () => {
+    const json = (async function* () {
+      yield '{"id":';
+      throw new Error('the store is damaged');
+    })();
+    const { get, logged } = await start({}, { json });
+    await expect(get(`/api/v1/runs/${RUN_ID}`, BEARER)).rejects.toThrow();
+    expect(logged).toEqual([
+      expect.objectContaining({ event: 'http_failed', error: 'the store is damaged' }),
+    ]);
+    expect((await get('/healthz')).status).toBe(200);
+  });
+});
+
 describe('what is read', () => {
   it('is every account, by itself and in a list, with nothing but its own fields', async () => {
     const secretive = { ...makeAccount('acme-eu'), token: 'hunter2' };

@@ -74,6 +74,8 @@ export interface Told {
 export interface Stage {
   accounts: readonly AccountView[];
   runs: readonly RunDetail[];
+  /** The JSON of every run, in place of its own. */
+  json: AsyncIterable<string> | null;
   overview: DaemonView;
   sync: ReturnType<Panel['sync']>;
   plans: readonly PlanResult[] | Error;
@@ -87,6 +89,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       makeAccount('acme-us'),
     ],
     runs: [makeDetail()],
+    json: null,
     overview: {
       version: '1.2.3',
       startedAt: '2026-11-20T00:00:00.000Z',
@@ -132,6 +135,7 @@ function memoryPanel(stage: Stage, told: Told): Panel {
     },
     async runJson(id) {
       const run = ask(findRun(id));
+      if (stage.json !== null) return stage.json;
       return run === null ? null : JSON.stringify(runReportToJson(run));
     },
     sync(account) {
