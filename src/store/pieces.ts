@@ -5,8 +5,8 @@ import type { Database } from './database.ts';
 
 /** So many rows are written in some 20 ms. */
 export const ROWS_AT_A_TIME = 2000;
-/** So many are changed in some 40 ms, and counted in less. */
-const RANGE = 10_000;
+/** So many are changed or deleted in some 50 ms, and counted in less. */
+const RANGE = 5000;
 
 /** Long enough for another process or thread that waits for its turn to write. */
 export const PAUSE_MS = 25;
