@@ -215,8 +215,6 @@ async function runProcess(
     args: [PROGRAM],
     onMessage: receive,
     heapMegabytes: size.megabytes,
-    // Requests of people come before the work of this process.
-    niceness: 10,
     // It needs the proxy and the certificates of this machine.
     env: process.env,
   });

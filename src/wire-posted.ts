@@ -13,9 +13,6 @@ const LONGEST_LOAD_MS = 20_000;
 /** What one process may take; two of them and the daemon fit into the memory of the shipped unit. */
 const HEAP_MIB = 192;
 
-/** As `nice` counts: enough to come after the daemon, too little to starve on a busy machine. */
-const LESS_URGENT = 5;
-
 export type ToReader =
   { readonly type: 'load'; readonly body: Uint8Array } | { readonly type: 'account'; readonly name: string };
 
@@ -103,7 +100,6 @@ function startReader(program: URL): Reader {
     args: [fileURLToPath(program)],
     onMessage: (answer) => receive(answer),
     heapMegabytes: HEAP_MIB,
-    niceness: LESS_URGENT,
   });
   let reason: Error | undefined;
   const ended = child.ended.then((end): never => {

@@ -1,5 +1,6 @@
 // The process that reads one large run: what it came to, or a page that shows it.
 import { describeFailure } from './app/run-result.ts';
+import { StoreError } from './core/errors.ts';
 import { outcomeOf } from './core/run-outcome.ts';
 import { renderRunView } from './daemon/http/pages/run-views.tsx';
 import { serveParent } from './platform/child-process.ts';
@@ -22,10 +23,10 @@ async function read({ storeFile, task }: RunReadingJob): Promise<RunReadingAnswe
 const answer = serveParent<RunReadingJob, RunReadingAnswer>(
   (job) =>
     void read(job)
-      .catch((error: unknown): RunReadingAnswer => ({
-        type: 'failed',
-        message: describeFailure(error).message,
-      }))
+      .catch((error: unknown): RunReadingAnswer => {
+        const code = error instanceof StoreError ? error.code : null;
+        return { type: 'failed', code, message: describeFailure(error).message };
+      })
       .then(answer)
       .then(() => process.exit()),
 );

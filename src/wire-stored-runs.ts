@@ -2,6 +2,7 @@
 // must not wait for it.
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { StoreError } from './core/errors.ts';
 import type { JournalReader } from './core/journal-reader.ts';
 import type { RunSignals } from './core/ports.ts';
 import { outcomeOf, type RunOutcome } from './core/run-outcome.ts';
@@ -37,7 +38,12 @@ export interface RunReadingJob {
 export type RunReadingAnswer =
   | { readonly type: 'outcome'; readonly outcome: RunOutcome | null }
   | { readonly type: 'view'; readonly html: string | null }
-  | { readonly type: 'failed'; readonly message: string };
+  | {
+      readonly type: 'failed';
+      /** Of an error of the store. */
+      readonly code: string | null;
+      readonly message: string;
+    };
 
 const PROGRAM = new URL('./run-reader.js', import.meta.url);
 /** As much as the process that made the plan may take; a plan of 200,000 changes takes two thirds of it. */
@@ -45,8 +51,6 @@ const HEAP_MIB = 560;
 const DEADLINE_MS = 60_000;
 /** Pages that wait for the one process. */
 const MOST_WAITING = 4;
-/** As `nice` counts. */
-const LESS_URGENT = 5;
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -65,8 +69,11 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
     return answer;
   }
 
-  function logFailure(runId: string, reason: string): void {
-    log.warn({ event: 'run_unread', runId, reason }, 'a large run could not be read');
+  /** A store that cannot be read is not about the run: throws StoreError. */
+  function logFailure(runId: string, answer: RunReadingAnswer): void {
+    const { code = null, message = 'no answer' } = answer.type === 'failed' ? answer : {};
+    if (code !== null) throw new StoreError(code, message);
+    log.warn({ event: 'run_unread', runId, reason: message }, 'a large run could not be read');
   }
 
   return {
@@ -79,7 +86,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
       }
       const answer = await readApart({ type: 'outcome', runId, pendingDigest }, signals.kill);
       if (answer.type === 'outcome') return answer.outcome;
-      logFailure(runId, answer.type === 'failed' ? answer.message : 'another answer');
+      logFailure(runId, answer);
       // How it ended is known all the same.
       return outcomeOf({ run: head.run, operations: [], warnings: [], plan: null }, pendingDigest, sha256);
     },
@@ -91,7 +98,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
       if (waiting >= MOST_WAITING) return { type: 'busy' };
       const answer = await readApart({ type: 'view', view }, signals.stop);
       if (answer.type === 'view') return pageOf(answer.html);
-      logFailure(head.run.id, answer.type === 'failed' ? answer.message : 'another answer');
+      logFailure(head.run.id, answer);
       return { type: 'failed', runId: head.run.id };
     },
   };
@@ -108,10 +115,15 @@ async function runProcess(job: RunReadingJob, signal: AbortSignal, program: URL)
     onMessage: (received) => (answer = received),
     heapMegabytes: HEAP_MIB,
     deadlineMs: DEADLINE_MS,
-    niceness: LESS_URGENT,
     signal,
   });
   child.send(job);
   const { reason, how } = await child.ended;
-  return answer ?? { type: 'failed', message: `its process ended without an answer: ${reason}, ${how}` };
+  return (
+    answer ?? {
+      type: 'failed',
+      code: null,
+      message: `its process ended without an answer: ${reason}, ${how}`,
+    }
+  );
 }

@@ -11,8 +11,6 @@ export interface ChildOptions<Received> {
   readonly deadlineMs?: number;
   /** Ends the process. */
   readonly signal?: AbortSignal;
-  /** As `nice` counts: the work of this process comes first where there are few processors. */
-  readonly niceness?: number;
   /** Empty by default: the environment is where the secrets are. */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -35,6 +33,9 @@ export interface Child<Sent> {
 const OUT_OF_MEMORY = /^(?:FATAL ERROR:|# Fatal) .*out of memory|Array buffer allocation failed/m;
 const MOST_OUTPUT = 65_536;
 
+/** As `nice` counts: enough to come after this process, too little to starve on a busy machine. */
+const LESS_URGENT = 5;
+
 const running = new Set<() => void>();
 process.once('exit', () => {
   for (const kill of running) kill();
@@ -42,7 +43,7 @@ process.once('exit', () => {
 
 /** Starts a process; none outlives this one. */
 export function startChild<Sent extends object, Received>(options: ChildOptions<Received>): Child<Sent> {
-  const { args, heapMegabytes, deadlineMs, signal, niceness, env = {} } = options;
+  const { args, heapMegabytes, deadlineMs, signal, env = {} } = options;
   const limits = heapMegabytes === undefined ? [] : [`--max-old-space-size=${heapMegabytes}`];
   const child = spawn(process.execPath, [...limits, ...args], {
     env,
@@ -71,7 +72,7 @@ export function startChild<Sent extends object, Received>(options: ChildOptions<
   running.add(kill);
   signal?.addEventListener('abort', kill);
   if (signal?.aborted === true) kill();
-  if (niceness !== undefined) giveWay(child.pid, niceness);
+  giveWay(child.pid);
 
   async function end(): Promise<ChildEnd> {
     const how = await Promise.race([failed, Promise.all([closed, disconnected]).then(([last]) => last)]);
@@ -92,9 +93,10 @@ export function startChild<Sent extends object, Received>(options: ChildOptions<
   };
 }
 
-function giveWay(pid: number | undefined, niceness: number): void {
+/** The work of this process comes first where there are few processors. */
+function giveWay(pid: number | undefined): void {
   try {
-    if (pid !== undefined) setPriority(pid, niceness);
+    if (pid !== undefined) setPriority(pid, LESS_URGENT);
   } catch {
     // It has ended already, or the system has no priorities.
   }

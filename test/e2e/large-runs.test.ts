@@ -68,6 +68,18 @@ test('of many pages of large runs at once some are put off', async () => {
   expect(outcomes.map(({ type }) => type)).toEqual(['page', 'page', 'page', 'page', 'busy', 'busy']);
 });
 
+test('a damaged plan of a large run is an error of the store', async () => {
+  const { id, store, runs } = await largeRun();
+  store.execute('update plan_bodies set body = substr(body, 1, length(body) / 2)');
+  store.execute(
+    'update runs set warnings = ?',
+    JSON.stringify([{ code: 'x', message: 'y'.repeat(3_000_000) }]),
+  );
+  const damaged = expect.objectContaining({ name: 'StoreError', code: 'store_corrupt' }) as Error;
+  await expect(runs.viewOf({ type: 'run', id, visitor })).rejects.toEqual(damaged);
+  await expect(runs.outcomeOf(id, null)).rejects.toEqual(damaged);
+});
+
 test('a large run that cannot be read is logged, is no page, and its end is known all the same', async () => {
   const { id, detail, log, runs } = await largeRun(new URL('../support/ends-at-once.mjs', import.meta.url));
   expect(await runs.viewOf({ type: 'run', id, visitor })).toEqual({ type: 'failed', runId: id });

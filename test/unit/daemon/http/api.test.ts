@@ -1,5 +1,5 @@
 // The JSON API: what it reads, what it is told, and what it answers to what is wrong.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { MIXED } from '../../report/samples.ts';
 import { BEARER, JSON_BODY, makeAccount, PENDING, RUN_ID, start } from './stage.ts';
@@ -16,6 +16,35 @@ describe('a run in pieces', () => {
     expect(headers.get('content-type')).toBe('application/json');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('is put off while four others are being sent', async () => {
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    let started = 0;
+    const json = {
+      async *[Symbol.asyncIterator]() {
+        started += 1;
+        yield '{';
+        await finished;
+        yield '}';
+      },
+    };
+    const { get, raw } = await start({}, { json });
+    const path = `/api/v1/runs/${RUN_ID}`;
+    const { authorization } = BEARER;
+    const others = Array.from({ length: 4 }, () =>
+      raw(
+        `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\nconnection: close\r\n\r\n`,
+        true,
+      ),
+    );
+    await vi.waitFor(() => expect(started).toBe(4));
+    const { status, headers } = await get(path, BEARER);
+    expect([status, headers.get('retry-after')]).toEqual([503, '10']);
+    finish();
+    for (const text of await Promise.all(others)) expect(text).toContain('HTTP/1.1 200 OK');
+    expect((await get(path, BEARER)).text).toBe('{}');
   });
 
   it('is broken off and logged when a piece cannot be read', async () => {
