@@ -11,6 +11,18 @@ const RANGE = 5000;
 /** Long enough for another process or thread that waits for its turn to write. */
 export const PAUSE_MS = 25;
 
+/** Deletes the operations of the large ones of these runs before the runs, with which they would be deleted at once. */
+export async function deleteLargeOperations(db: Database, runs: readonly string[]): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct run_id as id from operations
+    where run_id in (${sql.join(runs)}) and seq = ${ROWS_AT_A_TIME + 1}`.execute(db);
+  for (const { id } of rows) {
+    await inRanges(db, id, async (range) => {
+      await sql`delete from operations where run_id = ${id} and ${range}`.execute(db);
+    });
+  }
+}
+
 /** Works on a run's operations in pieces, each given as a condition on their `seq`; others work in between. */
 export async function inRanges(
   db: Database,
