@@ -1,5 +1,4 @@
 // Large accounts, each in a process of its own with a bound of its memory: a run that breaks it fails alone, by name.
-import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { AccountRequest } from './app/request.ts';
@@ -10,6 +9,7 @@ import type { CommitRelation, Journal, RunSignals } from './core/ports.ts';
 import type { Secret } from './core/secret.ts';
 import type { AccountSettings } from './core/settings.ts';
 import type { LargeRuns, PlanHeadline } from './daemon/large-runs.ts';
+import { type ChildEnd, startChild } from './platform/child-process.ts';
 import type { RequestObserver } from './service/requests.ts';
 import { countCalls } from './wire-host-calls.ts';
 import type { FromProcess, ProcessJob, RunEnd, ToProcess } from './wire-run-process.ts';
@@ -174,22 +174,14 @@ async function runProcess(
     options,
   }: { readonly onPlan: OnPlan; readonly size: ProcessSize; readonly options: LargeRunsOptions },
 ): Promise<Outcome> {
-  const child = fork(PROGRAM, {
-    execArgv: [`--max-old-space-size=${size.megabytes}`],
-    serialization: 'advanced',
-    // What the engine prints of a lack of memory is no line of the log.
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-  const send = (message: ToProcess): void => {
-    if (child.connected) child.send(message, () => undefined);
-  };
-  const stop = (): void => send({ type: 'stop' });
-  const kill = (): void => send({ type: 'kill' });
   const observer = options.observer(settings.name);
-  const calls = countCalls((call) => options.atHost(settings.baseUrl, call), send);
+  const calls = countCalls(
+    (call) => options.atHost(settings.baseUrl, call),
+    (message: ToProcess) => child.send(message),
+  );
   let outcome: Outcome | null = null;
   let runId: string | null = null;
-  child.on('message', (message: FromProcess) => {
+  const receive = (message: FromProcess): void => {
     switch (message.type) {
       case 'began':
         return void ({ runId } = message);
@@ -204,7 +196,7 @@ async function runProcess(
       case 'returned':
         return calls.returned(message.id);
       case 'compare':
-        return void answer(message, options, send);
+        return void answer(message, options, child.send);
       case 'failed': {
         const { code, message: text } = message;
         outcome = { type: 'failed', error: code === null ? new Error(text) : new StoreError(code, text) };
@@ -218,30 +210,29 @@ async function runProcess(
       default:
         message satisfies never;
     }
+  };
+  const child = startChild<ToProcess, FromProcess>({
+    args: [PROGRAM],
+    onMessage: receive,
+    heapMegabytes: size.megabytes,
+    // It needs the proxy and the certificates of this machine.
+    env: process.env,
   });
+  const stop = (): void => child.send({ type: 'stop' });
+  const kill = (): void => child.send({ type: 'kill' });
   try {
-    const exited = endOf(child);
-    send({ type: 'job', job });
+    child.send({ type: 'job', job });
     signals.stop.addEventListener('abort', stop);
     signals.kill.addEventListener('abort', kill);
     if (signals.stop.aborted) stop();
     if (signals.kill.aborted) kill();
-    const end = await exited;
+    const end = await child.ended;
     return outcome ?? { type: 'died', runId, failure: failureOf(end, size) };
   } finally {
     signals.stop.removeEventListener('abort', stop);
     signals.kill.removeEventListener('abort', kill);
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     calls.end();
   }
-}
-
-/** How a process ended: by a signal, with a status, or because it could not be started. */
-function endOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ?? `status ${String(code)}`));
-    child.once('error', ({ message }) => resolve(message));
-  });
 }
 
 async function answer(
@@ -252,19 +243,20 @@ async function answer(
   send({ type: 'relation', id, relation: await compareCommits(a, b).catch((): CommitRelation => 'unknown') });
 }
 
-/** How the engine ends a process that has no memory left, and how the kernel does. */
-const OUT_OF_MEMORY = new Set(['SIGABRT', 'SIGKILL', 'status 134']);
-
-function failureOf(end: string, { megabytes }: ProcessSize): RunFailure {
-  if (!OUT_OF_MEMORY.has(end)) {
+function failureOf({ reason, how }: ChildEnd, { megabytes }: ProcessSize): RunFailure {
+  const isKilled = reason === 'killed' && how === 'SIGKILL';
+  if (reason !== 'out_of_memory' && !isKilled) {
     return {
       code: 'process_failed',
-      message: `the process that ran this account ended without a result (${end})`,
+      message: `the process that ran this account ended without a result (${how})`,
     };
   }
+  const why = isKilled
+    ? 'was killed (SIGKILL), most likely because the machine has no memory left'
+    : `was ended (${how}), because its lists take more than ${megabytes} MB of memory`;
   return {
     code: 'account_too_large',
-    message: `the process that ran this account was ended (${end}), most likely because its lists take more than ${megabytes} MB of memory. Lower api.maxEntries and api.maxResponseBytes to refuse them earlier, or plan this account with \`rolecall plan\` on a machine with more memory`,
+    message: `the process that ran this account ${why}. Lower api.maxEntries and api.maxResponseBytes to refuse such lists earlier, or plan this account with \`rolecall plan\` on a machine with more memory`,
   };
 }
 

@@ -14,6 +14,7 @@ import type { RequestObserver } from './service/requests.ts';
 import { createWatch } from './daemon/watch.ts';
 import { createLargeRuns } from './wire-large-runs.ts';
 import { planPosted } from './wire-preview.ts';
+import { createStoredRuns } from './wire-stored-runs.ts';
 import type { OpenSession } from './wire-session.ts';
 import { openSession } from './wire-session.ts';
 import { realPathOf } from './config/regular-file.ts';
@@ -77,6 +78,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     journal,
     atHost: (baseUrl, call) => session.atHost(baseUrl, call),
   });
+  const storedRuns = createStoredRuns({ reader: session.reader, storeFile: service.store, signals, log });
   const notifier = createNotifier({
     targets: service.notify,
     version,
@@ -117,7 +119,8 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
       notifier.update(now.notify);
       follow();
     },
-    onRunEnded: (detail, context) => notifier.runEnded(detail, context),
+    ...storedRuns,
+    onRunEnded: (outcome, mode) => notifier.runEnded(outcome, mode),
     planPosted: (body) =>
       planPosted(body, {
         deps: { ...session.applying, claimant: (claim) => session.reader.claimant(claim) },

@@ -6,6 +6,7 @@ import { filesFromMemory } from './config/files-in-memory.ts';
 import type { LoadedConfiguration } from './config/load-configuration.ts';
 import { loadConfiguration } from './config/load-configuration.ts';
 import { readPosted } from './daemon/http/posted-configuration.ts';
+import { serveParent } from './platform/child-process.ts';
 import type { FromReader, ToReader } from './wire-posted.ts';
 import { POSTED_ROOT } from './wire-posted.ts';
 
@@ -13,10 +14,6 @@ import { POSTED_ROOT } from './wire-posted.ts';
 const MOST_NAMES = 300_000;
 
 let loaded: LoadedConfiguration | undefined;
-
-function answer(message: FromReader): void {
-  process.send?.(message);
-}
 
 async function load(body: Uint8Array): Promise<FromReader> {
   const posted = readPosted(body);
@@ -46,11 +43,7 @@ function accountNamed(name: string): FromReader {
   return { type: 'account', failure: describeFailure(new ConfigError(errors)) };
 }
 
-process.on('message', (message) => {
-  // What the daemon sends has this shape.
-  const question = message as ToReader;
-  if (question.type === 'account') answer(accountNamed(question.name));
+const answer = serveParent<ToReader, FromReader>((question) => {
+  if (question.type === 'account') void answer(accountNamed(question.name));
   else void load(question.body).then(answer);
 });
-// The daemon is gone.
-process.on('disconnect', () => process.exit());

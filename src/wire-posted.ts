@@ -1,11 +1,10 @@
 // Posted files, read by a process of their own: what it is asked, and when it is killed.
-import { type ChildProcess, fork } from 'node:child_process';
-import { setPriority } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from './core/errors.ts';
 import type { AccountSettings } from './core/settings.ts';
 import type { PostedConfiguration } from './daemon/panel.ts';
+import { type ChildEnd, startChild } from './platform/child-process.ts';
 
 /** Where posted files seem to stand, with room for `..`; there is no such folder, and nothing is looked up in it. */
 export const POSTED_ROOT = path.resolve('/posted/a/b/c/d/e/f/g/h');
@@ -13,9 +12,6 @@ export const POSTED_ROOT = path.resolve('/posted/a/b/c/d/e/f/g/h');
 const LONGEST_LOAD_MS = 20_000;
 /** What one process may take; two of them and the daemon fit into the memory of the shipped unit. */
 const HEAP_MIB = 192;
-
-/** As `nice` counts: enough to come after the daemon, too little to starve on a busy machine. */
-const LESS_URGENT = 5;
 
 export type ToReader =
   { readonly type: 'load'; readonly body: Uint8Array } | { readonly type: 'account'; readonly name: string };
@@ -99,54 +95,39 @@ interface Reader {
 }
 
 function startReader(program: URL): Reader {
-  const child = fork(fileURLToPath(program), {
-    // It needs nothing of the environment, where the secrets are.
-    env: {},
-    execArgv: [`--max-old-space-size=${HEAP_MIB}`],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  let receive: (answer: FromReader) => void = () => undefined;
+  const child = startChild<ToReader, FromReader>({
+    args: [fileURLToPath(program)],
+    onMessage: (answer) => receive(answer),
+    heapMegabytes: HEAP_MIB,
   });
-  giveWay(child);
   let reason: Error | undefined;
-  const ended = new Promise<never>((_resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', () => reject(reason ?? tooMuch('more memory than one plan may take')));
+  const ended = child.ended.then((end): never => {
+    throw reason ?? failureOf(end);
   });
   ended.catch(() => undefined);
-  const killWithDaemon = (): void => void child.kill('SIGKILL');
-  process.once('exit', killWithDaemon);
-  child.once('exit', () => process.off('exit', killWithDaemon));
   let last: Promise<unknown> = Promise.resolve();
   return {
     ask(question) {
-      const answer = last.then(async () => await Promise.race([askOne(child, question), ended]));
+      const answer = last.then(async () => {
+        const answered = new Promise<FromReader>((resolve) => (receive = resolve));
+        child.send(question);
+        return await Promise.race([answered, ended]);
+      });
       last = answer.catch(() => undefined);
       return answer;
     },
     kill(why) {
       reason = why;
-      child.kill('SIGKILL');
+      child.stop();
     },
   };
 }
 
-/** The daemon's own answers come first where there are few processors. */
-function giveWay({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) setPriority(pid, LESS_URGENT);
-  } catch {
-    // It has ended already, or the system has no priorities.
-  }
-}
-
-function askOne(child: ChildProcess, question: ToReader): Promise<FromReader> {
-  return new Promise((resolve, reject) => {
-    // What our own reader sends has this shape.
-    child.once('message', (answer) => resolve(answer as FromReader));
-    child.send(question, (error) => {
-      if (error !== null) reject(error);
-    });
-  });
+/** Only a real lack of memory is reported as one. */
+function failureOf({ reason, how }: ChildEnd): Error {
+  if (reason === 'out_of_memory') return tooMuch('more memory than one plan may take');
+  return new Error(`the process that read the posted files ended without an answer (${how})`);
 }
 
 function tooMuch(what: string): UsageError {

@@ -1,6 +1,5 @@
 // The process that runs one large account: its own store and connections, and the use case that the daemon would have run.
 import { createHash } from 'node:crypto';
-import { setPriority } from 'node:os';
 import { preview } from './app/preview.ts';
 import { dryRun, reconcile } from './app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from './app/request.ts';
@@ -13,6 +12,7 @@ import type { CommitRelation } from './core/ports.ts';
 import { Secret } from './core/secret.ts';
 import type { PlanHeadline } from './daemon/large-runs.ts';
 import { readAuthorities } from './config/authorities.ts';
+import { serveParent } from './platform/child-process.ts';
 import { createConnections } from './service/connections.ts';
 import type { HostQueue } from './service/pacing.ts';
 import type { RequestObserver } from './service/requests.ts';
@@ -55,28 +55,21 @@ export type FromProcess =
   | { readonly type: 'too_large' }
   | { readonly type: 'failed'; readonly code: string | null; readonly message: string };
 
-/** Resolves when the daemon's side has the message. */
-function notify(message: FromProcess): Promise<void> {
-  return new Promise((resolve) => {
-    if (process.send === undefined || !process.connected) return resolve();
-    process.send(message, undefined, undefined, () => resolve());
-  });
-}
-
 const stop = new AbortController();
 const kill = new AbortController();
 const grants = new Map<number, () => void>();
 const relations = new Map<number, (relation: CommitRelation) => void>();
+let begin: (job: ProcessJob) => void = () => undefined;
+const begun = new Promise<ProcessJob>((resolve) => (begin = resolve));
 // One listener from the beginning: a stop may come right behind the job.
-const job = await new Promise<ProcessJob>((resolve) => {
-  process.on('message', (message: ToProcess) => {
-    if (message.type === 'job') resolve(message.job);
-    else if (message.type === 'stop') stop.abort();
-    else if (message.type === 'kill') kill.abort();
-    else if (message.type === 'granted') grants.get(message.id)?.();
-    else if (message.type === 'relation') relations.get(message.id)?.(message.relation);
-  });
+const notify = serveParent<ToProcess, FromProcess>((message) => {
+  if (message.type === 'job') begin(message.job);
+  else if (message.type === 'stop') stop.abort();
+  else if (message.type === 'kill') kill.abort();
+  else if (message.type === 'granted') grants.get(message.id)?.();
+  else if (message.type === 'relation') relations.get(message.id)?.(message.relation);
 });
+const job = await begun;
 const { version, storeFile, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
 
 /** Asks the daemon, which knows where the configuration's commits are. */
@@ -106,13 +99,6 @@ const sharedHost: HostQueue = {
     }
   },
 };
-
-// Requests of people come before the work of this process.
-setPriority(10);
-// The daemon decides when it ends, also where a signal is sent to all processes of a group.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-// Without the daemon nobody renews what it knows: the next run settles what was in flight.
-process.once('disconnect', () => process.exit());
 
 const request: AccountRequest = { ...sent, signals: { stop: stop.signal, kill: kill.signal } };
 

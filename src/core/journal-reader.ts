@@ -23,8 +23,14 @@ export interface JournalReader {
   }): Promise<readonly RunRecord[]>;
   /** The runs whose id begins so, newest first, at most so many. */
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
-  /** A run by its id or by an unambiguous beginning of it. */
+  /** A run by its id or by an unambiguous beginning of it, read in one step, which takes seconds when it is large. */
   run(id: string): Promise<RunDetail | null>;
+  /** The same run without its lists, and whether those are large. */
+  runHead(id: string): Promise<RunHead | null>;
+  /** The same run's warnings and plan as JSON texts, to be passed on without being parsed. */
+  runTexts(id: string): Promise<RunTexts | null>;
+  /** A piece of the operations of the run with this complete id: those behind `seq`; empty when there are no more. */
+  operationsAfter(runId: string, seq: number): Promise<readonly OperationRecord[]>;
   /** Every account that ever ran or was paused; one when a name is given. */
   accounts(name?: string): Promise<readonly AccountRecord[]>;
   /** Approvals that no run has used yet, of accounts that are not paused. */
@@ -33,6 +39,18 @@ export interface JournalReader {
   claimant(claim: IdentityClaim): Promise<string | null>;
   /** How many entries of each kind the last lists of a run showed. */
   entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;
+}
+
+/** Reading a large run in one step would keep the process from everything else. */
+export interface RunHead {
+  readonly run: RunRecord;
+  readonly isLarge: boolean;
+}
+
+export interface RunTexts {
+  readonly warnings: string;
+  /** Piece by piece; null when the run never came to a plan. */
+  readonly plan: AsyncIterable<Uint8Array> | null;
 }
 
 export interface RunDetail {

@@ -24,7 +24,6 @@ export interface Told extends Standing {
 export interface RunNews {
   readonly standing: Standing | null;
   readonly applied: boolean;
-  readonly startedAtMs: number;
 }
 
 export type Listener = Pick<NotifySettings, 'events' | 'remindEveryMs'>;
@@ -55,7 +54,6 @@ export function awaitedDigest({ run }: RunDetail, pendingDigest: string | null):
 export function newsOf(
   detail: RunDetail,
   pendingDigest: string | null,
-  startedAtMs: number,
   sha256: (text: string) => string,
 ): RunNews {
   const { status, created, deleted } = detail.run;
@@ -63,7 +61,6 @@ export function newsOf(
   return {
     standing: standing && { ...standing, fingerprint: sha256(standing.fingerprint) },
     applied: status !== 'running' && created + deleted > 0,
-    startedAtMs,
   };
 }
 
@@ -148,8 +145,12 @@ export function waitingChanges({ plan, operations }: RunDetail): WaitingChange[]
  * the types that it lists, but what it does not hear is followed all the same. A run that began before the one that
  * is known changes no state.
  */
-export function judgeNews(news: RunNews, told: Told | null, listener: Listener, nowMs: number): Judgement {
-  const { standing, applied, startedAtMs } = news;
+export function judgeNews(
+  { standing, applied, startedAtMs }: RunNews & { readonly startedAtMs: number },
+  told: Told | null,
+  listener: Listener,
+  nowMs: number,
+): Judgement {
   const hears = (type: NoticeType): boolean => listener.events.includes(type);
   const due: DueNotice[] = [];
   const add = (type: NoticeType, reminder = false): void => {

@@ -7,14 +7,18 @@ import { describeFailure } from '../app/run-result.ts';
 import { KINDS } from '../core/catalog.ts';
 import { ConfigError, LargeAccount, SecretError, ServiceError } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
-import type { JournalReader, RunDetail } from '../core/journal-reader.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
+import type { RunOutcome } from '../core/run-outcome.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
 import type { AccountBook, ConfigurationReader, Reading } from './account-book.ts';
 import type { LargeRuns, PlanHeadline } from './large-runs.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+
+/** What a stored run came to; null when there is none. `pendingDigest` is that of the account's plan that waits. */
+export type ReadOutcome = (runId: string, pendingDigest: string | null) => Promise<RunOutcome | null>;
 
 export interface AccountRunOptions {
   readonly book: AccountBook;
@@ -24,7 +28,8 @@ export interface AccountRunOptions {
   readonly deps: ApplyDeps;
   /** Those that the connections were opened with. */
   readonly api: ApiSettings;
-  readonly reader: JournalReader;
+  readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts'>;
+  readonly outcomeOf: ReadOutcome;
   readonly signals: RunSignals;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -33,10 +38,7 @@ export interface AccountRunOptions {
   /** Requests one more run of an account that runs now. */
   readonly runLater: (account: string, trigger: Trigger) => void;
   /** Tells others of the end of a run; never rejects. */
-  readonly onRunEnded: (
-    detail: RunDetail,
-    context: { readonly pendingDigest: string | null; readonly mode: RunMode },
-  ) => Promise<void>;
+  readonly onRunEnded: (outcome: RunOutcome, mode: RunMode) => Promise<void>;
   /** The tick that a scheduled run is for. */
   readonly tickOf: (account: string) => number | null;
   /** Told why runs cannot be journaled, and null when they can again. */
@@ -203,31 +205,27 @@ export function createAccountRun(
   }
 
   async function tell(account: string, runId: string, seconds: number): Promise<void> {
-    const detail = await options.reader.run(runId);
-    if (detail === null) return;
     const { state } = (await options.reader.accounts(account))[0] ?? {};
-    metrics.run(detail, await options.reader.entryCounts(runId), seconds);
-    metrics.account(account, { paused: state?.paused ?? false, pending: state?.pending?.digest ?? null });
+    const pendingDigest = state?.pending?.digest ?? null;
+    const outcome = await options.outcomeOf(runId, pendingDigest);
+    if (outcome === null) return;
+    metrics.run(outcome, await options.reader.entryCounts(runId), seconds);
+    metrics.account(account, { paused: state?.paused ?? false, pending: pendingDigest });
     // Its file may have gone while it ran.
     if (book.account(account) === undefined) metrics.forget(account);
     options.onFailures(account, state?.consecutiveFailures ?? 0);
-    logEnd(detail, seconds);
-    await options.onRunEnded(detail, {
-      pendingDigest: state?.pending?.digest ?? null,
-      mode: book.account(account)?.settings?.mode ?? detail.run.mode,
-    });
+    logEnd(outcome, seconds);
+    await options.onRunEnded(outcome, book.account(account)?.settings?.mode ?? outcome.run.mode);
   }
 
-  function logEnd({ run, operations, warnings }: RunDetail, seconds: number): void {
+  function logEnd({ run, failures, lapsed }: RunOutcome, seconds: number): void {
     const { id, account, trigger, mode, status } = run;
-    for (const operation of operations
-      .filter((each) => ['failed', 'unknown'].includes(each.status))
-      .slice(0, 5)) {
+    for (const operation of failures) {
       const { kind, action, name, httpStatus, reason } = operation;
       const data = { account, runId: id, kind, action, name, status: operation.status, httpStatus, reason };
       log.warn({ event: 'operation_failed', ...data }, 'an operation failed');
     }
-    for (const { code, message } of warnings.filter((each) => each.code === 'approval_lapsed')) {
+    for (const { code, message } of lapsed) {
       log.warn({ event: code, account, runId: id, detail: message }, 'the approval has lapsed');
     }
     const { created, deleted, held, kept, failed, requests, configCommit } = run;

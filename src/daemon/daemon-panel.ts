@@ -5,6 +5,7 @@ import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AccountBook, BookedAccount, ConfigurationReader } from './account-book.ts';
 import type { AccountView, Panel } from './panel.ts';
+import { runJson } from './run-json.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -19,6 +20,7 @@ export interface DaemonPanelOptions {
   readonly desk: OperatorDesk;
   readonly isStopping: () => boolean;
   readonly onOperator: (account: string) => void;
+  readonly viewOf: Panel['view'];
   readonly planPosted: Panel['plan'];
   readonly undelivered: () => Promise<number>;
   /** Why runs cannot be journaled; null while they can. */
@@ -91,7 +93,8 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       return view(account, record);
     },
     runs: (filter) => reader.runs(filter),
-    run: (id) => reader.run(id),
+    view: (view) => options.viewOf(view),
+    runJson: (id) => runJson(id, reader),
     sync(account) {
       if (options.isStopping()) return 'stopping';
       if (book.account(account) === undefined) return 'unknown';

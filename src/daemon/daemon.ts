@@ -2,9 +2,9 @@
 import type { ApplyDeps } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import type { OperatorDesk } from '../core/operator.ts';
-import type { Operation } from '../core/plan.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
+import type { RunOutcome } from '../core/run-outcome.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { ConfigurationReader } from './account-book.ts';
 import { createAccountBook } from './account-book.ts';
@@ -16,7 +16,6 @@ import { createDaemonPanel } from './daemon-panel.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { LargeRuns } from './large-runs.ts';
-import { leftOver } from './left-over.ts';
 import type { AccountView, Panel } from './panel.ts';
 import { createRunQueue } from './run-queue.ts';
 import { createScheduler } from './scheduler.ts';
@@ -31,6 +30,7 @@ export interface DaemonOptions {
   readonly deps: ApplyDeps;
   readonly large?: LargeRuns | undefined;
   readonly reader: JournalReader;
+  readonly outcomeOf: AccountRunOptions['outcomeOf'];
   readonly desk: OperatorDesk;
   readonly signals: RunSignals;
   /** Told of the service's settings when they may have changed, and of the accounts that are configured. */
@@ -41,6 +41,7 @@ export interface DaemonOptions {
   ) => void;
   /** Tells others of the end of a run; never rejects. */
   readonly onRunEnded: AccountRunOptions['onRunEnded'];
+  readonly viewOf: Panel['view'];
   readonly planPosted: Panel['plan'];
   readonly undelivered: () => Promise<number>;
 }
@@ -63,9 +64,10 @@ const STUCK_MS = 15_000;
 
 type Drift = NonNullable<AccountView['drift']>;
 
-function countActions(operations: readonly Operation[]): Drift {
-  const creates = operations.filter(({ action }) => action === 'create').length;
-  return { create: creates, delete: operations.length - creates };
+function driftOf({ drift }: NonNullable<RunOutcome['plan']>): Drift {
+  const total = (wanted: 'create' | 'delete'): number =>
+    drift.reduce((sum, { action, count }) => sum + (action === wanted ? count : 0), 0);
+  return { create: total('create'), delete: total('delete') };
 }
 
 /** Makes a daemon that has read its configuration and does nothing yet. */
@@ -91,10 +93,9 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
       runLater: (account, trigger) => void queue.requestOneMore(account, trigger),
       tickOf: (account) => scheduler.lastTickMs(account),
       onFailures: (account, failures) => scheduler.ended(account, failures),
-      async onRunEnded(detail, context) {
-        const left = leftOver(detail);
-        if (left !== null) drifts.set(detail.run.account, countActions(left));
-        await options.onRunEnded(detail, context);
+      async onRunEnded(outcome, mode) {
+        if (outcome.plan !== null) drifts.set(outcome.run.account, driftOf(outcome.plan));
+        await options.onRunEnded(outcome, mode);
       },
     }),
     laneOf,

@@ -2,14 +2,13 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Kind } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
-import type { RunDetail } from '../core/journal-reader.ts';
-import { leftOver } from './left-over.ts';
+import type { RunOutcome } from '../core/run-outcome.ts';
 
 export interface Metrics {
   /** What a run found: the gauges alone, as after a restart. */
-  found(detail: RunDetail, entryCounts: ReadonlyMap<Kind, number>): void;
+  found(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void;
   /** Everything that a finished run says. */
-  run(detail: RunDetail, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
+  run(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
   /** A run that could not even be journaled. */
   runFailed(account: string): void;
   request(account: string, event: { method: string; status: number | 'error'; durationMs: number }): void;
@@ -165,44 +164,41 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     duration.remove({ account });
   }
 
-  function showFound(detail: RunDetail, entryCounts: ReadonlyMap<Kind, number>): void {
-    const { plan, run } = detail;
+  function showFound({ run, plan }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
     const { account } = run;
-    const left = leftOver(detail);
-    if (plan === null || left === null) return;
+    if (plan === null) return;
     forgetGauges(account);
     const forget: (() => void)[] = [];
     for (const kind of KINDS) {
       entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
       for (const action of ['create', 'delete'] as const) {
-        const count = left.filter((each) => each.kind === kind && each.action === action).length;
-        drift.set({ account, kind, action }, count);
+        const found = plan.drift.find((each) => each.kind === kind && each.action === action);
+        drift.set({ account, kind, action }, found?.count ?? 0);
         forget.push(() => drift.remove({ account, kind, action }));
       }
-      for (const rule of new Set(plan.held.flatMap((each) => each.rules))) {
-        const count = plan.held.filter((each) => each.kind === kind && each.rules.includes(rule)).length;
-        if (count === 0) continue;
-        held.set({ account, kind, rule }, count);
-        forget.push(() => held.remove({ account, kind, rule }));
-      }
+    }
+    for (const { kind, rule, count } of plan.held) {
+      held.set({ account, kind, rule }, count);
+      forget.push(() => held.remove({ account, kind, rule }));
     }
     forgets.set(account, forget);
   }
 
   return {
     found: showFound,
-    run(detail, entryCounts, durationSeconds) {
-      const { run, operations: rows } = detail;
+    run(outcome, entryCounts, durationSeconds) {
+      const { run } = outcome;
       const { account, status } = run;
       runs.inc({ account, status });
       duration.observe({ account }, durationSeconds);
       if (status === 'converged' || status === 'held' || status === 'planned') {
         success.set({ account }, Date.parse(run.finishedAt ?? run.startedAt) / 1000);
       }
-      for (const { kind, action, status: result } of rows) {
-        if (result !== 'held' && result !== 'pending') operations.inc({ account, kind, action, result });
+      for (const { kind, action, status: result, count } of outcome.operations) {
+        if (result !== 'held' && result !== 'pending')
+          operations.inc({ account, kind, action, result }, count);
       }
-      showFound(detail, entryCounts);
+      showFound(outcome, entryCounts);
     },
     runFailed: (account) => runs.inc({ account, status: 'failed' }),
     request(account, { method, status, durationMs }) {

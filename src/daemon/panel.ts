@@ -2,8 +2,10 @@
 import type { ApproveOutcome } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { PlanResult } from '../core/plan.ts';
-import type { JournalReader, RunDetail } from '../core/journal-reader.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
+import type { ActionOutcome } from './http/actions.ts';
+import type { Visitor } from './http/context.ts';
 
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
 export interface AccountView {
@@ -60,6 +62,25 @@ export interface PostedConfiguration {
 /** `problem`: the body is no posted configuration. */
 export type PostedOutcome = { readonly plans: readonly PlanResult[] } | { readonly problem: string };
 
+/** A page that shows the plan or the operations of a run. */
+export type RunView =
+  | { readonly type: 'run'; readonly id: string; readonly visitor: Visitor | undefined }
+  | {
+      readonly type: 'account';
+      readonly account: AccountView;
+      /** The last ones. */
+      readonly runs: readonly RunRecord[];
+      /** What came of the button that led here. */
+      readonly said: ActionOutcome['type'] | null;
+      readonly visitor: Visitor | undefined;
+    };
+
+/** `busy`: too many pages of large runs are being made. `failed`: the run is too large for that. */
+export type RunViewOutcome =
+  | { readonly type: 'page'; readonly html: string }
+  | { readonly type: 'unknown' | 'busy' }
+  | { readonly type: 'failed'; readonly runId: string };
+
 export interface Panel {
   overview(): Promise<DaemonView>;
   /** All configured accounts, by name. */
@@ -67,7 +88,10 @@ export interface Panel {
   account(name: string): Promise<AccountView | null>;
   /** Newest first. */
   readonly runs: JournalReader['runs'];
-  run(id: string): Promise<RunDetail | null>;
+  /** The page of a run or of an account. */
+  view(view: RunView): Promise<RunViewOutcome>;
+  /** A run as JSON, complete, as a text or, of a large run, in pieces; null when there is no such run. */
+  runJson(id: string): Promise<string | AsyncIterable<string | Uint8Array> | null>;
   /** Runs the account as soon as there is room; while it runs, exactly one more run follows. */
   sync(account: string): 'queued' | 'unknown' | 'stopping';
   approve(account: string, digest: string | null): Promise<ApproveOutcome | { readonly type: 'unknown' }>;

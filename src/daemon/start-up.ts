@@ -3,6 +3,7 @@ import { formatConfigIssue } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { AccountBook, BookedAccount } from './account-book.ts';
+import type { ReadOutcome } from './account-run.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -13,7 +14,8 @@ const MOST_TOLD = 20;
 export interface StartUpOptions {
   readonly book: AccountBook;
   readonly scheduler: Scheduler;
-  readonly reader: JournalReader;
+  readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts'>;
+  readonly outcomeOf: ReadOutcome;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly request: (account: string, trigger: Trigger) => boolean;
@@ -48,13 +50,14 @@ export async function startUp(options: StartUpOptions): Promise<void> {
 
 /** The gauges say what the last runs found, until the next ones do. */
 async function showLastRuns(
-  { book, reader, metrics }: StartUpOptions,
+  { book, reader, outcomeOf, metrics }: StartUpOptions,
   records: ReadonlyMap<string, AccountRecord>,
 ): Promise<void> {
   for (const { name } of book.accounts()) {
-    const runId = records.get(name)?.lastRun?.id;
-    const detail = runId === undefined ? null : await reader.run(runId);
-    if (detail !== null) metrics.found(detail, await reader.entryCounts(detail.run.id));
+    const { lastRun, state } = records.get(name) ?? {};
+    if (lastRun === null || lastRun === undefined) continue;
+    const outcome = await outcomeOf(lastRun.id, state?.pending?.digest ?? null);
+    if (outcome !== null) metrics.found(outcome, await reader.entryCounts(lastRun.id));
   }
 }
 

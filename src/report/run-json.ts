@@ -49,7 +49,7 @@ export function runReportToJson({ run, operations, warnings, plan }: RunReport) 
   return { ...runToJson(run), operations: operations.map(operationToJson), warnings, plan };
 }
 
-function operationToJson(operation: OperationRecord) {
+export function operationToJson(operation: OperationRecord) {
   return {
     seq: operation.seq,
     kind: operation.kind,

@@ -96,7 +96,10 @@ function partialWords(run: RunRecord, operations: readonly OperationRecord[]): s
 type Steps = NonNullable<ReportDocument['next']>;
 
 /** The commands that lead on from here, the likeliest first. */
-export function nextSteps({ run, plan, warnings }: RunReport, detail: 'full' | 'brief'): Steps {
+export function nextSteps(
+  { run, plan, warnings }: Pick<RunReport, 'run' | 'plan' | 'warnings'>,
+  detail: 'full' | 'brief',
+): Steps {
   const { account } = run;
   // Whoever reads the full report has just run `show`.
   const look =

@@ -9,7 +9,8 @@ import { immediately } from './database.ts';
 import type { AccountsTable } from './tables.ts';
 import { claimantOf, claimToken } from './claims.ts';
 import { inherit } from './renamed-accounts.ts';
-import { readPlan, warningsOf } from './run-report.ts';
+import { readPlanHead } from './large-run.ts';
+import { warningsOf } from './run-report.ts';
 import { toIso, toMs } from './times.ts';
 
 export function accountsJournal(
@@ -68,7 +69,7 @@ export function accountsJournal(
         .executeTakeFirst();
       if (typeof row?.approved_digest !== 'string') return null;
       const isFirst = warningsOf(row).some(({ code }) => code === NO_HISTORY);
-      const plan = isFirst ? await readPlan(db, row.plan_body) : null;
+      const plan = isFirst ? await readPlanHead(db, row.plan_body) : null;
       return { digest: row.approved_digest, firstObserved: plan?.observedDigest ?? null };
     },
 

@@ -1,6 +1,6 @@
 // The bodies of snapshots and plans: canonical JSON, gzipped, addressed by its digest.
 import { createHash } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import type { Entry, Kind, ObservedCatalog, Resource } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 
@@ -39,6 +39,11 @@ export function pack(json: string): Uint8Array {
 
 export function unpack(body: Uint8Array): unknown {
   return JSON.parse(gunzipSync(body).toString('utf8'));
+}
+
+/** The beginning of a packed text, from the beginning of its bytes. */
+export function unpackHead(bytes: Uint8Array): string {
+  return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString('utf8');
 }
 
 type Raw = Readonly<Record<string, unknown>>;

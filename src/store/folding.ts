@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { RunMode, RunStatus } from '../core/journal.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
+import { deleteLargeOperations, inRanges, ROWS_AT_A_TIME } from './pieces.ts';
 import { inSteps, nextTurn, PAGE } from './steps.ts';
 import { toIso, toMs } from './times.ts';
 
@@ -61,7 +62,13 @@ export async function foldRuns(
 ): Promise<number> {
   const runs = await foldableRuns(db, account);
   const folds = foldsOf(runs, { ...options, keep: await keptRuns(db, account) });
-  return await inSteps(folds, (some) => immediately(db, (connection) => fold(connection, some)));
+  return await inSteps(folds, async (some) => {
+    await deleteLargeOperations(
+      db,
+      some.map(({ id }) => id),
+    );
+    return await immediately(db, (connection) => fold(connection, some));
+  });
 }
 
 /** Another process may have folded some of them since they were read; what is folded into a run that is gone stays. */
@@ -90,6 +97,8 @@ interface Row {
   readonly status: RunStatus;
   readonly mode: RunMode;
   readonly quiet: number;
+  /** Whether the run has more operations than the query has looked at. */
+  readonly large: number;
   readonly finding: string;
 }
 
@@ -102,7 +111,10 @@ async function foldableRuns(db: Database, account: string): Promise<FoldableRun[
       select id, started_at, status, mode,
         status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error is null
           and finished_at is not null
-          and not exists (select 1 from operations where run_id = runs.id and operations.status != 'held') as quiet,
+          and not exists (
+            select 1 from operations
+            where run_id = runs.id and seq <= ${ROWS_AT_A_TIME} and operations.status != 'held') as quiet,
+        exists (select 1 from operations where run_id = runs.id and seq > ${ROWS_AT_A_TIME}) as large,
         json_array(status, mode, remote_account_id, config_digest, config_commit, config_dirty, plan_digest, plan_body,
           held, kept, warnings,
           (select json_group_array(digest) from (
@@ -110,12 +122,25 @@ async function foldableRuns(db: Database, account: string): Promise<FoldableRun[
       from runs where account = ${account} and (started_at, id) > (${last.started_at}, ${last.id})
       order by started_at, id limit ${PAGE}`.execute(db);
     await nextTurn();
-    for (const { id, started_at, status, mode, quiet, finding } of rows)
-      runs.push({ id, startedAtMs: toMs(started_at), status, mode, isQuiet: quiet === 1, finding });
+    for (const { id, started_at, status, mode, quiet, large, finding } of rows) {
+      const isQuiet = quiet === 1 && (large === 0 || (await holdsAll(db, id)));
+      runs.push({ id, startedAtMs: toMs(started_at), status, mode, isQuiet, finding });
+    }
     const end = rows.at(-1);
     if (end === undefined || rows.length < PAGE) return runs;
     last = end;
   }
+}
+
+/** Whether all operations of a large run are held. */
+async function holdsAll(db: Database, runId: string): Promise<boolean> {
+  let others = 0;
+  await inRanges(db, runId, async (range) => {
+    const { rows } = await sql`
+      select 1 from operations where run_id = ${runId} and ${range} and status != 'held' limit 1`.execute(db);
+    others += rows.length;
+  });
+  return others === 0;
 }
 
 /** What other rows of the store refer to. */

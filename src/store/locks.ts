@@ -5,6 +5,7 @@ import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
 import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { HOST, isDead } from './holder.ts';
+import { inRanges } from './pieces.ts';
 import { recountRun } from './run-totals.ts';
 import type { Tables } from './tables.ts';
 import { toIso } from './times.ts';
@@ -103,14 +104,16 @@ export async function interruptBrokenRuns(
   );
   const now = toIso(nowMs);
   for (const { id } of broken) {
-    await sql`
-      update operations set
-        status = case status when 'sent' then 'unknown' else 'skipped' end,
-        finished_at = case status when 'sent' then ${now} end,
-        attempts = case status when 'sent' then max(attempts, 1) else attempts end,
-        reason = case status when 'sent' then 'the process ended before the answer was journaled'
-          else 'the process ended before it was tried' end
-      where run_id = ${id} and status in ('sent', 'pending')`.execute(connection);
+    await inRanges(connection, id, async (range) => {
+      await sql`
+        update operations set
+          status = case status when 'sent' then 'unknown' else 'skipped' end,
+          finished_at = case status when 'sent' then ${now} end,
+          attempts = case status when 'sent' then max(attempts, 1) else attempts end,
+          reason = case status when 'sent' then 'the process ended before the answer was journaled'
+            else 'the process ended before it was tried' end
+        where run_id = ${id} and ${range} and status in ('sent', 'pending')`.execute(connection);
+    });
     await sql`
       update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
         error = 'the process ended in the middle of the run'

@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import { pruneEntries } from './entry-retention.ts';
 import { foldRuns } from './folding.ts';
+import { deleteLargeOperations } from './pieces.ts';
 import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
 import { toIso } from './times.ts';
 
@@ -103,8 +104,12 @@ async function deleteRuns(db: Database, runs: readonly string[], before: string)
       and not exists (
         select 1 from operations
         where run_id = runs.id and operations.status in ('sent', 'unknown') and settled_by is null)`;
-  const { rows } = await sql`select 1 from runs where ${prunable} limit 1`.execute(db);
+  const { rows } = await sql<{ id: string }>`select id from runs where ${prunable}`.execute(db);
   if (rows.length === 0) return 0;
+  await deleteLargeOperations(
+    db,
+    rows.map(({ id }) => id),
+  );
   return await deleted(db, sql`delete from runs where ${prunable}`);
 }
 

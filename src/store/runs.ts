@@ -8,6 +8,7 @@ import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
 import { HOST } from './holder.ts';
 import { interruptBrokenRuns } from './locks.ts';
+import { inRanges } from './pieces.ts';
 import { recountRun } from './run-totals.ts';
 import { toIso } from './times.ts';
 
@@ -95,11 +96,13 @@ export function runsJournal(
       });
     },
 
-    endRun(runId: string, end: RunEnd) {
+    async endRun(runId: string, end: RunEnd) {
       const { counts } = end;
       const isQuiet = counts !== null && counts.created + counts.deleted + counts.failed === 0;
       const commit = isQuiet ? immediately : durably;
-      return commit(db, async (connection) => {
+      // Before the run, in transactions of their own: of a large run it takes a second.
+      await endOperations(db, runId, end.finishedAtMs);
+      return await commit(db, async (connection) => {
         const { numUpdatedRows } = await connection
           .updateTable('runs')
           .set({
@@ -117,7 +120,6 @@ export function runsJournal(
           // A run that another process declared interrupted stays so.
           .where('status', '=', 'running')
           .executeTakeFirst();
-        await endOperations(connection, runId, end.finishedAtMs);
         if (numUpdatedRows === 0n) return false;
         if (counts === null) await recountRun(connection, runId);
         if (end.pending !== undefined) await rememberPending(connection, runId, end);
@@ -175,12 +177,14 @@ async function rememberPending(
 }
 
 /** An ended run has no operation that is still under way: what was sent is unknown, what was not is skipped. */
-async function endOperations(connection: Database, runId: string, nowMs: number): Promise<void> {
-  await sql`
-    update operations set
-      status = case status when 'sent' then 'unknown' else 'skipped' end,
-      finished_at = ${toIso(nowMs)},
-      reason = case status when 'sent' then 'the run ended before its answer was journaled'
-        else 'the run ended before it was tried' end
-    where run_id = ${runId} and status in ('sent', 'pending')`.execute(connection);
+async function endOperations(db: Database, runId: string, nowMs: number): Promise<void> {
+  await inRanges(db, runId, async (range) => {
+    await sql`
+      update operations set
+        status = case status when 'sent' then 'unknown' else 'skipped' end,
+        finished_at = ${toIso(nowMs)},
+        reason = case status when 'sent' then 'the run ended before its answer was journaled'
+          else 'the run ended before it was tried' end
+      where run_id = ${runId} and ${range} and status in ('sent', 'pending')`.execute(db);
+  });
 }

@@ -93,6 +93,12 @@ test('reading posted files ends at its deadline, also within one file', async ()
   expect(performance.now() - startedMs).toBeLessThan(5000);
 });
 
+test('an end of the reader that is not a lack of memory is not reported as one', async () => {
+  const program = new URL('../support/ends-at-once.mjs', import.meta.url);
+  const reading = readPostedFiles(Buffer.from('{}'), { program });
+  await expect(reading).rejects.toThrow('ended without an answer (status 3)');
+});
+
 test('posted files are handed over one account at a time, and those with errors say which', async () => {
   const files = {
     'rolecall.yaml': `${SERVICE}regions: { eu: "https://eu.example.com" }\n`,

@@ -18,6 +18,7 @@ const standing: fc.Arbitrary<Standing | null> = fc.oneof(
 );
 
 interface Run extends RunNews {
+  readonly startedAtMs: number;
   readonly nowMs: number;
 }
 

@@ -30,6 +30,7 @@ await build({
     // A process of its own, started by its file's name.
     'wire-posted-reader': 'src/wire-posted-reader.ts',
     'run-process': 'src/wire-run-process.ts',
+    'run-reader': 'src/wire-run-reader.ts',
   },
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.

@@ -1,16 +1,23 @@
 // The reading half of the API: accounts, runs, and the daemon itself (contract, section 7).
 import type { Hono } from 'hono';
-import { runReportToJson, runToJson } from '../../report/run-json.ts';
-import type { Panel } from '../panel.ts';
+import { runToJson } from '../../report/run-json.ts';
+import type { AppOptions } from './app.ts';
 import { accountToJson, daemonToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { openapiDocument } from './openapi/document.ts';
-import { badRequest, NO_ACCOUNT, NO_RUN } from './refusals.ts';
+import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.ts';
 import { parseRunFilter } from './run-filter.ts';
+import { sendJsonPieces } from './send-pieces.ts';
+
+/** Large runs that are sent at once: each takes as much memory as its packed plan. */
+const MOST_SENDING = 4;
 
 /** Adds the paths that only read. */
-export function addApiReads(app: Hono<HttpEnv>, panel: Panel, nowMs: () => number): void {
+export function addApiReads(
+  app: Hono<HttpEnv>,
+  { panel, log, nowMs }: Pick<AppOptions, 'panel' | 'log' | 'nowMs'>,
+): void {
   app.get('/api/v1/openapi.json', (context) => context.json(openapiDocument()));
 
   app.get('/api/v1/status', async (context) => context.json(daemonToJson(await panel.overview())));
@@ -30,8 +37,13 @@ export function addApiReads(app: Hono<HttpEnv>, panel: Panel, nowMs: () => numbe
     return context.json({ runs: (await panel.runs(filter)).map(runToJson) });
   });
 
+  let sending = 0;
   app.get('/api/v1/runs/:id{[0-9a-f-]+}', async (context) => {
-    const run = await panel.run(context.req.param('id'));
-    return run === null ? apiFailure(context, NO_RUN) : context.json(runReportToJson(run));
+    const json = await panel.runJson(context.req.param('id'));
+    if (json === null) return apiFailure(context, NO_RUN);
+    if (typeof json === 'string') return context.body(json, 200, { 'content-type': 'application/json' });
+    if (sending >= MOST_SENDING) return apiFailure(context, TOO_MANY_LARGE_RUNS);
+    sending += 1;
+    return await sendJsonPieces(context, json, log).finally(() => (sending -= 1));
   });
 }

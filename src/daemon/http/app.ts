@@ -79,7 +79,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   );
   addProbes(app, options);
   app.get(STYLESHEET_PATH, (context) => context.body(STYLESHEET, 200, STYLESHEET_HEADERS));
-  addApiReads(app, panel, nowMs);
+  addApiReads(app, { panel, log, nowMs });
   addApiActions(app, { panel, log, limits });
   addPages(app, panel);
   addPageActions(app, { panel, log, limits });

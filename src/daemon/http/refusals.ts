@@ -79,6 +79,13 @@ export const TOO_MANY_PLANS: Failure = {
   headers: { 'retry-after': '10', connection: 'close' },
 };
 
+export const TOO_MANY_LARGE_RUNS: Failure = {
+  status: 503,
+  code: 'busy',
+  message: 'Too many large runs are being read; try again in 10 s.',
+  headers: { 'retry-after': '10' },
+};
+
 export const INTERNAL: Failure = {
   status: 500,
   code: 'internal',
@@ -87,6 +94,12 @@ export const INTERNAL: Failure = {
 
 /** A store that cannot be read; its own words say the mend. */
 export function storeFailed({ message }: StoreError): Failure {
+  return { ...INTERNAL, message };
+}
+
+/** For a page of a run that is too large to be made. */
+export function runNotShown(runId: string): Failure {
+  const message = `The run is too large to be shown as a page; read /api/v1/runs/${runId}, or run \`rolecall show ${runId}\`.`;
   return { ...INTERNAL, message };
 }
 

@@ -1,5 +1,5 @@
 // The headers that every answer carries, whatever it is an answer to.
-import type { HttpMiddleware } from './context.ts';
+import type { HttpContext, HttpMiddleware } from './context.ts';
 import { isHttps } from './request-site.ts';
 
 /** Pages hold text, our own stylesheet, and forms that post to ourselves. There is no script, frame, image or font. */
@@ -23,12 +23,21 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 const NO_STORE = 'no-store';
 const HSTS = 'max-age=31536000';
 
-/** Adds them behind every handler, errors included. What does not say how it may be kept is kept by nobody. */
+/** What does not say how it may be kept is kept by nobody. */
+export function headersOf(context: HttpContext): Readonly<Record<string, string>> {
+  return {
+    'cache-control': NO_STORE,
+    ...SECURITY_HEADERS,
+    // Over plain http it would mean nothing, and must not be sent.
+    ...(isHttps(context) ? { 'strict-transport-security': HSTS } : {}),
+  };
+}
+
+/** Adds them behind every handler, errors included. */
 export const withSecurityHeaders: HttpMiddleware = async (context, next) => {
   await next();
   const { headers } = context.res;
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) headers.set(name, value);
-  if (!headers.has('cache-control')) headers.set('cache-control', NO_STORE);
-  // Over plain http it would mean nothing, and must not be sent.
-  if (isHttps(context)) headers.set('strict-transport-security', HSTS);
+  for (const [name, value] of Object.entries(headersOf(context))) {
+    if (name !== 'cache-control' || !headers.has(name)) headers.set(name, value);
+  }
 };

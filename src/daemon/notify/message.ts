@@ -1,11 +1,8 @@
 // A notice as it waits in the outbox: what other programs get of it, and beside that what people are told.
-import type { Kind } from '../../core/catalog.ts';
 import type { RunMode, RunStatus } from '../../core/journal.ts';
 import type { DueNotice, NoticeType } from '../../core/notice.ts';
-import { awaitedDigest, undoneOperations, waitingChanges } from '../../core/notice.ts';
 import type { PlanSummary } from '../../core/plan.ts';
-import { LIST_GUARDS } from '../../core/shrink.ts';
-import type { RunDetail } from '../../core/journal-reader.ts';
+import type { NamedChange, RunOutcome } from '../../core/run-outcome.ts';
 import { nextSteps } from '../../report/run-words.ts';
 
 /** The JSON form (contract, section 7). Fields are only ever added. */
@@ -30,13 +27,6 @@ export interface JsonNotice {
   };
 }
 
-export interface NamedChange {
-  readonly action: 'create' | 'delete';
-  readonly kind: Kind;
-  readonly name: string;
-  readonly rules?: readonly string[];
-}
-
 /** What stands in the outbox. Names of entries are in it, people never. */
 export interface NoticeMessage extends JsonNotice {
   readonly about: {
@@ -47,23 +37,15 @@ export interface NoticeMessage extends JsonNotice {
   };
 }
 
-/** What the daemon knows of a run beside its journal. */
-export interface RunContext {
-  readonly pendingDigest: string | null;
-  /** The account's mode as configured. */
-  readonly mode: RunMode;
-}
-
-const MOST_CHANGES = 5;
 const LONGEST_NAME = 120;
 const LONGEST_ERROR = 2000;
 
-/** The message of a notice about a run that has ended. */
-export function composeMessage(due: DueNotice, detail: RunDetail, context: RunContext): NoticeMessage {
-  const { run, plan } = detail;
-  const digest = due.type === 'recovered' ? null : awaitedDigest(detail, context.pendingDigest);
-  const error = due.type === 'failed' ? errorOf(detail) : null;
-  const changes = changesOf(due.type, detail);
+/** The message of a notice about a run that has ended; `mode` is that of the account as configured. */
+export function composeMessage(due: DueNotice, outcome: RunOutcome, mode: RunMode): NoticeMessage {
+  const { run, plan } = outcome;
+  const digest = due.type === 'recovered' ? null : outcome.awaited;
+  const error = due.type === 'failed' ? errorOf(outcome) : null;
+  const { first, total } = outcome.changes[due.type];
   return {
     type: due.type,
     timestamp: run.finishedAt ?? run.startedAt,
@@ -80,63 +62,28 @@ export function composeMessage(due: DueNotice, detail: RunDetail, context: RunCo
       ...(due.reminder ? { reminder: true } : {}),
     },
     about: {
-      changes: changes.slice(0, MOST_CHANGES),
-      more: Math.max(0, changes.length - MOST_CHANGES),
-      next: nextStep(due.type, detail, digest, context.mode),
+      changes: first.map((change) => ({ ...change, name: clip(change.name, LONGEST_NAME) })),
+      more: total - first.length,
+      next: nextStep(due.type, outcome, digest, mode),
     },
   };
 }
 
 /** What a guard says when it blocks stands in the plan's warnings. */
-function errorOf({ run, plan, warnings }: RunDetail): { code: string; message: string } | null {
-  const guard =
-    run.status === 'blocked'
-      ? [...(plan?.warnings ?? []), ...warnings].find(({ code }) => LIST_GUARDS.has(code))
-      : undefined;
-  const code = run.errorCode ?? guard?.code;
-  const message = run.error ?? guard?.message;
+function errorOf({ run, guard }: RunOutcome): { code: string; message: string } | null {
+  const blocking = run.status === 'blocked' ? guard : null;
+  const code = run.errorCode ?? blocking?.code;
+  const message = run.error ?? blocking?.message;
   return code === undefined ? null : { code, message: clip(message ?? code, LONGEST_ERROR) };
-}
-
-function changesOf(type: NoticeType, detail: RunDetail): NamedChange[] {
-  const { operations, plan } = detail;
-  switch (type) {
-    case 'drift':
-      return named(plan?.operations ?? []);
-    case 'applied':
-      return named(operations.filter(({ status, attempts }) => status === 'done' && attempts > 0));
-    case 'held':
-      return named(waitingChanges(detail));
-    case 'failed':
-      return detail.run.status === 'partial' ? named(undoneOperations(operations)) : [];
-    case 'recovered':
-      return [];
-    default:
-      return type satisfies never;
-  }
-}
-
-/** Deletes first: of all that a notice can be about they matter most. */
-function named(changes: readonly NamedChange[]): NamedChange[] {
-  const picked = changes.map(({ action, kind, name, rules }) => ({
-    action,
-    kind,
-    name: clip(name, LONGEST_NAME),
-    ...(rules === undefined ? {} : { rules }),
-  }));
-  return [
-    ...picked.filter(({ action }) => action === 'delete'),
-    ...picked.filter(({ action }) => action === 'create'),
-  ];
 }
 
 function nextStep(
   type: NoticeType,
-  detail: RunDetail,
+  { run, guard }: RunOutcome,
   digest: string | null,
   mode: RunMode,
 ): NoticeMessage['about']['next'] {
-  const { account, id, status } = detail.run;
+  const { account, id, status } = run;
   if (digest !== null && (type === 'drift' || type === 'failed')) {
     const purpose =
       status === 'blocked' ? 'when what is missing is really gone' : 'lets it be carried out, once';
@@ -155,7 +102,7 @@ function nextStep(
         purpose: 'says who is affected and what would release it',
       };
     case 'failed':
-      return nextSteps(detail, 'brief')[0] ?? null;
+      return nextSteps({ run, plan: null, warnings: guard === null ? [] : [guard] }, 'brief')[0] ?? null;
     case 'recovered':
       return null;
     default:

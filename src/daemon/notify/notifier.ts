@@ -1,20 +1,20 @@
 // Notifications: after a run, what each target gets to hear goes into the outbox; couriers carry it from there.
 import { randomUUID } from 'node:crypto';
-import { judgeNews, newsOf } from '../../core/notice.ts';
+import type { RunMode } from '../../core/journal.ts';
+import { judgeNews } from '../../core/notice.ts';
 import type { Outbox, TargetUpdate } from '../../core/outbox.ts';
-import type { RunDetail } from '../../core/journal-reader.ts';
 import type { Clock } from '../../core/ports.ts';
+import type { RunOutcome } from '../../core/run-outcome.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import type { Log } from '../log.ts';
 import type { Courier, DeliveryResult } from './courier.ts';
 import { startCourier } from './courier.ts';
 import { createDelivery } from './delivery.ts';
-import type { RunContext } from './message.ts';
 import { composeMessage } from './message.ts';
 import { logOutboxFailure } from './outbox-failure.ts';
 import { createPoster } from './post.ts';
 import type { ResolveSecret } from './target.ts';
-import { sha256, targetsByKey } from './target.ts';
+import { targetsByKey } from './target.ts';
 
 export interface NotifierOptions {
   readonly targets: readonly NotifySettings[];
@@ -31,8 +31,11 @@ export interface NotifierOptions {
 export interface Notifier {
   /** Makes the targets those of the configuration as it is now. What stays the same goes on undisturbed. */
   update(targets: readonly NotifySettings[]): void;
-  /** Keeps what each target gets to hear of a run that has ended; waits for no target, and never rejects. */
-  runEnded(detail: RunDetail, context: RunContext): Promise<void>;
+  /**
+   * Keeps what each target gets to hear of a run that has ended; waits for no target, and never rejects. `mode` is that
+   * of the account as configured.
+   */
+  runEnded(outcome: RunOutcome, mode: RunMode): Promise<void>;
   /** Begins to deliver, also what an earlier process left behind. */
   start(): void;
   /** Ends within seconds; what could not be delivered waits in the store. */
@@ -87,10 +90,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
   }
 
-  async function tell(detail: RunDetail, context: RunContext): Promise<void> {
-    const { id: runId, account, startedAt } = detail.run;
+  async function tell(outcome: RunOutcome, mode: RunMode): Promise<void> {
+    const { id: runId, account, startedAt } = outcome.run;
     const nowMs = clock.nowMs();
-    const news = newsOf(detail, context.pendingDigest, Date.parse(startedAt), sha256);
+    const news = { ...outcome.news, startedAtMs: Date.parse(startedAt) };
     const listeners = targets;
     const added = await outbox.tell(
       account,
@@ -103,7 +106,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
           id: randomUUID(),
           runId,
           type: due.type,
-          body: JSON.stringify(composeMessage(due, detail, context)),
+          body: JSON.stringify(composeMessage(due, outcome, mode)),
         }));
         return { told: judgement.told, notices };
       },
@@ -117,10 +120,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
       targets = targetsByKey(settings);
       if (sweeping !== undefined && !stopped.signal.aborted) dispatch();
     },
-    async runEnded(detail, context) {
+    async runEnded(outcome, mode) {
       if (targets.size === 0) return;
-      const { account, id: runId } = detail.run;
-      const telling = tell(detail, context).catch((error: unknown) =>
+      const { account, id: runId } = outcome.run;
+      const telling = tell(outcome, mode).catch((error: unknown) =>
         logOutboxFailure(log, error, { account, runId }),
       );
       await track(telling);

@@ -1,10 +1,11 @@
 // What a notice says to people, apart from the format that carries it.
 import type { NoticeType } from '../../core/notice.ts';
 import { HOLD_RULES } from '../../core/plan.ts';
+import type { NamedChange } from '../../core/run-outcome.ts';
 import type { Tone } from '../../report/document.ts';
 import { visible, visibleName } from '../../report/visible.ts';
 import { count, HOLD_WORDS } from '../../report/wording.ts';
-import type { NamedChange, NoticeMessage } from './message.ts';
+import type { NoticeMessage } from './message.ts';
 import { clip } from './message.ts';
 
 /** Prose, or a name or a command that must be read exactly. All of it is visible, and has no line break. */

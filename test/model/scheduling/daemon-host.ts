@@ -1,6 +1,7 @@
 // One daemon from its start to its stop, joined as wire-open-daemon.ts joins it, on the stage's time and at the stage's
 // service; what it does is entered in its ledger.
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
+import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { NotifySettings } from '../../../src/core/settings.ts';
 import type { Reading } from '../../../src/daemon/account-book.ts';
@@ -201,13 +202,18 @@ export class DaemonHost {
       desk: store.desk,
       signals: { stop: this.stopSignal.signal, kill: this.killSignal.signal },
       onConfigured: (now) => notifier.update(now.notify),
-      onRunEnded: async (detail, context) => {
-        const { account, id } = detail.run;
-        await notifier.runEnded(detail, context);
+      outcomeOf: async (runId, pendingDigest) => {
+        const detail = await store.reader.run(runId);
+        return detail === null ? null : outcomeOf(detail, pendingDigest, deps.sha256);
+      },
+      viewOf: () => Promise.resolve({ type: 'unknown' }),
+      onRunEnded: async (outcome, mode) => {
+        const { account, id } = outcome.run;
+        await notifier.runEnded(outcome, mode);
         this.courier?.wake();
         if (this.seen.has(account)) {
-          if (detail.plan !== null) this.lastPlan.set(account, id);
-          const { status, finishedAt } = detail.run;
+          if (outcome.plan !== null) this.lastPlan.set(account, id);
+          const { status, finishedAt } = outcome.run;
           if (['converged', 'held', 'planned'].includes(status)) {
             this.lastSuccess.set(account, Date.parse(finishedAt ?? ''));
           }
@@ -219,7 +225,10 @@ export class DaemonHost {
             .prepare('select type from notices where run_id = ? order by seq')
             .pluck()
             .all(id);
-          stage.notices.told(detail, context.pendingDigest, time.nowMs(), types.map(String));
+          const detail = await store.reader.run(id);
+          const [record] = await store.reader.accounts(account);
+          const pending = record?.state.pending?.digest ?? null;
+          if (detail !== null) stage.notices.told(detail, pending, time.nowMs(), types.map(String));
         }
         this.ledger.turnEnds(account);
       },

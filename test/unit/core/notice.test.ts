@@ -29,6 +29,11 @@ interface Step {
   readonly at?: number;
 }
 
+/** The news of run `n`, which started n minutes after T0. */
+function newsAt(n: number, run: RunSketch, pending: string | null = null) {
+  return { ...newsOf(runDetail(n, run), pending, sha256), startedAtMs: T0 + n * MINUTE };
+}
+
 /** What one target hears of these runs, one list for each. A reminder has a `!` behind it. */
 function hears(
   steps: readonly (RunSketch | Step)[],
@@ -39,7 +44,7 @@ function hears(
   return steps.map((step, index) => {
     const { run, pending, at = index }: Step = 'run' in step ? step : { run: step };
     nowMs = Math.max(nowMs, T0 + at * MINUTE + 1000);
-    const news = newsOf(runDetail(at, run), pending ?? null, T0 + at * MINUTE, sha256);
+    const news = newsAt(at, run, pending);
     const judged = judgeNews(news, told, { events: ALL, remindEveryMs: 24 * HOUR, ...listener }, nowMs);
     told = judged.told;
     return judged.due.map(spelled);
@@ -297,7 +302,7 @@ describe('a target', () => {
   });
 
   it('that lists a state from now on hears of it although it is not new, and not as a reminder', () => {
-    const news = newsOf(runDetail(1, HELD), null, T0 + MINUTE, sha256);
+    const news = newsAt(1, HELD);
     const deaf = judgeNews(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
     expect(deaf.due).toEqual([]);
     const later = { ...news, startedAtMs: T0 + 2 * MINUTE };
@@ -330,20 +335,18 @@ describe('a run that began before the one that is known', () => {
 
   it('counts as such also at the very moment at which the known one began', () => {
     const listener = { events: ALL, remindEveryMs: HOUR };
-    const at = (minute: number, run: RunSketch) =>
-      newsOf(runDetail(minute, run), null, T0 + minute * MINUTE, sha256);
-    const { told } = judgeNews(at(5, OK), null, listener, T0 + 5 * MINUTE);
-    expect(judgeNews(at(4, FAILED), told, listener, T0 + 5 * MINUTE)).toEqual({ told, due: [] });
+    const { told } = judgeNews(newsAt(5, OK), null, listener, T0 + 5 * MINUTE);
+    expect(judgeNews(newsAt(4, FAILED), told, listener, T0 + 5 * MINUTE)).toEqual({ told, due: [] });
   });
 
   it('counts when the clock was set back, so that nothing is silent until it has caught up', () => {
     const known = judgeNews(
-      newsOf(runDetail(600, OK), null, T0 + 600 * MINUTE, sha256),
+      newsAt(600, OK),
       null,
       { events: ALL, remindEveryMs: HOUR },
       T0 + 600 * MINUTE,
     ).told;
-    const news = newsOf(runDetail(1, FAILED), null, T0 + MINUTE, sha256);
+    const news = newsAt(1, FAILED);
     expect(judgeNews(news, known, { events: ALL, remindEveryMs: HOUR }, T0 + MINUTE).due).toHaveLength(1);
   });
 });

@@ -14,6 +14,12 @@ function answer(description: string, name: keyof typeof SCHEMAS) {
   return json(description, ref(name));
 }
 
+/** Who has to wait is told for how long. */
+function busy(why: string) {
+  const headers = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };
+  return { ...error(`\`busy\`: ${why}`), headers };
+}
+
 function error(description: string) {
   return answer(description, 'Error');
 }
@@ -169,7 +175,11 @@ export const PATHS = {
     'getRun',
     'Runs',
     'One run with everything that came of it',
-    { '200': answer('The run.', 'Run'), '404': error('`not_found`: there is no such run.') },
+    {
+      '200': answer('The run.', 'Run'),
+      '404': error('`not_found`: there is no such run.'),
+      '503': busy('too many large runs are being read.'),
+    },
     [RUN_ID],
   ),
   '/api/v1/plan': {
@@ -191,10 +201,7 @@ export const PATHS = {
         '400': error(
           '`bad_request`, or `config_invalid` and `usage` for what the files themselves say, or take to read.',
         ),
-        '503': {
-          ...error('`busy`: too many posted plans wait already.'),
-          headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } },
-        },
+        '503': busy('too many posted plans wait already.'),
       },
     },
   },

@@ -1,16 +1,12 @@
 // Which page stands at which path, and what of the panel it shows.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
-import { remainingPlan } from '../../left-over.ts';
-import type { Panel } from '../../panel.ts';
+import type { Panel, RunView } from '../../panel.ts';
 import { OUTCOME_WORDS, type ActionOutcome } from '../actions.ts';
-
-import type { HttpEnv } from '../context.ts';
+import type { HttpContext, HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
-import { NO_ACCOUNT, NO_RUN } from '../refusals.ts';
-import { AccountPage } from './account-page.tsx';
+import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
 import { AccountsPage } from './accounts-page.tsx';
-import { RunPage } from './run-page.tsx';
 
 const LAST_RUNS = 20;
 
@@ -25,31 +21,36 @@ export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
   app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
     const account = await panel.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
-    const { name, pending, lastRun } = account;
-    const [runs, pendingRun, latest] = await Promise.all([
-      panel.runs({ account: name, limit: LAST_RUNS }),
-      pending === null ? null : panel.run(pending.runId),
-      pending !== null || lastRun === null ? null : panel.run(lastRun.id),
-    ]);
-    const page = (
-      <AccountPage
-        account={account}
-        runs={runs}
-        plan={pendingRun?.plan ?? null}
-        remaining={latest === null || latest.run.status === 'running' ? null : remainingPlan(latest)}
-        said={outcomeIn(context.req.query('said'))}
-        visitor={context.get('visitor')}
-      />
-    );
-    return await context.html(html`<!doctype html>${page}`);
+    const runs = await panel.runs({ account: account.name, limit: LAST_RUNS });
+    const said = outcomeIn(context.req.query('said'));
+    return await answerView(context, {
+      type: 'account',
+      account,
+      runs,
+      said,
+      visitor: context.get('visitor'),
+    });
   });
 
-  app.get('/runs/:id{[0-9a-f-]+}', async (context) => {
-    const report = await panel.run(context.req.param('id'));
-    if (report === null) return await answerFailure(context, NO_RUN);
-    const page = <RunPage report={report} visitor={context.get('visitor')} />;
-    return await context.html(html`<!doctype html>${page}`);
-  });
+  app.get('/runs/:id{[0-9a-f-]+}', async (context) =>
+    answerView(context, { type: 'run', id: context.req.param('id'), visitor: context.get('visitor') }),
+  );
+
+  async function answerView(context: HttpContext, view: RunView): Promise<Response> {
+    const outcome = await panel.view(view);
+    switch (outcome.type) {
+      case 'page':
+        return context.html(outcome.html);
+      case 'unknown':
+        return await answerFailure(context, NO_RUN);
+      case 'busy':
+        return await answerFailure(context, TOO_MANY_LARGE_RUNS);
+      case 'failed':
+        return await answerFailure(context, runNotShown(outcome.runId));
+      default:
+        return outcome satisfies never;
+    }
+  }
 }
 
 /** What an address says came of a button: one of our own words, or nothing. */

@@ -1,8 +1,65 @@
 // The JSON API: what it reads, what it is told, and what it answers to what is wrong.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { MIXED } from '../../report/samples.ts';
 import { BEARER, JSON_BODY, makeAccount, PENDING, RUN_ID, start } from './stage.ts';
+
+describe('a run in pieces', () => {
+  it('is one answer with the headers of any other', async () => {
+    const json = (async function* () {
+      yield '{"id":';
+      yield '1}';
+    })();
+    const { get } = await start({}, { json });
+    const { status, text, headers } = await get(`/api/v1/runs/${RUN_ID}`, BEARER);
+    expect([status, text]).toEqual([200, '{"id":1}']);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('is put off while four others are being sent', async () => {
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    let started = 0;
+    const json = {
+      async *[Symbol.asyncIterator]() {
+        started += 1;
+        yield '{';
+        await finished;
+        yield '}';
+      },
+    };
+    const { get, raw } = await start({}, { json });
+    const path = `/api/v1/runs/${RUN_ID}`;
+    const { authorization } = BEARER;
+    const others = Array.from({ length: 4 }, () =>
+      raw(
+        `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\nconnection: close\r\n\r\n`,
+        true,
+      ),
+    );
+    await vi.waitFor(() => expect(started).toBe(4));
+    const { status, headers } = await get(path, BEARER);
+    expect([status, headers.get('retry-after')]).toEqual([503, '10']);
+    finish();
+    for (const text of await Promise.all(others)) expect(text).toContain('HTTP/1.1 200 OK');
+    expect((await get(path, BEARER)).text).toBe('{}');
+  });
+
+  it('is broken off and logged when a piece cannot be read', async () => {
+    const json = (async function* () {
+      yield '{"id":';
+      throw new Error('the store is damaged');
+    })();
+    const { get, logged } = await start({}, { json });
+    await expect(get(`/api/v1/runs/${RUN_ID}`, BEARER)).rejects.toThrow();
+    expect(logged).toEqual([
+      expect.objectContaining({ event: 'http_failed', error: 'the store is damaged' }),
+    ]);
+    expect((await get('/healthz')).status).toBe(200);
+  });
+});
 
 describe('what is read', () => {
   it('is every account, by itself and in a list, with nothing but its own fields', async () => {

@@ -5,9 +5,11 @@ import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail } from '../../../../src/core/journal-reader.ts';
+import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
 import { readPosted } from '../../../../src/daemon/http/posted-configuration.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
 import type { AccountView, DaemonView, Panel, PostedConfiguration } from '../../../../src/daemon/panel.ts';
+import { runReportToJson } from '../../../../src/report/run-json.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 
 export const TOKEN = 'correct horse battery staple';
@@ -72,6 +74,8 @@ export interface Told {
 export interface Stage {
   accounts: readonly AccountView[];
   runs: readonly RunDetail[];
+  /** The JSON of every run, in place of its own. */
+  json: AsyncIterable<string> | null;
   overview: DaemonView;
   sync: ReturnType<Panel['sync']>;
   plans: readonly PlanResult[] | Error;
@@ -85,6 +89,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       makeAccount('acme-us'),
     ],
     runs: [makeDetail()],
+    json: null,
     overview: {
       version: '1.2.3',
       startedAt: '2026-11-20T00:00:00.000Z',
@@ -112,6 +117,7 @@ function memoryPanel(stage: Stage, told: Told): Panel {
     return value;
   };
   const find = (name: string) => stage.accounts.find((account) => account.name === name) ?? null;
+  const findRun = (id: string) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null;
   const replace = (name: string, parts: Partial<AccountView>) => {
     stage.accounts = stage.accounts.map((each) => (each.name === name ? { ...each, ...parts } : each));
   };
@@ -123,7 +129,15 @@ function memoryPanel(stage: Stage, told: Told): Panel {
       told.filters.push(filter);
       return ask(stage.runs.map(({ run }) => run).slice(0, filter.limit));
     },
-    run: async (id) => ask(stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null),
+    async view(view) {
+      const html = await renderRunView(view, async (id) => ask(findRun(id)));
+      return html === null ? { type: 'unknown' } : { type: 'page', html };
+    },
+    async runJson(id) {
+      const run = ask(findRun(id));
+      if (stage.json !== null) return stage.json;
+      return run === null ? null : JSON.stringify(runReportToJson(run));
+    },
     sync(account) {
       ask(null);
       if (find(account) === null) return 'unknown';

@@ -1,12 +1,13 @@
 // What programs and people read of a notice, in each format, also when names mean ill.
 import { describe, expect, it } from 'vitest';
 import type { DueNotice } from '../../../../src/core/notice.ts';
+import { outcomeOf } from '../../../../src/core/run-outcome.ts';
 import { renderNotice } from '../../../../src/daemon/notify/formats.ts';
-import type { RunContext } from '../../../../src/daemon/notify/message.ts';
 import { composeMessage } from '../../../../src/daemon/notify/message.ts';
+import { sha256 } from '../../core/builders.ts';
 import type { RunSketch } from '../../core/run-details.ts';
 import { runDetail } from '../../core/run-details.ts';
-import { FAILED } from './stage.ts';
+import { FAILED, type RunContext } from './stage.ts';
 
 const RUN = '01900000-0000-7000-8000-000000000001';
 const DIGEST = `sha256:${'ab12'.repeat(16)}`;
@@ -22,10 +23,10 @@ function rendered(
   type: DueNotice['type'],
   sketch: RunSketch,
   format: 'json' | 'slack' | 'teams',
-  { reminder = false, ...context }: Partial<RunContext> & { reminder?: boolean } = {},
+  { reminder = false, pendingDigest = null, mode = 'apply' }: RunContext & { reminder?: boolean } = {},
 ): unknown {
-  const all = { pendingDigest: null, mode: 'apply' as const, ...context };
-  const message = composeMessage({ type, reminder }, runDetail(1, sketch), all);
+  const outcome = outcomeOf(runDetail(1, sketch), pendingDigest, sha256);
+  const message = composeMessage({ type, reminder }, outcome, mode);
   return JSON.parse(renderNotice(message, format));
 }
 
@@ -69,7 +70,7 @@ describe('the JSON form', () => {
   });
 
   it('names the digest of a plan that waits for approval, and only then', () => {
-    const data = (context: Partial<RunContext>, sketch: RunSketch = DRIFT) =>
+    const data = (context: RunContext, sketch: RunSketch = DRIFT) =>
       (rendered('drift', sketch, 'json', context) as { data: object }).data;
     expect(data({ pendingDigest: DIGEST, mode: 'approve' })).toMatchObject({ digest: DIGEST });
     expect(data({ mode: 'plan' })).not.toHaveProperty('digest');
@@ -261,10 +262,8 @@ describe('no format', () => {
     ];
     for (const [type, sketch] of all) {
       expect(JSON.stringify(rendered(type, sketch, format))).not.toContain('person-');
-      const stored = composeMessage({ type, reminder: false }, runDetail(1, sketch), {
-        pendingDigest: null,
-        mode: 'apply',
-      });
+      const outcome = outcomeOf(runDetail(1, sketch), null, sha256);
+      const stored = composeMessage({ type, reminder: false }, outcome, 'apply');
       expect(JSON.stringify(stored)).not.toContain('person-');
     }
   });

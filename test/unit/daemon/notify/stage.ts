@@ -1,14 +1,16 @@
 // A notifier on a real store, with a clock that only the test moves and a log that it can read.
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
+import type { RunMode } from '../../../../src/core/journal.ts';
+import { outcomeOf } from '../../../../src/core/run-outcome.ts';
 import { SecretError } from '../../../../src/core/errors.ts';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { NotifySettings, SecretRef } from '../../../../src/core/settings.ts';
 import type { Log } from '../../../../src/daemon/log.ts';
 import type { DeliveryResult } from '../../../../src/daemon/notify/courier.ts';
-import type { RunContext } from '../../../../src/daemon/notify/message.ts';
 import type { Notifier } from '../../../../src/daemon/notify/notifier.ts';
 import { createNotifier } from '../../../../src/daemon/notify/notifier.ts';
+import { sha256 } from '../../core/builders.ts';
 import type { RunSketch } from '../../core/run-details.ts';
 import { runDetail, T0 } from '../../core/run-details.ts';
 import type { Fixture } from '../../store/fixture.ts';
@@ -92,14 +94,20 @@ export function stage(): Stage {
   };
 }
 
+/** What the daemon knows of a run beside its journal. */
+export interface RunContext {
+  readonly pendingDigest?: string | null;
+  readonly mode?: RunMode;
+}
+
 /** The daemon says that run `n` has ended. */
 export async function end(
   notifier: Notifier,
   n: number,
   sketch: RunSketch = {},
-  context: Partial<RunContext> = {},
+  { pendingDigest = null, mode = 'apply' }: RunContext = {},
 ): Promise<void> {
-  await notifier.runEnded(runDetail(n, sketch), { pendingDigest: null, mode: 'apply', ...context });
+  await notifier.runEnded(outcomeOf(runDetail(n, sketch), pendingDigest, sha256), mode);
 }
 
 export const FAILED: RunSketch = {

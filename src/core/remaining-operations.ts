@@ -1,9 +1,9 @@
 // What a plan would still do after its run: the drift that the gauges and the pages show.
-import type { Operation, Plan } from '../core/plan.ts';
-import type { RunDetail } from '../core/journal-reader.ts';
+import type { RunDetail } from './journal-reader.ts';
+import type { Operation, Plan } from './plan.ts';
 
 /** The plan's operations that were not done; null when the run never came to a plan. */
-export function leftOver({ plan, operations }: RunDetail): readonly Operation[] | null {
+export function remainingOperations({ plan, operations }: RunDetail): readonly Operation[] | null {
   if (plan === null) return null;
   const done = new Set(operations.filter(({ status }) => status === 'done').map(({ seq }) => seq));
   return plan.operations.filter((_, index) => !done.has(index + 1));
@@ -12,7 +12,7 @@ export function leftOver({ plan, operations }: RunDetail): readonly Operation[] 
 /** The plan of a run with the operations that were not done; null when nothing of it is left to do and nothing is held. */
 export function remainingPlan(detail: RunDetail): Plan | null {
   const { plan } = detail;
-  const operations = leftOver(detail);
+  const operations = remainingOperations(detail);
   if (plan === null || operations === null) return null;
   if (operations.length === 0 && plan.held.length === 0) return null;
   const creates = operations.filter(({ action }) => action === 'create').length;

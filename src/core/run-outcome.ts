@@ -1,0 +1,121 @@
+// What the daemon reports of a run that has ended: counts and the first rows, so that its size does not grow with the run's.
+import type { Kind, Warning } from './catalog.ts';
+import type { OperationRecord, RunRecord } from './journal.ts';
+import type { RunDetail } from './journal-reader.ts';
+import type { NoticeType, RunNews } from './notice.ts';
+import { awaitedDigest, newsOf, undoneOperations, waitingChanges } from './notice.ts';
+import type { PlanSummary } from './plan.ts';
+import { remainingOperations } from './remaining-operations.ts';
+import { LIST_GUARDS } from './shrink.ts';
+
+type Change = Pick<OperationRecord, 'kind' | 'action'>;
+
+/** A change by its name, with the rules that hold it. */
+export interface NamedChange extends Change {
+  readonly name: string;
+  readonly rules?: readonly string[];
+}
+
+/** A few of the changes that a notice is about, deletes first, and how many there are of them all. */
+export interface FirstChanges {
+  readonly first: readonly NamedChange[];
+  readonly total: number;
+}
+
+export interface RunOutcome {
+  readonly run: RunRecord;
+  /** null when the run never came to a plan. */
+  readonly plan: {
+    readonly summary: PlanSummary;
+    /** What a plan would do now: the operations that were not done. */
+    readonly drift: readonly (Change & { readonly count: number })[];
+    /** A change that several rules hold counts for each of them. */
+    readonly held: readonly { readonly kind: Kind; readonly rule: string; readonly count: number }[];
+  } | null;
+  /** The run's operations by their status. */
+  readonly operations: readonly (Change & {
+    readonly status: OperationRecord['status'];
+    readonly count: number;
+  })[];
+  /** The first operations that failed, or whose outcome is unknown. */
+  readonly failures: readonly OperationRecord[];
+  /** Why approvals lapsed. */
+  readonly lapsed: readonly Warning[];
+  /** The first warning of a guard that does not believe the lists. */
+  readonly guard: Warning | null;
+  readonly news: RunNews;
+  /** The digest of this run's plan while it waits for approval. */
+  readonly awaited: string | null;
+  readonly changes: Readonly<Record<NoticeType, FirstChanges>>;
+}
+
+/** So many changes of a notice, and failed operations in the log, are named. */
+export const MOST_NAMED = 5;
+
+/** `pendingDigest` is that of the account's plan that waits for approval, if one does. */
+export function outcomeOf(
+  detail: RunDetail,
+  pendingDigest: string | null,
+  sha256: (text: string) => string,
+): RunOutcome {
+  const { run, operations, warnings, plan } = detail;
+  const remaining = remainingOperations(detail);
+  const done = operations.filter(({ status, attempts }) => status === 'done' && attempts > 0);
+  return {
+    run,
+    plan:
+      plan === null || remaining === null
+        ? null
+        : {
+            summary: plan.summary,
+            drift: counted(remaining, ({ kind, action }) => ({ kind, action })),
+            held: counted(
+              plan.held.flatMap(({ kind, rules }) => rules.map((rule) => ({ kind, rule }))),
+              (each) => each,
+            ),
+          },
+    operations: counted(operations, ({ kind, action, status }) => ({ kind, action, status })),
+    failures: operations
+      .filter(({ status }) => status === 'failed' || status === 'unknown')
+      .slice(0, MOST_NAMED),
+    lapsed: warnings.filter(({ code }) => code === 'approval_lapsed'),
+    guard: [...(plan?.warnings ?? []), ...warnings].find(({ code }) => LIST_GUARDS.has(code)) ?? null,
+    news: newsOf(detail, pendingDigest, sha256),
+    awaited: awaitedDigest(detail, pendingDigest),
+    changes: {
+      drift: firstOf(plan?.operations ?? []),
+      applied: firstOf(done),
+      held: firstOf(waitingChanges(detail)),
+      failed: firstOf(run.status === 'partial' ? undoneOperations(operations) : []),
+      recovered: firstOf([]),
+    },
+  };
+}
+
+/** How often each value occurs, by what `pick` takes of it, in the order of their first occurrence. */
+function counted<T, P extends object>(
+  values: readonly T[],
+  pick: (value: T) => P,
+): (P & { count: number })[] {
+  const counts = new Map<string, P & { count: number }>();
+  for (const value of values) {
+    const picked = pick(value);
+    const key = JSON.stringify(picked);
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { ...picked, count: 1 });
+    else known.count += 1;
+  }
+  return [...counts.values()];
+}
+
+/** Deletes first: of all that a notice can be about they matter most. */
+function firstOf(changes: readonly NamedChange[]): FirstChanges {
+  const first: NamedChange[] = [];
+  for (const wanted of ['delete', 'create'] as const) {
+    for (const { action, kind, name, rules } of changes) {
+      if (first.length === MOST_NAMED) break;
+      if (action === wanted) first.push({ action, kind, name, ...(rules === undefined ? {} : { rules }) });
+    }
+  }
+  return { first, total: changes.length };
+}

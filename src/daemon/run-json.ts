@@ -1,0 +1,34 @@
+// A run as JSON: at once, or of a large run in pieces, whose lists are passed on without being parsed.
+import type { JournalReader } from '../core/journal-reader.ts';
+import { operationToJson, runReportToJson, runToJson } from '../report/run-json.ts';
+
+type Reader = Pick<JournalReader, 'run' | 'runHead' | 'runTexts' | 'operationsAfter'>;
+type RunHead = NonNullable<Awaited<ReturnType<Reader['runHead']>>>;
+
+/** The complete JSON; null when there is no such run. */
+export async function runJson(
+  id: string,
+  reader: Reader,
+): Promise<string | AsyncIterable<string | Uint8Array> | null> {
+  const head = await reader.runHead(id);
+  if (head?.isLarge === true) return inPieces(head, reader);
+  const detail = head === null ? null : await reader.run(head.run.id);
+  return detail === null ? null : JSON.stringify(runReportToJson(detail));
+}
+
+/** The same fields in the same order. */
+async function* inPieces({ run }: RunHead, reader: Reader): AsyncGenerator<string | Uint8Array> {
+  yield `${JSON.stringify(runToJson(run)).slice(0, -1)},"operations":[`;
+  for (let seq = 0; ;) {
+    const operations = await reader.operationsAfter(run.id, seq);
+    const last = operations.at(-1);
+    if (last === undefined) break;
+    yield `${seq === 0 ? '' : ','}${operations.map((each) => JSON.stringify(operationToJson(each))).join()}`;
+    seq = last.seq;
+  }
+  const texts = await reader.runTexts(run.id);
+  yield `],"warnings":${texts?.warnings ?? '[]'},"plan":`;
+  if (texts === null || texts.plan === null) yield 'null';
+  else yield* texts.plan;
+  yield '}';
+}

@@ -1,0 +1,75 @@
+// Runs whose lists are too large to be read in one step: how they are recognised, and what is read of them in pieces.
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { sql } from 'kysely';
+import type { Plan } from '../core/plan.ts';
+import { unpackHead } from './bodies.ts';
+import type { Database } from './database.ts';
+
+/** Reading so much JSON, and what is made of it, takes some 50 ms. */
+const LARGE_BYTES = 2 * 1024 ** 2;
+const LARGE_OPERATIONS = 10_000;
+
+interface Sizes {
+  /** Of the packed plan. */
+  readonly packed: number | null;
+  /** The last bytes of a small packed plan: gzip ends with the length of what was packed. */
+  readonly trailer: Uint8Array | null;
+  readonly warnings: number | null;
+  readonly operations: number;
+}
+
+/** Whether the run's plan, warnings or operations are large; none of them is read. */
+export async function isLargeRun(db: Database, runId: string): Promise<boolean> {
+  const { rows } = await sql<Sizes>`
+    select length(body) as packed, case when length(body) <= ${LARGE_BYTES} then substr(body, -4) end as trailer,
+      length(warnings) as warnings,
+      exists (select 1 from operations where run_id = runs.id limit 1 offset ${LARGE_OPERATIONS}) as operations
+    from runs left join plan_bodies on plan_bodies.digest = runs.plan_body
+    where runs.id = ${runId}`.execute(db);
+  const [sizes] = rows;
+  if (sizes === undefined) return false;
+  const { packed, trailer, warnings, operations } = sizes;
+  const unpacked = trailer?.length === 4 ? Buffer.from(trailer).readUInt32LE() : (packed ?? 0);
+  return unpacked > LARGE_BYTES || (warnings ?? 0) > LARGE_BYTES || operations === 1;
+}
+
+type PlanHead = Pick<Plan, 'observedDigest' | 'summary'>;
+
+/** What the beginning of a run's plan says; null when it has none, or its body is damaged. */
+export async function readPlanHead(db: Database, planBody: string | null): Promise<PlanHead | null> {
+  if (planBody === null) return null;
+  const stored = await db
+    .selectFrom('plan_bodies')
+    .select(sql<Uint8Array>`substr(body, 1, ${HEAD_BYTES})`.as('head'))
+    .where('digest', '=', planBody)
+    .executeTakeFirst();
+  const head = stored === undefined ? '' : unpackHead(stored.head);
+  // The lists are a plan's last fields. Within a string of JSON these quotes would be escaped.
+  const end = head.indexOf(LISTS);
+  if (end === -1) return null;
+  // Written by recordPlan from a Plan, so the shape is known.
+  return JSON.parse(`${head.slice(0, end)}}`) as PlanHead;
+}
+
+/** The fields before a plan's lists have at most some thousand characters. */
+const HEAD_BYTES = 16_384;
+const LISTS = ',"operations":[';
+const WITHOUT_TIME = '"createdAt":""';
+
+/** The JSON of a packed plan, piece by piece, with the time of the run: a plan is stored without. */
+export async function* planText(body: Uint8Array, createdAt: string): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const piece of Readable.from([body]).pipe(createGunzip({ chunkSize: 65_536 }))) {
+    const bytes = piece as Buffer; // a stream without an encoding gives these
+    const at = isFirst ? bytes.indexOf(WITHOUT_TIME) : -1;
+    isFirst = false;
+    if (at === -1) {
+      yield bytes;
+      continue;
+    }
+    yield bytes.subarray(0, at);
+    yield Buffer.from(`"createdAt":${JSON.stringify(createdAt)}`);
+    yield bytes.subarray(at + WITHOUT_TIME.length);
+  }
+}

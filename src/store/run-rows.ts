@@ -1,0 +1,111 @@
+// Rows of runs and operations as records: what is read of them, and what a run that still lasts has done so far.
+import type { Selectable } from 'kysely';
+import { cutSubject } from '../core/commit-subject.ts';
+import type { OperationRecord, RunRecord } from '../core/journal.ts';
+import type { Database } from './database.ts';
+import { totalsOf } from './run-totals.ts';
+import type { OperationsTable, RunsTable } from './tables.ts';
+
+/** The columns of a run without its warnings, which may be long. */
+export const LISTED = [
+  'id',
+  'account',
+  'remote_account_id',
+  'trigger',
+  'mode',
+  'status',
+  'started_at',
+  'finished_at',
+  'config_digest',
+  'config_commit',
+  'config_dirty',
+  'config_authored_at',
+  'config_subject',
+  'plan_digest',
+  'created',
+  'deleted',
+  'held',
+  'kept',
+  'failed',
+  'requests',
+  'retries',
+  'error_code',
+  'error',
+  'folded',
+  'folded_until',
+] as const satisfies readonly (keyof RunsTable)[];
+
+type ListedRun = Pick<Selectable<RunsTable>, (typeof LISTED)[number]>;
+
+/** The row of a run by its id or by an unambiguous beginning of it. */
+export async function findRun(db: Database, id: string): Promise<Selectable<RunsTable> | null> {
+  if (!/^[0-9a-f-]{4,36}$/.test(id)) return null;
+  const rows = await db
+    .selectFrom('runs')
+    .selectAll()
+    .where('id', '>=', id)
+    .where('id', '<', `${id}g`)
+    .limit(2)
+    .execute();
+  const [row, other] = rows;
+  return row === undefined || other !== undefined ? null : row;
+}
+
+/** A run that still lasts has not counted yet; what the journal holds of it says how far it is. */
+export async function withTotals(db: Database, row: ListedRun): Promise<RunRecord> {
+  return row.status === 'running' ? { ...toRun(row), ...(await totalsOf(db, row.id)) } : toRun(row);
+}
+
+export async function toRuns(db: Database, rows: readonly ListedRun[]): Promise<RunRecord[]> {
+  return await Promise.all(rows.map((row) => withTotals(db, row)));
+}
+
+/** Words of a newer version (a status, a trigger) are passed on as they are; what prints them must handle them. */
+export function toRun(row: ListedRun): RunRecord {
+  return {
+    id: row.id,
+    account: row.account,
+    remoteAccountId: row.remote_account_id,
+    trigger: row.trigger,
+    mode: row.mode,
+    status: row.status,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    configDigest: row.config_digest,
+    configCommit: row.config_commit,
+    configDirty: row.config_dirty === null ? null : row.config_dirty === 1,
+    configAuthoredAt: row.config_authored_at,
+    // Earlier versions stored all of it.
+    configSubject: row.config_subject === null ? null : cutSubject(row.config_subject),
+    planDigest: row.plan_digest,
+    created: row.created,
+    deleted: row.deleted,
+    held: row.held,
+    kept: row.kept,
+    failed: row.failed,
+    requests: row.requests,
+    retries: row.retries,
+    errorCode: row.error_code,
+    error: row.error,
+    folded: row.folded,
+    foldedUntil: row.folded_until,
+  };
+}
+
+export function toOperation(row: Selectable<OperationsTable>): OperationRecord {
+  return {
+    runId: row.run_id,
+    seq: row.seq,
+    kind: row.kind,
+    action: row.action,
+    name: row.name,
+    remoteId: row.remote_id,
+    status: row.status,
+    rule: row.rule,
+    reason: row.reason,
+    attempts: row.attempts,
+    httpStatus: row.http_status,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+}

@@ -1,0 +1,93 @@
+// Large runs of the store, read in a process of their own: the same outcome, the same pages, and why one is not shown.
+import { expect, onTestFinished, test } from 'vitest';
+import { outcomeOf } from '../../src/core/run-outcome.ts';
+import type { RunView } from '../../src/daemon/panel.ts';
+import { renderRunView } from '../../src/daemon/http/pages/run-views.tsx';
+import { createStoredRuns, sha256 } from '../../src/wire-stored-runs.ts';
+import { entry, plan } from '../unit/core/builders.ts';
+import { makeAccount } from '../unit/daemon/http/stage.ts';
+import { testLog } from '../unit/daemon/notify/stage.ts';
+import { fixture } from '../unit/store/fixture.ts';
+
+const PROGRAM = new URL('../../dist/run-reader.js', import.meta.url);
+const MANY = Array.from({ length: 12_000 }, (_, number) => `Skill ${number}`);
+
+async function largeRun(program = PROGRAM) {
+  const store = fixture();
+  const id = await store.begin(1);
+  await store.journal.recordPlan(
+    id,
+    plan({ skills: ['Go'], observed: { skill: MANY.map((name) => entry(name)) } }),
+  );
+  await store.end(id, 'planned');
+  const detail = await store.reader.run(id);
+  const log = testLog();
+  const [stop, kill] = [new AbortController(), new AbortController()];
+  onTestFinished(() => {
+    stop.abort();
+    kill.abort();
+  });
+  const signals = { stop: stop.signal, kill: kill.signal };
+  const runs = createStoredRuns({ reader: store.reader, storeFile: store.file, signals, log, program });
+  if (detail === null) throw new Error('there is no run');
+  return { id, store, detail, log, runs };
+}
+
+const visitor = { kind: 'session', name: 'http', role: 'operate' } as const;
+
+test('a large run comes to the same outcome in a process of its own', async () => {
+  const { id, detail, runs } = await largeRun();
+  const digest = detail.plan?.digest ?? null;
+  expect(detail.plan?.held.length).toBeGreaterThan(10_000);
+  expect(await runs.outcomeOf(id, digest)).toEqual(outcomeOf(detail, digest, sha256));
+});
+
+test('the page of a large run, and that of its account, are those of any other', async () => {
+  const { id, store, detail, runs } = await largeRun();
+  const digest = detail.plan?.digest ?? '';
+  const account = makeAccount('acme', { lastRun: detail.run });
+  const pending = { digest, runId: id, since: detail.run.startedAt };
+  const views: RunView[] = [
+    { type: 'run', id, visitor },
+    { type: 'account', account, runs: [detail.run], said: 'paused', visitor },
+    { type: 'account', account: { ...account, pending }, runs: [], said: null, visitor },
+  ];
+  for (const view of views) {
+    const html = await renderRunView(view, (wanted) => store.reader.run(wanted));
+    expect(html?.includes('and 11500 more')).toBe(true);
+    const outcome = await runs.viewOf(view);
+    expect(outcome.type === 'page' && outcome.html === html).toBe(true);
+  }
+});
+
+test('of many pages of large runs at once some are put off', async () => {
+  const { id, runs } = await largeRun();
+  const outcomes = await Promise.all(
+    Array.from({ length: 6 }, () => runs.viewOf({ type: 'run', id, visitor })),
+  );
+  expect(outcomes.map(({ type }) => type)).toEqual(['page', 'page', 'page', 'page', 'busy', 'busy']);
+});
+
+test('a damaged plan of a large run is an error of the store', async () => {
+  const { id, store, runs } = await largeRun();
+  store.execute('update plan_bodies set body = substr(body, 1, length(body) / 2)');
+  store.execute(
+    'update runs set warnings = ?',
+    JSON.stringify([{ code: 'x', message: 'y'.repeat(3_000_000) }]),
+  );
+  const damaged = expect.objectContaining({ name: 'StoreError', code: 'store_corrupt' }) as Error;
+  await expect(runs.viewOf({ type: 'run', id, visitor })).rejects.toEqual(damaged);
+  await expect(runs.outcomeOf(id, null)).rejects.toEqual(damaged);
+});
+
+test('a large run that cannot be read is logged, is no page, and its end is known all the same', async () => {
+  const { id, detail, log, runs } = await largeRun(new URL('../support/ends-at-once.mjs', import.meta.url));
+  expect(await runs.viewOf({ type: 'run', id, visitor })).toEqual({ type: 'failed', runId: id });
+  expect(await runs.outcomeOf(id, null)).toMatchObject({ run: { ...detail.run }, plan: null });
+  expect(log.lines).toHaveLength(2);
+  expect(log.lines[0]).toMatchObject({
+    event: 'run_unread',
+    runId: id,
+    reason: expect.stringContaining('status 3'),
+  });
+});

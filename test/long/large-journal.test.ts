@@ -1,0 +1,77 @@
+// A run with 200,000 operations that are under way: whatever the journal does with it, this process stays responsive.
+import { expect, test } from 'vitest';
+import { fixture, runId, T0 } from '../unit/store/fixture.ts';
+
+/** The most time that one turn of the event loop takes of the processor while the work is under way, in milliseconds. */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  let longestMs = 0;
+  let last = process.cpuUsage();
+  const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage(last);
+    longestMs = Math.max(longestMs, (user + system) / 1000);
+    last = process.cpuUsage();
+  }, 1);
+  await work();
+  // What the work did last counts as well.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  clearInterval(timer);
+  return Math.round(longestMs);
+}
+
+test(
+  '200,000 operations are counted, ended, interrupted, pruned and folded without a long turn',
+  { timeout: 120_000 },
+  async () => {
+    const store = fixture();
+    const write = (id: string, status: string): void =>
+      store.execute(
+        `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 200000)
+       insert into operations (run_id, seq, kind, action, name, remote_id, status)
+       select ?, n, 'skill', 'delete', 'Skill ' || n, 'id-' || n, ? from numbers`,
+        id,
+        status,
+      );
+    const first = await store.begin(1);
+    write(first, 'pending');
+    const longest: Record<string, number> = {};
+    const timed = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+      longest[what] = await longestTurn(work);
+    };
+    await timed('accounts', () => store.reader.accounts());
+    await timed('head', () => store.reader.runHead(first));
+    await timed('end', () =>
+      store.journal.endRun(first, {
+        status: 'failed',
+        finishedAtMs: T0,
+        counts: null,
+        traffic: { requests: 0, retries: 0 },
+        planDigest: null,
+        errorCode: 'x',
+        error: 'x',
+        warnings: [],
+      }),
+    );
+    const second = await store.begin(2);
+    write(second, 'pending');
+    await timed('interrupt', () => store.locks.acquire('acme', runId(3), T0));
+    const rows = store.rows('select status, count(*) as count from operations group by 1');
+    expect(rows).toEqual([{ status: 'skipped', count: 400_000 }]);
+    await timed('prune', () =>
+      store.prune({ runsMs: 0, snapshotsMs: 0, keepAtLeast: 0 }, T0 + 400 * 86_400_000),
+    );
+    expect(store.rows('select count(*) as count from operations')).toEqual([{ count: 0 }]);
+    for (const n of [4, 5, 6, 7]) {
+      const id = await store.begin(n);
+      write(id, 'held');
+      await store.end(id, 'held');
+    }
+    await timed('fold', () => store.prune({ runsMs: 9e9, snapshotsMs: 9e9, keepAtLeast: 1 }, T0 + 7_200_000));
+    expect(store.rows('select folded from runs where status = ? order by id', 'held')).toEqual([
+      { folded: 2 },
+      { folded: 0 },
+    ]);
+    expect(store.rows('select count(*) as count from operations')).toEqual([{ count: 400_000 }]);
+    console.log(longest);
+    expect(Math.max(...Object.values(longest))).toBeLessThan(250);
+  },
+);

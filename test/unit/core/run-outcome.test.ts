@@ -1,0 +1,68 @@
+// What the daemon reports of a run: counts and first rows, never all of them.
+import { describe, expect, it } from 'vitest';
+import { outcomeOf } from '../../../src/core/run-outcome.ts';
+import { sha256 } from './builders.ts';
+import type { RunSketch } from './run-details.ts';
+import { runDetail } from './run-details.ts';
+
+const outcome = (sketch: RunSketch) => outcomeOf(runDetail(1, sketch), null, sha256);
+
+describe('the outcome of a run', () => {
+  it('counts what is not done by kind and action, and what is held by each of its rules', () => {
+    const { plan } = outcome({
+      status: 'partial',
+      toCreate: ['Go', 'Rust'],
+      toDelete: ['Cobol'],
+      held: ['Perl', { rules: ['in_use', 'too_new'] }, { kind: 'role', rules: ['freeze'] }],
+      operations: [
+        { name: 'Go' },
+        { name: 'Rust', status: 'failed' },
+        { action: 'delete', status: 'skipped' },
+      ],
+    });
+    expect(plan?.drift).toEqual([
+      { kind: 'skill', action: 'create', count: 1 },
+      { kind: 'skill', action: 'delete', count: 1 },
+    ]);
+    expect(plan?.held).toEqual([
+      { kind: 'skill', rule: 'in_use', count: 2 },
+      { kind: 'skill', rule: 'too_new', count: 1 },
+      { kind: 'role', rule: 'freeze', count: 1 },
+    ]);
+  });
+
+  it('counts operations by their status, and names the first that failed', () => {
+    const statuses = ['done', 'failed', 'failed', 'unknown', 'failed', 'failed', 'failed'] as const;
+    const { operations, failures } = outcome({ operations: statuses.map((status) => ({ status })) });
+    expect(operations.map(({ status, count }) => [status, count])).toEqual([
+      ['done', 1],
+      ['failed', 5],
+      ['unknown', 1],
+    ]);
+    expect(failures.map(({ name }) => name)).toEqual(['S2', 'S3', 'S4', 'S5', 'S6']);
+  });
+
+  it('names deletes before creates, with the number of all', () => {
+    const toCreate = ['A', 'B', 'C', 'D'];
+    const { drift } = outcome({ status: 'planned', toCreate, toDelete: ['X', 'Y'] }).changes;
+    expect(drift.first.map(({ name }) => name)).toEqual(['X', 'Y', 'A', 'B', 'C']);
+    expect(drift.total).toBe(6);
+  });
+
+  it('does not grow with the run', () => {
+    const many = (count: number): RunSketch => {
+      const names = Array.from({ length: count }, (_, index) => `N${10_000 + index}`);
+      const operations = names.map((name) => ({ name, status: 'failed' as const }));
+      return {
+        status: 'partial',
+        toCreate: names,
+        toDelete: names,
+        held: names,
+        operations,
+        plan: { digest: 'x' },
+      };
+    };
+    const size = (count: number) => JSON.stringify(outcome(many(count))).length;
+    expect(size(5000)).toBeLessThan(size(10) + 100);
+  });
+});
