@@ -24,7 +24,7 @@ test('six accounts whose tokens are pipes neither stop a daemon’s other accoun
     return failed && daemon.runsEnded('acme', 'converged') > 2;
   });
   expect(daemon.output().stderr).toMatch(
-    /the token of account a: the file [^"]*pipe-a is not a regular file; write the path of a file/u,
+    /the token of account a: the file [^"]*pipe-a is not a regular file but a named pipe \(FIFO\); write the path/u,
   );
   await daemon.stop();
 });

@@ -372,7 +372,11 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     });
     mkdirSync(path.join(folder, 'y/accounts/folder.yaml'));
     const { accounts, issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
-    expect(issues).toMatchObject([{ file: expect.stringContaining('.hidden.yaml'), severity: 'warning' }]);
-    expect(accounts.map(({ name }) => name)).toEqual(['a', 'b']);
+    // A folder that is named like an account file is an error of that account, and stops no other.
+    expect(issues).toMatchObject([
+      { file: expect.stringContaining('.hidden.yaml'), severity: 'warning' },
+      { file: expect.stringContaining('folder.yaml'), severity: 'error' },
+    ]);
+    expect(accounts.map(({ name }) => name)).toEqual(['a', 'b', 'folder']);
   });
 });
