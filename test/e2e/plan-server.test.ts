@@ -1,12 +1,12 @@
 // `plan --server`: a person's working tree, planned by a daemon with its history and its tokens (contract, section 3).
 import { cpSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
 import { type Daemon, HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
+import { planText } from '../support/plan-text.ts';
+import { type Recorder, startRecorder } from '../support/recorder.ts';
 import {
   arrayOf,
   codes,
@@ -57,33 +57,6 @@ async function stage(
     ask: (args = [], env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN }) =>
       desk.run(['plan', '--server', daemon.url, '--format', 'json', ...args], { env }),
   };
-}
-
-interface Recorder {
-  readonly url: string;
-  /** What has arrived: method, path and headers. */
-  readonly requests: string[];
-}
-
-/** A server on loopback that keeps what it is asked, and always answers the same. */
-async function startRecorder(
-  status = 200,
-  text = '[]',
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Recorder> {
-  const requests: string[] = [];
-  const server = createServer((request, response) => {
-    requests.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
-    request.resume();
-    request.on('end', () => response.writeHead(status, headers).end(text));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
-  return { url: `http://127.0.0.1:${port}`, requests };
 }
 
 function onlyPlan(result: Result): Plan {
@@ -240,45 +213,9 @@ test('without the right token there is no plan, and without any token nobody is 
   });
 });
 
-function planText(parts: object): string {
-  const summary = { create: 0, delete: 0, hold: 0, keep: 0, leave: 0 };
-  const digests = { digest: 'sha256:', configDigest: 'sha256:', observedDigest: 'sha256:' };
-  const lists = { operations: [], held: [], leftAlone: [], warnings: [] };
-  const head = {
-    schemaVersion: 1,
-    account: 'acme',
-    remoteAccountId: null,
-    createdAt: '',
-    configCommit: null,
-  };
-  return JSON.stringify([{ ...head, ...digests, status: 'planned', summary, ...lists, ...parts }]);
-}
-
-const NO_PLANS: readonly (readonly [string, number, string])[] = [
-  ['a page', 200, '<html>It works!</html>'],
-  ['nothing', 200, ''],
-  ['an object', 200, '{"schemaVersion":1,"account":"acme","status":"planned"}'],
-  ['a list of something else', 200, '[1, null, "plan"]'],
-  ['a plan without its parts', 200, '[{"schemaVersion":1,"account":"acme","status":"planned"}]'],
-  ['a plan of another version', 200, '[{"schemaVersion":2,"account":"acme","operations":[]}]'],
-  ['a plan whose parts are of another type', 200, planText({ operations: [{ action: 'burn' }] })],
-  ['a plan with a part too many', 200, planText({ script: '<script>' })],
-  ['a failure without words', 200, '[{"schemaVersion":1,"account":"acme","status":"failed","error":null}]'],
-  [
-    'nested without end',
-    200,
-    planText({ warnings: [{ code: 'x', message: 'x', deep: 'DEEP' }] }).replace(
-      '"DEEP"',
-      '['.repeat(200_000) + ']'.repeat(200_000),
-    ),
-  ],
-  ['larger than any plan', 200, `["${'x'.repeat(65 * 1024 * 1024)}"]`],
-  ['a proxy’s error', 502, '<html>Bad gateway</html>'],
-  ['a success that is no answer', 204, ''],
-];
-
-test.each(NO_PLANS)('an answer that is %s is no plan', async (_, status, text) => {
-  const impostor = await startRecorder(status, text);
+// Every other answer that is no plan: test/unit/cli/remote-plan.test.ts.
+test('an answer that is no plan is an error, and nothing is saved', async () => {
+  const impostor = await startRecorder(200, '<html>It works!</html>');
   const s = await scene({ file: 'skills: [Go]' });
   const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
   const result = await s.run(['plan', '--server', impostor.url, '--save', 'plan.json'], { env });
@@ -311,50 +248,6 @@ test('what a server answers commands no terminal', async () => {
   }
 });
 
-test('an answer that never ends is given up', async () => {
-  const server = createServer((_, response) => {
-    const send = (): void => {
-      if (!response.destroyed) response.write('x'.repeat(1024 * 1024), send);
-    };
-    send();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
-  const s = await scene({ file: 'skills: [Go]' });
-  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
-  const { status, stderr } = await s.run(['plan', '--server', `http://127.0.0.1:${port}`], { env });
-  expect(status).toBe(1);
-  expect(stderr).toContain('64 MiB');
-});
-
-test('a plan that leaves an account out is a failure of that account', async () => {
-  const impostor = await startRecorder(200, '[]');
-  const s = await scene({ file: 'skills: [Go]' });
-  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
-  const result = await s.run(['plan', '--server', impostor.url, '--format', 'json'], { env });
-  expect(result.status).toBe(1);
-  expect(arrayOf(result)).toMatchObject([{ account: 'acme', status: 'failed' }]);
-});
-
-test.each([301, 302, 303, 307, 308])(
-  'a redirect (%i) is not followed, so that the token stays',
-  async (status) => {
-    const elsewhere = await startRecorder();
-    const redirecting = await startRecorder(status, '', { location: `${elsewhere.url}/api/v1/plan` });
-    const s = await scene({ file: 'skills: [Go]' });
-    const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
-    const result = await s.run(['plan', '--server', redirecting.url], { env });
-    expect(result).toMatchObject({ status: 1, stdout: '' });
-    expect(result.stderr).not.toContain(HTTP_TOKEN);
-    expect(redirecting.requests).toHaveLength(1);
-    expect(elsewhere.requests).toEqual([]);
-  },
-);
-
 const IN_REGION = 'region: us\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n';
 
 /** What somebody may write to have the token of beta, which the daemon has, sent to a machine of theirs. */
@@ -363,43 +256,41 @@ const THEFTS: readonly (readonly [
   files: (recorder: Recorder, s: Scene) => Readonly<Record<string, string>>,
 ])[] = [
   [
-    'has another address',
+    'another address',
     ({ url }) => ({ 'accounts/beta.yaml': `baseUrl: ${url}\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n` }),
   ],
   [
-    'has another path on the same host',
+    'another path on the same host',
     (_, { sandbox }) => ({
       'accounts/beta.yaml': `baseUrl: ${sandbox.url}/eu\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n`,
     }),
   ],
   [
-    'has a region that leads elsewhere',
+    'a region that leads elsewhere',
     ({ url }) => ({
       'rolecall.yaml': `regions: { us: "${url}" }\n`,
       'accounts/beta.yaml': IN_REGION,
     }),
   ],
   [
-    'has the token of the interface',
+    'the token of the interface',
     () => ({ 'accounts/beta.yaml': IN_REGION.replace('TOKEN_BETA', 'ROLECALL_HTTP_TOKEN') }),
   ],
   [
-    'has a file of the daemon’s machine as its token',
+    'a file of the daemon’s machine as its token',
     (_, { folder }) => ({
       'accounts/beta.yaml': IN_REGION.replace('{ env: TOKEN_BETA }', `{ file: "${folder}/private/token" }`),
     }),
   ],
   [
-    'has a file beside it as its token',
+    'a file beside it as its token',
     () => ({
       'accounts/beta.yaml': IN_REGION.replace('{ env: TOKEN_BETA }', '{ file: ../../private/token }'),
     }),
   ],
 ];
 
-test.each(THEFTS)('an account that %s is refused, and its token goes nowhere', async (what, files) => {
-  // The files themselves are wrong then, whichever daemon reads them.
-  const isInvalid = what === 'has the token of the interface';
+test('the token of another account is sent to no address that a posted file names', async () => {
   const recorder = await startRecorder();
   const { s, desk, ask, daemon } = await stage(
     { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
@@ -416,16 +307,22 @@ test.each(THEFTS)('an account that %s is refused, and its token goes nowhere', a
       on.write('private/token', 'token-of-beta');
     },
   );
-  for (const [name, text] of Object.entries(files(recorder, s))) desk.write(`config/${name}`, text);
-  const result = await ask();
-  expect(result.status).toBe(isInvalid ? 4 : 1);
-  const plans = plansOf(result);
-  const code = isInvalid ? 'config_invalid' : 'identity_mismatch';
-  expect(plans.get('beta')).toMatchObject({ status: 'failed', error: { code } });
-  expect(plans.get('acme')).toMatchObject({ status: 'planned' });
+  const original = readFileSync(join(desk.folder, 'config/rolecall.yaml'), 'utf8');
+  for (const [what, files] of THEFTS) {
+    desk.write('config/rolecall.yaml', original);
+    for (const [name, text] of Object.entries(files(recorder, s))) desk.write(`config/${name}`, text);
+    const result = await ask();
+    // The files themselves are wrong then, whichever daemon reads them.
+    const isInvalid = what === 'the token of the interface';
+    expect({ what, status: result.status }).toEqual({ what, status: isInvalid ? 4 : 1 });
+    const plans = plansOf(result);
+    const code = isInvalid ? 'config_invalid' : 'identity_mismatch';
+    expect(plans.get('beta'), what).toMatchObject({ status: 'failed', error: { code } });
+    expect(plans.get('acme'), what).toMatchObject({ status: 'planned' });
+    expect(result.stdout + result.stderr + daemon.output().stderr, what).not.toContain('token-of-');
+  }
   expect(recorder.requests).toEqual([]);
   expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
-  expect(result.stdout + result.stderr + daemon.output().stderr).not.toContain('token-of-');
 });
 
 test('an account that has the token of another account is refused, and neither is asked for anything', async () => {
@@ -522,17 +419,7 @@ test('posted files lead to nothing on the disk of the daemon', async () => {
   s.sandbox.clearRequests();
 
   const climb = '../'.repeat(30);
-  const there = [
-    '/etc/hostname',
-    `${climb}etc/hostname`,
-    join(s.folder, 'private/catalog.yaml'),
-    climb + join(s.folder, 'private/catalog.yaml').slice(1),
-    '../../../private/catalog.yaml',
-    '..',
-    '../..',
-    '/posted/../etc/hostname',
-    '/proc/self/environ',
-  ];
+  const there = [join(s.folder, 'private/catalog.yaml'), `${climb}etc/hostname`, '/proc/self/environ'];
   for (const path of there) {
     const { status, text } = await post(`extends: ["${path}"]`);
     expect({ path, status, code: /"code":"(\w+)"/.exec(text)?.[1] }).toEqual({
@@ -545,7 +432,7 @@ test('posted files lead to nothing on the disk of the daemon', async () => {
     const missing = await post(`extends: ["${path}-that-is-missing"]`);
     expect(withoutPaths(text)).toBe(withoutPaths(missing.text));
   }
-  for (const glob of [join(s.folder, 'private/accounts/*.yaml'), '/etc/*', '../../../**/*.yaml']) {
+  for (const glob of [join(s.folder, 'private/accounts/*.yaml'), '../../../**/*.yaml']) {
     const { text } = await post('skills: [Go]', `accounts: "${glob}"`);
     expect(text).not.toMatch(new RegExp(`${CANARY}|hidden|hostname`));
   }

@@ -1,0 +1,99 @@
+// plan --server against what may answer in the place of a daemon: nothing but plans is taken for plans.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { planRemotely } from '../../../src/cli/remote-plan.ts';
+import type { PlanResult } from '../../../src/core/plan.ts';
+import { createEnvironment } from '../../../src/wire.ts';
+import { planText } from '../../support/plan-text.ts';
+import { startRecorder } from '../../support/recorder.ts';
+import { makeWorkspace, writeAccount } from '../../support/workspace.ts';
+
+const HTTP_TOKEN = 'token-of-the-interface';
+
+beforeEach(() => void (process.env['ROLECALL_HTTP_TOKEN'] = HTTP_TOKEN));
+afterEach(() => void delete process.env['ROLECALL_HTTP_TOKEN']);
+
+async function ask(server: string): Promise<readonly PlanResult[]> {
+  const workspace = makeWorkspace('token-of-acme');
+  writeAccount(workspace, 'http://127.0.0.1:1', 'skills: [Go]');
+  return await planRemotely(
+    createEnvironment('0.1.0'),
+    join(workspace.folder, 'config/rolecall.yaml'),
+    [],
+    server,
+  );
+}
+
+const NO_PLANS: readonly (readonly [string, number, string])[] = [
+  ['a page', 200, '<html>It works!</html>'],
+  ['nothing', 200, ''],
+  ['an object', 200, '{"schemaVersion":1,"account":"acme","status":"planned"}'],
+  ['a list of something else', 200, '[1, null, "plan"]'],
+  ['a plan without its parts', 200, '[{"schemaVersion":1,"account":"acme","status":"planned"}]'],
+  ['a plan of another version', 200, '[{"schemaVersion":2,"account":"acme","operations":[]}]'],
+  ['a plan whose parts are of another type', 200, planText({ operations: [{ action: 'burn' }] })],
+  ['a plan with a part too many', 200, planText({ script: '<script>' })],
+  ['a failure without words', 200, '[{"schemaVersion":1,"account":"acme","status":"failed","error":null}]'],
+  [
+    'nested without end',
+    200,
+    planText({ warnings: [{ code: 'x', message: 'x', deep: 'DEEP' }] }).replace(
+      '"DEEP"',
+      '['.repeat(200_000) + ']'.repeat(200_000),
+    ),
+  ],
+  ['larger than any plan', 200, `["${'x'.repeat(65 * 1024 * 1024)}"]`],
+  ['a proxy’s error', 502, '<html>Bad gateway</html>'],
+  ['a success that is no answer', 204, ''],
+];
+
+describe('plan --server', () => {
+  test.each(NO_PLANS)('takes no plan from an answer that is %s', async (_, status, text) => {
+    const impostor = await startRecorder(status, text);
+    await expect(ask(impostor.url)).rejects.toMatchObject({
+      name: 'ServiceError',
+      message: expect.stringMatching(/^the daemon at /),
+    });
+    expect(impostor.requests).toHaveLength(1);
+  });
+
+  test('takes a plan from an answer that is one', async () => {
+    const impostor = await startRecorder(200, planText({}));
+    expect(await ask(impostor.url)).toMatchObject([{ account: 'acme', status: 'planned' }]);
+  });
+
+  test('reports an account that the answer leaves out as failed', async () => {
+    const impostor = await startRecorder(200, '[]');
+    expect(await ask(impostor.url)).toMatchObject([{ account: 'acme', status: 'failed' }]);
+  });
+
+  test('stops reading an answer that never ends', async () => {
+    const server = createServer((_, response) => {
+      const send = (): void => {
+        if (!response.destroyed) response.write('x'.repeat(1024 * 1024), send);
+      };
+      send();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
+    await expect(ask(`http://127.0.0.1:${port}`)).rejects.toThrow('64 MiB');
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    'does not follow a redirect (%i), so that the token stays',
+    async (status) => {
+      const elsewhere = await startRecorder();
+      const redirecting = await startRecorder(status, '', { location: `${elsewhere.url}/api/v1/plan` });
+      await expect(ask(redirecting.url)).rejects.toThrow(String(status));
+      expect(redirecting.requests).toHaveLength(1);
+      expect(redirecting.requests[0]).toContain(HTTP_TOKEN);
+      expect(elsewhere.requests).toEqual([]);
+    },
+  );
+});
