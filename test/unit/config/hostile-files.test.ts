@@ -197,7 +197,7 @@ describe('a file that is no proper YAML', () => {
       `skills: ${piece.startsWith('\\') ? '"' : piece.includes('-') ? '\n' : ''}${fill(piece)}`,
     );
     // About one second alone on a machine; what is compared with everything else would take minutes.
-  expect(secondsSince(begin)).toBeLessThan(6);
+    expect(secondsSince(begin)).toBeLessThan(6);
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThan(1000);
   });
