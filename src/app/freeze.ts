@@ -13,7 +13,7 @@ export interface FreezeWatch {
 }
 
 /** After so many windows in a row the end of them is not searched for any longer. */
-const MOST_WINDOWS = 60;
+const MOST_WINDOWS = 10;
 
 /** Reads the windows once. A `to` that is a bare date is open through its last moment, UTC. */
 export async function watchFreeze(

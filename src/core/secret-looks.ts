@@ -8,7 +8,9 @@ const MOST_SWITCHES = 3;
 
 /** Tokens are at least this long. */
 const SHORTEST_TOKEN = 20;
-/** Ids of accounts and entries: an ObjectId, a UUID. */
+/** Keys in Base64, whose slashes are not those of a path. */
+const BASE64 = /^[A-Za-z0-9+/]{32,}={0,2}$/u;
+/** Ids of accounts and entries: an ObjectId, a UUID. They are shown although a token could have this form. */
 const ID = /^(?:[0-9a-f]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/iu;
 
 /** Whether a word is longer, or more mixed of letters and digits, than names of variables and files are. */
@@ -36,10 +38,16 @@ function isMixedCase(word: string): boolean {
  * only long pieces of letters and digits count.
  */
 export function holdsToken(text: string): boolean {
+  if (text.split(/[\s"']+/u).some(isBase64Key)) return true;
   return text.split(/[\s/\\"']+/u).some((piece) => {
     if (piece.length < SHORTEST_TOKEN || ID.test(piece)) return false;
     return /[0-9]/u.test(piece) && /[A-Za-z]/u.test(piece) && looksLikeSecret(piece);
   });
+}
+
+function isBase64Key(piece: string): boolean {
+  const digits = piece.replace(/[^0-9]/gu, '').length;
+  return BASE64.test(piece) && digits >= 3 && /[a-z]/iu.test(piece);
 }
 
 /** What messages show in place of a text that holds a token. */

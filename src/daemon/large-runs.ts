@@ -18,7 +18,8 @@ export interface LargeRuns {
   /**
    * Runs the account in a process. Resolves with the journaled run, with who holds its lock, or with `later` when no
    * process of its size is free, or it needs one with more memory; then nothing was journaled. Throws SecretError or
-   * ConfigError when its token cannot be read, and StoreError or Error when nothing could be journaled.
+   * ConfigError when its token cannot be read, ServiceError when it is another account's, and StoreError or Error when
+   * nothing could be journaled.
    */
   run(
     request: AccountRequest,

@@ -76,6 +76,8 @@ export function createConnections(options: ConnectionOptions): Connections {
   /** Two accounts of one address with equal tokens are one account: a copied token (contract, section 5, Identity). */
   function claimToken({ name, baseUrl }: AccountSettings, token: Secret): void {
     const key = keyOf(baseUrl, token);
+    // The token that it had before is no longer its own: two accounts whose tokens were swapped recover.
+    tokens.delete(name);
     for (const [other, otherKey] of tokens) {
       if (other === name || otherKey !== key || !options.isConfigured(other)) continue;
       throw sharedToken(other);

@@ -60,7 +60,8 @@ export function createPace(api: ApiSettings, host: HostQueue): Pace {
     run: (call, stop) =>
       queue.add(async () => {
         for (;;) {
-          await pause(waitMs(), stop);
+          // A place at the host is not asked for before the account's own rate has one.
+          while (waitMs() > 0 && !stop.aborted) await pause(waitMs(), stop);
           const result = await host.add(() => tryCall(call, stop));
           if (result !== null) return result.value;
         }

@@ -10,6 +10,8 @@ const TOKENS = [
   'ghp_a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8',
   'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5NXgL0n3I9P',
   '0f9e8d7c6b5a4f3e2d1c0b9a8f7e6d5c4b3a2f1e',
+  // The slashes leave only pieces that are too short to be tokens.
+  'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE4K9',
 ];
 
 const HEAD = 'baseUrl: https://planning.example.com\ntoken: { env: ACME_TOKEN }';
