@@ -58,7 +58,7 @@ try {
   process.exitCode = exit;
 }
 
-const { exitNow, hasStuckReads } = await import('./config/regular-file.ts');
+const { exitNow, hasStuckReads } = await import('./platform/regular-file.ts');
 if (hasStuckReads()) {
   process.stderr.write(
     'warning: a file has not answered; this process kills itself so as not to wait for it\n',

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { RetryAfterOptions, Session } from './cli/environment.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { ServiceSettings } from './core/settings.ts';
-import { exitNow } from './config/regular-file.ts';
+import { exitNow } from './platform/regular-file.ts';
 import type { Log } from './daemon/log.ts';
 import { createLogSink, type LogSink, openWithoutBlocking } from './daemon/log-sink.ts';
 import { createMetrics } from './daemon/metrics.ts';

@@ -2,7 +2,7 @@
 import { SecretError, UsageError } from './core/errors.ts';
 import { isLoopback } from './core/loopback.ts';
 import type { HttpSettings, ServiceSettings } from './core/settings.ts';
-import { FileTrouble, readRegularFile } from './config/regular-file.ts';
+import { FileTrouble, readRegularFile } from './platform/regular-file.ts';
 import { resolveSecret } from './config/secrets.ts';
 import type { HttpToken } from './daemon/http/access.ts';
 import type { HttpOptions, HttpServer, TlsPair } from './daemon/http/server.ts';

@@ -8,7 +8,7 @@ import { describeFailure } from './app/run-result.ts';
 import { LargeAccount, StoreError } from './core/errors.ts';
 import type { RunMode } from './core/journal.ts';
 import type { PlanResult } from './core/plan.ts';
-import type { CommitRelation } from './core/ports.ts';
+import type { CommitRelation } from './core/repository.ts';
 import { Secret } from './core/secret.ts';
 import type { PlanHeadline } from './daemon/large-runs.ts';
 import { readAuthorities } from './config/authorities.ts';

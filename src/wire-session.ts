@@ -98,7 +98,7 @@ function planningDeps(configFile: string, journal: Journal, connections: Connect
     clock: systemClock,
     newRunId: () => uuidv7(Date.now()),
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
-    compareCommits: async (a, b) => (await import('./config/git-commit.ts')).compareCommits(configFile, a, b),
+    compareCommits: async (a, b) => (await import('./git/commit.ts')).compareCommits(configFile, a, b),
     loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
   };
 }
@@ -130,7 +130,7 @@ export async function commitOf(
   configuration: Configuration,
   service: ServiceSettings,
 ): Promise<ConfigCommit | null> {
-  const { readConfigCommit } = await import('./config/git-commit.ts');
+  const { readConfigCommit } = await import('./git/commit.ts');
   const files = configuration.accounts.map(({ file }) => file);
   return (await readConfigCommit(anchorOf(configuration, service), files)) ?? null;
 }

@@ -2,14 +2,14 @@
 // every room. Heavy rooms are imported only when a command needs them.
 import type { AccountMemory } from './app/read-account.ts';
 import type { Environment } from './cli/environment.ts';
-import type { CheckoutPlace } from './config/service-layers.ts';
+import type { CheckoutPlace } from './core/repository.ts';
 import type { ServiceSettings } from './core/settings.ts';
 
 /** With `source.git` the accounts are in the checkout that the daemon of this store keeps. */
 async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | undefined> {
   const git = service.source?.git;
   if (git === undefined) return undefined;
-  const { checkoutRoot, placeOfCheckout } = await import('./config/checkout-folder.ts');
+  const { checkoutRoot, placeOfCheckout } = await import('./git/checkout-folder.ts');
   return await placeOfCheckout(checkoutRoot(service), git.path);
 }
 

@@ -1,13 +1,7 @@
 // What a run is asked to do, and with what.
 import type { Locks } from '../core/locks.ts';
-import type {
-  Clock,
-  CommitRelation,
-  Journal,
-  ReadableService,
-  RunSignals,
-  WritableService,
-} from '../core/ports.ts';
+import type { Clock, Journal, ReadableService, RunSignals, WritableService } from '../core/ports.ts';
+import type { CommitRelation } from '../core/repository.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { AgreedPlan } from '../core/operator.ts';

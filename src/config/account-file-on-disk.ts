@@ -3,6 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { chown, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { CheckoutPlace } from '../core/repository.ts';
+import { errorCode } from '../core/error-code.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { openCatalogs } from './catalog-file.ts';
@@ -10,8 +12,8 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { type AccountContents, type DumpedFile, dumpAccountFile } from './dump-account-file.ts';
 import { filesOnDisk } from './files-on-disk.ts';
 import { loadConfiguration } from './load-configuration.ts';
-import type { CheckoutPlace } from './service-layers.ts';
-import { MAX_FILE_BYTES, decode, errorCode, tooLarge } from './source-text.ts';
+
+import { MAX_FILE_BYTES, decode, tooLarge } from './source-text.ts';
 
 export interface DumpTarget {
   readonly configFile: string;

@@ -1,6 +1,7 @@
 // Addresses as files write them. No message repeats one: an address may carry a password.
 import { isIP, isIPv4 } from 'node:net';
 import { isLoopback } from '../core/loopback.ts';
+import { remoteKind } from '../core/remote-address.ts';
 import type { Checked } from './field-formats.ts';
 
 /** A base address without its trailing slash (contract, section 2); http is judged apart, by `isPlainHttp`. */
@@ -70,25 +71,6 @@ export function parseGitUrl(text: string): Checked<string> {
     return { problem: 'this cannot be fetched safely; use https:// or ssh' };
   }
   return { value: text };
-}
-
-/** What git makes of a repository's address. */
-export function remoteKind(url: string): 'http' | 'ssh' | 'local' | 'other' {
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//iu.exec(url)?.[1]?.toLowerCase();
-  if (scheme === 'https' || scheme === 'http') return 'http';
-  if (scheme === 'ssh') return 'ssh';
-  if (scheme === 'file') return 'local';
-  if (scheme !== undefined) return 'other';
-  // host:path, as scp has it, has its colon before any slash.
-  return /^[^/]*:/u.test(url) ? 'ssh' : 'local';
-}
-
-/** A repository's address without user name, password and query, for messages. */
-export function shownRemote(url: string): string {
-  return url
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/iu, '$1')
-    .replace(/^[^/:@]+@(?=[^/]*:)/u, '')
-    .replace(/[?#].*$/u, '');
 }
 
 /** `host:port` of a listening address; IPv6 in brackets. */

@@ -1,6 +1,6 @@
 // The certificate authorities that a service's file names beside those of Node.
 import { ConfigError } from '../core/errors.ts';
-import { FileTrouble, readRegularFile } from './regular-file.ts';
+import { FileTrouble, readRegularFile } from '../platform/regular-file.ts';
 import { shownPath } from './source-text.ts';
 
 /** All authorities of the world have less. */

@@ -1,11 +1,9 @@
 // The configuration as the daemon reads it: anew for each run, so that a `git pull` is enough, and for next to nothing
 // while nothing has changed (contract, section 7).
 import path from 'node:path';
-import type { CommitRelation } from '../core/ports.ts';
+import type { CommitPlace, CommitReader, CommitRelation } from '../core/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
-import { type CommitPlace, createCommitCache } from './commit-cache.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
-import { compareCommits } from './git-commit.ts';
 import { type LoadedConfiguration, currentDay } from './load-configuration.ts';
 import { type KeptLoad, type LoadTarget, isStillSo, loadFiles } from './load-files.ts';
 
@@ -23,11 +21,11 @@ export interface ConfigurationSource {
    * out now. What changes neither git's own state nor a file that was read is seen after ten seconds.
    */
   commit(loaded?: object): Promise<ConfigCommit | null>;
-  /** How two commits of the configuration's repository stand to each other; see git-commit.ts. */
+  /** How two commits of the configuration's repository stand to each other; see CommitReader. */
   compareCommits(older: string, newer: string): Promise<CommitRelation>;
 }
 
-/** What a source has to know of the daemon's own checkout; see git-checkout.ts. */
+/** What a source has to know of the daemon's own checkout; see git/checkout.ts. */
 export interface CheckoutInUse {
   /** Leads to the folder of the current commit, and keeps its path when that changes. */
   readonly link: string;
@@ -42,15 +40,16 @@ export interface SourceOptions {
   readonly checkout?: CheckoutInUse;
   /** `YYYY-MM-DD` in UTC; for tests. */
   readonly today?: () => string;
-  /** For tests. */
-  readonly nowMs?: () => number;
 }
 
 /** `file` is the service's file, relative to the working directory or absolute. Nothing is read until it is asked for. */
-export function createConfigurationSource(file: string, options: SourceOptions = {}): ConfigurationSource {
-  const { checkout, today = currentDay, nowMs = Date.now } = options;
+export function createConfigurationSource(
+  file: string,
+  commits: CommitReader,
+  options: SourceOptions = {},
+): ConfigurationSource {
+  const { checkout, today = currentDay } = options;
   const serviceFile = path.resolve(file);
-  const commitAt = createCommitCache(nowMs);
   /** Where the files of a configuration are, for git. */
   const places = new WeakMap<object, CommitPlace>();
   let kept: KeptLoad | undefined;
@@ -105,8 +104,8 @@ export function createConfigurationSource(file: string, options: SourceOptions =
   return {
     read,
     readFor,
-    commit: async (loaded) => commitAt(await placeOf(loaded)),
-    compareCommits: async (older, newer) => compareCommits((await placeOf(undefined)).file, older, newer),
+    commit: async (loaded) => commits.commitAt(await placeOf(loaded)),
+    compareCommits: async (older, newer) => commits.compare((await placeOf(undefined)).file, older, newer),
   };
 }
 

@@ -1,26 +1,21 @@
 // The files of a configuration as they stand on the disk.
 import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { errorCode } from '../core/error-code.ts';
+import type { PinnedFolder } from '../core/repository.ts';
+import { realPathOf } from '../platform/regular-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { stayWithin } from './confined-path.ts';
 import { type FolderItem, type FolderLookup, matchPaths, yamlBelow } from './path-glob.ts';
-import { realPathOf } from './regular-file.ts';
 import {
   MAX_FILE_BYTES,
   type SourceRead,
   decode,
-  errorCode,
   missingFile,
   refusal,
   shownPath,
   tooLarge,
 } from './source-text.ts';
-
-/** A folder that goes by another path: what stands below `link` is read below `folder`. */
-export interface PinnedFolder {
-  readonly link: string;
-  readonly folder: string;
-}
 
 /** Where a file really is: below the folder, when its path goes by the link. */
 export function pinnedPath({ link, folder }: PinnedFolder, file: string): string {

@@ -8,7 +8,7 @@ import type { LoadedAccount } from './join-accounts.ts';
 import { loadFiles } from './load-files.ts';
 import type { Trust } from './trust.ts';
 import type { SecretUse } from './secret-refs.ts';
-import type { CheckoutPlace } from './service-layers.ts';
+import type { CheckoutPlace } from '../core/repository.ts';
 
 export interface LoadedConfiguration {
   /** Absent when the service's file is missing or has an error. */

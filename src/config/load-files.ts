@@ -12,7 +12,8 @@ import { joinAccounts } from './join-accounts.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
 import type { SecretUse } from './secret-refs.ts';
 import { judgeTrust, trustOf } from './trust.ts';
-import { type CheckoutPlace, type ServiceLayers, readServiceLayers } from './service-layers.ts';
+import type { CheckoutPlace } from '../core/repository.ts';
+import { type ServiceLayers, readServiceLayers } from './service-layers.ts';
 
 export interface LoadTarget {
   /** The service's file, absolute. */

@@ -4,7 +4,7 @@ import { ConfigError, SecretError } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
-import { FileTrouble, readRegularFile } from './regular-file.ts';
+import { FileTrouble, readRegularFile } from '../platform/regular-file.ts';
 import { passwordOf, type SecretUse } from './secret-refs.ts';
 import { shownRef } from './shown-secret.ts';
 import { OWN_SECRET, untrustedFile } from './trust.ts';

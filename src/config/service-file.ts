@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Node } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings, SecretRef, ServiceSettings, TrustSettings } from '../core/settings.ts';
-import { remoteKind } from './addresses.ts';
+import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues, sortedIssues } from './few-issues.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
 import { type Located, type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';

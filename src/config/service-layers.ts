@@ -2,14 +2,10 @@
 // that the daemon keeps (contract, section 2, `source`).
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
+import type { CheckoutPlace } from '../core/repository.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { LEADS_OUT, type PinnedFolder } from './files-on-disk.ts';
+import { LEADS_OUT } from './files-on-disk.ts';
 import { type ServiceRead, readService } from './service-file.ts';
-
-/** Where the daemon's checkout is read: `path` is the folder of the configuration in it. */
-export interface CheckoutPlace extends PinnedFolder {
-  readonly path: string;
-}
 
 /** The service as all its files together say it. */
 export interface ServiceLayers {

@@ -89,8 +89,3 @@ function validPrefix(line: Buffer): number {
   }
   return line.subarray(0, end).toString('utf8').length;
 }
-
-/** The `code` of a Node.js error, or `unknown`. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
-}

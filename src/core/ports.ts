@@ -279,6 +279,3 @@ export interface RecordedObservation {
   readonly good: boolean;
   readonly missing: readonly MissingHolding[];
 }
-
-/** How the configuration's commit stands to another one. */
-export type CommitRelation = 'same' | 'ancestor' | 'descendant' | 'diverged' | 'unknown';

@@ -1,10 +1,10 @@
 // Text from outside is read in time that grows with its length and no faster: a megabyte of the worst shapes for each
 // function that a stranger's text reaches.
 import { describe, expect, it } from 'vitest';
-import { parseBaseUrl, parseGitUrl, parseWebhookUrl, shownRemote } from '../../src/config/addresses.ts';
+import { parseBaseUrl, parseGitUrl, parseWebhookUrl } from '../../src/config/addresses.ts';
 import { cronProblem } from '../../src/config/cron-line.ts';
-import { withoutUsers } from '../../src/config/git-remote.ts';
-import { gitTrouble } from '../../src/config/git-trouble.ts';
+import { shownRemote, withoutUsers } from '../../src/core/remote-address.ts';
+import { gitTrouble } from '../../src/git/failure-reason.ts';
 import { parseDuration, parseSize } from '../../src/config/measures.ts';
 import { nameProblem, oddCharacters } from '../../src/config/name-text.ts';
 import { textProblems } from '../../src/config/raw-text-checks.ts';

@@ -20,7 +20,8 @@ const SQLITE = ['better-sqlite3', 'better-sqlite3-12'];
 
 const ROOMS: Readonly<Record<string, Room>> = {
   core: { rooms: [], packages: [] },
-  config: { rooms: ['core'], packages: ['node:*', 'yaml', 'zod', 'node-cron'] },
+  git: { rooms: ['core', 'platform'], packages: ['node:*'] },
+  config: { rooms: ['core', 'platform'], packages: ['node:*', 'yaml', 'zod', 'node-cron'] },
   service: { rooms: ['core'], packages: ['node:*', 'undici', 'p-retry', 'p-queue'] },
   platform: { rooms: ['core'], packages: ['node:*', ...SQLITE] },
   store: { rooms: ['core', 'platform'], packages: ['node:*', 'kysely'] },

@@ -9,7 +9,6 @@ import type { AgreedPlan, ApprovalTaking } from '../../../src/core/operator.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type {
   AccountState,
-  CommitRelation,
   Journal,
   LastGood,
   NewOperation,
@@ -21,6 +20,7 @@ import type {
   ServiceReader,
   ServiceWriter,
 } from '../../../src/core/ports.ts';
+import type { CommitRelation } from '../../../src/core/repository.ts';
 import type { CreateOutcome, DeleteOutcome } from '../../../src/core/write-outcome.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
 import { entry, observed } from '../core/builders.ts';

@@ -1,17 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkoutRoot, placeOfCheckout } from '../../../src/config/checkout-folder.ts';
+import { checkoutRoot, placeOfCheckout } from '../../../src/git/checkout-folder.ts';
 import {
   type ConfigurationSource,
   createConfigurationSource,
 } from '../../../src/config/configuration-source.ts';
-import type { Checkout } from '../../../src/config/git-checkout.ts';
+import type { Checkout } from '../../../src/git/checkout.ts';
 import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { formatConfigIssue } from '../../../src/core/errors.ts';
 import { git } from '../../support/git.ts';
-import { type Origin, forcePush, makeOrigin } from './origin.ts';
+import { type Origin, forcePush, makeOrigin } from '../git/origin.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
+import { createCommitReader } from '../../../src/git/commit-cache.ts';
 
 interface Scene {
   readonly origin: Origin;
@@ -27,7 +28,12 @@ async function scene(bootstrap: string, files: Readonly<Record<string, string>>)
   const file = path.join(workspace({ 'rolecall.yaml': text }), 'rolecall.yaml');
   const checkout = await origin.open();
   const options = { checkout, today: () => '2026-06-15', nowMs: () => 0 };
-  return { origin, checkout, source: createConfigurationSource(file, options), bootstrap: file };
+  return {
+    origin,
+    checkout,
+    source: createConfigurationSource(file, createCommitReader(), options),
+    bootstrap: file,
+  };
 }
 
 function lines({ issues }: LoadedConfiguration): readonly string[] {

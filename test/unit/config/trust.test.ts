@@ -6,8 +6,9 @@ import { createConfigurationSource } from '../../../src/config/configuration-sou
 import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { checkSecrets, resolveToken } from '../../../src/config/secrets.ts';
 import { ConfigError, formatConfigIssue } from '../../../src/core/errors.ts';
-import { makeOrigin } from './origin.ts';
+import { makeOrigin } from '../git/origin.ts';
 import { ACCOUNT, SERVICE, load, workspace } from './workspace.ts';
+import { createCommitReader } from '../../../src/git/commit-cache.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -30,7 +31,7 @@ async function fromRepository(
   const checkout = await origin.open();
   const refreshed = await checkout.refresh();
   expect(refreshed).toMatchObject({ type: 'updated' });
-  const loaded = await createConfigurationSource(file, { checkout }).read();
+  const loaded = await createConfigurationSource(file, createCommitReader(), { checkout }).read();
   const lines = loaded.issues.map((issue) => formatConfigIssue(issue));
   return { ...loaded, lines };
 }

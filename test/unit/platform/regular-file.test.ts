@@ -5,9 +5,9 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAuthorities } from '../../../src/config/authorities.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
-import { readRegularFile } from '../../../src/config/regular-file.ts';
+import { readRegularFile } from '../../../src/platform/regular-file.ts';
 import { checkSecrets, resolveSecret } from '../../../src/config/secrets.ts';
-import { ACCOUNT, SERVICE, load, workspace } from './workspace.ts';
+import { ACCOUNT, SERVICE, load, workspace } from '../config/workspace.ts';
 
 function pipe(folder: string, name: string): string {
   const file = path.join(folder, name);

@@ -17,6 +17,7 @@ import {
   symlink,
 } from 'node:fs/promises';
 import path from 'node:path';
+import type { CheckoutPlace } from '../core/repository.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import {
   type CommitFolder,
@@ -28,7 +29,6 @@ import {
   listFolders,
   pruneFolders,
 } from './checkout-repository.ts';
-import type { CheckoutPlace } from './service-layers.ts';
 
 export interface CheckoutFolder {
   readonly root: string;

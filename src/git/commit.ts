@@ -7,10 +7,10 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { cutSubject } from '../core/commit-subject.ts';
-import type { CommitRelation } from '../core/ports.ts';
+import type { CommitRelation } from '../core/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
-import { runGit } from './git-process.ts';
-import { realPathOf } from './regular-file.ts';
+import { runGit } from './run-git.ts';
+import { realPathOf } from '../platform/regular-file.ts';
 import { type Listed, differsFromBlob, treeEntries } from './tree-files.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { runGit } from '../../../src/config/git-process.ts';
-import { gitTrouble } from '../../../src/config/git-trouble.ts';
+import { runGit } from '../../../src/git/run-git.ts';
+import { gitTrouble } from '../../../src/git/failure-reason.ts';
 import { until } from '../../support/workspace.ts';
-import { workspace } from './workspace.ts';
+import { workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -2,11 +2,13 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openCheckout } from '../../../src/config/git-checkout.ts';
-import { remoteAccess } from '../../../src/config/git-remote.ts';
+import { openCheckout } from '../../../src/git/checkout.ts';
+import { remoteAccess } from '../../../src/git/remote-access.ts';
 import type { GitSourceSettings, SecretRef } from '../../../src/core/settings.ts';
 import { traceGit } from './traced-git.ts';
-import { workspace } from './workspace.ts';
+import { workspace } from '../config/workspace.ts';
+import { resolveSecret } from '../../../src/config/secrets.ts';
+import type { Secret } from '../../../src/core/secret.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -52,9 +54,14 @@ function settings(url: string, credentials?: SecretRef): GitSourceSettings {
   return { url, ...fixed, ...(credentials === undefined ? {} : { credentials }) };
 }
 
+/** As the daemon resolves them. */
+async function credentialsOf({ credentials }: GitSourceSettings): Promise<Secret | undefined> {
+  return credentials === undefined ? undefined : await resolveSecret(credentials, 'git credentials');
+}
+
 async function refreshOnce(source: GitSourceSettings): Promise<{ reason: string; kept: string }> {
   const kept = path.join(workspace({}), 'checkout');
-  const refresh = await (await openCheckout(source, kept)).refresh();
+  const refresh = await (await openCheckout(source, kept, () => credentialsOf(source))).refresh();
   return { reason: 'reason' in refresh ? refresh.reason : refresh.type, kept };
 }
 
@@ -119,9 +126,8 @@ describe('a token for git', () => {
 
   test('is not in what git says, in no form', async () => {
     vi.stubEnv('GIT_TOKEN', TOKEN);
-    const { scrub, env } = await remoteAccess(
-      settings('https://git.example.com/a.git', { env: 'GIT_TOKEN' }),
-    );
+    const source = settings('https://git.example.com/a.git', { env: 'GIT_TOKEN' });
+    const { scrub, env } = await remoteAccess(source, () => credentialsOf(source));
     const basic = Buffer.from(`x-access-token:${TOKEN}`).toString('base64');
     expect(JSON.stringify(env)).toContain(basic);
     const said = scrub(

@@ -1,8 +1,8 @@
 // What kept git from doing its work, as a sentence that ends in the mend. Its own words are matched here and nowhere
 // else, in the one language that it is asked to speak; what is not known is passed on, without credentials.
 import type { GitSourceSettings } from '../core/settings.ts';
-import { remoteKind, shownRemote } from './addresses.ts';
-import type { GitResult } from './git-process.ts';
+import { remoteKind, shownRemote } from '../core/remote-address.ts';
+import type { GitResult } from './run-git.ts';
 
 export interface GitTrouble {
   readonly reason: string;

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { compareCommits, readConfigCommit } from '../../../src/config/git-commit.ts';
-import { workspace } from './workspace.ts';
+import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
+import { workspace } from '../config/workspace.ts';
 
 function git(folder: string, ...args: string[]): string {
   const env = {

@@ -2,7 +2,7 @@
 // that a repository's settings and attributes name.
 import { createHash } from 'node:crypto';
 import { lstat, readlink } from 'node:fs/promises';
-import { readRegularFile } from './regular-file.ts';
+import { readRegularFile } from '../platform/regular-file.ts';
 
 /** A file as `ls-tree` and `ls-files --stage` list it. */
 export interface Listed {

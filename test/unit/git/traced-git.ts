@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { vi } from 'vitest';
-import { workspace } from './workspace.ts';
+import { workspace } from '../config/workspace.ts';
 
 export interface TracedGit {
   /** The arguments of every call since the last time that this was asked, one text a call. */

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { compareCommits, readConfigCommit } from '../../../src/config/git-commit.ts';
-import { workspace } from './workspace.ts';
+import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
+import { workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -11,11 +11,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { openCheckout } from '../../../src/config/git-checkout.ts';
-import { readConfigCommit } from '../../../src/config/git-commit.ts';
+import { openCheckout } from '../../../src/git/checkout.ts';
+import { readConfigCommit } from '../../../src/git/commit.ts';
 import { git } from '../../support/git.ts';
 import { content, folderNames, head, makeOrigin, removeOrigin } from './origin.ts';
-import { workspace } from './workspace.ts';
+import { workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -83,7 +83,7 @@ describe('a checkout that is opened again', () => {
     await (await origin.open()).refresh();
     const moved = `${origin.kept}-moved`;
     renameSync(origin.kept, moved);
-    const checkout = await openCheckout(origin.settings, moved);
+    const checkout = await openCheckout(origin.settings, moved, async () => undefined);
     expect(content(checkout)).toBe('1');
     expect(checkout.current()?.folder.startsWith(moved)).toBe(true);
     expect(await checkout.refresh()).toMatchObject({ type: 'unchanged' });

@@ -2,8 +2,7 @@
 import { isLoopback } from '../core/loopback.ts';
 import { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';
-import { remoteKind } from './addresses.ts';
-import { resolveSecret } from './secrets.ts';
+import { remoteKind, withoutUsers } from '../core/remote-address.ts';
 
 /** What one fetch is given beside its arguments. */
 export interface RemoteAccess {
@@ -13,12 +12,12 @@ export interface RemoteAccess {
 }
 
 /**
- * The way to the repository. For https the secret is a token, or `user:password`; for ssh the reference names the file
- * of the private key. Throws SecretError.
+ * The way to the repository. For https the secret that `resolve` gives is a token, or `user:password`; for ssh the
+ * reference in the settings names the file of the private key, and nothing is resolved. Throws what `resolve` throws.
  */
 export async function remoteAccess(
   settings: GitSourceSettings,
-  resolve = (): Promise<Secret | undefined> => resolveCredentials(settings),
+  resolve: () => Promise<Secret | undefined>,
 ): Promise<RemoteAccess> {
   const { url, credentials } = settings;
   const kind = remoteKind(url);
@@ -53,10 +52,6 @@ export async function remoteAccess(
   };
 }
 
-async function resolveCredentials({ credentials }: GitSourceSettings): Promise<Secret | undefined> {
-  return credentials === undefined ? undefined : resolveSecret(credentials, 'git credentials');
-}
-
 /** ssh as a daemon can use it: it asks nothing, and knows the host already. */
 function sshCommand(credentials: GitSourceSettings['credentials']): string {
   const options = ['BatchMode=yes', 'StrictHostKeyChecking=yes', 'ConnectTimeout=30', 'ControlPath=none'];
@@ -68,9 +63,4 @@ function sshCommand(credentials: GitSourceSettings['credentials']): string {
 /** git gives the command to a shell. */
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
-
-/** A text without the users and passwords of the addresses in it. Begins at `://`: a scheme would be searched for from every letter. */
-export function withoutUsers(text: string): string {
-  return text.replace(/:\/\/[^/?#\s'"@]*(?:@[^/?#\s'"@]*)*@/gu, '://');
 }

@@ -2,7 +2,7 @@
 // own settings, or a variable of the environment, could make it run.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { errorCode } from './source-text.ts';
+import { errorCode } from '../core/error-code.ts';
 
 export interface GitCall {
   /** The folder to run in; has to be there. */

@@ -2,10 +2,11 @@
 // only when it was built upon the last one, and hands out each accepted commit in a folder of its own.
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { errorCode } from '../core/error-code.ts';
 import { SecretError } from '../core/errors.ts';
+import { shownRemote } from '../core/remote-address.ts';
 import type { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';
-import { shownRemote } from './addresses.ts';
 import {
   type CheckoutFolder,
   checkoutFolder,
@@ -28,9 +29,8 @@ import {
   pruneFolders,
   requireRecentGit,
 } from './checkout-repository.ts';
-import { type RemoteAccess, remoteAccess } from './git-remote.ts';
-import { gitTrouble } from './git-trouble.ts';
-import { errorCode } from './source-text.ts';
+import { type RemoteAccess, remoteAccess } from './remote-access.ts';
+import { gitTrouble } from './failure-reason.ts';
 
 /** What came of a refresh. A reason is a sentence for a person, without credentials. */
 export type Refresh =
@@ -60,7 +60,7 @@ export interface Checkout {
 export async function openCheckout(
   settings: GitSourceSettings,
   folder: string,
-  resolveCredentials?: () => Promise<Secret>,
+  resolveCredentials: () => Promise<Secret | undefined>,
 ): Promise<Checkout> {
   const checkout = new GitCheckout(settings, checkoutFolder(path.resolve(folder)), resolveCredentials);
   await checkout.open();
@@ -83,7 +83,7 @@ class GitCheckout implements Checkout {
   readonly path: string;
   readonly #settings: GitSourceSettings;
   readonly #place: CheckoutFolder;
-  readonly #resolveCredentials: (() => Promise<Secret>) | undefined;
+  readonly #resolveCredentials: () => Promise<Secret | undefined>;
   #accepted: string | undefined;
   #current: CommitFolder | null = null;
   #previous: CommitFolder | null = null;
@@ -96,7 +96,7 @@ class GitCheckout implements Checkout {
   constructor(
     settings: GitSourceSettings,
     place: CheckoutFolder,
-    resolveCredentials: (() => Promise<Secret>) | undefined,
+    resolveCredentials: () => Promise<Secret | undefined>,
   ) {
     this.link = place.link;
     this.path = settings.path;

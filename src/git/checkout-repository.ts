@@ -3,8 +3,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { GitSourceSettings } from '../core/settings.ts';
-import { type GitCall, type GitResult, runGit } from './git-process.ts';
-import type { RemoteAccess } from './git-remote.ts';
+import { type GitCall, type GitResult, runGit } from './run-git.ts';
+import type { RemoteAccess } from './remote-access.ts';
 
 /** The last commit that was accepted. It lives where the objects live, and moves in one step. */
 const ACCEPTED = 'refs/rolecall/accepted';

@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { compareCommits, readConfigCommit } from '../../../src/config/git-commit.ts';
+import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
 import { git } from '../../support/git.ts';
 import { content, folderNames, forcePush, head, makeOrigin } from './origin.ts';
-import { workspace } from './workspace.ts';
+import { workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

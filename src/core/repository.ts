@@ -1,0 +1,34 @@
+// The git repository of a configuration, as the other rooms see it.
+import type { ConfigCommit } from './settings.ts';
+
+/** How one commit of the configuration relates to another. */
+export type CommitRelation = 'same' | 'ancestor' | 'descendant' | 'diverged' | 'unknown';
+
+/** Which files of a configuration git is asked about. */
+export interface CommitPlace {
+  /** A file that is tracked by git if the configuration is. */
+  readonly file: string;
+  /** Further files; their folders are checked for changes. */
+  readonly others: readonly string[];
+  /** Another number for another content of the files. */
+  readonly generation: number;
+}
+
+/** What git knows of the commits of a configuration. */
+export interface CommitReader {
+  /** Null when the file is not tracked by git. */
+  commitAt(place: CommitPlace): Promise<ConfigCommit | null>;
+  /** How two commits of the repository of `file` relate. */
+  compare(file: string, older: string, newer: string): Promise<CommitRelation>;
+}
+
+/** A folder with a second path: what is below `link` is read below `folder`. */
+export interface PinnedFolder {
+  readonly link: string;
+  readonly folder: string;
+}
+
+/** Where the daemon's checkout is read: `path` is the folder of the configuration in it. */
+export interface CheckoutPlace extends PinnedFolder {
+  readonly path: string;
+}
