@@ -11,7 +11,7 @@ import type { PlanResult } from './core/plan.ts';
 import type { CommitRelation } from './core/repository.ts';
 import { Secret } from './core/secret.ts';
 import type { PlanHeadline } from './daemon/large-runs.ts';
-import { readAuthorities } from './config/authorities.ts';
+import { readAuthorities } from './config/secrets.ts';
 import { serveParent } from './platform/child-process.ts';
 import { createConnections } from './service/connections.ts';
 import type { HostQueue } from './service/pacing.ts';

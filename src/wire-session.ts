@@ -113,7 +113,7 @@ export async function connect(
 ): Promise<Connections> {
   const { createConnections } = await import('./service/connections.ts');
   const { resolveToken } = await import('./config/secrets.ts');
-  const { readAuthorities } = await import('./config/authorities.ts');
+  const { readAuthorities } = await import('./config/secrets.ts');
   return createConnections({
     api: service.api,
     version,

@@ -23,10 +23,10 @@ export function createEnvironment(version: string): Environment {
       return checkout === undefined ? loaded : await loadConfiguration(file, { checkout });
     },
     collectConfiguration: async (file) =>
-      (await import('./config/collect-configuration.ts')).collectConfiguration(file),
+      (await import('./config/load-configuration.ts')).collectConfiguration(file),
     postJson: async (url, token, body, timeoutMs) =>
       (await import('./wire-remote.ts')).postJson(url, token, body, timeoutMs),
-    checkPlans: async (value) => (await import('./config/check-plans.ts')).checkPlans(value),
+    checkPlans: async (value) => (await import('./report/schemas.ts')).checkPlans(value),
     commitOf: async (configuration, service) =>
       (await import('./wire-session.ts')).commitOf(configuration, service),
     async httpToken(service, variable) {

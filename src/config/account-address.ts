@@ -3,9 +3,9 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import { accountSettingsSchema } from './account-schema.ts';
 import { isPlainHttp } from './addresses.ts';
-import { nearestWord } from './near-word.ts';
-import { locate, spotOf } from './node-lookup.ts';
-import { type YamlFile, quoted } from './yaml-file.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
+import { locate, spotOf } from '../yaml/node-lookup.ts';
+import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
 
 export interface AddressBook {
   /** Base addresses by region; undefined when they are not known, and then no region is judged. */

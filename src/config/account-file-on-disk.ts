@@ -13,7 +13,7 @@ import { type AccountContents, type DumpedFile, dumpAccountFile } from './dump-a
 import { filesOnDisk } from './files-on-disk.ts';
 import { loadConfiguration } from './load-configuration.ts';
 
-import { MAX_FILE_BYTES, decode, tooLarge } from './source-text.ts';
+import { MAX_FILE_BYTES, decode, tooLarge } from '../yaml/source-text.ts';
 
 export interface DumpTarget {
   readonly configFile: string;

@@ -1,28 +1,31 @@
-// One account's file becomes its settings: judged, merged with the defaults and with its `extends`
-// (contract, section 2). Whatever is wrong stays within this account.
+// Reads one account file: settings, desired entries and the digest by which equal configurations are recognised.
+import { createHash } from 'node:crypto';
+import {
+  type DesiredCatalog,
+  type DesiredEntry,
+  type Policy,
+  KINDS,
+  type ApprovedDelete,
+} from '../core/catalog.ts';
 import path from 'node:path';
 import type { z } from 'zod';
-import { type ApprovedDelete, type DesiredCatalog, KINDS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
-import { accountSettingsSchema } from './account-schema.ts';
+import { accountSettingsSchema, approvalIssues } from './account-schema.ts';
 import { type AccountAddress, type AddressBook, accountAddress } from './account-address.ts';
-import { approvalIssues } from './approved-deletes.ts';
-import type { CatalogRead } from './catalog-file.ts';
-import { configDigest } from './config-digest.ts';
+import { type CatalogRead, mergeLists } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { fewIssues, sortedIssues } from './few-issues.ts';
+import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
-import { mergeLists } from './merge-lists.ts';
 import { LIST_KEYS, MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
-import { locate, plainRoot, spotOf } from './node-lookup.ts';
+import { locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
 import { mergePolicies } from './policy-schema.ts';
 import { judge } from './schema-issues.ts';
-import { absoluteRef } from './secret-refs.ts';
+import { absoluteRef } from './secret-references.ts';
 import type { ServiceFile } from './service-schema.ts';
-import type { SourceRead } from './source-text.ts';
-import { type YamlFile, inQuotes, parseYaml, quoted } from './yaml-file.ts';
+import type { SourceRead } from '../yaml/source-text.ts';
+import { type YamlFile, inQuotes, parseYaml, quoted } from '../yaml/yaml-file.ts';
 
 /** What an account needs from outside its own file. `regions` is undefined when the service's file is too broken to tell. */
 export interface AccountContext extends AddressBook {
@@ -208,4 +211,38 @@ function complete(
     desired,
     configDigest: configDigest({ baseUrl, ...pin, policy, desired }),
   };
+}
+
+export interface DigestedSettings {
+  readonly baseUrl: string;
+  readonly accountId?: string;
+  readonly policy: Policy;
+  readonly desired: DesiredCatalog;
+}
+
+/** `sha256:…` over what determines a plan; neither the order of keys nor that of a list changes it. */
+export function configDigest({ baseUrl, accountId, policy, desired }: DigestedSettings): string {
+  const kinds = KINDS.map((kind) => [kind, desired[kind]?.map(entryText)]);
+  const subject = {
+    baseUrl,
+    accountId,
+    policy,
+    desired: { ...Object.fromEntries(kinds), approvedDeletes: desired.approvedDeletes },
+  };
+  return `sha256:${createHash('sha256').update(canonicalJson(subject)).digest('hex')}`;
+}
+
+/** An entry as one text: made for ten thousand of them, where going through objects is slow. */
+function entryText({ name, formerly }: DesiredEntry): string {
+  return JSON.stringify([name, ...formerly.toSorted()]);
+}
+
+/** JSON with keys and lists sorted and undefined left out; lists of the configuration are sets. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).toSorted().join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.toSorted().join(',')}}`;
 }

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { type Node, isMap, isSeq } from 'yaml';
 import { type Kind, KINDS, type Policy } from '../core/catalog.ts';
-import { compareCodePoints } from '../core/names.ts';
+import { compareCodePoints, nameKey } from '../core/names.ts';
 import { yamlQuoted, yamlText } from '../core/yaml-text.ts';
 import { unfoldedPolicy, withProtection } from './dump-protection.ts';
 import {
@@ -16,9 +16,9 @@ import {
   pairAt,
   textOf,
   textsAt,
-} from './edit-yaml.ts';
+} from '../yaml/edit-yaml.ts';
 import { LIST_KEYS, type WrittenLists } from './name-list.ts';
-import { nameProblem, normalName } from './name-text.ts';
+import { nameProblem } from '../core/name-rules.ts';
 
 /** What the account contains and what is known of its configuration. */
 export interface AccountContents {
@@ -126,7 +126,7 @@ function dumpedKinds(
 function duplicateNotes(kinds: readonly Kind[], names: AccountContents['names']): string[] {
   return kinds.flatMap((kind) => {
     const seen = new Set<string>();
-    const again = names[kind].map(normalName).filter((name) => seen.size === seen.add(name).size);
+    const again = names[kind].map(nameKey).filter((name) => seen.size === seen.add(name).size);
     const twice = sortedOnce(again);
     return twice.map(
       (name) =>
@@ -174,7 +174,7 @@ function withoutCatalogs(yaml: EditableYaml, remove: ReadonlySet<number>): strin
 function withoutApprovals(yaml: EditableYaml, { kinds, names }: Wanted, notes: string[]): string {
   const approvals = itemsAt(yaml, 'approvedDeletes').map((item) => ({
     kind: textOf(item, 'kind'),
-    name: normalName(textOf(item, 'name')),
+    name: nameKey(textOf(item, 'name')),
     expires: textOf(item, 'expires'),
   }));
   const remove = new Set<number>();
@@ -245,7 +245,7 @@ function withPin(yaml: EditableYaml, accountId: string | null): string {
 }
 
 function writable(names: readonly string[]): readonly string[] {
-  return sortedOnce(names.map(normalName).filter((name) => nameProblem(name) === undefined));
+  return sortedOnce(names.map(nameKey).filter((name) => nameProblem(name) === undefined));
 }
 
 function sortedOnce(names: readonly string[]): readonly string[] {
@@ -259,10 +259,10 @@ function writtenEntry({ name, formerly }: WrittenEntry): string {
 }
 
 function entryOf(item: Node): WrittenEntry {
-  if (!isMap(item)) return { name: normalName(textOf(item)), formerly: [] };
+  if (!isMap(item)) return { name: nameKey(textOf(item)), formerly: [] };
   const formerly: unknown = item.get('formerly', true);
   return {
-    name: normalName(textOf(item, 'name')),
-    formerly: isSeq(formerly) ? (formerly.items as Node[]).map((old) => normalName(textOf(old))) : [],
+    name: nameKey(textOf(item, 'name')),
+    formerly: isSeq(formerly) ? (formerly.items as Node[]).map((old) => nameKey(textOf(old))) : [],
   };
 }

@@ -1,6 +1,6 @@
 // The names of a dumped account that its file may not contain: patterns of `policy.protect` keep their entries.
 import type { Kind, Policy } from '../core/catalog.ts';
-import { compareCodePoints, globMatcher } from '../core/names.ts';
+import { compareCodePoints, globMatcher, nameKey } from '../core/names.ts';
 import { yamlText } from '../core/yaml-text.ts';
 import {
   type EditableYaml,
@@ -11,8 +11,8 @@ import {
   pairAt,
   textsAt,
   unfoldMap,
-} from './edit-yaml.ts';
-import { nameProblem, normalName } from './name-text.ts';
+} from '../yaml/edit-yaml.ts';
+import { nameProblem } from '../core/name-rules.ts';
 
 interface Contents {
   readonly names: Readonly<Record<Kind, readonly string[]>>;
@@ -29,7 +29,7 @@ const PROTECT_COMMENT = [
 function unprotected(kinds: readonly Kind[], { names, policy }: Contents): readonly string[] {
   const matchers = policy.protect.map(globMatcher);
   const odd = kinds
-    .flatMap((kind) => names[kind].map(normalName))
+    .flatMap((kind) => names[kind].map(nameKey))
     .filter((name) => nameProblem(name) !== undefined && !matchers.some((matches) => matches(name)));
   return [...new Set(odd)].toSorted(compareCodePoints).map((name) => yamlText(escapeGlob(name)));
 }

@@ -2,11 +2,11 @@
 // told about it come from one definition.
 import { z } from 'zod';
 import { parseBaseUrl, parseGitUrl, parseListen, parseOriginGlob, parseWebhookUrl } from './addresses.ts';
-import { isCalendarDate, isInstant, isTimezone } from './calendar.ts';
-import { cronProblem } from './cron-line.ts';
-import { formatDuration, parseDuration, parseSize } from './measures.ts';
-import { hasMarkHeap, nameProblem, normalName, referenceProblem } from './name-text.ts';
-import { nearestWord } from './near-word.ts';
+import { isCalendarDate, isInstant, isTimezone, cronProblem } from './dates-and-schedules.ts';
+import { formatDuration, parseDuration, parseSize } from '../core/durations-and-sizes.ts';
+import { hasMarkHeap, nameProblem, referenceProblem } from '../core/name-rules.ts';
+import { nameKey } from '../core/names.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
 
 /** A parsed value, or what is wrong with its text. */
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
@@ -141,7 +141,7 @@ export function nameText() {
     .min(1)
     .transform((written, context): string => {
       const problem = nameProblem(written);
-      if (problem === undefined) return normalName(written);
+      if (problem === undefined) return nameKey(written);
       context.addIssue({ code: 'custom', message: problem });
       return z.NEVER;
     });
@@ -151,7 +151,7 @@ export function nameText() {
 export function nameReference() {
   return z.string().transform((written, context): string => {
     const problem = referenceProblem(written);
-    if (problem === undefined) return normalName(written);
+    if (problem === undefined) return nameKey(written);
     context.addIssue({ code: 'custom', message: problem });
     return z.NEVER;
   });

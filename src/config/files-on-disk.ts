@@ -1,11 +1,20 @@
-// The files of a configuration as they stand on the disk.
-import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, statSync } from 'node:fs';
+// The files of a configuration on disk. Inside a checkout, paths are followed link by link, and never leave it.
+import {
+  lstatSync,
+  readlinkSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  readdirSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../core/error-code.ts';
 import type { PinnedFolder } from '../core/repository.ts';
 import { realPathOf } from '../platform/regular-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { stayWithin } from './confined-path.ts';
 import { type FolderItem, type FolderLookup, matchPaths, yamlBelow } from './path-glob.ts';
 import {
   MAX_FILE_BYTES,
@@ -15,7 +24,7 @@ import {
   refusal,
   shownPath,
   tooLarge,
-} from './source-text.ts';
+} from '../yaml/source-text.ts';
 
 /** Where a file really is: below the folder, when its path goes by the link. */
 export function pinnedPath({ link, folder }: PinnedFolder, file: string): string {
@@ -146,5 +155,41 @@ function isKind(location: string, kind: 'file' | 'folder'): boolean {
     return statSync(location).isDirectory() === (kind === 'folder');
   } catch {
     return false;
+  }
+}
+
+/** As many as the system itself follows. */
+const MAX_LINKS = 40;
+
+/**
+ * Where `below` (relative) really is within `folder`; undefined when it leads out, by `..` or by a symbolic link,
+ * whether or not there is anything. What does not exist in it has the place that it would have.
+ */
+export function stayWithin(folder: string, below: string): string | undefined {
+  const steps = below.split(path.sep).toReversed();
+  const place: string[] = [];
+  let links = 0;
+  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+    if (step === '' || step === '.') continue;
+    if (step === '..') {
+      if (place.pop() === undefined) return undefined;
+      continue;
+    }
+    const target = linkTarget(path.join(folder, ...place, step));
+    if (target === undefined) place.push(step);
+    else {
+      links += 1;
+      if (path.isAbsolute(target) || links > MAX_LINKS) return undefined;
+      steps.push(...target.split(path.sep).toReversed());
+    }
+  }
+  return path.join(folder, ...place);
+}
+
+function linkTarget(file: string): string | undefined {
+  try {
+    return lstatSync(file).isSymbolicLink() ? readlinkSync(file) : undefined;
+  } catch {
+    return undefined;
   }
 }

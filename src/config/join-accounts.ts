@@ -4,8 +4,8 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import type { AccountRead } from './account-file.ts';
-import { sortedIssues } from './few-issues.ts';
-import { refKey } from './secret-refs.ts';
+import { sortedIssues } from '../core/issue-limit.ts';
+import { refKey } from './secret-references.ts';
 
 /** One account's file, sound or not. */
 export interface LoadedAccount {

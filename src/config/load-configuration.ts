@@ -1,13 +1,13 @@
-// The way into this room: all files of a configuration, every problem at once (contract, section 2).
+// Loads a complete configuration: the service file and all accounts; also as the files that `plan --server` sends.
 import path from 'node:path';
+import { recordingFiles, type ConfigurationFiles } from './configuration-files.ts';
+import { filesOnDisk } from './files-on-disk.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import type { ConfigurationFiles } from './configuration-files.ts';
-import { filesOnDisk } from './files-on-disk.ts';
 import type { LoadedAccount } from './join-accounts.ts';
 import { loadFiles } from './load-files.ts';
 import type { Trust } from './trust.ts';
-import type { SecretUse } from './secret-refs.ts';
+import type { SecretUse } from './secret-references.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 
 export interface LoadedConfiguration {
@@ -55,4 +55,38 @@ export async function loadConfiguration(
 /** Today as approvals count it: `YYYY-MM-DD` in UTC. */
 export function currentDay(): string {
   return new Date().toISOString().slice(0, 10);
+}
+
+export interface CollectedConfiguration {
+  /** Which of `files` is the service's. */
+  readonly config: string;
+  /** The text of each file that was read, by its path below the folder that they have in common, with slashes. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly loaded: LoadedConfiguration;
+}
+
+/**
+ * Loads the configuration and collects exactly the files that it consists of. What could not be read is not among them;
+ * `loaded` has the issue. Loaded by `filesFromMemory`, the files give the same settings, but for what an absolute path
+ * in them names.
+ */
+export async function collectConfiguration(file: string): Promise<CollectedConfiguration> {
+  const recorded = recordingFiles(filesOnDisk());
+  const loaded = await loadConfiguration(file, { files: recorded });
+  const config = path.resolve(file);
+  const root = commonFolder([config, ...recorded.texts.keys()]);
+  const relative = (found: string): string => path.relative(root, found).split(path.sep).join('/');
+  const files = Object.fromEntries([...recorded.texts].map(([found, text]) => [relative(found), text]));
+  return { config: relative(config), files, loaded };
+}
+
+/** The deepest folder that all of these are below. */
+function commonFolder(files: readonly string[]): string {
+  let [common = path.sep, ...others] = files.map((file) => path.dirname(file));
+  for (const folder of others) {
+    while (folder !== common && !folder.startsWith(common.endsWith(path.sep) ? common : common + path.sep)) {
+      common = path.dirname(common);
+    }
+  }
+  return common;
 }

@@ -7,10 +7,10 @@ import { UsageError } from '../core/errors.ts';
 import { type AccountContext, type AccountRead, readAccount } from './account-file.ts';
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { sortedIssues } from './few-issues.ts';
+import { sortedIssues } from '../core/issue-limit.ts';
 import { joinAccounts } from './join-accounts.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
-import type { SecretUse } from './secret-refs.ts';
+import type { SecretUse } from './secret-references.ts';
 import { judgeTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import { type ServiceLayers, readServiceLayers } from './service-layers.ts';
@@ -170,7 +170,7 @@ function keepAccount(
 }
 
 /**
- * A copy without windows into the file's text (see `detached` in name-text.ts). Entries and issues, which have none, are
+ * A copy without windows into the file's text (see `detached` in source-text.ts). Entries and issues, which have none, are
  * shared as they are: a catalog's belong to all accounts that extend it.
  */
 function standingAlone({ settings, issues, ...rest }: AccountRead): AccountRead {

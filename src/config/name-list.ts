@@ -3,10 +3,12 @@
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
 import { type DesiredEntry, KINDS, type Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { detached, nameProblem, normalName, oddCharacters, referenceProblem } from './name-text.ts';
-import { nearestWord } from './near-word.ts';
-import { isMistyped, keyText, locate } from './node-lookup.ts';
-import { type Spot, type YamlFile, quoted } from './yaml-file.ts';
+import { nameProblem, oddCharacters, referenceProblem } from '../core/name-rules.ts';
+import { nameKey } from '../core/names.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
+import { isMistyped, keyText, locate } from '../yaml/node-lookup.ts';
+import { type Spot, type YamlFile, quoted } from '../yaml/yaml-file.ts';
+import { detached } from '../yaml/source-text.ts';
 
 /** The key of a file that lists a kind's names. */
 export const LIST_KEYS = { skill: 'skills', role: 'roles' } as const satisfies Record<Kind, string>;
@@ -159,7 +161,7 @@ class NameListReader {
       const message = `the name ${quoted(node.value)} has invisible or unusual characters (${odd}); remove them unless they are meant`;
       this.#report(spot, message, 'warning');
     }
-    return { name: detached(normalName(node.value)), at: spot.range?.[0] ?? 0 };
+    return { name: detached(nameKey(node.value)), at: spot.range?.[0] ?? 0 };
   }
 
   #duplicateMessage(kind: Kind, name: string, earlier: number): string {

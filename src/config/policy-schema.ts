@@ -1,7 +1,7 @@
 // The deletion policy and the settings that accounts inherit (contract, sections 2 and 4).
 import { z } from 'zod';
 import type { FreezeWindow, Policy } from '../core/catalog.ts';
-import { windowEdge } from './calendar.ts';
+import { windowEdge } from './dates-and-schedules.ts';
 import { cronLine, duration, expectations, moment, nameGlob, timezone } from './field-formats.ts';
 
 /** What holds when neither the service's file nor the account's says otherwise (contract, section 4). */

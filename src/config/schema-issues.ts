@@ -1,14 +1,13 @@
-// What zod finds wrong, said in the words of this house and at the place in the file (contract, section 2).
-import { isScalar } from 'yaml';
+// Turns zod's issues into messages with a position in the file, and finds the definition that a value is checked by.
 import { z } from 'zod';
+import { type NodePath, type Located, isMistyped, locate, spotOf } from '../yaml/node-lookup.ts';
+import { isScalar } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken } from '../core/secret-looks.ts';
 import { expectations, unspeakable } from './field-formats.ts';
-import { MAX_FILE_ISSUES, type Uncounted } from './few-issues.ts';
-import { nearestWord } from './near-word.ts';
-import { type Located, type NodePath, isMistyped, locate, spotOf } from './node-lookup.ts';
-import { alongPath, knownKeys } from './schema-lookup.ts';
-import { type YamlFile, quoted } from './yaml-file.ts';
+import { MAX_FILE_ISSUES, type Uncounted } from '../core/issue-limit.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
+import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
 
 type ZodIssue = z.core.$ZodIssue;
 
@@ -158,4 +157,32 @@ function dotted(path: NodePath): string {
 /** A key as it stands in a path: a region's name may be anything until it has been judged. */
 function shownKey(key: string): string {
   return /^\P{C}{1,80}$/u.test(key) && !holdsToken(key) ? key : quoted(key);
+}
+
+/** The definitions that apply at each step of `path`, the root first; several where a union leaves it open. */
+export function alongPath(root: z.ZodType, path: NodePath): readonly (readonly z.ZodType[])[] {
+  const steps: (readonly z.ZodType[])[] = [bare(root)];
+  for (const step of path) steps.push((steps.at(-1) ?? []).flatMap((schema) => within(schema, step)));
+  return steps;
+}
+
+/** The keys that a mapping judged by these definitions may have, sorted. */
+export function knownKeys(schemas: readonly z.ZodType[]): readonly string[] {
+  const keys = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
+  return [...new Set(keys)].toSorted();
+}
+
+function within(schema: z.ZodType, step: PropertyKey): readonly z.ZodType[] {
+  if (schema instanceof z.ZodObject) return bare(schema.shape[String(step)]);
+  if (schema instanceof z.ZodArray) return bare(schema.element);
+  if (schema instanceof z.ZodRecord) return bare(schema.valueType);
+  return [];
+}
+
+/** Without the wrappers: what a default, an option or a conversion is put around. The union itself stays in the list. */
+function bare(schema: unknown): readonly z.ZodType[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault) return bare(schema.unwrap());
+  if (schema instanceof z.ZodPipe) return bare(schema.in);
+  if (schema instanceof z.ZodUnion) return [schema, ...schema.options.flatMap(bare)];
+  return schema instanceof z.ZodType ? [schema] : [];
 }

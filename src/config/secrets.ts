@@ -1,12 +1,11 @@
-// Secrets are looked up here and nowhere else. No message of this file repeats a value.
-import type { SecretIssue } from '../core/errors.ts';
-import { ConfigError, SecretError } from '../core/errors.ts';
+// Resolves references to secrets, and reads certificate authorities, without ever repeating a value in a message.
+import { ConfigError, type SecretIssue, SecretError } from '../core/errors.ts';
+import { FileTrouble, readRegularFile } from '../platform/regular-file.ts';
+import { shownPath } from '../yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import type { LoadedConfiguration } from './load-configuration.ts';
-import { FileTrouble, readRegularFile } from '../platform/regular-file.ts';
-import { passwordOf, type SecretUse } from './secret-refs.ts';
-import { shownRef } from './shown-secret.ts';
+import { passwordOf, type SecretUse, shownRef } from './secret-references.ts';
 import { OWN_SECRET, untrustedFile } from './trust.ts';
 
 /** No token and no key is longer. */
@@ -152,3 +151,23 @@ export function stripped(text: string): string {
   while (end > 0 && '\r\n'.includes(text[end - 1] ?? '')) end -= 1;
   return text.slice(text.startsWith('\uFEFF') ? 1 : 0, end);
 }
+
+/** All authorities of the world have less. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** The text of a PEM file. Throws ConfigError. */
+export async function readAuthorities(file: string): Promise<string> {
+  try {
+    return (await readRegularFile(file, MAX_BYTES)).bytes.toString('utf8');
+  } catch (error) {
+    const code = error instanceof FileTrouble ? error.code : 'unknown';
+    const message = `api.caFile cannot be read (${PROBLEMS[code] ?? code}); name a PEM file`;
+    throw new ConfigError([{ file: shownPath(file), line: 1, column: 1, severity: 'error', message }]);
+  }
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  irregular: 'it is not a regular file',
+  too_large: 'it has more than 4 MiB',
+  too_slow: 'it did not answer within 5 s',
+};

@@ -4,14 +4,14 @@ import type { Node } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings, SecretRef, ServiceSettings, TrustSettings } from '../core/settings.ts';
 import { remoteKind } from '../core/remote-address.ts';
-import { fewIssues, sortedIssues } from './few-issues.ts';
+import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
-import { type Located, type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
+import { type Located, type NodePath, locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
 import { judge } from './schema-issues.ts';
-import { type SecretUse, absoluteRef } from './secret-refs.ts';
+import { type SecretUse, absoluteRef } from './secret-references.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
-import type { SourceRead } from './source-text.ts';
-import { type YamlFile, parseYaml } from './yaml-file.ts';
+import type { SourceRead } from '../yaml/source-text.ts';
+import { type YamlFile, parseYaml } from '../yaml/yaml-file.ts';
 
 /** The service's file as read. Parts that are sound are there even when others are not, so that accounts can be judged. */
 export interface ServiceRead {

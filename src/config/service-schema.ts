@@ -13,7 +13,7 @@ import {
   variableGlob,
   webhookUrl,
 } from './field-formats.ts';
-import { httpSchema } from './http-schema.ts';
+import { httpSchema } from './http-settings.ts';
 import { inheritedShape } from './policy-schema.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;

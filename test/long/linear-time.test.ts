@@ -2,12 +2,12 @@
 // function that a stranger's text reaches.
 import { describe, expect, it } from 'vitest';
 import { parseBaseUrl, parseGitUrl, parseWebhookUrl } from '../../src/config/addresses.ts';
-import { cronProblem } from '../../src/config/cron-line.ts';
+import { cronProblem } from '../../src/config/dates-and-schedules.ts';
 import { shownRemote, withoutUsers } from '../../src/core/remote-address.ts';
 import { gitTrouble } from '../../src/git/failure-reason.ts';
-import { parseDuration, parseSize } from '../../src/config/measures.ts';
-import { nameProblem, oddCharacters } from '../../src/config/name-text.ts';
-import { textProblems } from '../../src/config/raw-text-checks.ts';
+import { parseDuration, parseSize } from '../../src/core/durations-and-sizes.ts';
+import { nameProblem, oddCharacters } from '../../src/core/name-rules.ts';
+import { textProblems } from '../../src/yaml/syntax-messages.ts';
 import { stripped } from '../../src/config/secrets.ts';
 import { parseRetryAfter } from '../../src/core/backoff.ts';
 import { globMatcher } from '../../src/core/names.ts';

@@ -5,10 +5,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { type Document, parseDocument } from 'yaml';
-import type { ConfigurationFiles } from '../../src/config/configuration-files.ts';
-import { filesFromMemory } from '../../src/config/files-in-memory.ts';
+import { type ConfigurationFiles, filesFromMemory } from '../../src/config/configuration-files.ts';
 import { type LoadedConfiguration, loadConfiguration } from '../../src/config/load-configuration.ts';
-import { MAX_FILE_BYTES, decode, tooLarge } from '../../src/config/source-text.ts';
+import { MAX_FILE_BYTES, decode, tooLarge } from '../../src/yaml/source-text.ts';
 import type { ConfigIssue } from '../../src/core/errors.ts';
 
 const ROOT = '/r';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dumpAccount } from '../../../src/config/account-file-on-disk.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
-import { nameProblem } from '../../../src/config/name-text.ts';
+import { nameProblem } from '../../../src/core/name-rules.ts';
 import { diffKind } from '../../../src/core/diff.ts';
 import type { Kind } from '../../../src/core/catalog.ts';
 import { compareCodePoints, globMatcher } from '../../../src/core/names.ts';

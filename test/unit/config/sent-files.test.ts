@@ -1,10 +1,13 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { collectConfiguration } from '../../../src/config/collect-configuration.ts';
-import { filesFromMemory } from '../../../src/config/files-in-memory.ts';
+import {
+  collectConfiguration,
+  type LoadedConfiguration,
+  loadConfiguration,
+} from '../../../src/config/load-configuration.ts';
+import { filesFromMemory } from '../../../src/config/configuration-files.ts';
 import { type ConfigIssue, formatConfigIssue } from '../../../src/core/errors.ts';
-import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
 
 const TODAY = '2026-06-15';

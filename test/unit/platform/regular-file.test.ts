@@ -3,10 +3,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, openSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readAuthorities } from '../../../src/config/authorities.ts';
+import { readAuthorities, checkSecrets, resolveSecret } from '../../../src/config/secrets.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { readRegularFile } from '../../../src/platform/regular-file.ts';
-import { checkSecrets, resolveSecret } from '../../../src/config/secrets.ts';
 import { ACCOUNT, SERVICE, load, workspace } from '../config/workspace.ts';
 
 function pipe(folder: string, name: string): string {

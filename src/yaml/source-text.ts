@@ -89,3 +89,12 @@ function validPrefix(line: Buffer): number {
   }
   return line.subarray(0, end).toString('utf8').length;
 }
+
+/**
+ * A copy that does not share memory with the text that it was cut from: what the parser returns are slices of the file's
+ * text, which keep all of it in memory. Texts of fewer than 13 characters are never slices. Text with a lone surrogate,
+ * which has no bytes, is returned unchanged.
+ */
+export function detached(text: string): string {
+  return text.length < 13 || /\p{Cs}/u.test(text) ? text : Buffer.from(text).toString();
+}

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { AccountUsage } from '../core/usage.ts';
-import { failedPlanSchema, kind, runRecordShape } from './report-schemas.ts';
+import { failedPlanSchema, kind, runRecordShape } from './schemas.ts';
 
 const schemaVersion = z.literal(1);
 

@@ -12,12 +12,17 @@ import {
 } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
-import { detached } from './name-text.ts';
-import { surveyNodes } from './node-survey.ts';
-import { TOO_DEEP, textProblems } from './raw-text-checks.ts';
+import { surveyNodes } from './alias-limits.ts';
+import {
+  TOO_DEEP,
+  textProblems,
+  unclosedAt,
+  LOOSE_ALIAS,
+  syntaxMessage,
+  unclosedMessage,
+} from './syntax-messages.ts';
 import type { SourceText } from './source-text.ts';
-import { unclosedAt } from './unclosed.ts';
-import { LOOSE_ALIAS, syntaxMessage, unclosedMessage } from './yaml-syntax-messages.ts';
+import { detached } from './source-text.ts';
 
 /** More issues of one file than this help nobody. */
 const MAX_SYNTAX_ISSUES = 50;

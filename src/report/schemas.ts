@@ -1,6 +1,7 @@
 // The published shapes of a plan and of a run in JSON (contract, section 3), mirroring core/plan.ts and core/journal.ts.
 // The `satisfies` at the end fail the build when the two part ways.
 import { z } from 'zod';
+import { type PlanResult, type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
 import {
   OPERATION_STATUSES,
   type OperationRecord,
@@ -8,7 +9,6 @@ import {
   type RunRecord,
   TRIGGERS,
 } from '../core/journal.ts';
-import { type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
 
 export const kind = z.enum(['skill', 'role']).describe('Kind of the entry.');
 const action = z.enum(['create', 'delete']);
@@ -169,3 +169,25 @@ true satisfies Mirrors<
   DeepReadonly<z.output<typeof operationRecordSchema>>,
   DeepReadonly<Omit<OperationRecord, 'runId'>>
 >;
+
+/** More than a message needs; what answers may hold anything. */
+const LONGEST_PROBLEM = 300;
+
+/** The plans, or the first place where the answer does not keep to the schema. */
+export function checkPlans(
+  value: unknown,
+): { readonly plans: readonly PlanResult[] } | { readonly problem: string } {
+  if (!Array.isArray(value)) return { problem: 'it is not a JSON array' };
+  for (const [index, item] of value.entries()) {
+    const { error } = planResultSchema.safeParse(item);
+    if (error !== undefined) {
+      return {
+        problem: `element ${index}: ${z.prettifyError(error)}`
+          .replaceAll(/\s+/g, ' ')
+          .slice(0, LONGEST_PROBLEM),
+      };
+    }
+  }
+  // Each element was checked against the schema, which mirrors the type.
+  return { plans: value as PlanResult[] };
+}

@@ -1,6 +1,6 @@
 // What a file may hold as the name of a skill or a role, and what looks odd in one (contract, section 2).
-import { isLongerThan, LONGEST_NAME, nameKey } from '../core/names.ts';
-import { EMOJI_JOINT, STRAY_MARK, UNSEEN } from '../core/unseen.ts';
+import { isLongerThan, LONGEST_NAME, nameKey } from './names.ts';
+import { EMOJI_JOINT, STRAY_MARK, UNSEEN } from './unseen.ts';
 
 /** What most names are; the other tests are slower, and a catalog has thousands. */
 const SIMPLE = /^[!-~](?:[ -~]*[!-~])?$/u;
@@ -79,18 +79,4 @@ function codePoint(name: string, at: number): string {
 
 function placeOf(name: string, at: number): number {
   return Array.from(name.slice(0, at)).length + 1;
-}
-
-/** The name as it is compared and sent: NFC. */
-export function normalName(name: string): string {
-  return nameKey(name);
-}
-
-/**
- * A copy that stands alone. What the parser gives is a window into the file's text, which would keep all of the text in
- * memory for as long as the name; texts of less than 13 characters are never windows. Half of a character, which has no
- * bytes, stays.
- */
-export function detached(text: string): string {
-  return text.length < 13 || LONE_SURROGATE.test(text) ? text : Buffer.from(text).toString();
 }

@@ -1,6 +1,6 @@
 // A report of a file that people can read: of a flood of problems the first ones, and the count of the others.
-import type { ConfigIssue } from '../core/errors.ts';
-import { compareCodePoints } from '../core/names.ts';
+import type { ConfigIssue } from './errors.ts';
+import { compareCodePoints } from './names.ts';
 
 /** So many errors of a file are shown, and as many warnings, so that a flood of these hides no error. */
 export const MAX_FILE_ISSUES = 200;
