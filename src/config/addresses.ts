@@ -2,7 +2,9 @@
 import { isIP, isIPv4 } from 'node:net';
 import { isLoopback } from '../core/loopback.ts';
 import { remoteKind } from '../core/remote-address.ts';
-import type { Checked } from './field-formats.ts';
+
+/** A parsed value, or what is wrong with its text. */
+export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
 /** A base address without its trailing slash (contract, section 2); http is judged apart, by `isPlainHttp`. */
 export function parseBaseUrl(text: string): Checked<string> {

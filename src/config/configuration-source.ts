@@ -4,7 +4,8 @@ import path from 'node:path';
 import type { CommitPlace, CommitReader, CommitRelation } from '../core/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
-import { type LoadedConfiguration, currentDay } from './load-configuration.ts';
+import type { LoadedConfiguration } from './join-accounts.ts';
+import { currentDay } from './load-configuration.ts';
 import { type KeptLoad, type LoadTarget, isStillSo, loadFiles } from './load-files.ts';
 
 export interface ConfigurationSource {

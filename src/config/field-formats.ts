@@ -1,15 +1,19 @@
 // The kinds of text that settings are written in, each as a zod schema: validation, conversion and what an editor is
 // told about it come from one definition.
 import { z } from 'zod';
-import { parseBaseUrl, parseGitUrl, parseListen, parseOriginGlob, parseWebhookUrl } from './addresses.ts';
+import {
+  type Checked,
+  parseBaseUrl,
+  parseGitUrl,
+  parseListen,
+  parseOriginGlob,
+  parseWebhookUrl,
+} from './addresses.ts';
 import { isCalendarDate, isInstant, isTimezone, cronProblem } from './dates-and-schedules.ts';
 import { formatDuration, parseDuration, parseSize } from '../core/durations-and-sizes.ts';
 import { hasMarkHeap, nameProblem, referenceProblem } from '../core/name-rules.ts';
 import { nameKey } from '../core/names.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-
-/** A parsed value, or what is wrong with its text. */
-export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
 /** What a setting expects, for the message when YAML holds something else there. Never printed into the JSON Schemas. */
 export const expectations = z.registry<{ readonly expected: string }>();

@@ -6,6 +6,22 @@ import type { AccountSettings } from '../core/settings.ts';
 import type { AccountRead } from './account-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { refKey } from './secret-references.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import type { SecretUse } from './secret-references.ts';
+import type { Trust } from './trust.ts';
+
+export interface LoadedConfiguration {
+  /** Absent when the service's file is missing or has an error. */
+  readonly service?: ServiceSettings;
+  /** Sorted by code points of the name. */
+  readonly accounts: readonly LoadedAccount[];
+  /** Every problem of all files, errors and warnings, sorted by file, line and column. */
+  readonly issues: readonly ConfigIssue[];
+  /** Every secret that the sound parts refer to, for `checkSecrets`. */
+  readonly secrets: readonly SecretUse[];
+  /** What the machine's own file allows account files to use. */
+  readonly trust: Trust;
+}
 
 /** One account's file, sound or not. */
 export interface LoadedAccount {

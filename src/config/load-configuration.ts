@@ -2,26 +2,9 @@
 import path from 'node:path';
 import { recordingFiles, type ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk } from './files-on-disk.ts';
-import type { ConfigIssue } from '../core/errors.ts';
-import type { ServiceSettings } from '../core/settings.ts';
-import type { LoadedAccount } from './join-accounts.ts';
+import type { LoadedConfiguration } from './join-accounts.ts';
 import { loadFiles } from './load-files.ts';
-import type { Trust } from './trust.ts';
-import type { SecretUse } from './secret-references.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
-
-export interface LoadedConfiguration {
-  /** Absent when the service's file is missing or has an error. */
-  readonly service?: ServiceSettings;
-  /** Sorted by code points of the name. */
-  readonly accounts: readonly LoadedAccount[];
-  /** Every problem of all files, errors and warnings, sorted by file, line and column. */
-  readonly issues: readonly ConfigIssue[];
-  /** Every secret that the sound parts refer to, for `checkSecrets`. */
-  readonly secrets: readonly SecretUse[];
-  /** What the machine's own file allows account files to use. */
-  readonly trust: Trust;
-}
 
 export interface LoadOptions {
   /** `YYYY-MM-DD` in UTC, decides which approvals have expired; for tests. */

@@ -4,7 +4,7 @@ import { FileTrouble, readRegularFile } from '../platform/regular-file.ts';
 import { shownPath } from '../yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
-import type { LoadedConfiguration } from './load-configuration.ts';
+import type { LoadedConfiguration } from './join-accounts.ts';
 import { passwordOf, type SecretUse, shownRef } from './secret-references.ts';
 import { OWN_SECRET, untrustedFile } from './trust.ts';
 

@@ -1,5 +1,5 @@
 // What a file may hold as the name of a skill or a role, and what looks odd in one (contract, section 2).
-import { isLongerThan, LONGEST_NAME, nameKey } from './names.ts';
+import { isLongerThan, LONGEST_NAME } from './names.ts';
 import { EMOJI_JOINT, STRAY_MARK, UNSEEN } from './unseen.ts';
 
 /** What most names are; the other tests are slower, and a catalog has thousands. */

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { type Document, parseDocument } from 'yaml';
 import { type ConfigurationFiles, filesFromMemory } from '../../src/config/configuration-files.ts';
-import { type LoadedConfiguration, loadConfiguration } from '../../src/config/load-configuration.ts';
+import type { LoadedConfiguration } from '../../src/config/join-accounts.ts';
+import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { MAX_FILE_BYTES, decode, tooLarge } from '../../src/yaml/source-text.ts';
 import type { ConfigIssue } from '../../src/core/errors.ts';
 

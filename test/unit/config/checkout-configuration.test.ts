@@ -7,7 +7,8 @@ import {
   createConfigurationSource,
 } from '../../../src/config/configuration-source.ts';
 import type { Checkout } from '../../../src/git/checkout.ts';
-import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
+import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { formatConfigIssue } from '../../../src/core/errors.ts';
 import { git } from '../../support/git.ts';
 import { type Origin, forcePush, makeOrigin } from '../git/origin.ts';

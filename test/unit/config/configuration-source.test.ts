@@ -5,7 +5,7 @@ import {
   type ConfigurationSource,
   createConfigurationSource,
 } from '../../../src/config/configuration-source.ts';
-import type { LoadedConfiguration } from '../../../src/config/load-configuration.ts';
+import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
 import { commitAll, git } from '../../support/git.ts';
 import { traceGit } from '../git/traced-git.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';

@@ -1,11 +1,8 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  collectConfiguration,
-  type LoadedConfiguration,
-  loadConfiguration,
-} from '../../../src/config/load-configuration.ts';
+import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
+import { collectConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { filesFromMemory } from '../../../src/config/configuration-files.ts';
 import { type ConfigIssue, formatConfigIssue } from '../../../src/core/errors.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';

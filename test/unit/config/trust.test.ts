@@ -3,7 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync, renameSync, rmSync } from 'node:
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
-import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
+import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { checkSecrets, resolveToken } from '../../../src/config/secrets.ts';
 import { ConfigError, formatConfigIssue } from '../../../src/core/errors.ts';
 import { makeOrigin } from '../git/origin.ts';
