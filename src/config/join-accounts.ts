@@ -2,13 +2,11 @@
 // (contract, section 2).
 import type { ConfigIssue } from '../core/errors.ts';
 import { compareCodePoints } from '../core/names.ts';
-import type { AccountSettings } from '../core/settings.ts';
 import type { AccountRead } from './account-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { refKey } from './secret-references.ts';
-import type { ServiceSettings } from '../core/settings.ts';
+import type { AccountSettings, ServiceSettings, Trust } from '../core/settings.ts';
 import type { SecretUse } from './secret-references.ts';
-import type { Trust } from './trust.ts';
 
 export interface LoadedConfiguration {
   /** Absent when the service's file is missing or has an error. */

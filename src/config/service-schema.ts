@@ -14,7 +14,7 @@ import {
   webhookUrl,
 } from './field-formats.ts';
 import { httpSchema } from './http-settings.ts';
-import { inheritedShape } from './policy-schema.ts';
+import { inheritedShape } from './account-schema.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
 

@@ -2,7 +2,7 @@
 // whoever writes to the configuration's repository is trusted less than whoever sets up the machine.
 import type { ConfigIssue } from '../core/errors.ts';
 import { globMatcher } from '../core/names.ts';
-import type { AccountSettings, SecretRef, TokenRules } from '../core/settings.ts';
+import type { AccountSettings, TokenRules, Trust } from '../core/settings.ts';
 import type { AccountRead } from './account-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { matchesPath } from './path-glob.ts';
@@ -16,18 +16,6 @@ const SECRET_FOLDERS = ['/run/secrets/**', '/run/credentials/**', '/var/run/secr
 
 /** Variables that hold secrets of the daemon, whether or not its file names them. */
 const OWN_VARIABLES = ['ROLECALL_HTTP_TOKEN', 'ROLECALL_DATABASE_URL'];
-
-/** null: any. */
-export interface Trust {
-  readonly origins: readonly string[] | null;
-  readonly env: readonly string[] | null;
-  /** Their beginnings without links, since real paths are compared with them. */
-  readonly files: readonly string[] | null;
-  readonly own: readonly SecretRef[];
-  readonly ownFiles: readonly string[];
-  /** The machine's own file, for messages. */
-  readonly decidedBy: string;
-}
 
 /**
  * The trust that the machine's own file gives. What it leaves out is unrestricted, unless a repository is the source:

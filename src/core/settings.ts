@@ -132,3 +132,15 @@ export interface ConfigCommit {
   readonly authoredAt: string;
   readonly subject: string;
 }
+
+/** Where tokens may be sent, and which references to secrets account files may use; null: any. */
+export interface Trust {
+  readonly origins: readonly string[] | null;
+  readonly env: readonly string[] | null;
+  /** Their beginnings without links, since real paths are compared with them. */
+  readonly files: readonly string[] | null;
+  readonly own: readonly SecretRef[];
+  readonly ownFiles: readonly string[];
+  /** The machine's own file, for messages. */
+  readonly decidedBy: string;
+}
