@@ -19,7 +19,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 /** Errors with a person who can act get a sentence; anything else is a bug, and says so without a stack. All of it is visible. */
 async function explain(error: unknown): Promise<{ readonly text: string; readonly exit: number }> {
-  const { visible, visibleLines } = await import('./report/visible.ts');
+  const { visible, visibleLines } = await import('./report/escape-invisible.ts');
   const { hinted } = await import('./cli/console.ts');
   if (error instanceof ConfigError) {
     const lines = error.issues.map((issue) => `error: ${visible(hinted(formatConfigIssue(issue)))}`);

@@ -11,7 +11,7 @@ import type { Log } from './daemon/log.ts';
 import { createLogSink, type LogSink, openWithoutBlocking } from './daemon/log-sink.ts';
 import { createMetrics } from './daemon/metrics.ts';
 import { createSystemd } from './daemon/systemd.ts';
-import { inVisibleJson, visibleData } from './report/visible.ts';
+import { inVisibleJson, visibleData } from './report/escape-invisible.ts';
 import { openHttp, readTokens } from './wire-http.ts';
 import type { Releasers } from './wire-open-daemon.ts';
 import { openDaemon } from './wire-open-daemon.ts';

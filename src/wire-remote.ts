@@ -1,6 +1,6 @@
 // A request to a daemon elsewhere, through the proxy that the environment names.
 import type { Secret } from './core/secret.ts';
-import { openRoutes } from './service/routes.ts';
+import { openRoutes } from './service/dispatchers.ts';
 import { request } from './service/undici.ts';
 import { ServiceError } from './core/errors.ts';
 

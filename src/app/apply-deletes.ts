@@ -14,7 +14,7 @@ import {
   mergeReadings,
   suspiciousList,
   suspiciousShrink,
-} from '../core/shrink.ts';
+} from '../core/list-plausibility.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import {
   conclude,
@@ -25,8 +25,8 @@ import {
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
-import type { Findings } from './judge-again.ts';
-import { findingsOf, judgeAgain } from './judge-again.ts';
+import type { Findings } from './recheck-deletes.ts';
+import { findingsOf, judgeAgain } from './recheck-deletes.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';

@@ -4,7 +4,7 @@ import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/history.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
-import type { Baseline, MissingHolding } from '../core/shrink.ts';
+import type { Baseline, MissingHolding } from '../core/list-plausibility.ts';
 import {
   anythingMissing,
   baselineOf,
@@ -12,7 +12,7 @@ import {
   missingHoldings,
   suspiciousList,
   suspiciousShrink,
-} from '../core/shrink.ts';
+} from '../core/list-plausibility.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey, holdingsOf } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps } from './request.ts';

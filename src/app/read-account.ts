@@ -5,7 +5,7 @@ import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../
 import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { AccountSettings } from '../core/settings.ts';
-import { suspiciousList } from '../core/shrink.ts';
+import { suspiciousList } from '../core/list-plausibility.ts';
 import { keysOf, readLists } from './observe.ts';
 
 /** What a store knows of accounts. */

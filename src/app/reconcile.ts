@@ -9,11 +9,11 @@ import type { Lease, SentCommit } from '../core/locks.ts';
 import type { ServiceReader, Traffic } from '../core/ports.ts';
 import type { Word } from './approval.ts';
 import { askForWord } from './approval.ts';
-import { carryOut } from './carry-out.ts';
+import { carryOut } from './execute-plan.ts';
 import { keepLock, takeLock } from './lease.ts';
 import type { Observation } from './observe.ts';
 import { observe } from './observe.ts';
-import { settleOutstanding } from './outstanding.ts';
+import { settleOutstanding } from './unsettled-operations.ts';
 import type { Planned } from './plan-account.ts';
 import { planAccount } from './plan-account.ts';
 import type {

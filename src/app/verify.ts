@@ -10,7 +10,7 @@ import type { OperationResult } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { noteFailure } from './apply-context.ts';
-import { historySoFar } from './history-so-far.ts';
+import { historySoFar } from './run-history.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 

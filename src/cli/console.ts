@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { hintedText, PROGRAM, programWith } from '../report/command-hints.ts';
-import { visible, visibleLines } from '../report/visible.ts';
+import { visible, visibleLines } from '../report/escape-invisible.ts';
 
 export type Format = 'text' | 'json' | 'markdown';
 export const FORMATS: readonly Format[] = ['text', 'json', 'markdown'];

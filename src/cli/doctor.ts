@@ -5,7 +5,7 @@ import { listedAccountId, shownPin } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
-import { visible, visibleJson } from '../report/visible.ts';
+import { visible, visibleJson } from '../report/escape-invisible.ts';
 import { count } from '../report/wording.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { openOutput } from './console.ts';

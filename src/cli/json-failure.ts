@@ -2,7 +2,7 @@
 import type { Command, CommanderError } from 'commander';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { UsageError } from '../core/errors.ts';
-import { visibleJson } from '../report/visible.ts';
+import { visibleJson } from '../report/escape-invisible.ts';
 import { hasReported, openOutput, type Output, type OutputOptions } from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
 

@@ -9,7 +9,7 @@ import type { FailedPlan, PlanResult } from '../core/plan.ts';
 import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
-import { visibleJson } from '../report/visible.ts';
+import { visibleJson } from '../report/escape-invisible.ts';
 import { count } from '../report/wording.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';

@@ -1,6 +1,6 @@
 // Unknown commands that the parser itself would answer with help and success.
 import type { Command } from 'commander';
-import { visible } from '../report/visible.ts';
+import { visible } from '../report/escape-invisible.ts';
 import { EXIT } from './exit-status.ts';
 
 /** The library answers an unknown command beside `--help`, and `help` of one, with help and success. */

@@ -3,7 +3,7 @@ import type { Kind, ObservedCatalog } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import type { OperationStatus } from './journal.ts';
 import { nameKey, nearKey } from './names.ts';
-import type { MissingHolding } from './shrink.ts';
+import type { MissingHolding } from './list-plausibility.ts';
 import type { EntryKey } from './usage.ts';
 import { entryKey } from './usage.ts';
 

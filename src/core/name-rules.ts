@@ -1,6 +1,6 @@
 // What a file may hold as the name of a skill or a role, and what looks odd in one (contract, section 2).
 import { isLongerThan, LONGEST_NAME } from './names.ts';
-import { EMOJI_JOINT, STRAY_MARK, UNSEEN } from './unseen.ts';
+import { EMOJI_JOINT, STRAY_MARK, UNSEEN } from './invisible-characters.ts';
 
 /** What most names are; the other tests are slower, and a catalog has thousands. */
 const SIMPLE = /^[!-~](?:[ -~]*[!-~])?$/u;

@@ -7,7 +7,7 @@ import { DAY_MS, kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey } from './names.ts';
 import type { HoldRule, LeaveRule, OpenFreeze } from './plan.ts';
 import { HOLD_RULES } from './plan.ts';
-import type { MissingHolding } from './shrink.ts';
+import type { MissingHolding } from './list-plausibility.ts';
 import type { UsageIndex } from './usage.ts';
 import { entryKey } from './usage.ts';
 

@@ -6,7 +6,7 @@ import type { NoticeType, RunNews } from './notice.ts';
 import { awaitedDigest, newsOf, undoneOperations, waitingChanges } from './notice.ts';
 import type { PlanSummary } from './plan.ts';
 import { remainingOperations } from './remaining-operations.ts';
-import { LIST_GUARDS } from './shrink.ts';
+import { LIST_GUARDS } from './list-plausibility.ts';
 
 type Change = Pick<OperationRecord, 'kind' | 'action'>;
 

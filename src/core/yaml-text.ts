@@ -1,6 +1,6 @@
 // Names and other texts as one line of YAML 1.2 that every reader takes for exactly that text, also when it was copied
 // from a report, which escapes what is not visible and doubles a backslash before `u` (report/visible.ts).
-import { RUNNER_COMMAND, STRAY_MARK, UNSEEN } from './unseen.ts';
+import { RUNNER_COMMAND, STRAY_MARK, UNSEEN } from './invisible-characters.ts';
 
 const HIDDEN = `${UNSEEN}|${STRAY_MARK}|${RUNNER_COMMAND}`;
 const UNSAFE = new RegExp(HIDDEN, 'u');

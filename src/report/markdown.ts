@@ -1,7 +1,7 @@
 // A report as Markdown, made for a comment on a pull request: GitHub takes 65,536 characters, and whatever a name
 // holds, it stays a name (no mark-up, mention, reference, link or table cell comes out of it).
 import type { Fact, Group, Line, Report, ReportDocument, Section } from './document.ts';
-import { visible, visibleName } from './visible.ts';
+import { visible, visibleName } from './escape-invisible.ts';
 
 /** The longest report that is made, in UTF-16 units; under GitHub's limit with room for what wraps it. */
 export const MARKDOWN_LIMIT = 60_000;

@@ -2,7 +2,7 @@
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
 import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import { NOTHING_MANAGED } from '../core/plan-warnings.ts';
-import { LIST_GUARDS } from '../core/shrink.ts';
+import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import {
   heldSection,
   leaveCounts,

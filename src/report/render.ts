@@ -3,7 +3,7 @@ import { hintedReport, PROGRAM } from './command-hints.ts';
 import type { Report, ReportOptions } from './document.ts';
 import { reportToMarkdown } from './markdown.ts';
 import { reportToText } from './text.ts';
-import { visibleJson } from './visible.ts';
+import { visibleJson } from './escape-invisible.ts';
 
 /** The report as asked for, with a line break at its end. `model` is not made for json, which prints `value` whole. */
 export function renderReport(value: unknown, model: () => Report, options: ReportOptions): string {

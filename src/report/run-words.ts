@@ -1,6 +1,6 @@
 // What a run's status means in words, and what a person does next (contract, sections 3 and 5).
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
-import { LIST_GUARDS } from '../core/shrink.ts';
+import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
 import type { RunReport } from './run-json.ts';
 import { count, instant, shortCommit } from './wording.ts';

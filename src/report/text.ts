@@ -3,7 +3,7 @@
 import picocolors from 'picocolors';
 import { alignColumns, shownLength } from './columns.ts';
 import type { Fact, Group, Line, Report, ReportDocument, ReportOptions, Section, Tone } from './document.ts';
-import { visible, visibleName } from './visible.ts';
+import { visible, visibleName } from './escape-invisible.ts';
 
 /** Rows of one section that text shows before it counts the rest. */
 export const TEXT_ROWS = 200;

@@ -11,7 +11,7 @@ import {
   type SandboxResource,
 } from './model.ts';
 import { SandboxError } from './sandbox-error.ts';
-import { Shelf } from './shelf.ts';
+import { Shelf } from './entry-store.ts';
 
 /** Memory is what is served; every change is written to the data file before it is seen. */
 export class Account {

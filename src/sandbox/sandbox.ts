@@ -7,7 +7,7 @@ import { anInteger, Issues } from './check.ts';
 import { controlServer } from './control-server.ts';
 import { controlsOf, type SandboxControls } from './controls.ts';
 import { DataFile } from './data-file.ts';
-import { FaultBook } from './fault-book.ts';
+import { FaultBook } from './fault-rules.ts';
 import { type Fault, parseFaults } from './faults.ts';
 import { readJsonFile } from './json-file.ts';
 import { ListWriter } from './lists.ts';

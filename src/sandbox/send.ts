@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Answer } from './answer.ts';
-import type { Transport } from './spoil.ts';
+import type { Transport } from './apply-fault.ts';
 import type { Timers } from './timers.ts';
 
 const WORTH_COMPRESSING = 1024;

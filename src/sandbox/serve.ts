@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Account } from './account.ts';
 import { type Answer, problem, retryAfter } from './answer.ts';
 import { type CreateBody, readCreateBody } from './create-body.ts';
-import type { FaultBook } from './fault-book.ts';
+import type { FaultBook } from './fault-rules.ts';
 import type { ListWriter } from './lists.ts';
 import type { Region } from './model.ts';
 import { operate } from './operations.ts';
@@ -13,7 +13,7 @@ import type { RequestLog } from './request-log.ts';
 import { findRoute, type Route, splitTarget } from './route.ts';
 import { send } from './send.ts';
 import type { SandboxSettings } from './settings.ts';
-import { type Reach, spoil } from './spoil.ts';
+import { type Reach, spoil } from './apply-fault.ts';
 import type { Timers } from './timers.ts';
 import type { World } from './world.ts';
 

@@ -12,8 +12,8 @@ import { createHostQueue, createPace } from './pacing.ts';
 import { createReader } from './reader.ts';
 import type { RequestObserver, Requests } from './requests.ts';
 import { createRequests } from './requests.ts';
-import type { Routes } from './routes.ts';
-import { openRoutes } from './routes.ts';
+import type { Routes } from './dispatchers.ts';
+import { openRoutes } from './dispatchers.ts';
 import { createTransport } from './transport.ts';
 import { createWriter } from './writer.ts';
 

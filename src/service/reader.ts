@@ -8,8 +8,8 @@ import { partialReason } from './partial-answer.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { serviceErrorOf } from './requests.ts';
-import type { TokenGuard } from './shapes.ts';
-import { entryList, resourceList } from './shapes.ts';
+import type { TokenGuard } from './responses.ts';
+import { entryList, resourceList } from './responses.ts';
 import type { AnswerHead } from './transport.ts';
 
 export interface ReaderLimits {

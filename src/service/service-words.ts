@@ -1,5 +1,5 @@
 // The service's own words in the body of a refusal, whatever its shape: cleaned, without secrets, cut to a line.
-import type { Scrub } from './shapes.ts';
+import type { Scrub } from './responses.ts';
 
 /** More of a body than this is never read: words for a person are at its beginning. */
 export const LONGEST_REFUSAL_BYTES = 65_536;

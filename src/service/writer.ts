@@ -7,8 +7,8 @@ import { beginningOf, shortText } from './body.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { FailedAttempt } from './requests.ts';
-import type { TokenGuard } from './shapes.ts';
-import { parseCreated } from './shapes.ts';
+import type { TokenGuard } from './responses.ts';
+import { parseCreated } from './responses.ts';
 import type { AnswerHead } from './transport.ts';
 
 /** Largest answer of a create; a longer one is no entry. */

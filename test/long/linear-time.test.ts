@@ -14,7 +14,7 @@ import { globMatcher } from '../../src/core/names.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { localPath } from '../../src/daemon/http/local-path.ts';
 import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
-import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/visible.ts';
+import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/escape-invisible.ts';
 import { shortCommit } from '../../src/report/wording.ts';
 import { spelledNumber } from '../../src/service/exact-number.ts';
 import { partialReason } from '../../src/service/partial-answer.ts';

@@ -8,7 +8,7 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { nameProblem } from '../../src/core/name-rules.ts';
 import { compareCodePoints } from '../../src/core/names.ts';
 import { yamlQuoted, yamlText } from '../../src/core/yaml-text.ts';
-import { visible } from '../../src/report/visible.ts';
+import { visible } from '../../src/report/escape-invisible.ts';
 import { entry, heldAs, person, plan, rulesFor } from '../unit/core/builders.ts';
 
 const tricky = fc.constantFrom(

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { withoutUsers } from '../../src/core/remote-address.ts';
 import { stripped } from '../../src/config/secrets.ts';
-import { visible } from '../../src/report/visible.ts';
+import { visible } from '../../src/report/escape-invisible.ts';
 
 it.each([
   ['addresses lose their users', withoutUsers, 'a'],

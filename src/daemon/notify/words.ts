@@ -3,7 +3,7 @@ import type { NoticeType } from '../../core/notice.ts';
 import { HOLD_RULES } from '../../core/plan.ts';
 import type { NamedChange } from '../../core/run-outcome.ts';
 import type { Tone } from '../../report/document.ts';
-import { visible, visibleName } from '../../report/visible.ts';
+import { visible, visibleName } from '../../report/escape-invisible.ts';
 import { count, HOLD_WORDS } from '../../report/wording.ts';
 import type { NoticeMessage } from './message.ts';
 import { clip } from './message.ts';

@@ -1,6 +1,6 @@
 // The lists of a run that knows whose account it works on: what is another's is refused.
 import { describe, expect, it } from 'vitest';
-import { ownLists } from '../../../src/app/own-lists.ts';
+import { ownLists } from '../../../src/app/account-guard.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { entry, person } from '../core/builders.ts';
 import { readerOf } from './bare-context.ts';

@@ -7,7 +7,7 @@ import {
   mergeReadings,
   missingHoldings,
   suspiciousShrink,
-} from '../../../src/core/shrink.ts';
+} from '../../../src/core/list-plausibility.ts';
 import { entry, NOW_MS, observed, person } from './builders.ts';
 
 const DAY_MS = 86_400_000;

@@ -8,7 +8,7 @@ import {
   visibleJson,
   visibleLines,
   visibleName,
-} from '../../../src/report/visible.ts';
+} from '../../../src/report/escape-invisible.ts';
 
 describe('visible', () => {
   it.each([

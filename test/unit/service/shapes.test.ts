@@ -5,7 +5,7 @@ import { ServiceError } from '../../../src/core/errors.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { ListBuilder } from '../../../src/service/list.ts';
 import { readList } from '../../../src/service/list.ts';
-import { entryList, parseCreated, resourceList } from '../../../src/service/shapes.ts';
+import { entryList, parseCreated, resourceList } from '../../../src/service/responses.ts';
 
 const NO_TOKEN = new Secret('');
 const LIMITS = { maxEntries: 1000 };

@@ -1,5 +1,5 @@
 // The page at /: all accounts at a glance, those that need somebody first.
-import { visible } from '../../../report/visible.ts';
+import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/wording.ts';
 import type { AccountView, DaemonView } from '../../panel.ts';
 import type { Visitor } from '../context.ts';

@@ -10,7 +10,7 @@ import type { HoldRule } from '../core/plan.ts';
 import type { EntryKey, UsageIndex } from '../core/usage.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { historySoFar } from './history-so-far.ts';
+import { historySoFar } from './run-history.ts';
 
 /** What lists that were read in the course of a run say. */
 export interface Findings {

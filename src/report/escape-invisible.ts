@@ -1,6 +1,6 @@
 // Between hostile text and whoever reads it: names come from people and from the service, and may hold anything.
 // Every text of every report passes through here; nothing reaches a terminal or a page without it.
-import { EMOJI_JOINT, RUNNER_COMMAND, STRAY_MARK, UNSEEN } from '../core/unseen.ts';
+import { EMOJI_JOINT, RUNNER_COMMAND, STRAY_MARK, UNSEEN } from '../core/invisible-characters.ts';
 
 const HIDDEN = [UNSEEN, STRAY_MARK, RUNNER_COMMAND].join('|');
 

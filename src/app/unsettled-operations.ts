@@ -7,7 +7,7 @@ import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
 import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
-import { ownLists } from './own-lists.ts';
+import { ownLists } from './account-guard.ts';
 import type { AccountRequest, DryRunDeps } from './request.ts';
 import type { Doubt } from './settle.ts';
 import { settle, waits } from './settle.ts';

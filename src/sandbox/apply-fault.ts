@@ -2,7 +2,7 @@
 
 import { type Answer, jsonAnswer, payloadOf, problem, retryAfter } from './answer.ts';
 import { isRecord } from './check.ts';
-import type { FaultVerdict } from './fault-book.ts';
+import type { FaultVerdict } from './fault-rules.ts';
 
 type Action = NonNullable<FaultVerdict['action']>;
 

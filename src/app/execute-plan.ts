@@ -16,7 +16,7 @@ import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
-import { ownLists } from './own-lists.ts';
+import { ownLists } from './account-guard.ts';
 import type { Planned } from './plan-account.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from './request.ts';
 import type { RunResult } from './run-result.ts';
