@@ -1,5 +1,5 @@
 // Names and other texts as one line of YAML 1.2 that every reader takes for exactly that text, also when it was copied
-// from a report, which escapes what is not visible and doubles a backslash before `u` (report/visible.ts).
+// from a report, which escapes what is not visible and doubles a backslash before `u` (report/escape-invisible.ts).
 import { RUNNER_COMMAND, STRAY_MARK, UNSEEN } from './invisible-characters.ts';
 
 const HIDDEN = `${UNSEEN}|${STRAY_MARK}|${RUNNER_COMMAND}`;
