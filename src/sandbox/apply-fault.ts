@@ -1,42 +1,42 @@
-// What a fault makes of an answer, and in which way it is sent.
+// Applies a fault to a request: which response is sent, how it is sent, and whether the request takes effect.
 
-import { type Answer, jsonAnswer, payloadOf, problem, retryAfter } from './answer.ts';
+import { type ServiceResponse, jsonResponse, payloadOf, errorResponse, retryAfter } from './response.ts';
 import { isRecord } from './check.ts';
 import type { FaultVerdict } from './fault-rules.ts';
 
 type Action = NonNullable<FaultVerdict['action']>;
 
-/** How an answer travels. */
-export type Transport =
-  | { readonly type: 'whole' }
+/** How a response is sent. */
+export type Delivery =
+  | { readonly type: 'complete' }
   | { readonly type: 'drop' }
   | { readonly type: 'cut'; readonly fraction: number; readonly silent: boolean }
   | { readonly type: 'drip'; readonly bytesPerSecond: number }
   | { readonly type: 'fill'; readonly bytes: number };
 
 export interface Outcome {
-  readonly answer: Answer;
-  readonly transport: Transport;
+  readonly response: ServiceResponse;
+  readonly delivery: Delivery;
 }
 
-/** What the faults may do to the world: ask the service now (perhaps under another name), or later. */
-export interface Reach {
-  perform(rename?: (name: string) => string): Answer;
+/** What a fault may use: carry out the request now (perhaps with another name) or later. */
+export interface FaultEffects {
+  perform(rename?: (name: string) => string): ServiceResponse;
   performLater(ms: number): void;
   readonly authorization: string;
   readonly nowMs: number;
 }
 
-const WHOLE: Transport = { type: 'whole' };
-const DROPPED: Outcome = { answer: problem(500, 'dropped'), transport: { type: 'drop' } };
+const COMPLETE: Delivery = { type: 'complete' };
+const DROPPED: Outcome = { response: errorResponse(500, 'dropped'), delivery: { type: 'drop' } };
 
-function rewritten(answer: Answer, change: (body: unknown) => unknown): Outcome {
-  if (answer.status >= 300) return { answer, transport: WHOLE };
-  const body: unknown = JSON.parse(answer.payload.bytes.toString('utf8'));
-  return { answer: { ...answer, payload: payloadOf(JSON.stringify(change(body))) }, transport: WHOLE };
+function rewritten(response: ServiceResponse, change: (body: unknown) => unknown): Outcome {
+  if (response.status >= 300) return { response, delivery: COMPLETE };
+  const body: unknown = JSON.parse(response.payload.bytes.toString('utf8'));
+  return { response: { ...response, payload: payloadOf(JSON.stringify(change(body))) }, delivery: COMPLETE };
 }
 
-/** Changes each object of a list, or the one object. */
+/** Changes each object of a list, or the single object. */
 function eachObject(change: (object: Record<string, unknown>) => Record<string, unknown>) {
   return (body: unknown): unknown => {
     if (Array.isArray(body)) return body.map((each) => (isRecord(each) ? change(each) : each));
@@ -44,11 +44,11 @@ function eachObject(change: (object: Record<string, unknown>) => Record<string, 
   };
 }
 
-function ofList(change: (items: readonly unknown[]) => readonly unknown[]) {
+function changeList(change: (items: readonly unknown[]) => readonly unknown[]) {
   return (body: unknown): unknown => (Array.isArray(body) ? change(body) : body);
 }
 
-function wrongType(body: unknown): unknown {
+function toWrongType(body: unknown): unknown {
   if (Array.isArray(body)) return { data: body };
   return isRecord(body) ? [body] : { message: body };
 }
@@ -57,10 +57,10 @@ function withoutId({ _id, ...rest }: Record<string, unknown>): Record<string, un
   return _id === undefined ? {} : rest;
 }
 
-function statusAnswer(action: Extract<Action, { type: 'status' }>): Answer {
+function statusResponse(action: Extract<Action, { type: 'status' }>): ServiceResponse {
   const body = action.body ?? { detail: `Status ${action.status}` };
   const headers = action.headers ?? {};
-  if (typeof body !== 'string') return jsonAnswer(action.status, body, { headers });
+  if (typeof body !== 'string') return jsonResponse(action.status, body, { headers });
   return {
     status: action.status,
     payload: payloadOf(body),
@@ -69,14 +69,14 @@ function statusAnswer(action: Extract<Action, { type: 'status' }>): Answer {
   };
 }
 
-function rateLimited(action: Extract<Action, { type: 'rate-limit' }>, nowMs: number): Answer {
+function rateLimited(action: Extract<Action, { type: 'rate-limit' }>, nowMs: number): ServiceResponse {
   const { retryAfter: wait, format = 'seconds' } = action;
-  if (wait === undefined) return problem(429, 'Too Many Requests');
+  if (wait === undefined) return errorResponse(429, 'Too Many Requests');
   const value = typeof wait === 'string' ? wait : wait === 0 ? '0' : retryAfter(wait * 1000, format, nowMs);
-  return problem(429, 'Too Many Requests', { 'retry-after': value });
+  return errorResponse(429, 'Too Many Requests', { 'retry-after': value });
 }
 
-function page(status: number): Answer {
+function htmlResponse(status: number): ServiceResponse {
   const html =
     '<!doctype html><html><head><title>Gateway</title></head><body><h1>Please wait</h1></body></html>';
   return {
@@ -87,83 +87,88 @@ function page(status: number): Answer {
   };
 }
 
-function whole(answer: Answer): Outcome {
-  return { answer, transport: WHOLE };
+function complete(response: ServiceResponse): Outcome {
+  return { response, delivery: COMPLETE };
 }
 
-function brokenSyntax(answer: Answer): Answer {
-  return { ...answer, payload: payloadOf(`${answer.payload.bytes.toString('utf8')},}`) };
+function withSyntaxError(response: ServiceResponse): ServiceResponse {
+  return { ...response, payload: payloadOf(`${response.payload.bytes.toString('utf8')},}`) };
 }
 
-function ofWrongType(answer: Answer, field: string | undefined): Outcome {
-  return rewritten(answer, field === undefined ? wrongType : eachObject((each) => ({ ...each, [field]: 7 })));
+function withWrongType(response: ServiceResponse, field: string | undefined): Outcome {
+  return rewritten(
+    response,
+    field === undefined ? toWrongType : eachObject((each) => ({ ...each, [field]: 7 })),
+  );
 }
 
-/** Carries a request out under a fault (or none), and says what is sent and how. */
-export function spoil(action: FaultVerdict['action'], reach: Reach): Outcome {
-  if (action === null) return whole(reach.perform());
+/** Carries out a request under a fault, or without one, and returns the response and how to send it. */
+export function applyFault(action: FaultVerdict['action'], effects: FaultEffects): Outcome {
+  if (action === null) return complete(effects.perform());
   switch (action.type) {
-    // The service never sees the request.
+    // The request has no effect.
     case 'status':
-      return whole(statusAnswer(action));
+      return complete(statusResponse(action));
     case 'html':
-      return whole(page(action.status ?? 200));
+      return complete(htmlResponse(action.status ?? 200));
     case 'redirect':
-      return whole(problem(action.status ?? 307, 'Moved', { location: action.to }));
+      return complete(errorResponse(action.status ?? 307, 'Moved', { location: action.to }));
     case 'rate-limit':
-      return whole(rateLimited(action, reach.nowMs));
+      return complete(rateLimited(action, effects.nowMs));
     case 'echo-token':
-      return whole(problem(action.status ?? 400, `Invalid header Authorization: ${reach.authorization}`));
+      return complete(
+        errorResponse(action.status ?? 400, `Invalid header Authorization: ${effects.authorization}`),
+      );
     case 'drop-before-effect':
       return DROPPED;
-    // It does what was asked, and nobody hears of it, or something else.
+    // The request takes effect. The client does not get the response of the service.
     case 'drop-after-effect':
-      reach.perform();
+      effects.perform();
       return DROPPED;
     case 'delay-effect':
-      reach.performLater(action.ms);
+      effects.performLater(action.ms);
       return DROPPED;
     case 'effect-then-status':
-      reach.perform();
-      return whole(problem(action.status, `Status ${action.status}`));
+      effects.perform();
+      return complete(errorResponse(action.status, `Status ${action.status}`));
     case 'rename':
-      return whole(reach.perform((name) => action.to.replaceAll('{name}', () => name)));
-    // The answer suffers on its way.
+      return complete(effects.perform((name) => action.to.replaceAll('{name}', () => name)));
+    // The request takes effect. The response is damaged or delayed on the way.
     case 'cut-body':
       return {
-        answer: reach.perform(),
-        transport: { ...action, type: 'cut', silent: action.silent ?? false },
+        response: effects.perform(),
+        delivery: { ...action, type: 'cut', silent: action.silent ?? false },
       };
     case 'drip':
-      return { answer: reach.perform(), transport: action };
+      return { response: effects.perform(), delivery: action };
     case 'huge-body':
-      return { answer: reach.perform(), transport: { type: 'fill', bytes: action.bytes } };
-    // The answer is another one.
+      return { response: effects.perform(), delivery: { type: 'fill', bytes: action.bytes } };
+    // The request takes effect. The body of the response is changed.
     case 'empty-list':
       return rewritten(
-        reach.perform(),
-        ofList(() => []),
+        effects.perform(),
+        changeList(() => []),
       );
     case 'partial-list':
       return rewritten(
-        reach.perform(),
-        ofList((items) => items.slice(0, Math.floor(items.length * action.fraction))),
+        effects.perform(),
+        changeList((items) => items.slice(0, Math.floor(items.length * action.fraction))),
       );
     case 'repeat-ids':
       return rewritten(
-        reach.perform(),
-        ofList((items) => items.flatMap((item) => [item, item])),
+        effects.perform(),
+        changeList((items) => items.flatMap((item) => [item, item])),
       );
     case 'invalid-json':
-      return whole(brokenSyntax(reach.perform()));
+      return complete(withSyntaxError(effects.perform()));
     case 'wrong-type':
-      return ofWrongType(reach.perform(), action.field);
+      return withWrongType(effects.perform(), action.field);
     case 'wrong-account-id':
       return rewritten(
-        reach.perform(),
+        effects.perform(),
         eachObject((each) => ({ ...each, accountId: action.id })),
       );
     case 'no-id':
-      return rewritten(reach.perform(), eachObject(withoutId));
+      return rewritten(effects.perform(), eachObject(withoutId));
   }
 }

@@ -1,26 +1,27 @@
-// The entries of one kind of one account, and what a list of them shows at a moment.
+// The entries of one kind of one account, and what a list shows while `listDelayMs` hides changes.
 
 import type { SandboxEntry } from './model.ts';
 
-interface Ghost {
+/** A deleted entry that lists still show. */
+interface DeletedEntry {
   readonly entry: SandboxEntry;
   readonly untilMs: number;
 }
 
-/** What a list shows, and until when that holds if nothing is written (`Infinity`: for ever). */
-export interface ShelfView {
+/** What a list shows, and until when the list stays valid if nothing is written (`Infinity`: no limit). */
+export interface ListView {
   readonly entries: readonly SandboxEntry[];
   readonly validUntilMs: number;
 }
 
-/** Entries in the order of insertion. `revision` moves with every change. */
-export class Shelf {
+/** Entries in the order of insertion. `revision` increases with each change. */
+export class EntryStore {
   revision = 0;
   private readonly entries = new Map<string, SandboxEntry>();
-  /** Lower-cased name → ids: uniqueness is judged without walking the shelf. */
+  /** Lower-cased name → ids. Without it, each create would search all entries for a duplicate. */
   private readonly byName = new Map<string, Set<string>>();
   private readonly hiddenUntilMs = new Map<string, number>();
-  private ghosts: readonly Ghost[] = [];
+  private recentDeletes: readonly DeletedEntry[] = [];
 
   get(id: string): SandboxEntry | undefined {
     return this.entries.get(id);
@@ -30,7 +31,7 @@ export class Shelf {
     return [...this.entries.values()];
   }
 
-  /** Adds it; lists show it from `visibleFromMs` on (absent: at once). */
+  /** Adds an entry. Lists show it from `visibleFromMs` on; without that, at once. */
   add(entry: SandboxEntry, visibleFromMs?: number): void {
     this.entries.set(entry.id, entry);
     this.index(entry);
@@ -38,7 +39,7 @@ export class Shelf {
     this.revision += 1;
   }
 
-  /** Takes it away; lists still show it until `shownUntilMs` (absent: no longer). */
+  /** Deletes an entry. Lists show it until `shownUntilMs`; without that, it disappears at once. */
   remove(id: string, shownUntilMs?: number): void {
     const entry = this.entries.get(id);
     if (entry === undefined) return;
@@ -46,7 +47,7 @@ export class Shelf {
     this.unindex(entry);
     const neverShown = this.hiddenUntilMs.delete(id);
     if (shownUntilMs !== undefined && !neverShown) {
-      this.ghosts = [...this.ghosts, { entry, untilMs: shownUntilMs }];
+      this.recentDeletes = [...this.recentDeletes, { entry, untilMs: shownUntilMs }];
     }
     this.revision += 1;
   }
@@ -62,39 +63,42 @@ export class Shelf {
     return renamed;
   }
 
-  /** Whether the name is taken, exactly or whatever the case. */
-  holds(name: string, compare: 'exact' | 'caseless'): boolean {
-    const twins = this.byName.get(name.toLowerCase());
-    if (twins === undefined || compare === 'caseless') return twins !== undefined;
-    return [...twins].some((id) => this.entries.get(id)?.name === name);
+  /** Whether an entry has this name, exactly or ignoring case. */
+  hasName(name: string, compare: 'exact' | 'caseless'): boolean {
+    const sameName = this.byName.get(name.toLowerCase());
+    if (sameName === undefined || compare === 'caseless') return sameName !== undefined;
+    return [...sameName].some((id) => this.entries.get(id)?.name === name);
   }
 
-  /** What a list shows at this moment. */
-  view(nowMs: number): ShelfView {
-    this.ghosts = this.ghosts.filter((ghost) => ghost.untilMs > nowMs);
+  /** What a list shows at `nowMs`. */
+  view(nowMs: number): ListView {
+    this.recentDeletes = this.recentDeletes.filter((deleted) => deleted.untilMs > nowMs);
     for (const [id, fromMs] of this.hiddenUntilMs) if (fromMs <= nowMs) this.hiddenUntilMs.delete(id);
-    if (this.ghosts.length === 0 && this.hiddenUntilMs.size === 0) {
+    if (this.recentDeletes.length === 0 && this.hiddenUntilMs.size === 0) {
       return { entries: this.all(), validUntilMs: Number.POSITIVE_INFINITY };
     }
     const shown = this.all().filter((entry) => !this.hiddenUntilMs.has(entry.id));
-    const turns = [...this.ghosts.map((ghost) => ghost.untilMs), ...this.hiddenUntilMs.values()];
+    const changeTimes = [
+      ...this.recentDeletes.map((deleted) => deleted.untilMs),
+      ...this.hiddenUntilMs.values(),
+    ];
     return {
-      entries: [...shown, ...this.ghosts.map((ghost) => ghost.entry)],
-      validUntilMs: turns.reduce((first, each) => Math.min(first, each), Number.POSITIVE_INFINITY),
+      entries: [...shown, ...this.recentDeletes.map((deleted) => deleted.entry)],
+      validUntilMs: changeTimes.reduce((first, each) => Math.min(first, each), Number.POSITIVE_INFINITY),
     };
   }
 
   private index(entry: SandboxEntry): void {
     const key = entry.name.toLowerCase();
-    const twins = this.byName.get(key);
-    if (twins === undefined) this.byName.set(key, new Set([entry.id]));
-    else twins.add(entry.id);
+    const sameName = this.byName.get(key);
+    if (sameName === undefined) this.byName.set(key, new Set([entry.id]));
+    else sameName.add(entry.id);
   }
 
   private unindex(entry: SandboxEntry): void {
     const key = entry.name.toLowerCase();
-    const twins = this.byName.get(key);
-    twins?.delete(entry.id);
-    if (twins?.size === 0) this.byName.delete(key);
+    const sameName = this.byName.get(key);
+    sameName?.delete(entry.id);
+    if (sameName?.size === 0) this.byName.delete(key);
   }
 }

@@ -1,11 +1,11 @@
-// An answer before it is sent: a status, a body, and whether asking for it changed anything.
+// A response before it is sent: a status, a body, and whether the request created or deleted something.
 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
 const gzipBytes = promisify(gzip);
 
-/** A body that is compressed at most once, however often it is sent. */
+/** A body that is compressed at most once, even if it is sent many times. */
 export interface Payload {
   readonly bytes: Buffer;
   gzipped(): Promise<Buffer>;
@@ -17,7 +17,7 @@ export function payloadOf(text: string): Payload {
   return { bytes, gzipped: () => (compressed ??= gzipBytes(bytes, { level: 1 })) };
 }
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
   readonly payload: Payload;
   readonly headers?: Readonly<Record<string, string>>;
@@ -25,17 +25,21 @@ export interface Answer {
   readonly effect: boolean;
 }
 
-export function jsonAnswer(status: number, body: unknown, more: Partial<Answer> = {}): Answer {
+export function jsonResponse(
+  status: number,
+  body: unknown,
+  more: Partial<ServiceResponse> = {},
+): ServiceResponse {
   return { status, payload: payloadOf(JSON.stringify(body)), effect: false, ...more };
 }
 
-/** An error. Beyond validation its body is not shown in the document: here it is `{detail: text}`. */
-export function problem(
+/** An error that is not a validation error. Its body is `{detail: text}`. */
+export function errorResponse(
   status: number,
   detail: string,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
-  return jsonAnswer(status, { detail }, { headers });
+): ServiceResponse {
+  return jsonResponse(status, { detail }, { headers });
 }
 
 /** `Retry-After` in whole seconds (at least 1) or as an HTTP date. */

@@ -1,4 +1,4 @@
-// All accounts of a sandbox: made from a seed when the data file is new, else as they were left.
+// All accounts of a sandbox: from the data file, or from the seed if the data file is new.
 
 import { Account } from './account.ts';
 import type { DataFile } from './data-file.ts';
@@ -9,29 +9,29 @@ import type { SandboxSeed, SeedAccount, SeedEntry, SeedResource } from './seed.t
 
 const FIRST_DAY_MS = Date.UTC(2026, 0, 5, 8);
 
-/** A moment in the past that depends on the position only, so that seeds give the same bytes every time. */
+/** A date that depends on the position only, so that a seed always gives the same bytes. */
 function seededDate(position: number): string {
   return new Date(FIRST_DAY_MS + position * 1000).toISOString();
 }
 
 /** The accounts, found by name or by token. */
-export class World {
-  readonly accounts: readonly Account[];
+export class Accounts {
+  readonly all: readonly Account[];
   private readonly byName: ReadonlyMap<string, Account>;
   private readonly byToken: ReadonlyMap<string, Account>;
 
   constructor(accounts: readonly Account[]) {
-    this.accounts = accounts;
+    this.all = accounts;
     this.byName = new Map(accounts.map((account) => [account.identity.name, account]));
     this.byToken = new Map(accounts.map((account) => [account.identity.token, account]));
   }
 
-  /** Throws `SandboxError` (`not_found`) with the names there are. */
-  account(name: string): Account {
+  /** The account of this name. Throws `SandboxError` (`not_found`) with the existing names. */
+  get(name: string): Account {
     const account = this.byName.get(name);
     if (account !== undefined) return account;
     const names = [...this.byName.keys()].join(', ');
-    throw new SandboxError('not_found', `no account is named ${name}; there are ${names}`);
+    throw new SandboxError('not_found', `no account is named ${name}; the accounts are ${names}`);
   }
 
   withToken(token: string): Account | undefined {
@@ -48,8 +48,8 @@ function makeIdentity(seed: SeedAccount, index: number): AccountIdentity {
   };
 }
 
-/** `account-n` with `sandbox-token-n`, in the four regions in turn: us, eu, au, il, us … */
-function madeAccount(index: number): SeedAccount {
+/** `account-n` with `sandbox-token-n`. The regions alternate: us, eu, au, il, us … */
+function generatedAccount(index: number): SeedAccount {
   return { name: `account-${index + 1}`, region: REGIONS[index % REGIONS.length] ?? 'us' };
 }
 
@@ -72,22 +72,22 @@ interface PersonDefaults {
   readonly createDate: string;
 }
 
-/** A person with names turned into ids. A name that the account lacks is a `SandboxError`; of twins the first counts. */
+/** A person with names resolved to ids. Throws `SandboxError` for an unknown name; of duplicates it uses the first. */
 export function makeResource(account: Account, seed: SeedResource, defaults: PersonDefaults): ResourceRecord {
   const roles = idsByName(account, 'role');
-  return placePerson(seed, defaults, roles, idsByName(account, 'skill'), account.identity.name);
+  return resolvePerson(seed, defaults, roles, idsByName(account, 'skill'), account.identity.name);
 }
 
 function idsByName(account: Account, kind: Kind): ReadonlyMap<string, string> {
   return new Map(
-    account.shelves[kind]
+    account.entries[kind]
       .all()
       .toReversed()
       .map((entry) => [entry.name, entry.id]),
   );
 }
 
-function placePerson(
+function resolvePerson(
   seed: SeedResource,
   defaults: PersonDefaults,
   roles: ReadonlyMap<string, string>,
@@ -96,7 +96,8 @@ function placePerson(
 ): ResourceRecord {
   const idOf = (ids: ReadonlyMap<string, string>, name: string): string => {
     const id = ids.get(name);
-    if (id === undefined) throw new SandboxError('invalid', `account ${account} has no entry named ${name}`);
+    if (id === undefined)
+      throw new SandboxError('invalid', `account ${account} has no entry named ${name}; add it first`);
     return id;
   };
   const named = (seed.skills ?? []).map((name) => idOf(skills, name));
@@ -113,7 +114,7 @@ function placePerson(
   };
 }
 
-function plant(data: DataFile, seed: SeedAccount, index: number): void {
+function storeSeedAccount(data: DataFile, seed: SeedAccount, index: number): void {
   const identity = makeIdentity(seed, index);
   const { name } = identity;
   const skills = seedEntries(name, 'skill', seed.skills ?? []);
@@ -126,42 +127,42 @@ function plant(data: DataFile, seed: SeedAccount, index: number): void {
   const [roleIds, skillIds] = [byName(roles), byName(skills)];
   for (const [position, person] of (seed.resources ?? []).entries()) {
     const defaults = { id: seededId(name, 'resource', String(position)), createDate: seededDate(position) };
-    data.putResource(name, placePerson(person, defaults, roleIds, skillIds, name));
+    data.putResource(name, resolvePerson(person, defaults, roleIds, skillIds, name));
   }
 }
 
 /**
- * The accounts of the data file; a new file first gets those of the seed. Then accounts are made until there are
- * `atLeast`. A token or name that two accounts would share is a `SandboxError`.
+ * The accounts of the data file. A new file first receives the accounts of the seed. Then accounts are generated until
+ * there are `atLeast`. Throws `SandboxError` if two accounts would have the same name or token.
  */
-export function openWorld(data: DataFile, seed: SandboxSeed | undefined, atLeast: number): World {
-  data.together(() => {
-    const kept = data.accounts();
-    const planted = kept.length === 0 ? (seed?.accounts ?? []) : [];
-    const made: SeedAccount[] = [];
-    for (let index = Math.max(kept.length, planted.length); index < atLeast; index += 1)
-      made.push(madeAccount(index));
-    const seeds = [...planted, ...made];
-    const all = [...kept, ...seeds.map((each, offset) => makeIdentity(each, kept.length + offset))];
-    refuseTwins(all);
-    for (const [offset, each] of seeds.entries()) plant(data, each, kept.length + offset);
+export function openAccounts(data: DataFile, seed: SandboxSeed | undefined, atLeast: number): Accounts {
+  data.transaction(() => {
+    const stored = data.accounts();
+    const seeded = stored.length === 0 ? (seed?.accounts ?? []) : [];
+    const generated: SeedAccount[] = [];
+    for (let index = Math.max(stored.length, seeded.length); index < atLeast; index += 1)
+      generated.push(generatedAccount(index));
+    const seeds = [...seeded, ...generated];
+    const all = [...stored, ...seeds.map((each, offset) => makeIdentity(each, stored.length + offset))];
+    refuseDuplicates(all);
+    for (const [offset, each] of seeds.entries()) storeSeedAccount(data, each, stored.length + offset);
   });
-  return new World(data.accounts().map((identity) => new Account(identity, data)));
+  return new Accounts(data.accounts().map((identity) => new Account(identity, data)));
 }
 
-function refuseTwins(all: readonly AccountIdentity[]): void {
+function refuseDuplicates(all: readonly AccountIdentity[]): void {
   for (const [index, one] of all.entries()) {
-    const twin = all.slice(0, index).find((each) => each.name === one.name || each.token === one.token);
-    if (twin === undefined) continue;
-    const what = twin.name === one.name ? 'name' : 'token';
+    const duplicate = all.slice(0, index).find((each) => each.name === one.name || each.token === one.token);
+    if (duplicate === undefined) continue;
+    const what = duplicate.name === one.name ? 'name' : 'token';
     throw new SandboxError(
       'invalid',
-      `accounts ${twin.name} and ${one.name} would have the same ${what}; give one its own`,
+      `accounts ${duplicate.name} and ${one.name} would have the same ${what}; give one its own`,
     );
   }
 }
 
-/** A new entry of now. */
+/** A new entry, created at `nowMs`. */
 export function newEntry(name: string, nowMs: number): SandboxEntry {
   return { id: newId(nowMs), name, createDate: new Date(nowMs).toISOString() };
 }
