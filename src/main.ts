@@ -20,18 +20,18 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 /** Errors with a person who can act get a sentence; anything else is a bug, and says so without a stack. All of it is visible. */
 async function explain(error: unknown): Promise<{ readonly text: string; readonly exit: number }> {
   const { visible, visibleLines } = await import('./report/escape-invisible.ts');
-  const { hinted } = await import('./cli/console.ts');
+  const { adaptHints } = await import('./cli/console.ts');
   if (error instanceof ConfigError) {
-    const lines = error.issues.map((issue) => `error: ${visible(hinted(formatConfigIssue(issue)))}`);
+    const lines = error.issues.map((issue) => `error: ${visible(adaptHints(formatConfigIssue(issue)))}`);
     return { text: lines.join('\n'), exit: 4 };
   }
-  if (error instanceof UsageError) return { text: `error: ${visibleLines(hinted(error.message))}`, exit: 64 };
+  if (error instanceof UsageError) return { text: `error: ${visibleLines(adaptHints(error.message))}`, exit: 64 };
   if (error instanceof StoreError || error instanceof ServiceError || error instanceof SecretError) {
-    return { text: `error: ${visibleLines(hinted(error.message))}`, exit: 1 };
+    return { text: `error: ${visibleLines(adaptHints(error.message))}`, exit: 1 };
   }
   // Another room's error that is meant for people carries a name of its own and a whole sentence.
   if (error instanceof Error && error.name === 'SandboxError')
-    return { text: `error: ${visible(hinted(error.message))}`, exit: 1 };
+    return { text: `error: ${visible(adaptHints(error.message))}`, exit: 1 };
   const message = error instanceof Error ? error.message : String(error);
   const hint = process.env['ROLECALL_DEBUG'] === undefined ? '\nSet ROLECALL_DEBUG=1 to see where.' : '';
   const stack = hint === '' && error instanceof Error ? `\n${visibleLines(error.stack ?? '')}` : '';

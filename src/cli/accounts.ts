@@ -2,7 +2,7 @@
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError, formatConfigIssue } from '../core/errors.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import { sayWarnings } from './console.ts';
+import { showWarnings } from './console.ts';
 import type { Configuration, ConfiguredAccount, Environment } from './environment.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -24,13 +24,13 @@ export async function loadAccounts(
   const configuration = await environment.loadConfiguration(configFile);
   const { service, accounts } = configuration;
   if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(configuration.issues));
-  warnOf(configuration.issues);
+  showConfigWarnings(configuration.issues);
   return { configuration, service, accounts: selectAccounts(accounts, names) };
 }
 
 /** Says the warnings among the problems of a configuration. */
-export function warnOf(issues: readonly ConfigIssue[]): void {
-  sayWarnings(issues.filter(({ severity }) => severity === 'warning').map(formatConfigIssue));
+export function showConfigWarnings(issues: readonly ConfigIssue[]): void {
+  showWarnings(issues.filter(({ severity }) => severity === 'warning').map(formatConfigIssue));
 }
 
 export function errorsOf(issues: readonly ConfigIssue[]): ConfigIssue[] {

@@ -12,7 +12,7 @@ import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
 import type { Output, OutputOptions } from './console.ts';
-import { openOutput, progressLine, say, sayFailure } from './console.ts';
+import { openOutput, progressLine, showMessage, showFailure } from './console.ts';
 import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
@@ -186,10 +186,10 @@ async function applyOne(
     return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };
   }
   if (agreed === null) {
-    say(`${account.name}: the plan of this account failed, so there is nothing to carry out`);
+    showMessage(`${account.name}: the plan of this account failed, so there is nothing to carry out`);
     return { exit: EXIT.failed, report: null };
   }
-  const result = await reconcileOrExplain(
+  const result = await reconcileOrReport(
     account.name,
     session.requestFor(account.settings, 'cli', signals),
     deps,
@@ -199,14 +199,14 @@ async function applyOne(
       agreed,
       lockTimeoutMs: options.lockTimeoutMs,
       reread: readAgain,
-      onWait: (heldBy) => say(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
+      onWait: (heldBy) => showMessage(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
       onProgress: ({ done, total }) => progress.show(`${account.name}: ${done} of ${total} operations…`),
       ...(showPlan === null ? {} : { onPlan: showPlan }),
     },
   );
   if (result === null) return { exit: EXIT.failed, report: null };
   if ('heldBy' in result) {
-    say(
+    showMessage(
       `${account.name}: the lock is held by ${result.heldBy}; nothing was written. Run it again when that has ended, or let it wait with --lock-timeout`,
     );
     return { exit: signals.stop.aborted ? EXIT.interrupted : EXIT.failed, report: null };
@@ -219,7 +219,7 @@ async function applyOne(
 }
 
 /** A run whose journal fails cannot be reported from it; what is known is said instead. */
-async function reconcileOrExplain(
+async function reconcileOrReport(
   account: string,
   ...args: Parameters<typeof reconcile>
 ): Promise<Awaited<ReturnType<typeof reconcile>> | null> {
@@ -227,8 +227,8 @@ async function reconcileOrExplain(
     return await reconcile(...args);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    sayFailure(`error: ${account}`, error);
-    say(
+    showFailure(`error: ${account}`, error);
+    showMessage(
       `${account}: the run ended there: nothing more was sent. What it had sent before stands in the journal or is in doubt; the next apply finds that out before it plans, so run it again once the store is well.`,
     );
     return null;

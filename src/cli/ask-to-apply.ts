@@ -5,10 +5,10 @@ import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
-import { count } from '../report/wording.ts';
+import { count } from '../report/formatting.ts';
 import { mapAccounts } from './accounts.ts';
 import type { Output } from './console.ts';
-import { canAsk, confirm, say, terminalRender } from './console.ts';
+import { canAsk, confirm, showMessage, terminalRender } from './console.ts';
 import type { ConfiguredAccount, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
@@ -42,7 +42,7 @@ export async function askToApply(
   const answer = text === null ? 'yes' : await confirm(text, signals.stop);
   if (answer === 'yes')
     return { agreed: new Map(results.map((result) => [result.account, agreedPlan(result)])) };
-  say('Nothing was written.');
+  showMessage('Nothing was written.');
   if (answer === 'interrupted') return { exit: EXIT.interrupted, runIds };
   const failures = results.flatMap((result) =>
     result.status === 'failed' ? [failureExit(result.error.code)] : [],

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { StoreError, UsageError } from '../core/errors.ts';
-import { hintedText, PROGRAM, programWith } from '../report/command-hints.ts';
+import { adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
 
 export type Format = 'text' | 'json' | 'markdown';
@@ -23,30 +23,30 @@ export function repeatConfig(configFile: string): void {
 }
 
 /** The text with the commands that it advises as they must be typed. */
-export function hinted(text: string): string {
-  return hintedText(text, program);
+export function adaptHints(text: string): string {
+  return adaptHintsInText(text, program);
 }
 
 /** Says it on stderr; whatever it quotes commands neither a terminal nor a runner of CI. */
-export function say(text: string): void {
-  process.stderr.write(`${visibleLines(hinted(text))}\n`);
+export function showMessage(text: string): void {
+  process.stderr.write(`${visibleLines(adaptHints(text))}\n`);
 }
 
 /** Says each warning on a line of its own. */
-export function sayWarnings(messages: readonly string[]): void {
-  for (const message of messages) process.stderr.write(`warning: ${visible(hinted(message))}\n`);
+export function showWarnings(messages: readonly string[]): void {
+  for (const message of messages) process.stderr.write(`warning: ${visible(adaptHints(message))}\n`);
 }
 
 /** Says why an account's work failed: a line, or one for each problem of its configuration. */
-export function sayFailure(account: string, { code, message }: { code: string; message: string }): void {
-  const words = hinted(message);
+export function showFailure(account: string, { code, message }: { code: string; message: string }): void {
+  const words = adaptHints(message);
   const shown = code === 'config_invalid' ? visibleLines(words) : visible(words);
   process.stderr.write(`${visible(account)}: ${shown}\n`);
 }
 
 /** Says a line on stdout, in the same way. */
-export function answer(text: string): void {
-  process.stdout.write(`${visible(hinted(text))}\n`);
+export function printLine(text: string): void {
+  process.stdout.write(`${visible(adaptHints(text))}\n`);
 }
 
 /** A sink for reports: stdout, or the file of `--output`, written when closed. */

@@ -6,7 +6,7 @@ import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
 import { visible, visibleJson } from '../report/escape-invisible.ts';
-import { count } from '../report/wording.ts';
+import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { openOutput } from './console.ts';
 import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';

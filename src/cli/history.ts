@@ -7,7 +7,7 @@ import { renderRuns } from '../report/history-report.ts';
 import { renderRun } from '../report/run-report.ts';
 import { loadAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
-import { openOutput, say } from './console.ts';
+import { openOutput, showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
@@ -41,7 +41,7 @@ async function listRuns(
       ...(options.sinceMs === undefined ? {} : { sinceMs: Date.now() - options.sinceMs }),
     });
     if (account !== undefined && runs.length === 0 && !accounts.some(({ name }) => name === account)) {
-      say(`warning: no account is called ${JSON.stringify(account)} now, and no run of one is kept`);
+      showMessage(`warning: no account is called ${JSON.stringify(account)} now, and no run of one is kept`);
     }
     const output = openOutput(options);
     await output.print(renderRuns(runs, output.render));
@@ -89,7 +89,7 @@ async function findRun(reader: JournalReader, wanted: string): Promise<string | 
   const [run, ...others] = runs;
   const shown = JSON.stringify(wanted);
   if (run === undefined) {
-    say(
+    showMessage(
       wanted === 'last'
         ? 'error: no run is kept yet'
         : `error: no run has the id ${shown}, and none begins so; \`rolecall history\` lists the runs`,
@@ -101,7 +101,7 @@ async function findRun(reader: JournalReader, wanted: string): Promise<string | 
     .slice(0, MOST_LISTED)
     .map((each) => `  ${each.id}  ${each.account}  ${each.status}  ${each.startedAt}`);
   const rest = runs.length > MOST_LISTED ? ['  … and more'] : [];
-  say(
+  showMessage(
     [
       `error: several runs have an id that begins with ${shown}; write more of it (\`rolecall history\` lists all runs):`,
       ...rows,

@@ -4,7 +4,7 @@ import type { OperatorDesk } from '../core/operator.ts';
 import { PLAN_DIGEST } from '../core/operator.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
 import { errorsOf } from './accounts.ts';
-import { answer, say } from './console.ts';
+import { printLine, showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
@@ -21,27 +21,27 @@ export async function approve(
       'a digest is `sha256:` and hex digits, as `rolecall plan` and `rolecall show` print it; eight are enough',
     );
   }
-  return await atDesk(environment, configFile, account, async (desk, record) => {
+  return await withJournal(environment, configFile, account, async (desk, record) => {
     const outcome = await desk.approve(account, digest ?? null, Date.now());
     switch (outcome.type) {
       case 'approved': {
         const until = new Date(outcome.expiresAtMs).toISOString();
         const wait =
           record?.state.paused === true ? `; ${account} is paused, so that it waits for \`resume\`` : '';
-        answer(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}`);
+        printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}`);
         return EXIT.done;
       }
       case 'nothing_pending': {
         const last = record?.lastRun;
         const state = last ? `its last run (${last.id}) ended ${last.status}` : 'it has not run yet';
-        say(
+        showMessage(
           `error: no plan of ${account} waits for approval: ${state}; a run of the daemon in mode approve makes one`,
         );
         return EXIT.failed;
       }
       case 'other_plan': {
         const hint = `Look at it with \`rolecall show ${record?.state.pending?.runId ?? 'RUN'}\``;
-        say(
+        showMessage(
           `error: the plan that waits now is ${outcome.pending}, not ${digest ?? ''}; nothing was approved. ${hint}`,
         );
         return EXIT.stalePlan;
@@ -59,9 +59,9 @@ export async function setPaused(
   account: string,
   paused: boolean,
 ): Promise<ExitStatus> {
-  return await atDesk(environment, configFile, account, async (desk, record) => {
+  return await withJournal(environment, configFile, account, async (desk, record) => {
     if ((record?.state.paused ?? false) === paused) {
-      answer(
+      printLine(
         paused
           ? `${account} is paused already: no scheduled run of it starts until \`rolecall resume ${account}\``
           : `${account} is not paused; nothing was changed`,
@@ -72,12 +72,12 @@ export async function setPaused(
     const what = paused
       ? 'no scheduled run of it starts until `rolecall resume`'
       : 'it runs on its schedule again';
-    answer(`${paused ? 'paused' : 'resumed'} ${account}: ${what}`);
+    printLine(`${paused ? 'paused' : 'resumed'} ${account}: ${what}`);
     return EXIT.done;
   });
 }
 
-async function atDesk(
+async function withJournal(
   environment: Environment,
   configFile: string,
   account: string,

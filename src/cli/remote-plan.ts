@@ -4,8 +4,8 @@ import { ConfigError, ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
-import { errorsOf, warnOf } from './accounts.ts';
-import { say } from './console.ts';
+import { errorsOf, showConfigWarnings } from './accounts.ts';
+import { showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -26,7 +26,7 @@ export async function planRemotely(
   const { config, files, loaded } = await environment.collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
   if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(issues));
-  warnOf(issues);
+  showConfigWarnings(issues);
   const picked = selectAccounts(accounts, names).map(({ name }) => name);
   const token = await environment.httpToken(service, TOKEN_VARIABLE);
   if (token === null) {
@@ -61,7 +61,7 @@ function endpointOf(server: string): URL {
     throw new UsageError('--server is the address of a daemon, such as https://rolecall.example.com');
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    say(`warning: the token travels to ${url.host} in the clear; use https:// outside of a private network`);
+    showMessage(`warning: the token travels to ${url.host} in the clear; use https:// outside of a private network`);
   }
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);
 }

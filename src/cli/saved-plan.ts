@@ -7,7 +7,7 @@ import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import { planDigest } from '../core/plan-digest.ts';
-import { say } from './console.ts';
+import { showMessage } from './console.ts';
 
 /** No plan has it: what a person changed in the file is not what anybody planned. */
 const EDITED = 'edited';
@@ -32,7 +32,7 @@ export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, A
     if (plans.has(row.account)) throw notAPlan(file, `it holds ${row.account} twice`);
     const isEdited = digest !== null && 'operations' in row && digestOf(row) !== digest;
     if (isEdited) {
-      say(`${row.account}: its plan in ${file} was changed after it was saved; save a new one with --save`);
+      showMessage(`${row.account}: its plan in ${file} was changed after it was saved; save a new one with --save`);
     }
     plans.set(row.account, digest === null ? null : agreedTo(isEdited ? EDITED : digest, row as SavedPlan));
   }

@@ -1,7 +1,7 @@
 // SIGINT and SIGTERM while a command runs: first nothing new is started, then what is in flight is given up.
 import { setMaxListeners } from 'node:events';
 import type { RunSignals } from '../core/ports.ts';
-import { say } from './console.ts';
+import { showMessage } from './console.ts';
 
 /** Listens until `release` is called. A second signal, or the end of the grace, gives up what is in flight. */
 export function listenForSignals(graceMs: number): RunSignals & { release(): void } {
@@ -12,7 +12,7 @@ export function listenForSignals(graceMs: number): RunSignals & { release(): voi
   let timer: NodeJS.Timeout | undefined;
   function onSignal(): void {
     if (stop.signal.aborted) return kill.abort();
-    say('Stopping: nothing new is started; what is in flight ends first. Once more gives it up.');
+    showMessage('Stopping: nothing new is started; what is in flight ends first. Once more gives it up.');
     stop.abort();
     timer = setTimeout(() => kill.abort(), graceMs);
   }

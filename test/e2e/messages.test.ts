@@ -43,7 +43,7 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a service that asks for an hour of rest',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
-    says: ['asked to be left alone until', NOTHING, 'Next: rolecall apply acme  # when that time has come'],
+    says: ['asked to be left alone until', NOTHING, 'Next: rolecall apply acme  # after the time given above'],
     never: 'doctor',
   },
   {
@@ -98,7 +98,7 @@ const CASES: readonly Case[] = [
     trouble: 'a create of which nobody knows what came',
     options: always({ type: 'status', status: 500 }, 'POST'),
     says: [
-      'Partial: the outcome of 1 of 1 operation is not known.',
+      'Partial: the outcome of 1 of 1 operation is unknown.',
       'a create of a skill was not done in this run, so none is deleted',
       'The next run looks in the lists first; nothing is sent again blindly.',
     ],
