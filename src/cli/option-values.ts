@@ -1,9 +1,9 @@
-// The values of options, as they are written on the command line.
+// Parses the values of options.
 import { InvalidArgumentError } from 'commander';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Milliseconds. */
+/** A duration in milliseconds. */
 export function duration(text: string): number {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
   const unit = match?.[2];

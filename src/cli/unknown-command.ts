@@ -1,9 +1,9 @@
-// Unknown commands that the parser itself would answer with help and success.
+// Refuses unknown commands beside `help` and `--help`, for which the parser itself would exit with success.
 import type { Command } from 'commander';
 import { visible } from '../report/escape-invisible.ts';
 import { EXIT } from './exit-status.ts';
 
-/** The library answers an unknown command beside `--help`, and `help` of one, with help and success. */
+/** Ends with wrong usage for `rolecall UNKNOWN --help` and `rolecall help UNKNOWN`. */
 export function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
   const words = argv.filter((word) => word !== '--help' && word !== '-h');
   if (words.length === argv.length && !words.includes('help')) return;

@@ -1,4 +1,4 @@
-// rolecall usage: each skill and role with how many people have it. Only reads.
+// rolecall usage: lists skills and roles with the number of people who have them. Writes nothing to the service.
 import { describeFailure } from '../app/run-result.ts';
 import type { FailedPlan } from '../core/plan.ts';
 import type { AccountUsage } from '../core/usage.ts';

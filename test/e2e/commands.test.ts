@@ -212,7 +212,7 @@ test('completion knows the commands and refuses an unknown shell', async () => {
   expect((await workspace.run(['completion', 'tcsh'], { withoutConfig: true })).status).toBe(64);
 });
 
-test('--help tells of every command and of the exit statuses, and each command has its own', async () => {
+test('--help lists every command and the exit statuses, and each command has its own help', async () => {
   const workspace = makeWorkspace('unused');
   const run = (...args: string[]) => workspace.run(args, { withoutConfig: true });
   const help = await run('--help');

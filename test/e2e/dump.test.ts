@@ -169,5 +169,5 @@ test('--write does not put an incomplete list into the file, and other output wa
   const written = await s.run(['dump', 'acme', '--write']);
   expect([written.status, readFileSync(file, 'utf8')]).toEqual([1, before]);
   expect(written.stderr).toContain('the file was not changed');
-  expect((await s.run(['dump', 'acme'])).stderr).toContain('they are not complete');
+  expect((await s.run(['dump', 'acme'])).stderr).toContain('the lists are incomplete');
 });

@@ -43,7 +43,11 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a service that asks for an hour of rest',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
-    says: ['asked to be left alone until', NOTHING, 'Next: rolecall apply acme  # after the time given above'],
+    says: [
+      'asked to be left alone until',
+      NOTHING,
+      'Next: rolecall apply acme  # after the time given above',
+    ],
     never: 'doctor',
   },
   {
