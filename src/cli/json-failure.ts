@@ -44,8 +44,8 @@ export async function reportWrongUsage(
 function requestsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const options = end === -1 ? argv : argv.slice(0, end);
-  return options.some((word, index) =>
-    word === '--format' ? options[index + 1] === 'json' : word === '--format=json',
+  return options.some((option, index) =>
+    option === '--format' ? options[index + 1] === 'json' : option === '--format=json',
   );
 }
 

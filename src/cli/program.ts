@@ -11,9 +11,9 @@ import { refuseUnknownCommand } from './unknown-command.ts';
 
 const EXIT_HELP = `
 Exit status:
-  0    done, nothing remains
+  0    success
   1    something failed
-  2    operations remain (plan --detailed-exitcode; apply not answered with “yes”)
+  2    there are operations to apply (plan --detailed-exitcode, apply not confirmed)
   3    the policy held or blocked changes
   4    the configuration is invalid
   5    the saved plan is stale
@@ -34,7 +34,7 @@ export async function runCommand(
     status = exit;
   });
   // The completion library loads only for its own command; --help needs one line. Options may precede the command.
-  if (argv.some((word) => word === 'completion' || word === 'complete'))
+  if (argv.some((argument) => argument === 'completion' || argument === 'complete'))
     (await import('./completion.ts')).addCompletion(program);
   else
     program.command('completion').argument('<bash|zsh|fish>').description('print a shell completion script');
@@ -80,7 +80,7 @@ function buildProgram(
     );
 
   report(program.command('validate'))
-    .description('check all configuration files; needs neither network nor secrets')
+    .description('check all configuration files, without network access or secrets')
     .option('--require-secrets', 'report missing environment variables and secret files as errors')
     .action(async (flags: ReportFlags & { requireSecrets?: true }) => {
       const { validate } = await import('./validate.ts');
@@ -95,7 +95,7 @@ function buildProgram(
     .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())
     .option(
       '--server <url>',
-      'let a daemon plan, which has the history; set its token in $ROLECALL_HTTP_TOKEN',
+      'request the plan from a daemon, which has the history; token in $ROLECALL_HTTP_TOKEN',
     )
     .addOption(
       new Option(
@@ -125,7 +125,10 @@ function buildProgram(
     .argument('[account...]', "names or globs; '!name' excludes; required if there are several accounts")
     .option('--all', 'apply to all accounts')
     .option('--yes', 'do not ask for confirmation')
-    .option('--plan <file>', 'apply a plan saved by `plan --save`; refused if the account changed since then')
+    .option(
+      '--plan <file>',
+      'apply a plan saved by `plan --save`; refused if it no longer matches the account',
+    )
     .option('--allow-held', 'exit 0 if only held changes remain')
     .option('--accept-shrink', 'accept lists that look incomplete (suspicious_shrink, suspicious_list)')
     .option(
@@ -196,8 +199,8 @@ function buildProgram(
   }
 
   sending(program.command('dump'))
-    .description('print the account file with the skills and roles that the account contains now')
-    .argument('<account>', 'account with a file that sets its address and token')
+    .description('print the account file with the current skills and roles of the account')
+    .argument('<account>', 'name of the account; its file must set address and token')
     .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
     .option('--output <file>', 'write to a new file')
     .option('--force', 'let --output replace an existing file')
@@ -218,7 +221,7 @@ function buildProgram(
     .description('list the runs, newest first')
     .argument('[account]', 'name of the account; default: all accounts')
     .option('--limit <n>', 'maximum number of runs', positive, 20)
-    .option('--since <duration>', 'only runs of this last period, such as 24h or 7d', duration)
+    .option('--since <duration>', 'only runs newer than this, such as 24h or 7d', duration)
     .option('--status <status>', 'only runs with this status')
     .action(
       async (
@@ -260,7 +263,7 @@ function buildProgram(
 
   program
     .command('sandbox')
-    .description('run a local Planning Service to try a catalog')
+    .description('run a local Planning Service for tests of a catalog')
     .addHelpText('after', SANDBOX_HELP)
     .option('--port <n>', 'port on loopback; 0 selects a free port', port, 8090)
     .option('--data <file>', 'keep the data in this SQLite file')
@@ -284,7 +287,7 @@ function buildProgram(
 
   program
     .command('demo')
-    .description('plan and apply a sample account that drifted, on a sandbox')
+    .description('plan and apply a drifted sample account on a sandbox')
     .action(async () => {
       setStatus((await (await environment()).demo()) === 0 ? EXIT.done : EXIT.failed);
     });

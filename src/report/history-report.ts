@@ -40,7 +40,7 @@ function historyReport(runs: readonly RunRecord[]): Report {
   };
 }
 
-/** How many equal runs this row stands for, after compaction. */
+/** `×3` for a row that represents three equal runs, after compaction. */
 function repeats({ folded }: RunRecord): Line {
   return folded === 0 ? [] : [toned('quiet', ` ×${folded + 1}`)];
 }

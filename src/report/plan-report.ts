@@ -113,10 +113,10 @@ function managesNothing({ warnings }: Plan): boolean {
 
 /** The most important facts: how many creates and deletes, how many people they affect, and how many are held. */
 function planStatus(plan: Plan): { label: string; tone: Tone } {
-  const words = `${planLabel(plan)}: ${changeCounts(plan)}`;
-  if (plan.status === 'blocked') return { label: words, tone: 'bad' };
+  const label = `${planLabel(plan)}: ${changeCounts(plan)}`;
+  if (plan.status === 'blocked') return { label, tone: 'bad' };
   const isWaiting = plan.operations.length + plan.held.length > 0;
-  if (isWaiting) return { label: words, tone: 'warn' };
+  if (isWaiting) return { label, tone: 'warn' };
   return { label: planLabel(plan), tone: managesNothing(plan) ? 'warn' : 'good' };
 }
 

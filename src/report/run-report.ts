@@ -1,4 +1,4 @@
-// The report of `show` and of the end of `apply`: what a run did, what it did not do, and why.
+// The report of a run, for `show` and for the end of `apply`: what it did, what it did not do, and why.
 import type { Warning } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { heldSection, leftAloneSection, operationSections, warningSection } from './change-sections.ts';
@@ -133,10 +133,10 @@ function runTotal(reports: readonly RunReport[]): NonNullable<Report['total']> {
     const amount = runs.filter((run) => run.status === status).length;
     return amount === 0 ? [] : [`; ${count(amount, 'run')} ${status}`];
   });
-  const words = `${sum('created')} created, ${sum('deleted')} deleted, ${sum('held')} held, ${sum('failed')} failed, ${sum('kept')} unchanged`;
+  const counts = `${sum('created')} created, ${sum('deleted')} deleted, ${sum('held')} held, ${sum('failed')} failed, ${sum('kept')} unchanged`;
   const right = (head: string) => ({ head, align: 'right' }) as const;
   return {
-    line: [toned('strong', `${runs.length} accounts: ${words}${problems.join('')}.`)],
+    line: [toned('strong', `${runs.length} accounts: ${counts}${problems.join('')}.`)],
     table: {
       columns: [
         { head: 'Account' },
