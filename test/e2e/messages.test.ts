@@ -1,4 +1,4 @@
-// What a person reads of a failure: what happened, what was not done because of it, and what to do next.
+// The messages about failures: what happened, what was not done because of it, and what to do next.
 import { expect, test } from 'vitest';
 import type { FaultAction } from '../../src/sandbox/sandbox.ts';
 import { type Scene, scene, type SceneOptions, TOKEN } from '../support/scene.ts';
@@ -104,7 +104,7 @@ const CASES: readonly Case[] = [
     says: [
       'Partial: the outcome of 1 of 1 operation is unknown.',
       'a create of a skill was not done in this run, so none is deleted',
-      'The next run looks in the lists first; nothing is sent again blindly.',
+      'The next run checks the lists before it sends the request again.',
     ],
     never: '1 operation failed',
   },
@@ -154,7 +154,7 @@ const account = (baseUrl: string): string =>
 
 const TABLE = CASES.map((given) => [given.trouble, given] as const);
 
-test.each(TABLE)('%s is told with what was not done and what to do', async (_trouble, given) => {
+test.each(TABLE)('%s is reported with what was not done and what to do', async (_trouble, given) => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', api: API, ...given.options });
   await given.given?.(s);
   const { env = {} } = given;
