@@ -105,7 +105,7 @@ async function findRun(reader: JournalReader, wanted: string): Promise<string | 
   const rest = runs.length > MOST_LISTED ? ['  … and more'] : [];
   showMessage(
     [
-      `error: several runs have an id that begins with ${shown}; use more characters of the id:`,
+      `error: several runs have an id that begins with ${shown}; use more characters of the id (\`rolecall history\` lists all runs):`,
       ...rows,
       ...rest,
     ].join('\n'),
