@@ -1,4 +1,4 @@
-// The published shapes of what `history`, `usage`, `validate` and `doctor` print as JSON: lists of these elements.
+// The published JSON Schemas of `history`, `usage`, `validate` and `doctor`, which print lists of these elements.
 import { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { AccountUsage } from '../core/usage.ts';
@@ -22,13 +22,13 @@ const usageShape = {
         usedBy: z.array(z.string()).describe('Ids of the resources that have the entry, sorted.'),
       }),
     )
-    .describe('Every entry, those that most people have first.'),
+    .describe('Every entry, the most used first.'),
   unknownReferences: z
     .array(z.strictObject({ resourceId: z.string(), kind, remoteId: z.string() }))
-    .describe('Ids that resources refer to and that no list shows.'),
+    .describe('Ids that resources refer to and that no list contains.'),
 };
 
-/** Who has what in one account. */
+/** The usage of one account. */
 export const usageSchema = z
   .union([z.strictObject({ schemaVersion, ...usageShape }), failedPlanSchema])
   .meta({ title: 'rolecall usage', description: 'One account of `rolecall usage --format json`.' });
@@ -38,7 +38,7 @@ const issueShape = {
   line: z.int().min(1),
   column: z.int().min(1),
   severity: z.enum(['error', 'warning']),
-  message: z.string().describe('What is wrong, and how to fix it; its words may change.'),
+  message: z.string().describe('What is wrong, and how to fix it. The wording may change.'),
 };
 
 /** One problem of the configuration. */
@@ -46,30 +46,30 @@ export const validateSchema = z
   .union([z.strictObject({ schemaVersion, ...issueShape }), failedPlanSchema])
   .meta({
     title: 'rolecall validate',
-    description: 'One problem of `rolecall validate --format json`; the list is empty when there is none.',
+    description: 'One problem of `rolecall validate --format json`. The list is empty when there is none.',
   });
 
-/** The store, or one account, as `doctor` found it. */
+/** What `doctor` found out about the store, the service or one account. */
 export const doctorSchema = z
   .union([
     z.strictObject({
       schemaVersion,
-      title: z.string().describe('What was examined, for people.'),
+      title: z.string().describe('What was checked, as text for people.'),
       account: z.string().nullable().describe('Name of the account; null for the store and the service.'),
       findings: z.array(
         z.strictObject({
           ok: z.boolean(),
-          what: z.string().describe('What was tried.'),
-          detail: z.string().describe('For people; its words may change.'),
+          what: z.string().describe('Name of the check.'),
+          detail: z.string().describe('Text for people. The wording may change.'),
         }),
       ),
-      exit: z.int().describe('The exit status that this part alone would have.'),
+      exit: z.int().describe('The exit status of this part alone.'),
     }),
     failedPlanSchema,
   ])
   .meta({ title: 'rolecall doctor', description: 'One part of `rolecall doctor --format json`.' });
 
-/** Fails to compile unless each type can stand for the other. */
+/** Fails to compile unless each type is assignable to the other. */
 type Mirrors<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 

@@ -1,5 +1,5 @@
-// Between hostile text and whoever reads it: names come from people and from the service, and may hold anything.
-// Every text of every report passes through here; nothing reaches a terminal or a page without it.
+// Escapes invisible characters and terminal commands. Names come from people and from the service and may contain
+// anything, so every text passes through here before it reaches a terminal or a page.
 import { EMOJI_JOINT, RUNNER_COMMAND, STRAY_MARK, UNSEEN } from '../core/invisible-characters.ts';
 
 const HIDDEN = [UNSEEN, STRAY_MARK, RUNNER_COMMAND].join('|');
@@ -11,8 +11,8 @@ const ESCAPED = new RegExp(
 const EDGE_SPACE = /^ | $|(?<= ) /g;
 
 /**
- * The text with everything that cannot be seen, or that would command a terminal, written as `\u202e` or `\u{e0001}`.
- * Backslashes that could be taken for such an escape are doubled, so two different texts never look the same.
+ * The text with invisible characters and terminal commands written as `\u202e` or `\u{e0001}`. A backslash that could
+ * be read as such an escape is doubled, so that two different texts never look the same.
  */
 export function visible(text: string): string {
   return text.replace(ESCAPED, (match: string, kept?: string, backslashes?: string) => {
@@ -22,7 +22,7 @@ export function visible(text: string): string {
   });
 }
 
-/** Text of several lines, each of them made visible. */
+/** Like `visible`, for text of several lines. */
 export function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
@@ -30,14 +30,14 @@ export function visibleLines(text: string): string {
 const UNSEEN_IN_JSON = new RegExp(String.raw`(?!\n)(?:${UNSEEN})|#(?=#)`, 'gu');
 
 /**
- * The value as JSON that can be shown anywhere: what cannot be seen, or would command a terminal or a runner of CI, is
- * written as JSON's own escapes, so that who parses it gets the exact value.
+ * The value as JSON that is safe to show: invisible characters and commands to a terminal or a CI runner are written
+ * as JSON escapes. A parser returns the exact value.
  */
 export function visibleJson(value: unknown, indent?: number): string {
   return inVisibleJson(JSON.stringify(value, null, indent));
 }
 
-/** The same for text that is JSON already, also of several lines. */
+/** Like `visibleJson`, for text that is JSON already, also of several lines. */
 export function inVisibleJson(json: string): string {
   return json.replace(UNSEEN_IN_JSON, (character) =>
     Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
@@ -48,7 +48,7 @@ function escapeUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
 
-/** The data of a log line with every text in it made visible, however deep. */
+/** The data of a log line with every string in it escaped, at any depth. */
 export function visibleData(data: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [visible(key), visibleValue(value)]));
 }
@@ -59,7 +59,7 @@ function visibleValue(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? visibleData(value) : value;
 }
 
-/** A name, an id or a command: as `visible`, and spaces at its ends or in a row, which alignment would swallow, show as well. */
+/** For a name, an id or a command: like `visible`, and escapes spaces at its ends or in a row, which would not be seen. */
 export function visibleName(name: string): string {
   if (name === '') return '""';
   return visible(name).replace(EDGE_SPACE, escapePoint);

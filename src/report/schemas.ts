@@ -1,5 +1,5 @@
-// The published shapes of a plan and of a run in JSON (contract, section 3), mirroring core/plan.ts and core/journal.ts.
-// The `satisfies` at the end fail the build when the two part ways.
+// The published JSON Schemas of a plan and of a run, which mirror the types of core/plan.ts and core/journal.ts.
+// The `satisfies` below fail the build when a schema and its type differ.
 import { z } from 'zod';
 import { type PlanResult, type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
 import {
@@ -20,12 +20,12 @@ const people = z.array(z.string()).describe('Ids of the resources that have the 
 const warningSchema = z
   .looseObject({
     code: z.string().describe('Stable name of the warning.'),
-    message: z.string().describe('For people; its words may change.'),
+    message: z.string().describe('Text for people. The wording may change.'),
     kind: kind.exactOptional(),
     name: z.string().exactOptional().describe('Name of the entry it is about.'),
     remoteId: z.string().exactOptional().describe('Id of the entry it is about.'),
   })
-  .describe('Something to know that is no difference and no failure.');
+  .describe('A notice that is neither a difference nor a failure.');
 
 const operationSchema = z.strictObject({
   action,
@@ -33,7 +33,7 @@ const operationSchema = z.strictObject({
   name: z.string().describe('The name that is created, or the name as the service shows it.'),
   remoteId: z.string().exactOptional().describe('Id of the entry that is deleted.'),
   usedBy: people.exactOptional(),
-  reason: z.string().exactOptional().describe('Why, where it is not plain.'),
+  reason: z.string().exactOptional().describe('Why, where that is not obvious.'),
 });
 
 const heldSchema = z.strictObject({
@@ -51,9 +51,7 @@ const leftAloneSchema = z.strictObject({
   kind,
   name: z.string().describe('Name of the entry.'),
   remoteId: z.string().describe('Id of the entry.'),
-  rule: z
-    .enum(['unmanaged', 'protected', 'never_delete', 'duplicate'])
-    .describe('The standing policy that keeps it.'),
+  rule: z.enum(['unmanaged', 'protected', 'never_delete', 'duplicate']).describe('The policy that keeps it.'),
 });
 
 const planSchema = z
@@ -68,29 +66,31 @@ const planSchema = z
     digest: digest.describe('Covers the remote account id and the operations with their usedBy.'),
     configDigest: digest,
     observedDigest: digest,
-    configCommit: z.string().nullable().describe('Commit that the configuration stands in.'),
-    status: z.enum(['planned', 'blocked']).describe('blocked: a guard refuses to write anything at all.'),
+    configCommit: z.string().nullable().describe('Commit of the configuration.'),
+    status: z.enum(['planned', 'blocked']).describe('blocked: a guard prevents all writes.'),
     summary: z.strictObject({ create: count, delete: count, hold: count, keep: count, leave: count }),
-    operations: z.array(operationSchema).describe('In the order in which they are carried out.'),
-    held: z.array(heldSchema).describe('Changes that wait for a person or for time.'),
-    leftAlone: z.array(leftAloneSchema).describe('Entries that standing policy keeps.'),
+    operations: z.array(operationSchema).describe('In the order of execution.'),
+    held: z.array(heldSchema).describe('Changes that rules hold until an operator or time releases them.'),
+    leftAlone: z.array(leftAloneSchema).describe('Entries that the policy keeps.'),
     warnings: z.array(warningSchema),
   })
   .describe('The plan of one account.');
 
-/** In place of what could not be made. */
+/** Replaces the report of an account for which there is none. */
 export const failedPlanSchema = z
   .strictObject({
     schemaVersion: z.literal(1),
     account: z
       .string()
-      .describe('Name of the account in the configuration; empty when the failure is about no account.'),
+      .describe(
+        'Name of the account in the configuration; empty when the failure concerns no single account.',
+      ),
     status: z.literal('failed'),
     error: z.strictObject({ code: z.string().describe('Stable.'), message: z.string() }),
   })
   .describe('An account that could not be planned.');
 
-/** A plan, or what stands in its place. */
+/** A plan, or the failure that replaces it. */
 export const planResultSchema = z
   .union([planSchema, failedPlanSchema])
   .meta({ title: 'rolecall plan', description: 'One account of `rolecall plan --format json`.' });
@@ -105,7 +105,7 @@ const operationRecordSchema = z.strictObject({
   rule: z.string().nullable().describe('The first rule that held it.'),
   reason: z.string().nullable(),
   attempts: count,
-  httpStatus: z.int().nullable().describe('Of the last answer.'),
+  httpStatus: z.int().nullable().describe('Status of the last response.'),
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
 });
@@ -114,7 +114,7 @@ export const runRecordShape = {
   id: z.string().describe('UUIDv7.'),
   account: z.string(),
   remoteAccountId: z.string().nullable(),
-  trigger: z.enum(TRIGGERS).describe('Who asked for the run.'),
+  trigger: z.enum(TRIGGERS).describe('What started the run.'),
   mode: z.enum(['plan', 'approve', 'apply']).describe('plan: nothing was written.'),
   status: z.enum(RUN_STATUSES),
   startedAt: time,
@@ -134,7 +134,7 @@ export const runRecordShape = {
   retries: count,
   errorCode: z.string().nullable(),
   error: z.string().nullable(),
-  folded: count.describe('Quiet runs that repeated this one and are kept as a count only.'),
+  folded: count.describe('Number of later runs with the same result, which are stored as this count only.'),
   foldedUntil: time.nullable(),
 };
 
@@ -155,7 +155,7 @@ export const runSchema = z
     description: 'One run, as `rolecall show --format json` and `apply` print it.',
   });
 
-/** Fails to compile unless each type can stand for the other. */
+/** Fails to compile unless each type is assignable to the other. */
 type Mirrors<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
@@ -170,10 +170,10 @@ true satisfies Mirrors<
   DeepReadonly<Omit<OperationRecord, 'runId'>>
 >;
 
-/** More than a message needs; what answers may hold anything. */
+/** Longest problem text, since a response may contain anything. */
 const LONGEST_PROBLEM = 300;
 
-/** The plans, or the first place where the answer does not keep to the schema. */
+/** The plans, or the first place where the response does not match the schema. */
 export function checkPlans(
   value: unknown,
 ): { readonly plans: readonly PlanResult[] } | { readonly problem: string } {

@@ -1,4 +1,4 @@
-// What a person reads of a failure: what happened, what was not done because of it, and what to do next.
+// The messages about failures: what happened, what was not done because of it, and what to do next.
 import { expect, test } from 'vitest';
 import type { FaultAction } from '../../src/sandbox/sandbox.ts';
 import { type Scene, scene, type SceneOptions, TOKEN } from '../support/scene.ts';
@@ -43,7 +43,11 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a service that asks for an hour of rest',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
-    says: ['asked to be left alone until', NOTHING, 'Next: rolecall apply acme  # when that time has come'],
+    says: [
+      'asked to be left alone until',
+      NOTHING,
+      'Next: rolecall apply acme  # after the time given above',
+    ],
     never: 'doctor',
   },
   {
@@ -98,9 +102,9 @@ const CASES: readonly Case[] = [
     trouble: 'a create of which nobody knows what came',
     options: always({ type: 'status', status: 500 }, 'POST'),
     says: [
-      'Partial: the outcome of 1 of 1 operation is not known.',
+      'Partial: the outcome of 1 of 1 operation is unknown.',
       'a create of a skill was not done in this run, so none is deleted',
-      'The next run looks in the lists first; nothing is sent again blindly.',
+      'The next run checks the lists before it sends the request again.',
     ],
     never: '1 operation failed',
   },
@@ -150,7 +154,7 @@ const account = (baseUrl: string): string =>
 
 const TABLE = CASES.map((given) => [given.trouble, given] as const);
 
-test.each(TABLE)('%s is told with what was not done and what to do', async (_trouble, given) => {
+test.each(TABLE)('%s is reported with what was not done and what to do', async (_trouble, given) => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', api: API, ...given.options });
   await given.given?.(s);
   const { env = {} } = given;

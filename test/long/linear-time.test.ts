@@ -15,7 +15,7 @@ import { Secret } from '../../src/core/secret.ts';
 import { localPath } from '../../src/daemon/http/local-path.ts';
 import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
 import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/escape-invisible.ts';
-import { shortCommit } from '../../src/report/wording.ts';
+import { shortCommit } from '../../src/report/formatting.ts';
 import { spelledNumber } from '../../src/service/exact-number.ts';
 import { partialReason } from '../../src/service/partial-answer.ts';
 import { serviceWords } from '../../src/service/service-words.ts';

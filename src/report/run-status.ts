@@ -1,9 +1,9 @@
-// What a run's status means in words, and what a person does next (contract, sections 3 and 5).
+// What the status of a run means, and which commands to run next.
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
 import type { RunReport } from './run-json.ts';
-import { count, instant, shortCommit } from './wording.ts';
+import { count, instant, shortCommit } from './formatting.ts';
 
 const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
   running: 'warn',
@@ -16,13 +16,13 @@ const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
   interrupted: 'bad',
 };
 
-/** How good or bad a status is. */
+/** The tone in which reports show a status. */
 export function statusTone(status: RunRecord['status']): Tone {
   // A newer version may have written a status that this one does not know.
   return Object.hasOwn(TONES, status) ? TONES[status] : 'warn';
 }
 
-/** The operations of these statuses. */
+/** The operations that have one of these statuses. */
 export function withStatus(
   operations: readonly OperationRecord[],
   ...statuses: readonly OperationStatus[]
@@ -30,11 +30,11 @@ export function withStatus(
   return operations.filter((operation) => statuses.includes(operation.status));
 }
 
-/** What came of the run, in one sentence. */
+/** The result of the run, in one sentence. */
 export function runSentence({ run, operations }: RunReport): string {
   switch (run.status) {
     case 'running':
-      return `Running: ${progress(operations, 'nothing was written so far')}.`;
+      return `Running: ${progress(operations, 'nothing has been written yet')}.`;
     case 'planned':
       return run.mode === 'approve'
         ? 'Planned: nothing was written; the plan needs approval.'
@@ -42,9 +42,9 @@ export function runSentence({ run, operations }: RunReport): string {
     case 'converged':
       return 'Converged: nothing left to do.';
     case 'held':
-      return `Held: all is done but for ${count(run.held, 'change')} that ${run.held === 1 ? 'waits' : 'wait'} for a person or for time.`;
+      return `Held: ${count(run.held, 'change')} ${run.held === 1 ? 'is' : 'are'} held; nothing else remains.`;
     case 'partial':
-      return `Partial: ${partialWords(run, operations)}.`;
+      return `Partial: ${partialText(run, operations)}.`;
     case 'blocked':
       return `Blocked: a guard stopped the run, and ${progress(operations)}.`;
     case 'failed':
@@ -56,75 +56,75 @@ export function runSentence({ run, operations }: RunReport): string {
   }
 }
 
-/** Only a newer version of rolecall writes another status. */
+/** A newer version of rolecall may have written a status that this one does not know. */
 function unknownStatus(status: never, operations: readonly OperationRecord[]): string {
-  return `${String(status)}, a status that this version of rolecall does not know: ${progress(operations)}.`;
+  return `${String(status)} (unknown to this version of rolecall): ${progress(operations)}.`;
 }
 
 function progress(operations: readonly OperationRecord[], none = 'nothing was written'): string {
-  const tried = withStatus(operations, 'pending', 'sent', 'done', 'failed', 'unknown', 'skipped');
-  if (tried.length === 0) return none;
-  const done = withStatus(tried, 'done').length;
-  const words = [`${done} of ${count(tried.length, 'operation')} ${done === 1 ? 'is' : 'are'} done`];
-  const unknown = withStatus(tried, 'unknown', 'sent').length;
-  if (unknown > 0) words.push(`of ${unknown} the outcome is not known`);
-  return words.join('; ');
+  const planned = withStatus(operations, 'pending', 'sent', 'done', 'failed', 'unknown', 'skipped');
+  if (planned.length === 0) return none;
+  const done = withStatus(planned, 'done').length;
+  const parts = [`${done} of ${count(planned.length, 'operation')} ${done === 1 ? 'is' : 'are'} done`];
+  const unknown = withStatus(planned, 'unknown', 'sent').length;
+  if (unknown > 0) parts.push(`the outcome of ${unknown} is unknown`);
+  return parts.join('; ');
 }
 
-function partialWords(run: RunRecord, operations: readonly OperationRecord[]): string {
+function partialText(run: RunRecord, operations: readonly OperationRecord[]): string {
   const total = operations.filter(({ status }) => status !== 'held').length;
   const of = total === 0 ? '' : ` of ${total}`;
   const one = total === 0 ? run.failed === 1 : total === 1;
-  // The run counts those of unknown outcome as failed, too; they are said apart here.
+  // run.failed includes the operations of unknown outcome; here they are counted separately.
   const failed = total === 0 ? run.failed : withStatus(operations, 'failed').length;
   const noun = one ? 'operation' : 'operations';
   const unknown = withStatus(operations, 'unknown', 'sent').length;
   const skipped = withStatus(operations, 'skipped', 'pending').length;
-  const words: string[] = [];
-  if (failed > 0) words.push(`${failed}${of} ${noun} failed`);
+  const parts: string[] = [];
+  if (failed > 0) parts.push(`${failed}${of} ${noun} failed`);
   if (unknown > 0)
-    words.push(`the outcome of ${unknown}${words.length === 0 ? `${of} ${noun}` : ''} is not known`);
+    parts.push(`the outcome of ${unknown}${parts.length === 0 ? `${of} ${noun}` : ''} is unknown`);
   if (skipped > 0)
-    words.push(
-      `${skipped}${words.length === 0 ? `${of} ${noun}` : ''} ${skipped === 1 ? 'was' : 'were'} not tried`,
+    parts.push(
+      `${skipped}${parts.length === 0 ? `${of} ${noun}` : ''} ${skipped === 1 ? 'was' : 'were'} not tried`,
     );
-  return words.length === 0
-    ? 'not all is as the file says at its end; the warnings below say what'
-    : words.join(', ');
+  return parts.length === 0
+    ? 'the account does not match the file yet; see the warnings below'
+    : parts.join(', ');
 }
 
 type Steps = NonNullable<ReportDocument['next']>;
 
-/** The commands that lead on from here, the likeliest first. */
+/** The commands to run next, the most useful one first. */
 export function nextSteps(
   { run, plan, warnings }: Pick<RunReport, 'run' | 'plan' | 'warnings'>,
   detail: 'full' | 'brief',
 ): Steps {
   const { account } = run;
-  // Whoever reads the full report has just run `show`.
-  const look =
-    detail === 'full' ? [] : [{ command: `rolecall show ${run.id}`, purpose: 'shows this run at any time' }];
-  const again = { command: `rolecall apply ${account}`, purpose: 'goes on from what is there now' };
+  // The full report is what `show` prints, so `show` is not suggested there.
+  const details =
+    detail === 'full' ? [] : [{ command: `rolecall show ${run.id}`, purpose: 'shows this run in detail' }];
+  const again = { command: `rolecall apply ${account}`, purpose: 'plans again and continues' };
   switch (run.status) {
     case 'running':
-      return [{ command: `rolecall show ${run.id}`, purpose: 'shows how far it is' }];
+      return [{ command: `rolecall show ${run.id}`, purpose: 'shows its progress' }];
     case 'planned':
       if (plan?.operations.length === 0) return [];
       return run.mode === 'approve' && run.planDigest !== null
         ? [
             {
               command: `rolecall approve ${account} ${run.planDigest}`,
-              purpose: 'lets the daemon apply it, if it is still the pending plan',
+              purpose: 'allows the daemon to apply it while it is the pending plan',
             },
           ]
-        : [{ command: again.command, purpose: 'plans again, asks, and applies' }];
+        : [{ command: again.command, purpose: 'plans again, asks for confirmation and applies' }];
     case 'converged':
       return [];
     case 'held':
-      return [{ command: `rolecall plan ${account}`, purpose: 'judges them again' }];
+      return [{ command: `rolecall plan ${account}`, purpose: 'shows what is still held' }];
     case 'partial':
     case 'interrupted':
-      return [troubleStep(account, run.errorCode, 'apply') ?? again, ...look];
+      return [fixStep(account, run.errorCode, 'apply') ?? again, ...details];
     case 'blocked':
       return blockedSteps(
         account,
@@ -132,50 +132,49 @@ export function nextSteps(
           LIST_GUARDS.has(run.errorCode ?? ''),
       );
     case 'failed':
-      return [failureStep(account, run.errorCode, 'apply'), ...look];
+      return [failureStep(account, run.errorCode, 'apply'), ...details];
     default:
       return (run.status satisfies never, []);
   }
 }
 
 function blockedSteps(account: string, isAboutLists: boolean): Steps {
-  const plan = { command: `rolecall plan ${account}`, purpose: 'looks again, and writes nothing' };
+  const plan = { command: `rolecall plan ${account}`, purpose: 'reads the lists again and writes nothing' };
   if (!isAboutLists) return [plan];
-  return [plan, acceptStep(account)];
+  return [plan, acceptListsStep(account)];
 }
 
-/** What a person does who knows that the lists are right although they look incomplete. */
-export function acceptStep(account: string): Steps[number] {
-  return { command: `rolecall apply ${account} --accept-shrink`, purpose: 'if the lists are right' };
+/** The command that accepts lists which look incomplete. */
+export function acceptListsStep(account: string): Steps[number] {
+  return {
+    command: `rolecall apply ${account} --accept-shrink`,
+    purpose: 'accepts the lists, if they are correct',
+  };
 }
 
-/** What leads on from a run or a plan (`again`) that failed. */
+/** The command to run after a failure. `again` is the command that failed. */
 export function failureStep(
   account: string,
   errorCode: string | null,
   again: 'plan' | 'apply',
 ): Steps[number] {
-  return troubleStep(account, errorCode, again) ?? doctorStep(account);
+  return fixStep(account, errorCode, again) ?? doctorStep(account);
 }
 
-/** What leads on from a trouble that running again alone does not mend, or null when the code names none. */
-function troubleStep(
-  account: string,
-  errorCode: string | null,
-  again: 'plan' | 'apply',
-): Steps[number] | null {
+/** The command that helps with an error which a second run does not fix, or null when there is none. */
+function fixStep(account: string, errorCode: string | null, again: 'plan' | 'apply'): Steps[number] | null {
   switch (errorCode ?? '') {
     case 'config_invalid':
-      return { command: 'rolecall validate', purpose: 'lists every problem of the configuration' };
+      return { command: 'rolecall validate', purpose: 'lists all problems of the configuration' };
     case 'secret_missing':
       return {
         command: 'rolecall validate --require-secrets',
-        purpose: 'lists every secret that is missing or cannot be read',
+        purpose: 'lists all secrets that are missing or unreadable',
       };
     case 'plan_stale':
-      return { command: `rolecall plan ${account}`, purpose: 'shows what would be done now' };
+      return { command: `rolecall plan ${account}`, purpose: 'shows the current plan' };
     case 'throttled':
-      return { command: `rolecall ${again} ${account}`, purpose: 'when that time has come' };
+      return { command: `rolecall ${again} ${account}`, purpose: 'after the time given above' };
     case 'unauthorized':
       return doctorStep(account);
     case null:
@@ -185,13 +184,13 @@ function troubleStep(
 }
 
 function doctorStep(account: string): Steps[number] {
-  return { command: `rolecall doctor ${account}`, purpose: 'tries address, token, account and lists' };
+  return { command: `rolecall doctor ${account}`, purpose: 'checks address, token, account id and lists' };
 }
 
-/** The commit of a run with what is known of it, or null when its configuration stood in no repository. */
+/** The commit of a run with its subject and time, or null when its configuration was not in git. */
 export function commitLine(run: RunRecord): Line | null {
   if (run.configCommit === null) return null;
-  const changed = run.configDirty === true ? ', changed locally' : '';
+  const changed = run.configDirty === true ? ', with local changes' : '';
   const authored = run.configAuthoredAt === null ? '' : `, ${instant(run.configAuthoredAt)}`;
   const subject = run.configSubject === null || run.configSubject === '' ? '' : ` “${run.configSubject}”`;
   return [code(shortCommit(run.configCommit)), `${subject}${authored}${changed}`];
