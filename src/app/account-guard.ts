@@ -6,7 +6,7 @@ import type { Listing, ServiceReader } from '../core/ports.ts';
  * A reader that rejects (ServiceError `identity`) when something listed carries another account id than the expected
  * one; while that is null, nothing is compared (contract, section 5, Identity).
  */
-export function ownLists(reader: ServiceReader, expected: () => string | null): ServiceReader {
+export function guardAccount(reader: ServiceReader, expected: () => string | null): ServiceReader {
   function checked<T extends { readonly accountId?: string }>(listing: Listing<T>): Listing<T> {
     const own = expected();
     const stranger = listing.items.find(({ accountId }) => accountId !== undefined && accountId !== own);

@@ -47,7 +47,7 @@ export interface ApplyContext {
   /** Whether anything that the service said carried an account id, so that it is known whose account this is. */
   identified: boolean;
   /** Checks and remembers the account id of a first answer; resolves with what is wrong with it, or null. */
-  readonly identify: (accountId: string) => Promise<string | null>;
+  readonly claimAccountId: (accountId: string) => Promise<string | null>;
   /** Statuses by `seq`, as they stand. */
   readonly statuses: Map<number, OperationResult>;
   readonly onProgress: () => void;

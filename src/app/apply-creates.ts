@@ -29,7 +29,7 @@ interface DoubtfulCreate extends Doubt {
 }
 
 /** What can be said of a refused create besides what the service said. */
-export type TwinHint = (operation: NumberedOperation) => string | null;
+export type DuplicateHint = (operation: NumberedOperation) => string | null;
 
 interface Sending {
   readonly context: ApplyContext;
@@ -37,7 +37,7 @@ interface Sending {
   readonly seen: Set<EntryKey>;
   /** How often each create was sent, by `seq`. */
   readonly attempts: Map<number, number>;
-  readonly nearTwin: TwinHint;
+  readonly nearDuplicate: DuplicateHint;
   /** Whether any create was answered with an entry. */
   isAnswered: boolean;
 }
@@ -46,11 +46,11 @@ interface Sending {
 export async function applyCreates(
   context: ApplyContext,
   creates: readonly NumberedOperation[],
-  nearTwin: TwinHint,
+  nearDuplicate: DuplicateHint,
 ): Promise<void> {
   if (creates.length === 0) return;
   const seen = await knownEntries(context);
-  const sending: Sending = { context, seen, attempts: new Map(), nearTwin, isAnswered: false };
+  const sending: Sending = { context, seen, attempts: new Map(), nearDuplicate, isAnswered: false };
   let pending = context.identified ? creates : await createFirstAlone(sending, creates);
   const alone = (operation: NumberedOperation): Promise<void> => createAlone(sending, operation);
   for (const kind of KINDS) pending = await probeEmptyList(context, kind, pending, alone);
@@ -145,7 +145,7 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
       conclude(context, seq, attempts === 0 ? 'skipped' : 'failed', {
         attempts,
         httpStatus: outcome.error.httpStatus ?? null,
-        reason: failureReason(operation, outcome, sending.nearTwin),
+        reason: failureReason(operation, outcome, sending.nearDuplicate),
       });
       return null;
     case 'outdated': {
@@ -260,7 +260,7 @@ function isAnother({ seen }: Sending, { kind, name }: NumberedOperation, entry: 
 async function checkOwner(context: ApplyContext, { accountId }: Entry): Promise<boolean> {
   if (accountId === undefined) return true;
   if (context.identified && accountId === context.remoteAccountId) return true;
-  const wrong = await context.identify(accountId);
+  const wrong = await context.claimAccountId(accountId);
   if (wrong === null) {
     context.remoteAccountId = accountId;
     context.identified = true;
@@ -271,9 +271,9 @@ async function checkOwner(context: ApplyContext, { accountId }: Entry): Promise<
 function failureReason(
   operation: NumberedOperation,
   outcome: Extract<CreateOutcome, { type: 'failed' }>,
-  nearTwin: TwinHint,
+  nearDuplicate: DuplicateHint,
 ): string {
-  const twin = outcome.error.httpStatus === 409 ? nearTwin(operation) : null;
+  const twin = outcome.error.httpStatus === 409 ? nearDuplicate(operation) : null;
   return twin === null ? outcome.error.message : `${outcome.error.message}; ${twin}`;
 }
 

@@ -26,7 +26,7 @@ import {
   UNIDENTIFIED,
 } from './apply-context.ts';
 import type { Findings } from './recheck-deletes.ts';
-import { findingsOf, judgeAgain } from './recheck-deletes.ts';
+import { findingsOf, recheckDelete } from './recheck-deletes.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
@@ -179,9 +179,9 @@ async function deleteOne(
     }
     const reading = await current();
     if (reading === null) break;
-    const judgement = judgeAgain(context, operation, reading);
-    if (judgement !== null) {
-      conclude(context, seq, judgement.status, { ...judgement, attempts });
+    const recheck = recheckDelete(context, operation, reading);
+    if (recheck !== null) {
+      conclude(context, seq, recheck.status, { ...recheck, attempts });
       return null;
     }
     if (halted(context)) break;

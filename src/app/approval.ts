@@ -4,7 +4,7 @@ import type { Plan } from '../core/plan.ts';
 import type { AccountRequest, ApplyDeps } from './request.ts';
 
 /** `waits`: nothing may be written yet. `approved`: a person said yes to exactly this plan. */
-export interface Word {
+export interface ApprovalVerdict {
   readonly verdict: 'free' | 'approved' | 'waits';
   /** Said of an approval that no longer fits what is there. */
   readonly warnings: readonly Warning[];
@@ -14,12 +14,12 @@ export interface Word {
  * Asks whether the plan may be carried out. In `approve` mode each plan that would write, and in any mode each plan
  * that a guard blocked, needs an approval of its digest, which is used up here.
  */
-export async function askForWord(
+export async function takeApproval(
   plan: Plan,
   mode: 'plan' | 'approve' | 'apply',
   { settings, trigger }: AccountRequest,
   { journal, clock }: ApplyDeps,
-): Promise<Word> {
+): Promise<ApprovalVerdict> {
   const taking = await journal.takeApproval(settings.name, plan.digest, trigger === 'manual', clock.nowMs());
   const needsWord = plan.status === 'blocked' || (mode === 'approve' && plan.operations.length > 0);
   if (taking.type === 'lapsed') {

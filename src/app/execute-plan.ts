@@ -16,7 +16,7 @@ import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
-import { ownLists } from './account-guard.ts';
+import { guardAccount } from './account-guard.ts';
 import type { Planned } from './plan-account.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from './request.ts';
 import type { RunResult } from './run-result.ts';
@@ -39,7 +39,7 @@ export interface PlannedRun {
 }
 
 /** Journals the operations, carries them out and verifies them. */
-export async function carryOut(run: PlannedRun): Promise<RunResult> {
+export async function executePlan(run: PlannedRun): Promise<RunResult> {
   const { runId, observation, planned, reader, request, deps } = run;
   const { settings, signals } = request;
   const { plan } = planned;
@@ -62,7 +62,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
   const context: ApplyContext = {
     request,
     deps,
-    reader: ownLists(reader, () => context.remoteAccountId),
+    reader: guardAccount(reader, () => context.remoteAccountId),
     writer: await deps.service.writer(settings, signals),
     log,
     planned: observation.observed,
@@ -72,7 +72,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
     operations,
     remoteAccountId: observation.remoteAccountId,
     identified: observation.identified,
-    identify: identifier(runId, observation.remoteAccountId, request, deps),
+    claimAccountId: accountIdClaimer(runId, observation.remoteAccountId, request, deps),
     statuses: new Map(),
     onProgress: () => run.onProgress?.({ done: context.statuses.size, total: operations.length }),
     halt: null,
@@ -184,7 +184,7 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   // Before anything is deleted it must be known whose account this is; then the early deletes wait for the creates.
   const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
   const late = deletes.filter((operation) => !early.includes(operation));
-  const nearTwin = (create: NumberedOperation): string | null => {
+  const nearDuplicate = (create: NumberedOperation): string | null => {
     const isNear = ({ name }: { readonly name: string }): boolean => nearKey(name) === nearKey(create.name);
     const going = late.find((operation) => operation.kind === create.kind && isNear(operation));
     if (going !== undefined) {
@@ -200,7 +200,7 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   };
 
   await applyDeletes(context, early);
-  await applyCreates(context, creates, nearTwin);
+  await applyCreates(context, creates, nearDuplicate);
   const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
   const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
   for (const { kind, seq } of late) {
@@ -219,12 +219,12 @@ function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperatio
 }
 
 /** The check of an account id that an answer to a create carries (section 5, Identity). */
-function identifier(
+function accountIdClaimer(
   runId: string,
   expected: string | null,
   { settings, configured }: AccountRequest,
   { journal }: ApplyDeps,
-): ApplyContext['identify'] {
+): ApplyContext['claimAccountId'] {
   const stands =
     'nothing more was sent. What this run created stands in the account that answered; see `rolecall show`';
   return async (accountId) => {
@@ -232,7 +232,7 @@ function identifier(
       return `a create was answered for account ${accountId}, but this account is ${expected}; ${stands}. Mend the token or the pin`;
     }
     const { name: account, baseUrl } = settings;
-    const other = await journal.identify({ runId, account, baseUrl, remoteAccountId: accountId, configured });
+    const other = await journal.claimRemoteAccount({ runId, account, baseUrl, remoteAccountId: accountId, configured });
     return other === null
       ? null
       : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${stands}. Was the token copied? Every account needs its own`;

@@ -53,9 +53,9 @@ export async function observe(
   deps: PlanningDeps,
 ): Promise<Observation> {
   const { settings } = request;
-  const identify = await identityCheck(request, deps);
+  const checkAccountId = await accountIdCheck(request, deps);
   const first = await readLists(reader);
-  const remoteAccountId = identify(first);
+  const remoteAccountId = checkAccountId(first);
   const claim = {
     runId,
     account: settings.name,
@@ -63,8 +63,8 @@ export async function observe(
     remoteAccountId,
     configured: request.configured,
   };
-  const formerName = await deps.journal.inherit(claim);
-  const other = await deps.journal.identify(claim);
+  const formerName = await deps.journal.adoptRenamedAccount(claim);
+  const other = await deps.journal.claimRemoteAccount(claim);
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
   if (listedAccountId(first) === null) {
     const foreign = await deps.journal.foreignAccount(settings.name, remoteAccountId, keysOf(first));
@@ -74,7 +74,7 @@ export async function observe(
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
   const { observed, implausible } = await lookTwice(reader, request, deps, first, lastGood, baseline);
-  identify(observed);
+  checkAccountId(observed);
   const takenAtMs = deps.clock.nowMs();
   return {
     observed,
@@ -92,7 +92,7 @@ export async function observe(
 }
 
 /** The identity check of this account, for any reading of its lists. */
-async function identityCheck(
+async function accountIdCheck(
   { settings }: AccountRequest,
   { journal }: PlanningDeps,
 ): Promise<(observed: ObservedCatalog) => string | null> {

@@ -23,8 +23,8 @@ export async function preview(request: AccountRequest, deps: PreviewDeps): Promi
       foreignAccount,
       lastGood,
       memory,
-      inherit: () => Promise.resolve(null),
-      identify: deps.claimant,
+      adoptRenamedAccount: () => Promise.resolve(null),
+      claimRemoteAccount: deps.claimant,
     },
   };
   try {

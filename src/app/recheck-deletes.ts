@@ -10,7 +10,7 @@ import type { HoldRule } from '../core/plan.ts';
 import type { EntryKey, UsageIndex } from '../core/usage.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { historySoFar } from './run-history.ts';
+import { runHistory } from './run-history.ts';
 
 /** What lists that were read in the course of a run say. */
 export interface Findings {
@@ -26,7 +26,7 @@ export interface Findings {
 /** Compares the lists with the file once more, with what the run has made so far. */
 export function findingsOf(context: ApplyContext, observed: ObservedCatalog): Findings {
   const usage = usageOf(observed.resources.flatMap(holdingsOf));
-  const history = historySoFar(context, observed);
+  const history = runHistory(context, observed);
   const diffs = KINDS.map((kind) =>
     diffKind(kind, context.request.settings.desired[kind] ?? [], observed, usage, history),
   );
@@ -46,18 +46,18 @@ export function findingsOf(context: ApplyContext, observed: ObservedCatalog): Fi
 }
 
 /** What becomes of a delete instead. */
-export interface NewJudgement {
+export interface RecheckResult {
   readonly status: 'done' | 'held';
   readonly rule: HoldRule | null;
   readonly reason: string;
 }
 
 /** Gone is done; and what the plan allowed must wait when it is not what is there any more. Null: it may go. */
-export function judgeAgain(
+export function recheckDelete(
   context: ApplyContext,
   operation: NumberedOperation,
   findings: Findings,
-): NewJudgement | null {
+): RecheckResult | null {
   const { kind, name, remoteId = '', usedBy = [] } = operation;
   const key = entryKey(kind, remoteId);
   const answered = answeredFor(context, operation);
@@ -99,7 +99,7 @@ function needsPeople({ request }: ApplyContext, extra: Extra | undefined): boole
   return !policy.allowNoPeople && (policy.delete === 'unused' || extra?.cause === 'renamed');
 }
 
-function hold(rule: HoldRule, what: string): NewJudgement {
+function hold(rule: HoldRule, what: string): RecheckResult {
   return { status: 'held', rule, reason: `${what}; the next run judges it anew` };
 }
 

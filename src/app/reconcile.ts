@@ -7,13 +7,13 @@ import { LargeAccount } from '../core/errors.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { ServiceReader, Traffic } from '../core/ports.ts';
-import type { Word } from './approval.ts';
-import { askForWord } from './approval.ts';
-import { carryOut } from './execute-plan.ts';
+import type { ApprovalVerdict } from './approval.ts';
+import { takeApproval } from './approval.ts';
+import { executePlan } from './execute-plan.ts';
 import { keepLock, takeLock } from './lease.ts';
 import type { Observation } from './observe.ts';
 import { observe } from './observe.ts';
-import { settleOutstanding } from './unsettled-operations.ts';
+import { settleEarlierOperations } from './unsettled-operations.ts';
 import type { Planned } from './plan-account.ts';
 import { planAccount } from './plan-account.ts';
 import type {
@@ -28,7 +28,7 @@ import { ACCEPT_NOTHING } from './request.ts';
 import type { RunResult } from './run-result.ts';
 import { endRun, failRun, LOCK_LOST } from './run-result.ts';
 
-const FREE: Word = { verdict: 'free', warnings: [] };
+const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /**
@@ -114,7 +114,7 @@ async function runLocked(
     let observation = await observe(reader, runId, request, deps);
     const agreed =
       options.approvals === true ? await deps.journal.approvedPlan(settings.name) : options.agreed;
-    const isOld = await settleOutstanding(reader, runId, observation, request, deps);
+    const isOld = await settleEarlierOperations(reader, runId, observation, request, deps);
     if (isOld) {
       // The name that it had is told once, by the observation that carried the history on.
       const { formerName } = observation;
@@ -122,7 +122,7 @@ async function runLocked(
     }
     let planned = await planAgreed(agreed ?? null, observation, options.accept, request, deps);
     const word =
-      options.approvals === true ? await askForWord(planned.plan, options.mode, request, deps) : FREE;
+      options.approvals === true ? await takeApproval(planned.plan, options.mode, request, deps) : FREE;
     if (planned.plan.status === 'blocked' && word.verdict === 'approved') {
       planned = await planAccount(observation, { ...options.accept, shrink: true }, request, deps);
     }
@@ -152,7 +152,7 @@ async function runLocked(
       const ending = { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST } as const;
       return await endRun(runId, ending, deps);
     }
-    return await carryOut({
+    return await executePlan({
       runId,
       lease,
       reader,

@@ -31,7 +31,7 @@ export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false, n
 /** What a plan asks of the journal. */
 export type PlanningMemory = Pick<
   Journal,
-  'accountState' | 'inherit' | 'identify' | 'foreignAccount' | 'lastGood' | 'memory'
+  'accountState' | 'adoptRenamedAccount' | 'claimRemoteAccount' | 'foreignAccount' | 'lastGood' | 'memory'
 >;
 
 /** What observing and planning needs: nothing here can write to the service, nor journal a run. */

@@ -11,7 +11,7 @@ import type { ApplyContext } from './apply-context.ts';
  * The plan's history with the entries of the run's own creates: found by their ids, or awaited while no list shows them.
  * What somebody has renamed since is no longer what was asked for.
  */
-export function historySoFar(
+export function runHistory(
   { history, planned, operations, statuses }: ApplyContext,
   observed: ObservedCatalog,
 ): History {

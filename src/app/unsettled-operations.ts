@@ -7,24 +7,24 @@ import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
 import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
-import { ownLists } from './account-guard.ts';
+import { guardAccount } from './account-guard.ts';
 import type { AccountRequest, DryRunDeps } from './request.ts';
 import type { Doubt } from './settle.ts';
 import { settle, waits } from './settle.ts';
 
-interface OutstandingDoubt extends Doubt {
+interface EarlierDoubt extends Doubt {
   readonly create: OutstandingCreate;
 }
 
 /** Settles what earlier runs left open. Resolves with whether it took another look at the lists: they are old then. */
-export async function settleOutstanding(
+export async function settleEarlierOperations(
   reader: ServiceReader,
   runId: string,
   observation: Observation,
   request: AccountRequest,
   deps: DryRunDeps,
 ): Promise<boolean> {
-  const own = ownLists(reader, () => observation.remoteAccountId);
+  const own = guardAccount(reader, () => observation.remoteAccountId);
   const [deletes, creates] = [
     await settleDeletes(own, runId, observation, request, deps),
     await settleCreates(own, runId, observation, request, deps),
@@ -78,7 +78,7 @@ async function settleCreates(
   const creates = await journal.outstandingCreates(settings.name, remoteAccountId);
   if (creates.length === 0) return false;
   const doubts = await Promise.all(
-    creates.map(async (create): Promise<OutstandingDoubt> => {
+    creates.map(async (create): Promise<EarlierDoubt> => {
       const known = await journal.knownIds(settings.name, remoteAccountId, create.runId);
       const sinceMs = clock.steadyMs() - Math.max(0, clock.nowMs() - create.sinceMs);
       return { ...create, sinceMs, create, isKnown: (key) => known.has(key) };

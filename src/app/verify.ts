@@ -10,7 +10,7 @@ import type { OperationResult } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { noteFailure } from './apply-context.ts';
-import { historySoFar } from './run-history.ts';
+import { runHistory } from './run-history.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
@@ -123,7 +123,7 @@ function vanishedNames(
   observed: ObservedCatalog,
 ): Warning[] {
   // What the service named differently is found by its id, as in the next plan.
-  const history = historySoFar(context, observed);
+  const history = runHistory(context, observed);
   // What was made and no list shows yet is awaited, so that what is missing of it was taken by somebody.
   const made = new Set(done.map(({ operation: { kind, name } }) => kindNameKey(kind, name)));
   return missingDesiredNames(desired, observed, history)

@@ -2,7 +2,7 @@
 import type { Kind, Policy } from './catalog.ts';
 import type { History } from './history.ts';
 import { DAY_MS, kindNameKey } from './history.ts';
-import type { DeleteCounts, JudgedExtra } from './policy.ts';
+import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { HoldRule, OpenFreeze } from './plan.ts';
 import { entryKey } from './usage.ts';
 import { utcTime } from './utc-time.ts';
@@ -23,7 +23,7 @@ interface Facts {
 }
 
 /** One sentence per rule, in the order of the rules. */
-export function explainHeldDelete(judged: JudgedExtra, facts: Facts): Explanation {
+export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanation {
   // A rename, declared or suspected, says all that in_use would say, and more.
   const told = judged.holds.some((rule) => rule === 'rename' || rule === 'suspected_rename');
   // Missing history ends with the next run, and a warning of the plan explains it: beside another rule it only distracts.
@@ -101,7 +101,7 @@ function freeze(facts: Facts): Explanation {
   };
 }
 
-function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): Explanation {
+function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): Explanation {
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
   const approve = `add ${approvalLine(kind, extra.entry.name)} to approvedDeletes`;

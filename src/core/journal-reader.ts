@@ -35,7 +35,7 @@ export interface JournalReader {
   accounts(name?: string): Promise<readonly AccountRecord[]>;
   /** Approvals that no run has used yet, of accounts that are not paused. */
   approvals(): Promise<readonly { readonly account: string; readonly givenAtMs: number }[]>;
-  /** Which account among `configured` has claimed the remote account; as Journal.identify, and claims nothing. */
+  /** Which account among `configured` has claimed the remote account; as Journal.claimRemoteAccount, and claims nothing. */
   claimant(claim: IdentityClaim): Promise<string | null>;
   /** How many entries of each kind the last lists of a run showed. */
   entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;

@@ -9,7 +9,7 @@ import { kindNameKey } from './history.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import type { HeldChange, LeftAlone, OpenFreeze, Operation, Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
-import type { JudgedExtra } from './policy.ts';
+import type { JudgedEntry } from './policy.ts';
 import { judge } from './policy.ts';
 import type { SourceAge } from './plan-warnings.ts';
 import {
@@ -108,7 +108,7 @@ export function makePlan(input: PlanInput): Plan {
   // Creates go first, so that nobody is without an entry meanwhile. Only an approved delete of a near twin that
   // nobody has goes before them, since a service with unique names would refuse the create beside it.
   const nearCreates = new Set(creates.map(({ kind, name }) => `${kind}:${nearKey(name)}`));
-  const goesFirst = ({ approved, usedBy, extra, kind }: JudgedExtra): boolean =>
+  const goesFirst = ({ approved, usedBy, extra, kind }: JudgedEntry): boolean =>
     approved && usedBy.length === 0 && nearCreates.has(`${kind}:${nearKey(extra.entry.name)}`);
   const operations = [
     ...deletes.filter(goesFirst).map(deleteOperation),
@@ -154,7 +154,7 @@ export function isOpenApproval(approval: ApprovedDelete, today: string): boolean
   return approval.expires === undefined || today <= approval.expires;
 }
 
-function sortExtras(extras: readonly JudgedExtra[]): JudgedExtra[] {
+function sortExtras(extras: readonly JudgedEntry[]): JudgedEntry[] {
   return KINDS.flatMap((kind) =>
     extras
       .filter((judged) => judged.kind === kind)
@@ -166,7 +166,7 @@ function sortExtras(extras: readonly JudgedExtra[]): JudgedExtra[] {
   );
 }
 
-function deleteOperation({ kind, extra, usedBy, approved }: JudgedExtra): Operation {
+function deleteOperation({ kind, extra, usedBy, approved }: JudgedEntry): Operation {
   const base = { action: 'delete', kind, name: extra.entry.name, remoteId: extra.entry.id, usedBy } as const;
   if (extra.cause === 'renamed') return { ...base, reason: `renamed to “${extra.desiredName ?? ''}”` };
   if (extra.cause === 'duplicate') return { ...base, reason: 'an unused duplicate of its name' };

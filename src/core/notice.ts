@@ -7,22 +7,22 @@ import type { NotifySettings } from './settings.ts';
 export type NoticeType = NotifySettings['events'][number];
 
 /** How an account stands after a run. `fingerprint` tells one bad state from the next one of its sort. */
-export interface Standing {
+export interface AccountHealth {
   readonly state: 'ok' | 'failed' | 'held' | 'drift';
   readonly fingerprint: string;
 }
 
 /** What one target knows of one account. */
-export interface Told extends Standing {
+export interface NotifiedState extends AccountHealth {
   /** When the target was last sent a notice of this state; null when it listens to no such notice. */
-  readonly toldAtMs: number | null;
+  readonly notifiedAtMs: number | null;
   /** The start of the run that this is known from. */
   readonly asOfMs: number;
 }
 
 /** What a run has to say. `standing` is null when it says nothing of how the account stands. */
 export interface RunNews {
-  readonly standing: Standing | null;
+  readonly health: AccountHealth | null;
   readonly applied: boolean;
 }
 
@@ -34,8 +34,8 @@ export interface DueNotice {
 }
 
 /** What a target knows after a run, null when still nothing, and the notices that it gets, in their order. */
-export interface Judgement {
-  readonly told: Told | null;
+export interface NoticeDecision {
+  readonly notified: NotifiedState | null;
   readonly due: readonly DueNotice[];
 }
 
@@ -57,14 +57,14 @@ export function newsOf(
   sha256: (text: string) => string,
 ): RunNews {
   const { status, created, deleted } = detail.run;
-  const standing = standingOf(detail, awaitedDigest(detail, pendingDigest) !== null);
+  const health = healthOf(detail, awaitedDigest(detail, pendingDigest) !== null);
   return {
-    standing: standing && { ...standing, fingerprint: sha256(standing.fingerprint) },
+    health: health && { ...health, fingerprint: sha256(health.fingerprint) },
     applied: status !== 'running' && created + deleted > 0,
   };
 }
 
-function standingOf(detail: RunDetail, isAwaited: boolean): Standing | null {
+function healthOf(detail: RunDetail, isAwaited: boolean): AccountHealth | null {
   const { run, plan } = detail;
   switch (run.status) {
     case 'running':
@@ -87,7 +87,7 @@ function standingOf(detail: RunDetail, isAwaited: boolean): Standing | null {
   }
 }
 
-function heldOrOk(detail: RunDetail): Standing {
+function heldOrOk(detail: RunDetail): AccountHealth {
   // The rule no_history ends by itself with the second run; without it nothing new is held then.
   const held = waitingChanges(detail).map(({ action, kind, name, rules }) =>
     text(
@@ -145,29 +145,29 @@ export function waitingChanges({ plan, operations }: RunDetail): WaitingChange[]
  * the types that it lists, but what it does not hear is followed all the same. A run that began before the one that
  * is known changes no state.
  */
-export function judgeNews(
-  { standing, applied, startedAtMs }: RunNews & { readonly startedAtMs: number },
-  told: Told | null,
+export function decideNotices(
+  { health, applied, startedAtMs }: RunNews & { readonly startedAtMs: number },
+  notified: NotifiedState | null,
   listener: Listener,
   nowMs: number,
-): Judgement {
+): NoticeDecision {
   const hears = (type: NoticeType): boolean => listener.events.includes(type);
   const due: DueNotice[] = [];
   const add = (type: NoticeType, reminder = false): void => {
     if (hears(type)) due.push({ type, reminder });
   };
   if (applied) add('applied');
-  if (standing === null || (told !== null && isOlder(startedAtMs, told.asOfMs, nowMs))) return { told, due };
+  if (health === null || (notified !== null && isOlder(startedAtMs, notified.asOfMs, nowMs))) return { notified, due };
 
-  if (hasRecovered(told, standing, applied)) add('recovered');
-  const known = { ...standing, asOfMs: startedAtMs };
-  if (standing.state === 'ok') return { told: { ...known, toldAtMs: null }, due };
-  const isSame = told?.state === standing.state && told.fingerprint === standing.fingerprint;
-  const toldAtMs = isSame ? told.toldAtMs : null;
-  const isNew = toldAtMs === null;
-  if (!isNew && nowMs - toldAtMs < listener.remindEveryMs) return { told: { ...known, toldAtMs }, due };
-  add(standing.state, !isNew);
-  return { told: { ...known, toldAtMs: hears(standing.state) ? nowMs : toldAtMs }, due };
+  if (hasRecovered(notified, health, applied)) add('recovered');
+  const known = { ...health, asOfMs: startedAtMs };
+  if (health.state === 'ok') return { notified: { ...known, notifiedAtMs: null }, due };
+  const isSame = notified?.state === health.state && notified.fingerprint === health.fingerprint;
+  const notifiedAtMs = isSame ? notified.notifiedAtMs : null;
+  const isNew = notifiedAtMs === null;
+  if (!isNew && nowMs - notifiedAtMs < listener.remindEveryMs) return { notified: { ...known, notifiedAtMs }, due };
+  add(health.state, !isNew);
+  return { notified: { ...known, notifiedAtMs: hears(health.state) ? nowMs : notifiedAtMs }, due };
 }
 
 /** A clock that was set back makes every run look older than what is known; then it is what is known that is wrong. */
@@ -175,7 +175,7 @@ function isOlder(startedAtMs: number, knownMs: number, nowMs: number): boolean {
   return startedAtMs < knownMs && knownMs <= nowMs;
 }
 
-function hasRecovered(told: Told | null, now: Standing, applied: boolean): boolean {
-  if (told === null || told.state === 'ok') return false;
-  return told.state === 'failed' ? now.state !== 'failed' : now.state === 'ok' && !applied;
+function hasRecovered(notified: NotifiedState | null, now: AccountHealth, applied: boolean): boolean {
+  if (notified === null || notified.state === 'ok') return false;
+  return notified.state === 'failed' ? now.state !== 'failed' : now.state === 'ok' && !applied;
 }

@@ -1,6 +1,6 @@
 // The outbox: what notification targets were told, and the notices that still have to reach them. Kept in the store,
 // so that neither a restart nor a second process repeats or loses one. Addresses of targets are never in it.
-import type { NoticeType, Told } from './notice.ts';
+import type { NoticeType, NotifiedState } from './notice.ts';
 
 /** How long a claim lasts; one whose process died is taken over after that. Longer than any delivery. */
 export const CLAIM_MS = 60_000;
@@ -22,7 +22,7 @@ export interface QueuedNotice extends NewNotice {
 
 /** `told` null leaves what the target knows as it was. */
 export interface TargetUpdate {
-  readonly told: Told | null;
+  readonly notified: NotifiedState | null;
   readonly notices: readonly NewNotice[];
 }
 
@@ -56,10 +56,10 @@ export interface Outbox {
    * of several processes each judges what the others have left. `update` may be called again after a failure. A
    * notice of the same target, run and type is kept once. Resolves with how many notices are new.
    */
-  tell(
+  notify(
     account: string,
     targets: readonly string[],
-    update: (target: string, told: Told | null) => TargetUpdate,
+    update: (target: string, notified: NotifiedState | null) => TargetUpdate,
     nowMs: number,
   ): Promise<number>;
   /**

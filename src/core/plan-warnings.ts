@@ -4,7 +4,7 @@ import type { KindDiff } from './diff.ts';
 import { people } from './explain.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
-import type { JudgedExtra } from './policy.ts';
+import type { JudgedEntry } from './policy.ts';
 
 /** Said where a list does not show what was confirmed. */
 export const NOT_SHOWN_YET = 'not_shown_yet';
@@ -97,7 +97,7 @@ export function staleListWarnings(history: History, diffs: readonly KindDiff[]):
 }
 
 /** Duplicates, near names, names that the service changed, and ids that it lists under several names. */
-export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly JudgedExtra[]): Warning[] {
+export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly JudgedEntry[]): Warning[] {
   return diffs.flatMap((diff) => [
     ...diff.duplicates.map(({ name, kept, others }): Warning => ({
       code: 'duplicate',
@@ -135,7 +135,7 @@ function severalNames({ kind, present }: KindDiff): Warning[] {
   });
 }
 
-function nearWarnings(diff: KindDiff, extras: readonly JudgedExtra[]): Warning[] {
+function nearWarnings(diff: KindDiff, extras: readonly JudgedEntry[]): Warning[] {
   const going = extras.flatMap((judged): Warning[] => {
     if (judged.kind !== diff.kind || judged.nearName === null) return [];
     const { entry } = judged.extra;

@@ -28,7 +28,7 @@ export interface PolicyContext {
 }
 
 /** An extra entry with everything that was found out about it. */
-export interface JudgedExtra {
+export interface JudgedEntry {
   readonly kind: Kind;
   readonly extra: Extra;
   readonly usedBy: readonly string[];
@@ -51,7 +51,7 @@ export interface DeleteCounts {
 }
 
 export interface Judgement {
-  readonly extras: readonly JudgedExtra[];
+  readonly extras: readonly JudgedEntry[];
   readonly counts: DeleteCounts;
   /** `kind:name key` of creates that may not be carried out, with their rules. */
   readonly heldCreates: ReadonlyMap<string, readonly HoldRule[]>;
@@ -86,7 +86,7 @@ function judgeKind(
   diff: KindDiff,
   heldCreates: ReadonlyMap<string, readonly HoldRule[]>,
   context: PolicyContext,
-): JudgedExtra[] {
+): JudgedEntry[] {
   const { kind } = diff;
   const nearNames = new Map(diff.desired.map(({ name }) => [nearKey(name), name]));
   const isProtected = anyGlob(context.policy.protect);
@@ -128,7 +128,7 @@ function nearNameOf(
   return null;
 }
 
-type Candidate = Omit<JudgedExtra, 'leave' | 'holds'>;
+type Candidate = Omit<JudgedEntry, 'leave' | 'holds'>;
 
 /** Standing policy: by which rule the entry simply stays, or null. */
 function leaveRule(

@@ -218,13 +218,13 @@ export interface Journal {
    * claimed this one at the same address and is neither configured nor under way any more: its file was renamed.
    * Resolves with the former name, or null.
    */
-  inherit(claim: IdentityClaim): Promise<string | null>;
+  adoptRenamedAccount(claim: IdentityClaim): Promise<string | null>;
   /**
    * Claims the remote account that the run found out, and remembers it from now on. Resolves with the name of the
    * account among `configured` that has claimed it at the same address before, or null. Exactly one of two that run
    * at once gets it.
    */
-  identify(claim: IdentityClaim): Promise<string | null>;
+  claimRemoteAccount(claim: IdentityClaim): Promise<string | null>;
   /**
    * Claims the token of a run for as long as its lock is held. Resolves with the account that uses the same one at this
    * moment, or null. Exactly one of two that run at once gets it.

@@ -1,6 +1,6 @@
 // The lists of a run that knows whose account it works on: what is another's is refused.
 import { describe, expect, it } from 'vitest';
-import { ownLists } from '../../../src/app/account-guard.ts';
+import { guardAccount } from '../../../src/app/account-guard.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { entry, person } from '../core/builders.ts';
 import { readerOf } from './bare-context.ts';
@@ -13,7 +13,7 @@ describe('the lists of a known account', () => {
     ['a role', { role: [of('43', entry('B'))] }],
     ['a person', { resources: [of('42', person('p')), of('43', person('q'))] }],
   ])('are refused for %s of another one', async (_, lists) => {
-    const reader = ownLists(
+    const reader = guardAccount(
       readerOf(() => lists),
       () => '42',
     );
@@ -33,7 +33,7 @@ describe('the lists of a known account', () => {
     ['say nothing of whose they are', '42', { skill: [entry('A')] }],
     ['are of whoever, while nobody knows whose account it is', null, { skill: [of('43', entry('A'))] }],
   ])('are given as they are when they %s', async (_, expected, lists) => {
-    const reader = ownLists(
+    const reader = guardAccount(
       readerOf(() => lists),
       () => expected,
     );

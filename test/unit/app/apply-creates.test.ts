@@ -1,7 +1,7 @@
 // The creates of a plan, one by one: what an answer means, when one may be sent again, and whose account it was.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
-import type { TwinHint } from '../../../src/app/apply-creates.ts';
+import type { DuplicateHint } from '../../../src/app/apply-creates.ts';
 import { applyCreates } from '../../../src/app/apply-creates.ts';
 import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
@@ -22,7 +22,7 @@ interface Scenery {
   /** Names that the file asks for. */
   readonly desired?: readonly string[];
   readonly identified?: boolean;
-  readonly nearTwin?: TwinHint;
+  readonly nearDuplicate?: DuplicateHint;
   /** What is wrong with an account id that an answer carries. */
   readonly wrong?: string;
 }
@@ -79,14 +79,14 @@ function scenery(of: Scenery = {}) {
     ...bare,
     deps: { ...bare.deps, journal },
     identified: of.identified ?? true,
-    identify: async (accountId: string) => {
+    claimAccountId: async (accountId: string) => {
       on.asked.push(accountId);
       return of.wrong ?? null;
     },
   };
   const apply = async (...names: string[]) => {
     const creates = names.map((name, index) => creating(index + 1, name));
-    await applyCreates(context, creates, of.nearTwin ?? (() => null));
+    await applyCreates(context, creates, of.nearDuplicate ?? (() => null));
     return creates.map(({ seq, name }) => `${name} ${context.statuses.get(seq)?.status ?? 'nothing'}`);
   };
   return Object.assign(on, { context, apply, reader });
@@ -363,7 +363,7 @@ describe('a create whose answer was lost', () => {
 });
 
 describe('a create that is refused as one that is there', () => {
-  const twin = { nearTwin: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way` };
+  const twin = { nearDuplicate: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way` };
 
   it('names the twin that stands in its way', async () => {
     const on = scenery(twin);
@@ -430,7 +430,7 @@ describe('whose account it is', () => {
   it('lets the next one go alone when the first was refused', async () => {
     const on = scenery({ identified: false, api: { concurrency: 4 } });
     on.answer = (name) => (name === 'A' ? refused(422) : created(name, name, '43'));
-    const wrong = { ...on.context, identify: () => Promise.resolve('not that one') };
+    const wrong = { ...on.context, claimAccountId: () => Promise.resolve('not that one') };
     await applyCreates(
       wrong,
       ['A', 'B', 'C', 'D'].map((name, i) => creating(i + 1, name)),

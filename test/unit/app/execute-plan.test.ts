@@ -335,9 +335,9 @@ describe('an answer for another account', () => {
     const run = bareRun({});
     answering(run, '43');
     const { journal } = run.deps;
-    const identify: typeof journal.identify = async ({ remoteAccountId }) =>
+    const claimRemoteAccount: typeof journal.claimRemoteAccount = async ({ remoteAccountId }) =>
       remoteAccountId === '43' ? 'other' : null;
-    Object.assign(run.deps, { journal: { ...journal, identify } });
+    Object.assign(run.deps, { journal: { ...journal, claimRemoteAccount } });
     expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
       status: 'failed',
       failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*“other”/) },

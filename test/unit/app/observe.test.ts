@@ -33,8 +33,8 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
   const journal: Journal = {
     ...unasked<Journal>('journal'),
     accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: of.remembered ?? null }),
-    inherit: async () => of.formerName ?? null,
-    identify: async (claim) => {
+    adoptRenamedAccount: async () => of.formerName ?? null,
+    claimRemoteAccount: async (claim) => {
       claims.push(claim);
       return of.claimedBy ?? null;
     },
@@ -93,8 +93,8 @@ describe('one reading', () => {
     const journal: Journal = {
       ...unasked<Journal>('journal'),
       accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: null }),
-      inherit: async () => null,
-      identify: async () => null,
+      adoptRenamedAccount: async () => null,
+      claimRemoteAccount: async () => null,
       foreignAccount: async () => null,
       lastGood: async () => null,
     };

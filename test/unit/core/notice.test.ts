@@ -1,9 +1,9 @@
 // What a run means for its account, and which notices follow from what a target knows.
 import { describe, expect, it } from 'vitest';
-import type { DueNotice, NoticeType, Told } from '../../../src/core/notice.ts';
+import type { DueNotice, NoticeType, NotifiedState } from '../../../src/core/notice.ts';
 import {
   awaitedDigest,
-  judgeNews,
+  decideNotices,
   newsOf,
   undoneOperations,
   waitingChanges,
@@ -39,14 +39,14 @@ function hears(
   steps: readonly (RunSketch | Step)[],
   listener: { events?: readonly NoticeType[]; remindEveryMs?: number } = {},
 ): string[][] {
-  let told: Told | null = null;
+  let notified: NotifiedState | null = null;
   let nowMs = 0;
   return steps.map((step, index) => {
     const { run, pending, at = index }: Step = 'run' in step ? step : { run: step };
     nowMs = Math.max(nowMs, T0 + at * MINUTE + 1000);
     const news = newsAt(at, run, pending);
-    const judged = judgeNews(news, told, { events: ALL, remindEveryMs: 24 * HOUR, ...listener }, nowMs);
-    told = judged.told;
+    const judged = decideNotices(news, notified, { events: ALL, remindEveryMs: 24 * HOUR, ...listener }, nowMs);
+    notified = judged.notified;
     return judged.due.map(spelled);
   });
 }
@@ -303,11 +303,11 @@ describe('a target', () => {
 
   it('that lists a state from now on hears of it although it is not new, and not as a reminder', () => {
     const news = newsAt(1, HELD);
-    const deaf = judgeNews(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
+    const deaf = decideNotices(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
     expect(deaf.due).toEqual([]);
     const later = { ...news, startedAtMs: T0 + 2 * MINUTE };
     const listener = { events: ['failed', 'held'] as const, remindEveryMs: HOUR };
-    expect(judgeNews(later, deaf.told, listener, T0 + 2 * MINUTE).due).toEqual([
+    expect(decideNotices(later, deaf.notified, listener, T0 + 2 * MINUTE).due).toEqual([
       { type: 'held', reminder: false },
     ]);
   });
@@ -335,18 +335,18 @@ describe('a run that began before the one that is known', () => {
 
   it('counts as such also at the very moment at which the known one began', () => {
     const listener = { events: ALL, remindEveryMs: HOUR };
-    const { told } = judgeNews(newsAt(5, OK), null, listener, T0 + 5 * MINUTE);
-    expect(judgeNews(newsAt(4, FAILED), told, listener, T0 + 5 * MINUTE)).toEqual({ told, due: [] });
+    const { notified } = decideNotices(newsAt(5, OK), null, listener, T0 + 5 * MINUTE);
+    expect(decideNotices(newsAt(4, FAILED), notified, listener, T0 + 5 * MINUTE)).toEqual({ notified, due: [] });
   });
 
   it('counts when the clock was set back, so that nothing is silent until it has caught up', () => {
-    const known = judgeNews(
+    const known = decideNotices(
       newsAt(600, OK),
       null,
       { events: ALL, remindEveryMs: HOUR },
       T0 + 600 * MINUTE,
-    ).told;
+    ).notified;
     const news = newsAt(1, FAILED);
-    expect(judgeNews(news, known, { events: ALL, remindEveryMs: HOUR }, T0 + MINUTE).due).toHaveLength(1);
+    expect(decideNotices(news, known, { events: ALL, remindEveryMs: HOUR }, T0 + MINUTE).due).toHaveLength(1);
   });
 });
