@@ -157,7 +157,8 @@ export function decideNotices(
     if (hears(type)) due.push({ type, reminder });
   };
   if (applied) add('applied');
-  if (health === null || (notified !== null && isOlder(startedAtMs, notified.asOfMs, nowMs))) return { notified, due };
+  if (health === null || (notified !== null && isOlder(startedAtMs, notified.asOfMs, nowMs)))
+    return { notified, due };
 
   if (hasRecovered(notified, health, applied)) add('recovered');
   const known = { ...health, asOfMs: startedAtMs };
@@ -165,7 +166,8 @@ export function decideNotices(
   const isSame = notified?.state === health.state && notified.fingerprint === health.fingerprint;
   const notifiedAtMs = isSame ? notified.notifiedAtMs : null;
   const isNew = notifiedAtMs === null;
-  if (!isNew && nowMs - notifiedAtMs < listener.remindEveryMs) return { notified: { ...known, notifiedAtMs }, due };
+  if (!isNew && nowMs - notifiedAtMs < listener.remindEveryMs)
+    return { notified: { ...known, notifiedAtMs }, due };
   add(health.state, !isNew);
   return { notified: { ...known, notifiedAtMs: hears(health.state) ? nowMs : notifiedAtMs }, due };
 }

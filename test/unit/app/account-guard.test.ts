@@ -24,15 +24,15 @@ describe('the lists of a known account', () => {
     ]);
     await expect(reading).rejects.toMatchObject({
       code: 'identity_mismatch',
-      message: expect.stringMatching(/of account 43.* is 42/),
+      message: expect.stringMatching(/to account 43.* is 42/),
     });
   });
 
   it.each<[string, string | null, Partial<ObservedCatalog>]>([
-    ['are its own', '42', { skill: [of('42', entry('A'))] }],
-    ['say nothing of whose they are', '42', { skill: [entry('A')] }],
-    ['are of whoever, while nobody knows whose account it is', null, { skill: [of('43', entry('A'))] }],
-  ])('are given as they are when they %s', async (_, expected, lists) => {
+    ['belong to the account', '42', { skill: [of('42', entry('A'))] }],
+    ['carry no account id', '42', { skill: [entry('A')] }],
+    ['belong to any account while the account is unknown', null, { skill: [of('43', entry('A'))] }],
+  ])('are returned when they %s', async (_, expected, lists) => {
     const reader = guardAccount(
       readerOf(() => lists),
       () => expected,

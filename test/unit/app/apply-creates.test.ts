@@ -461,7 +461,7 @@ describe('whose account it is', () => {
     on.lists = () => ({ skill: [entry('A', '7')] });
     expect([await on.apply('A', 'B', 'C'), on.sent]).toEqual([['A done', 'B skipped', 'C skipped'], ['A']]);
     expect(on.context.statuses.get(2)?.reason).toContain(
-      'nobody knows that this is the account that is meant',
+      'rolecall cannot confirm that this is the intended account',
     );
   });
 

@@ -132,8 +132,8 @@ describe('a kind of which a create failed', () => {
     expect(result).toMatchObject({ status: 'partial', failure: null });
     const held = run.told.results.filter(({ rule }) => rule === 'failed_creates');
     expect(held.map(({ seq, status, reason }) => [seq, status, reason])).toEqual([
-      [3, 'held', expect.stringContaining('a create of a skill was not done')],
-      [4, 'held', expect.stringContaining('a create of a skill was not done')],
+      [3, 'held', expect.stringContaining('a create of a skill did not succeed')],
+      [4, 'held', expect.stringContaining('a create of a skill did not succeed')],
     ]);
     expect(run.told.ends).toMatchObject([{ counts: { held: 2, failed: 1 } }]);
   });
@@ -146,7 +146,7 @@ describe('a create that is refused since a near name is there', () => {
     const run = bareRun({ skill: skills('Old', 'typescript') });
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
     await run.apply(wishing(['TypeScript']));
-    expect(run.told.results[0]?.reason).toContain('"typescript" is there');
+    expect(run.told.results[0]?.reason).toContain('"typescript" exists');
   });
 
   it('says nothing of a near name of the other kind', async () => {

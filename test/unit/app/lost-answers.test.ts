@@ -256,7 +256,7 @@ describe('a create that a near twin stands in the way of', () => {
     expect([made.status, on.skills()]).toEqual(['converged', ['TypeScript']]);
   });
 
-  it('is refused without blaming a twin that is gone already', async () => {
+  it('is refused without naming a near duplicate that is gone already', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['typescript'] },
       faults: [{ match: { method: 'POST' }, do: { type: 'status', status: 409 } }],
@@ -274,6 +274,6 @@ describe('a create that a near twin stands in the way of', () => {
     });
     await on.apply({ skills: ['TypeScript', 'typescript'] });
     const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
-    expect(refused?.reason).toContain('is there and stays');
+    expect(refused?.reason).toContain('exists and is not deleted');
   });
 });

@@ -25,8 +25,11 @@ describe('the approval of a plan', () => {
     ['approve', LAPSED, true, 'waits', ['approval_lapsed']],
     ['approve', LAPSED, false, 'free', ['approval_lapsed']],
     ['apply', LAPSED, true, 'free', ['approval_lapsed']],
-  ])('in mode %s, where the journal has %j and the plan writes (%s), is %s', async (mode, approval, writes, verdict, codes) => {
-    const taken = await verdictOf(mode, approval, writes);
-    expect([taken.verdict, taken.warnings.map(({ code }) => code)]).toEqual([verdict, codes]);
-  });
+  ])(
+    'in mode %s, where the journal has %j and the plan writes (%s), is %s',
+    async (mode, approval, writes, verdict, codes) => {
+      const taken = await verdictOf(mode, approval, writes);
+      expect([taken.verdict, taken.warnings.map(({ code }) => code)]).toEqual([verdict, codes]);
+    },
+  );
 });

@@ -45,7 +45,12 @@ function hears(
     const { run, pending, at = index }: Step = 'run' in step ? step : { run: step };
     nowMs = Math.max(nowMs, T0 + at * MINUTE + 1000);
     const news = newsAt(at, run, pending);
-    const judged = decideNotices(news, notified, { events: ALL, remindEveryMs: 24 * HOUR, ...listener }, nowMs);
+    const judged = decideNotices(
+      news,
+      notified,
+      { events: ALL, remindEveryMs: 24 * HOUR, ...listener },
+      nowMs,
+    );
     notified = judged.notified;
     return judged.due.map(spelled);
   });
@@ -336,7 +341,10 @@ describe('a run that began before the one that is known', () => {
   it('counts as such also at the very moment at which the known one began', () => {
     const listener = { events: ALL, remindEveryMs: HOUR };
     const { notified } = decideNotices(newsAt(5, OK), null, listener, T0 + 5 * MINUTE);
-    expect(decideNotices(newsAt(4, FAILED), notified, listener, T0 + 5 * MINUTE)).toEqual({ notified, due: [] });
+    expect(decideNotices(newsAt(4, FAILED), notified, listener, T0 + 5 * MINUTE)).toEqual({
+      notified,
+      due: [],
+    });
   });
 
   it('counts when the clock was set back, so that nothing is silent until it has caught up', () => {
