@@ -1,4 +1,4 @@
-// What a run means for its account, and which notices a change of that gives (contract, section 7, Notifications).
+// Derives the health of an account from a run, and the notices that a change of the health causes.
 import type { OperationRecord } from './journal.ts';
 import type { HeldChange } from './plan.ts';
 import type { RunDetail } from './journal-reader.ts';
@@ -6,21 +6,21 @@ import type { NotifySettings } from './settings.ts';
 
 export type NoticeType = NotifySettings['events'][number];
 
-/** How an account stands after a run. `fingerprint` tells one bad state from the next one of its sort. */
+/** The health of an account after a run. `fingerprint` differs between two bad states of the same sort. */
 export interface AccountHealth {
   readonly state: 'ok' | 'failed' | 'held' | 'drift';
   readonly fingerprint: string;
 }
 
-/** What one target knows of one account. */
+/** The state of one account that one target was last notified of. */
 export interface NotifiedState extends AccountHealth {
-  /** When the target was last sent a notice of this state; null when it listens to no such notice. */
+  /** When the target last received a notice of this state; null when it does not listen to that notice. */
   readonly notifiedAtMs: number | null;
-  /** The start of the run that this is known from. */
+  /** The start of the run that led to this state. */
   readonly asOfMs: number;
 }
 
-/** What a run has to say. `standing` is null when it says nothing of how the account stands. */
+/** What a run changes. `health` is null when the run does not determine it, as an interrupted one. */
 export interface RunNews {
   readonly health: AccountHealth | null;
   readonly applied: boolean;
@@ -33,24 +33,24 @@ export interface DueNotice {
   readonly reminder: boolean;
 }
 
-/** What a target knows after a run, null when still nothing, and the notices that it gets, in their order. */
+/** The state that a target is notified of after a run (null: none yet), and the notices that it receives, in order. */
 export interface NoticeDecision {
   readonly notified: NotifiedState | null;
   readonly due: readonly DueNotice[];
 }
 
-/** A change that waits; a plan says every rule that holds it, a run the first one. */
+/** A held change; a plan names every rule that holds it, a run the first one. */
 export type WaitingChange = Pick<HeldChange, 'action' | 'kind' | 'name'> & {
   readonly rules: readonly string[];
 };
 
-/** The digest of this run's plan when it waits for approval; another plan that waits is none of this run's. */
+/** The digest of this run's plan when it waits for approval; null when another plan waits, or none. */
 export function awaitedDigest({ run }: RunDetail, pendingDigest: string | null): string | null {
   const mayWait = run.status === 'planned' || run.status === 'blocked';
   return mayWait && run.planDigest === pendingDigest ? pendingDigest : null;
 }
 
-/** What a run says of its account; `pendingDigest` is that of the plan that waits for approval, if one does. */
+/** What a run changes for its account. `pendingDigest` is that of the plan that waits for approval, if any. */
 export function newsOf(
   detail: RunDetail,
   pendingDigest: string | null,
@@ -77,7 +77,7 @@ function healthOf(detail: RunDetail, isAwaited: boolean): AccountHealth | null {
     case 'planned':
       if (plan === null) return null;
       if (plan.operations.length === 0) return heldOrOk(detail);
-      // The same plan that from now on waits for a person is news to that person.
+      // A plan that starts to wait for approval is a new state, even if the plan is the same.
       return { state: 'drift', fingerprint: text(plan.digest, isAwaited) };
     case 'held':
     case 'converged':
@@ -88,7 +88,7 @@ function healthOf(detail: RunDetail, isAwaited: boolean): AccountHealth | null {
 }
 
 function heldOrOk(detail: RunDetail): AccountHealth {
-  // The rule no_history ends by itself with the second run; without it nothing new is held then.
+  // The rule no_history ends with the second run, which must not count as a change of state.
   const held = waitingChanges(detail).map(({ action, kind, name, rules }) =>
     text(
       kind,
@@ -107,17 +107,17 @@ function failureFingerprint({ run, operations }: RunDetail, isAwaited: boolean):
   return text(run.status, run.errorCode, run.status === 'partial' ? undone.toSorted() : [], isAwaited);
 }
 
-/** Text that is equal only for equal parts, whatever a name holds. */
+/** A text that is equal only for equal parts, whatever characters a name contains. */
 function text(...parts: readonly unknown[]): string {
   return JSON.stringify(parts);
 }
 
-/** What a run planned and did not get done. Which of it failed first is chance, so all of it counts. */
+/** The operations that the run did not complete. Which of them failed first is chance, so all of them count. */
 export function undoneOperations(operations: readonly OperationRecord[]): OperationRecord[] {
   return operations.filter(({ status }) => status !== 'done' && status !== 'held');
 }
 
-/** What is held, by the plan or in the course of the run, each change once. */
+/** The held changes, by the plan or during the run, each once. */
 export function waitingChanges({ plan, operations }: RunDetail): WaitingChange[] {
   const key = ({
     kind,
@@ -140,10 +140,9 @@ export function waitingChanges({ plan, operations }: RunDetail): WaitingChange[]
 }
 
 /**
- * What a run is to one target. What was done is told for each run. A state is told when it is entered and again as
- * often as the target asks; its end is told unless the `applied` of the same run says as much. A target hears only
- * the types that it lists, but what it does not hear is followed all the same. A run that began before the one that
- * is known changes no state.
+ * Decides which notices a target receives for a run. Applied changes are notified for each run. A state is notified when
+ * it starts, and again after `remindEveryMs`. Its end is notified unless the `applied` notice of the same run implies it.
+ * States whose notices the target does not list are tracked too. A run older than the known state changes no state.
  */
 export function decideNotices(
   { health, applied, startedAtMs }: RunNews & { readonly startedAtMs: number },
@@ -172,7 +171,7 @@ export function decideNotices(
   return { notified: { ...known, notifiedAtMs: hears(health.state) ? nowMs : notifiedAtMs }, due };
 }
 
-/** A clock that was set back makes every run look older than what is known; then it is what is known that is wrong. */
+/** A known state in the future comes from a clock that was set back, so it makes no run older. */
 function isOlder(startedAtMs: number, knownMs: number, nowMs: number): boolean {
   return startedAtMs < knownMs && knownMs <= nowMs;
 }

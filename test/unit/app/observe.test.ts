@@ -250,7 +250,7 @@ describe('whose account it is', () => {
 
   it('is another one when lists without ids show what was made there', async () => {
     const seen = observing({ accountId: '42', foreign: new Set(['skill:A']) }, () => skills('A', 'B'));
-    await expect(seen).rejects.toThrow('made in account 666, and this account is 42; nothing was written');
+    await expect(seen).rejects.toThrow('in account 666, and this account is 42; nothing was written');
   });
 
   it('is what the lists say, wherever their entries were made', async () => {
