@@ -249,7 +249,9 @@ describe('an account whose file was renamed', () => {
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();
     await store.locks.release(store.lease);
     const claim = claimOf(id, 'new');
-    expect(await store.journal.adoptRenamedAccount({ ...claim, baseUrl: 'https://us.example.com' })).toBeNull();
+    expect(
+      await store.journal.adoptRenamedAccount({ ...claim, baseUrl: 'https://us.example.com' }),
+    ).toBeNull();
     expect(await store.journal.adoptRenamedAccount({ ...claim, remoteAccountId: '43' })).toBeNull();
     expect(await store.journal.adoptRenamedAccount({ ...claim, remoteAccountId: null })).toBeNull();
     expect(await store.journal.adoptRenamedAccount(claim)).toBe('old');

@@ -250,7 +250,12 @@ describe('pruning', () => {
   it('forgets what was told of accounts that have not run for as long', async () => {
     const store = fixture();
     await store.outbox.notify('old', ['t'], () => ({ notified: notified('failed', T0), notices: [] }), T0);
-    await store.outbox.notify('new', ['t'], () => ({ notified: notified('failed', T0 + DAY_MS), notices: [] }), T0);
+    await store.outbox.notify(
+      'new',
+      ['t'],
+      () => ({ notified: notified('failed', T0 + DAY_MS), notices: [] }),
+      T0,
+    );
     await store.prune(RETENTION, T0 + 90 * DAY_MS + 1);
     expect(store.rows('select account from notice_states')).toEqual([{ account: 'new' }]);
   });
