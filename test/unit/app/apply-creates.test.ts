@@ -27,7 +27,7 @@ interface Scenery {
   readonly wrong?: string;
 }
 
-/** A service that answers creates as told; what is not told is created with an id of its own. */
+/** A service that answers creates as given; any other create gets an id of its own. */
 function scenery(of: Scenery = {}) {
   const clock = new QuickClock();
   const request = {
@@ -225,7 +225,7 @@ describe('an answer with an entry that was there before', () => {
     expect(on.context.results.map((result) => result.entry?.existed)).toEqual([false, false]);
   });
 
-  it('is told of the second of two creates that one entry answers', async () => {
+  it('is reported for the second of two creates that the service answers with one entry', async () => {
     const on = scenery();
     on.answer = () => created('A', '7');
     await on.apply('A', 'a');
@@ -365,7 +365,7 @@ describe('a create whose answer was lost', () => {
 describe('a create that is refused as one that is there', () => {
   const twin = { nearDuplicate: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way` };
 
-  it('names the twin that stands in its way', async () => {
+  it('names the near duplicate in the error', async () => {
     const on = scenery(twin);
     on.answer = () => refused(409);
     expect(await on.apply('A')).toEqual(['A failed']);
@@ -630,7 +630,7 @@ describe('a create that failed when the run was stopped', () => {
   it.each([
     [1, 'A failed', 'no way'],
     [0, 'A skipped', 'interrupted'],
-  ])('and was sent %d times is told as what it is', async (attempts, outcome, reason) => {
+  ])('and was sent %d times is reported with its own reason', async (attempts, outcome, reason) => {
     const on = scenery();
     on.answer = () => {
       on.request.stop();

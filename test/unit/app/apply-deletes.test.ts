@@ -145,7 +145,7 @@ describe('deletes that nothing speaks against', () => {
     expect([on.sent.length, on.reader.readings]).toEqual([3, 2]);
   });
 
-  it('tell the writer when what they were decided on has grown old, and judge anew then', async () => {
+  it('stop at the writer when their lists are too old, and are checked again', async () => {
     const on = scenery({ api: { retries: 1 } });
     const fresh: boolean[] = [];
     const { writer } = on.context;

@@ -30,7 +30,7 @@ function refused(httpStatus: number): CreateOutcome {
 
 const statuses = ({ told }: BareRun) => told.results.map(({ seq, status }) => `${String(seq)} ${status}`);
 
-describe('a plan that is carried out', () => {
+describe('a plan that is applied', () => {
   it('is journaled before the first request, row by row, with what is held', async () => {
     const run = bareRun({ skill: [...skills('Old'), entry('Used')], resources: [person('p', ['Used'])] });
     run.answer = () => {
@@ -400,7 +400,7 @@ describe('the lists at the end', () => {
     expect(endCodes(run)).toEqual(['vanished']);
   });
 
-  it('is told also where a delete of its duplicate was held', async () => {
+  it('is reported also where a delete of its duplicate was held', async () => {
     const twins = [entry('Kept', '1'), entry('Kept', '2')];
     const run = bareRun({ skill: twins });
     run.onRead = (reading) => {

@@ -237,8 +237,8 @@ describe('lists that show a change late', () => {
   });
 });
 
-describe('a create that a near twin stands in the way of', () => {
-  it('is refused with a hint, and goes when the twin is approved to go first', async () => {
+describe('a create of a name with a near duplicate', () => {
+  it('is refused with a hint, and succeeds when the duplicate is approved to be deleted first', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['typescript'] },
       settings: { uniqueNames: 'caseless' },
@@ -267,7 +267,7 @@ describe('a create that a near twin stands in the way of', () => {
     expect([on.skills(), refused?.reason.includes('is there')]).toEqual([[], false]);
   });
 
-  it('is refused with the name of a twin that stays', async () => {
+  it('is refused with the name of a near duplicate that is not deleted', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['typescript'] },
       settings: { uniqueNames: 'caseless' },

@@ -41,7 +41,7 @@ describe('the order of operations', () => {
     expect(made.operations.map(({ remoteId }) => remoteId)).toEqual(['10', '2']);
   });
 
-  it('lets an approved delete of an unused near twin go before the create', () => {
+  it('puts an approved delete of an unused near duplicate before the create', () => {
     const twin: Case = {
       skills: ['Kept', 'TypeScript'],
       observed: { skill: [entry('Kept'), entry('Typescript'), entry('Alpha')] },

@@ -59,7 +59,7 @@ function hears(
 const spelled = ({ type, reminder }: DueNotice) => (reminder ? `${type}!` : type);
 
 describe('a change of state', () => {
-  it('is told once, and quiet runs after it tell nothing', () => {
+  it('is notified once, and later runs without a change notify nothing', () => {
     expect(hears([FAILED, FAILED, FAILED])).toEqual([['failed'], [], []]);
     expect(hears([HELD, HELD])).toEqual([['held'], []]);
     expect(hears([DRIFT, DRIFT])).toEqual([['drift'], []]);
@@ -69,7 +69,7 @@ describe('a change of state', () => {
     expect(hears([OK, OK])).toEqual([[], []]);
   });
 
-  it('from failed to anything else is a recovery, told before what is then', () => {
+  it('from failed to anything else is a recovery, notified before the new state', () => {
     expect(hears([FAILED, OK])[1]).toEqual(['recovered']);
     expect(hears([FAILED, HELD])[1]).toEqual(['recovered', 'held']);
     expect(hears([FAILED, DRIFT])[1]).toEqual(['recovered', 'drift']);
@@ -83,11 +83,11 @@ describe('a change of state', () => {
     expect(hears([DRIFT, APPLIED])[1]).toEqual(['applied']);
   });
 
-  it('between held and drift is told as the new state alone', () => {
+  it('between held and drift is notified as the new state alone', () => {
     expect(hears([HELD, DRIFT, HELD])).toEqual([['held'], ['drift'], ['held']]);
   });
 
-  it('back to a bad state after a recovery is told again', () => {
+  it('back to a bad state after a recovery is notified again', () => {
     expect(hears([FAILED, OK, FAILED])).toEqual([['failed'], ['recovered'], ['failed']]);
   });
 
@@ -102,7 +102,7 @@ describe('a change of state', () => {
 });
 
 describe('what was done', () => {
-  it('is told for each run that did something, first of all', () => {
+  it('is notified for each run that changed something, before everything else', () => {
     const partly: RunSketch = { status: 'partial', deleted: 1, operations: [{ status: 'failed' }] };
     expect(hears([APPLIED, APPLIED, partly, { ...HELD, created: 2 }])).toEqual([
       ['applied'],
@@ -112,7 +112,7 @@ describe('what was done', () => {
     ]);
   });
 
-  it('by a run that was interrupted is told as well', () => {
+  it('by a run that was interrupted is notified as well', () => {
     expect(hears([{ status: 'interrupted', created: 3 }])).toEqual([['applied']]);
     expect(hears([{ status: 'running', created: 3 }])).toEqual([[]]);
   });
@@ -239,12 +239,12 @@ describe('another state of the same sort', () => {
 });
 
 describe('what is held', () => {
-  it('is read off a dry run with nothing to carry out, too', () => {
+  it('is derived from a dry run without operations too', () => {
     expect(hears([{ status: 'planned', mode: 'plan', held: ['Perl'] }, HELD])).toEqual([['held'], []]);
     expect(hears([{ status: 'planned', mode: 'plan' }])).toEqual([[]]);
   });
 
-  it('holds what the run held on its way, each change once', () => {
+  it('includes changes that were held during the run, each once', () => {
     const detail = runDetail(1, {
       status: 'held',
       held: ['Perl'],
@@ -273,7 +273,7 @@ describe('a reminder', () => {
     ]);
   });
 
-  it('counts anew when the state changes', () => {
+  it('starts again when the state changes', () => {
     expect(
       hears(
         [
@@ -319,7 +319,7 @@ describe('a target', () => {
 });
 
 describe('a run that began before the one that is known', () => {
-  it('changes no state, and what it did is told', () => {
+  it('changes no state, and what it did is notified', () => {
     expect(
       hears([
         { run: OK, at: 10 },
