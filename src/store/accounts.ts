@@ -31,7 +31,8 @@ export function accountsJournal(
       return toState(row);
     },
 
-    adoptRenamedAccount: (claimed) => immediately(db, (connection) => adoptRenamedAccount(connection, claimed)),
+    adoptRenamedAccount: (claimed) =>
+      immediately(db, (connection) => adoptRenamedAccount(connection, claimed)),
 
     claimRemoteAccount(identity) {
       const { runId, account, baseUrl, remoteAccountId } = identity;

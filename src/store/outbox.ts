@@ -109,7 +109,10 @@ export function createOutbox(db: Database): Outbox {
   };
 }
 
-async function readNotifiedStates(connection: Database, account: string): Promise<ReadonlyMap<string, NotifiedState>> {
+async function readNotifiedStates(
+  connection: Database,
+  account: string,
+): Promise<ReadonlyMap<string, NotifiedState>> {
   const rows = await connection
     .selectFrom('notice_states')
     .selectAll()
@@ -127,7 +130,12 @@ function toNotifiedState(row: NoticeStatesTable): NotifiedState {
   };
 }
 
-async function writeNotifiedState(connection: Database, target: string, account: string, notified: NotifiedState): Promise<void> {
+async function writeNotifiedState(
+  connection: Database,
+  target: string,
+  account: string,
+  notified: NotifiedState,
+): Promise<void> {
   const values = {
     state: notified.state,
     fingerprint: notified.fingerprint,

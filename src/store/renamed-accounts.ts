@@ -6,7 +6,10 @@ import type { Database } from './database.ts';
 import { interruptBrokenRuns } from './locks.ts';
 
 /** As Journal.adoptRenamedAccount, within a transaction. */
-export async function adoptRenamedAccount(connection: Database, claim: IdentityClaim): Promise<string | null> {
+export async function adoptRenamedAccount(
+  connection: Database,
+  claim: IdentityClaim,
+): Promise<string | null> {
   const former = await formerNameOf(connection, claim);
   if (former !== null) await carryOn(connection, former, claim.account);
   return former;
