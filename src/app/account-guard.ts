@@ -1,19 +1,19 @@
-// The reader of a run that knows whose account it works on: every later list must still be of that account.
+// Checks that every list read during a run still belongs to the account that the run started with.
 import { ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports.ts';
 
 /**
- * A reader that rejects (ServiceError `identity`) when something listed carries another account id than the expected
- * one; while that is null, nothing is compared (contract, section 5, Identity).
+ * A reader that rejects (ServiceError `identity`) when a listed object carries another account id than the expected one.
+ * While the expected id is null, nothing is compared.
  */
-export function ownLists(reader: ServiceReader, expected: () => string | null): ServiceReader {
+export function guardAccount(reader: ServiceReader, expected: () => string | null): ServiceReader {
   function checked<T extends { readonly accountId?: string }>(listing: Listing<T>): Listing<T> {
     const own = expected();
     const stranger = listing.items.find(({ accountId }) => accountId !== undefined && accountId !== own);
     if (own === null || stranger === undefined) return listing;
     throw new ServiceError(
       'identity',
-      `in the middle of the run a list was of account ${stranger.accountId ?? ''}, but this account is ${own}; nothing more was written. Did the token change?`,
+      `a list that was read during the run belongs to account ${stranger.accountId ?? ''}, but this account is ${own}; nothing more was written. Check whether the token changed, then run \`rolecall plan\` again`,
     );
   }
   return {

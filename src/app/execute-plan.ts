@@ -1,4 +1,4 @@
-// Writes what a plan says, in its order, and ends the run: early deletes, creates, deletes, verification.
+// Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
 import { KINDS } from '../core/catalog.ts';
 import type { Kind, Warning } from '../core/catalog.ts';
 import { nameKey, nearKey } from '../core/names.ts';
@@ -16,7 +16,7 @@ import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { conclude, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
-import { ownLists } from './account-guard.ts';
+import { guardAccount } from './account-guard.ts';
 import type { Planned } from './plan-account.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from './request.ts';
 import type { RunResult } from './run-result.ts';
@@ -24,7 +24,7 @@ import { endRun } from './run-result.ts';
 import type { Expectation } from './verify.ts';
 import { verify } from './verify.ts';
 
-/** A run that holds the account's lock and whose plan may be carried out. */
+/** A run that holds the account's lock and whose plan may be applied. */
 export interface PlannedRun {
   readonly runId: string;
   readonly lease: Lease;
@@ -34,12 +34,12 @@ export interface PlannedRun {
   readonly request: AccountRequest;
   readonly deps: ApplyDeps;
   readonly onProgress: ReconcileOptions['onProgress'];
-  /** What there is to say of the run already, beside what its plan says. */
+  /** Warnings of the run that its plan does not contain. */
   readonly warnings: readonly Warning[];
 }
 
-/** Journals the operations, carries them out and verifies them. */
-export async function carryOut(run: PlannedRun): Promise<RunResult> {
+/** Journals the operations, applies them and verifies the result. */
+export async function executePlan(run: PlannedRun): Promise<RunResult> {
   const { runId, observation, planned, reader, request, deps } = run;
   const { settings, signals } = request;
   const { plan } = planned;
@@ -49,7 +49,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
     const status = runStatus({
       statuses: plan.held.map(() => 'held' as const),
       interrupted: signals.stop.aborted,
-      unverified: reliesOnUnseen(plan),
+      unverified: reliesOnUnshown(plan),
     });
     return await endRun(
       runId,
@@ -62,17 +62,17 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
   const context: ApplyContext = {
     request,
     deps,
-    reader: ownLists(reader, () => context.remoteAccountId),
+    reader: guardAccount(reader, () => context.remoteAccountId),
     writer: await deps.service.writer(settings, signals),
     log,
     planned: observation.observed,
     history: planned.history,
     plannedAtMs: Date.parse(planned.plan.createdAt),
-    frozen: () => planned.frozen.wordsAt(deps.clock.nowMs()),
+    frozen: () => planned.frozen.describeAt(deps.clock.nowMs()),
     operations,
     remoteAccountId: observation.remoteAccountId,
     identified: observation.identified,
-    identify: identifier(runId, observation.remoteAccountId, request, deps),
+    claimAccountId: accountIdClaimer(runId, observation.remoteAccountId, request, deps),
     statuses: new Map(),
     onProgress: () => run.onProgress?.({ done: context.statuses.size, total: operations.length }),
     halt: null,
@@ -80,7 +80,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
   await applyInOrder(context, operations);
   await log.flush();
 
-  // A halted run asks the service for nothing more, not even to look.
+  // A halted run sends nothing more to the service, not even reads.
   const { observed, warnings } =
     context.halt === null
       ? await verify(context, operations, expectation(operations, planned, request))
@@ -93,7 +93,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
       phase: 'after',
       takenAtMs: deps.clock.nowMs(),
       observed,
-      // Only lists that show what was done are good enough to compare the next ones with.
+      // Later lists are compared with the last good ones, so these are good only if they show every change.
       good: warnings.length === 0,
       missing: observation.missing,
     });
@@ -101,7 +101,7 @@ export async function carryOut(run: PlannedRun): Promise<RunResult> {
   return await finish(run, context, warnings);
 }
 
-/** What the lists should show at the end, besides what was done. */
+/** What the lists should show at the end, besides the operations that were done. */
 function expectation(
   operations: readonly NumberedOperation[],
   { plan }: Planned,
@@ -112,7 +112,7 @@ function expectation(
   return { desired: settings.desired, policy: settings.policy, handled };
 }
 
-/** `unverified` is what the last lists did not show as it should be. */
+/** Ends the run. `unverified` are the differences that the last lists showed. */
 async function finish(
   { runId, planned: { plan }, warnings }: PlannedRun,
   context: ApplyContext,
@@ -131,7 +131,7 @@ async function finish(
   const status = runStatus({
     statuses: [...results.map((result) => result.status), ...heldByPlan],
     interrupted: halt?.code === 'lock_lost' || request.signals.stop.aborted,
-    unverified: unverified.length > 0 || reliesOnUnseen(plan),
+    unverified: unverified.length > 0 || reliesOnUnshown(plan),
   });
   return await endRun(
     runId,
@@ -148,18 +148,18 @@ async function finish(
   );
 }
 
-/** What a run is that was halted for such a reason, whatever was done before. */
+/** The status of a run that was halted for this reason, whatever was done before. */
 const HALTED_STATUSES: Readonly<Record<string, RunStatus>> = {
   identity_mismatch: 'failed',
   suspicious_list: 'blocked',
 };
 
-/** Whether the plan counts something as done that no list has shown: nobody can say then that nothing is left. */
-function reliesOnUnseen({ warnings }: Plan): boolean {
+/** Whether the plan relies on a change that no list has shown yet; such a run is never converged. */
+function reliesOnUnshown({ warnings }: Plan): boolean {
   return warnings.some(({ code }) => code === NOT_SHOWN_YET);
 }
 
-/** Entries that the service made under another name than the one that was asked for. */
+/** Warns of entries that the service created under another name than the requested one. */
 function changedNames({ statuses, operations }: ApplyContext): Warning[] {
   return operations.flatMap(({ kind, name, seq }): Warning[] => {
     const entry = statuses.get(seq)?.entry;
@@ -167,7 +167,7 @@ function changedNames({ statuses, operations }: ApplyContext): Warning[] {
     return [
       {
         code: 'name_changed',
-        message: `the service made the ${kind} “${entry.name}” of “${name}”; they count as the same entry from now on`,
+        message: `the service stored “${name}” as “${entry.name}”; rolecall treats them as the same ${kind} from now on`,
         kind,
         name,
         remoteId: entry.remoteId,
@@ -176,37 +176,37 @@ function changedNames({ statuses, operations }: ApplyContext): Warning[] {
   });
 }
 
-/** All creates, then the deletes; before them only the approved deletes that the plan put first (section 5, Order). */
+/** Applies the creates, then the deletes. Only the approved deletes that the plan put first are applied before creates. */
 async function applyInOrder(context: ApplyContext, operations: readonly NumberedOperation[]): Promise<void> {
   const creates = operations.filter(({ action }) => action === 'create');
   const deletes = operations.filter(({ action }) => action === 'delete');
   const firstCreate = creates[0]?.seq ?? 0;
-  // Before anything is deleted it must be known whose account this is; then the early deletes wait for the creates.
+  // Nothing is deleted in an account that is not confirmed; early deletes wait for the creates then.
   const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
   const late = deletes.filter((operation) => !early.includes(operation));
-  const nearTwin = (create: NumberedOperation): string | null => {
+  const nearDuplicate = (create: NumberedOperation): string | null => {
     const isNear = ({ name }: { readonly name: string }): boolean => nearKey(name) === nearKey(create.name);
-    const going = late.find((operation) => operation.kind === create.kind && isNear(operation));
-    if (going !== undefined) {
-      return `${JSON.stringify(going.name)} is there and this plan would delete it, but creates go first. If nobody has it, an approvedDeletes for it lets it go first`;
+    const deletedLater = late.find((operation) => operation.kind === create.kind && isNear(operation));
+    if (deletedLater !== undefined) {
+      return `${JSON.stringify(deletedLater.name)} exists and this plan would delete it, but creates are sent before deletes. If nobody has it, add it to approvedDeletes: then it is deleted first`;
     }
     const gone = deleted(context, ['done']);
-    const there = context.planned[create.kind].find(
+    const existing = context.planned[create.kind].find(
       (entry) => isNear(entry) && !gone.has(entryKey(create.kind, entry.id)),
     );
-    return there === undefined
+    return existing === undefined
       ? null
-      : `${JSON.stringify(there.name)} is there and stays, and the service may not take a name so near to it`;
+      : `${JSON.stringify(existing.name)} exists and is not deleted, and the service may not accept a name so similar to it`;
   };
 
   await applyDeletes(context, early);
-  await applyCreates(context, creates, nearTwin);
+  await applyCreates(context, creates, nearDuplicate);
   const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
   const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
   for (const { kind, seq } of late) {
     if (!failedKinds.includes(kind)) continue;
     if (context.halt === null) {
-      const reason = `a create of a ${kind} was not done in this run, so none is deleted`;
+      const reason = `a create of a ${kind} did not succeed in this run, so no ${kind} is deleted`;
       conclude(context, seq, 'held', { rule: 'failed_creates', reason });
     }
   }
@@ -218,28 +218,34 @@ function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperatio
   return create.kind === kind && statuses.get(create.seq)?.status !== 'done';
 }
 
-/** The check of an account id that an answer to a create carries (section 5, Identity). */
-function identifier(
+/** Returns the check of the account id that an answer to a create carries. */
+function accountIdClaimer(
   runId: string,
   expected: string | null,
   { settings, configured }: AccountRequest,
   { journal }: ApplyDeps,
-): ApplyContext['identify'] {
-  const stands =
-    'nothing more was sent. What this run created stands in the account that answered; see `rolecall show`';
+): ApplyContext['claimAccountId'] {
+  const next =
+    'nothing more was sent. The entries that this run created are in the account that answered; list them with `rolecall show`';
   return async (accountId) => {
     if (expected !== null && accountId !== expected) {
-      return `a create was answered for account ${accountId}, but this account is ${expected}; ${stands}. Mend the token or the pin`;
+      return `a create was answered for account ${accountId}, but this account is ${expected}; ${next}. Fix the token or the pinned accountId`;
     }
     const { name: account, baseUrl } = settings;
-    const other = await journal.identify({ runId, account, baseUrl, remoteAccountId: accountId, configured });
+    const other = await journal.claimRemoteAccount({
+      runId,
+      account,
+      baseUrl,
+      remoteAccountId: accountId,
+      configured,
+    });
     return other === null
       ? null
-      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${stands}. Was the token copied? Every account needs its own`;
+      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${next}. Give each account its own token`;
   };
 }
 
-/** The plan as rows: what will be tried, and what is held with its first rule. */
+/** The plan as journal rows: operations as pending, held changes with their first rule. */
 function journalRows(plan: Plan): NewOperation[] {
   return [
     ...plan.operations.map(({ kind, action, name, remoteId, reason }): NewOperation => ({

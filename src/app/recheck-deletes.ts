@@ -1,4 +1,4 @@
-// Whether a delete of the plan may still go, by lists that were read right before it (contract, section 5).
+// Decides whether a planned delete is still allowed, by lists that were read right before it.
 import type { Entry, Kind, ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import type { Extra } from '../core/diff.ts';
@@ -10,23 +10,23 @@ import type { HoldRule } from '../core/plan.ts';
 import type { EntryKey, UsageIndex } from '../core/usage.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { historySoFar } from './run-history.ts';
+import { runHistory } from './run-history.ts';
 
-/** What lists that were read in the course of a run say. */
+/** What the lists that were read during the run show. */
 export interface Findings {
   readonly entries: ReadonlyMap<EntryKey, Entry>;
   readonly usage: UsageIndex;
-  /** What is there and not asked for. */
+  /** Entries that the file does not ask for. */
   readonly extras: ReadonlyMap<EntryKey, Extra>;
-  /** `kind:name key` of what is asked for and not there. */
+  /** `kind:name key` of desired names that no entry has. */
   readonly missing: ReadonlySet<string>;
   readonly listsPeople: boolean;
 }
 
-/** Compares the lists with the file once more, with what the run has made so far. */
+/** Compares the lists with the file again, including the entries that this run has created. */
 export function findingsOf(context: ApplyContext, observed: ObservedCatalog): Findings {
   const usage = usageOf(observed.resources.flatMap(holdingsOf));
-  const history = historySoFar(context, observed);
+  const history = runHistory(context, observed);
   const diffs = KINDS.map((kind) =>
     diffKind(kind, context.request.settings.desired[kind] ?? [], observed, usage, history),
   );
@@ -45,65 +45,65 @@ export function findingsOf(context: ApplyContext, observed: ObservedCatalog): Fi
   };
 }
 
-/** What becomes of a delete instead. */
-export interface NewJudgement {
+/** The result of a delete that must not be sent. */
+export interface RecheckResult {
   readonly status: 'done' | 'held';
   readonly rule: HoldRule | null;
   readonly reason: string;
 }
 
-/** Gone is done; and what the plan allowed must wait when it is not what is there any more. Null: it may go. */
-export function judgeAgain(
+/** Checks one delete: an entry that is gone is done, one that changed since the plan is held. Null allows the delete. */
+export function recheckDelete(
   context: ApplyContext,
   operation: NumberedOperation,
   findings: Findings,
-): NewJudgement | null {
+): RecheckResult | null {
   const { kind, name, remoteId = '', usedBy = [] } = operation;
   const key = entryKey(kind, remoteId);
   const answered = answeredFor(context, operation);
   if (answered !== undefined) {
-    return hold('rename', `the service gave this entry as the answer to the create of “${answered}”`);
+    return hold('rename', `the service returned this entry for the create of “${answered}”`);
   }
   const entry = findings.entries.get(key);
-  if (entry === undefined) return { status: 'done', rule: null, reason: 'it was gone already' };
+  if (entry === undefined) return { status: 'done', rule: null, reason: 'it no longer existed' };
   if (!nameKeys(entry).has(nameKey(name))) {
-    return hold('rename', `it was renamed to “${entry.name}” while the run was under way`);
+    return hold('rename', `it was renamed to “${entry.name}” during the run`);
   }
   const extra = findings.extras.get(key);
   const planned = new Set(usedBy);
-  const given = (findings.usage.get(key) ?? []).filter((id) => !planned.has(id));
-  if (given.length > 0) {
-    const who = `${given.slice(0, 5).join(', ')}${given.length > 5 ? ` and ${given.length - 5} more` : ''}`;
-    return hold('in_use', `it was given to ${who} while the run was under way`);
+  const newHolders = (findings.usage.get(key) ?? []).filter((id) => !planned.has(id));
+  if (newHolders.length > 0) {
+    const who = `${newHolders.slice(0, 5).join(', ')}${newHolders.length > 5 ? ` and ${newHolders.length - 5} more` : ''}`;
+    return hold('in_use', `it was assigned to ${who} during the run`);
   }
   if (!findings.listsPeople && needsPeople(context, extra)) {
-    return hold('no_people', 'the service listed no people any more while the run was under way');
+    return hold('no_people', 'the service stopped listing people during the run');
   }
   const isUsed = (findings.usage.get(key) ?? []).length > 0;
-  if (isUsed && hasRunOut(context, operation)) {
-    return hold('in_use', 'people have it, and its approvedDeletes ran out while the run was under way');
+  if (isUsed && hasExpired(context, operation)) {
+    return hold('in_use', 'people have it, and its approvedDeletes entry expired during the run');
   }
   if (extra === undefined) {
-    return hold('rename', 'what else had its name went or was renamed while the run was under way');
+    return hold('rename', 'the other entry of this name was deleted or renamed during the run');
   }
-  if (extra.cause === 'renamed' && isAmiss(context, kind, extra.desiredName ?? '', findings)) {
-    const reason = `its new name, “${extra.desiredName ?? ''}”, went or was renamed while the run was under way`;
+  if (extra.cause === 'renamed' && isUnexpectedlyMissing(context, kind, extra.desiredName ?? '', findings)) {
+    const reason = `the entry with its new name, “${extra.desiredName ?? ''}”, was deleted or renamed during the run`;
     return hold('rename', reason);
   }
   return null;
 }
 
-/** Whether it matters for a delete who has the entry. */
+/** Whether the delete depends on who has the entry. */
 function needsPeople({ request }: ApplyContext, extra: Extra | undefined): boolean {
   const { policy } = request.settings;
   return !policy.allowNoPeople && (policy.delete === 'unused' || extra?.cause === 'renamed');
 }
 
-function hold(rule: HoldRule, what: string): NewJudgement {
-  return { status: 'held', rule, reason: `${what}; the next run judges it anew` };
+function hold(rule: HoldRule, what: string): RecheckResult {
+  return { status: 'held', rule, reason: `${what}; the next run decides again` };
 }
 
-/** An entry that the service gave as the answer to a create of this run is what the file asks for: the name asked. */
+/** The requested name, when the service returned this entry as the answer to a create of this run. */
 function answeredFor(
   { operations, statuses }: ApplyContext,
   { kind, remoteId }: NumberedOperation,
@@ -113,8 +113,11 @@ function answeredFor(
   )?.name;
 }
 
-/** Whether an approval that stood in the file when the plan was made has ended since. */
-function hasRunOut({ request, deps, plannedAtMs }: ApplyContext, { kind, name }: NumberedOperation): boolean {
+/** Whether an approval that was valid when the plan was made has expired since. */
+function hasExpired(
+  { request, deps, plannedAtMs }: ApplyContext,
+  { kind, name }: NumberedOperation,
+): boolean {
   const days = [plannedAtMs, deps.clock.nowMs()].map((ms) => new Date(ms).toISOString().slice(0, 10));
   const [then = '', now = ''] = days;
   const approvals = request.settings.desired.approvedDeletes.filter(
@@ -126,19 +129,19 @@ function hasRunOut({ request, deps, plannedAtMs }: ApplyContext, { kind, name }:
   );
 }
 
-/** Whether a new name is not there although it was; after an early delete the plan's own create of it is still to come. */
-function isAmiss(
+/** Whether a new name is missing although it was listed. After an early delete, the plan's own create of it is pending. */
+function isUnexpectedlyMissing(
   { operations, statuses }: ApplyContext,
   kind: Kind,
   name: string,
   { missing }: Findings,
 ): boolean {
-  const isToCome = operations.some(
+  const isPending = operations.some(
     (each) =>
       each.action === 'create' &&
       each.kind === kind &&
       nameKey(each.name) === nameKey(name) &&
       !statuses.has(each.seq),
   );
-  return !isToCome && missing.has(kindNameKey(kind, name));
+  return !isPending && missing.has(kindNameKey(kind, name));
 }

@@ -1,4 +1,4 @@
-// What the journal knew when the plan was made and what the run has made since, for lists that are read in its course.
+// The history of a plan extended by what its run has created, to compare lists that are read during the run.
 import type { ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import type { AwaitedEntry, History } from '../core/history.ts';
@@ -8,10 +8,10 @@ import { entryKey } from '../core/usage.ts';
 import type { ApplyContext } from './apply-context.ts';
 
 /**
- * The plan's history with the entries of the run's own creates: found by their ids, or awaited while no list shows them.
- * What somebody has renamed since is no longer what was asked for.
+ * The plan's history with the entries that the run created: found by their ids, or awaited while no list shows them. An
+ * entry that somebody has renamed since no longer counts as the requested one.
  */
-export function historySoFar(
+export function runHistory(
   { history, planned, operations, statuses }: ApplyContext,
   observed: ObservedCatalog,
 ): History {

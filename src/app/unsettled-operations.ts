@@ -1,4 +1,4 @@
-// Before planning: what earlier runs sent and nobody knows the outcome of is found out, so that no create is sent twice.
+// Before planning: finds out the outcome of operations that earlier runs left open, so that no create is sent twice.
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -7,24 +7,24 @@ import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
 import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
-import { ownLists } from './account-guard.ts';
+import { guardAccount } from './account-guard.ts';
 import type { AccountRequest, DryRunDeps } from './request.ts';
 import type { Doubt } from './settle.ts';
 import { settle, waits } from './settle.ts';
 
-interface OutstandingDoubt extends Doubt {
+interface EarlierDoubt extends Doubt {
   readonly create: OutstandingCreate;
 }
 
-/** Settles what earlier runs left open. Resolves with whether it took another look at the lists: they are old then. */
-export async function settleOutstanding(
+/** Settles what earlier runs left open. Resolves with true when it took time, so that the lists must be read again. */
+export async function settleEarlierOperations(
   reader: ServiceReader,
   runId: string,
   observation: Observation,
   request: AccountRequest,
   deps: DryRunDeps,
 ): Promise<boolean> {
-  const own = ownLists(reader, () => observation.remoteAccountId);
+  const own = guardAccount(reader, () => observation.remoteAccountId);
   const [deletes, creates] = [
     await settleDeletes(own, runId, observation, request, deps),
     await settleCreates(own, runId, observation, request, deps),
@@ -32,7 +32,7 @@ export async function settleOutstanding(
   return deletes || creates;
 }
 
-/** A delete that is still listed is waited for as long as `settle` since it was sent: the list may be stale. */
+/** Waits for a delete whose entry is still listed until `settle` has passed since it was sent: the list may be stale. */
 async function settleDeletes(
   reader: ServiceReader,
   runId: string,
@@ -45,7 +45,7 @@ async function settleDeletes(
   let isOld = false;
   for (const waitMs of waits()) {
     const nowMs = clock.nowMs();
-    // A clock that was set back does not prolong the wait.
+    // A clock that is set back must not prolong the wait.
     const isOver = clock.steadyMs() - startedAtMs >= api.settleMs;
     const openSinceMs = isOver ? Infinity : nowMs - api.settleMs;
     const at = { nowMs, openSinceMs };
@@ -58,7 +58,7 @@ async function settleDeletes(
       listed = keysOf({ skill: skill.items, role: role.items });
     } catch (error) {
       if (!(error instanceof ServiceError) || error.kind === 'identity') throw error;
-      // Not being able to look is no answer; the next reading may be one.
+      // A failed reading settles nothing; a later reading may succeed.
     }
   }
   return isOld;
@@ -78,7 +78,7 @@ async function settleCreates(
   const creates = await journal.outstandingCreates(settings.name, remoteAccountId);
   if (creates.length === 0) return false;
   const doubts = await Promise.all(
-    creates.map(async (create): Promise<OutstandingDoubt> => {
+    creates.map(async (create): Promise<EarlierDoubt> => {
       const known = await journal.knownIds(settings.name, remoteAccountId, create.runId);
       const sinceMs = clock.steadyMs() - Math.max(0, clock.nowMs() - create.sinceMs);
       return { ...create, sinceMs, create, isKnown: (key) => known.has(key) };

@@ -11,7 +11,7 @@ import {
 } from './addresses.ts';
 import { isCalendarDate, isInstant, isTimezone, cronProblem } from './dates-and-schedules.ts';
 import { formatDuration, parseDuration, parseSize } from '../core/durations-and-sizes.ts';
-import { hasMarkHeap, nameProblem, referenceProblem } from '../core/name-rules.ts';
+import { hasTooManyMarks, nameProblem, referenceProblem } from '../core/name-rules.ts';
 import { nameKey } from '../core/names.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 
@@ -171,7 +171,7 @@ export function pathText() {
     parse: (text) => {
       if (text === '' || /\p{Cc}/u.test(text))
         return { problem: 'a path is empty or has a control character; write the path of a file' };
-      if (text.length > LONGEST_PATH || hasMarkHeap(text))
+      if (text.length > LONGEST_PATH || hasTooManyMarks(text))
         return { problem: 'this is longer than a path can be; is a quote or a line break missing?' };
       return { value: text };
     },
@@ -186,7 +186,7 @@ export function nameGlob() {
   return format<string>({
     expected: 'a glob such as Admin*',
     parse: (text) =>
-      hasMarkHeap(text) && text.length > LONGEST_GLOB
+      hasTooManyMarks(text) && text.length > LONGEST_GLOB
         ? { problem: 'a glob has more than 30 combining marks in a row; shorten it' }
         : { value: text },
   });

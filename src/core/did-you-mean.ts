@@ -1,18 +1,18 @@
 // "did you mean": the known word that a mistyped one is nearest to.
 
-/** The nearest of `known` within two slips (one for words of up to four letters), or undefined. */
+/** The nearest of `known` within two typing errors (one for words of up to four letters), or undefined. */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;
   const allowed = word.length <= 4 ? 1 : 2;
   const ranked = known
-    .map((candidate) => ({ candidate, distance: slips(word.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= allowed)
     .toSorted((a, b) => a.distance - b.distance);
   return ranked[0]?.candidate;
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
-function slips(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,4 +1,4 @@
-// Durations and sizes as files write them (contract, section 2: `500ms`, `30s`, `15m`, `2h`, `90d`, `64MiB`).
+// Parses and formats durations and sizes: `500ms`, `30s`, `15m`, `2h`, `90d`, `64MiB`.
 
 const DURATION = /^(\d{1,12})(ms|s|m|h|d)$/u;
 const SIZE = /^(\d{1,12})(B|KiB|MiB|GiB|kB|MB|GB)$/u;
@@ -14,17 +14,17 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
   GB: 1000 ** 3,
 };
 
-/** Milliseconds, or undefined when `text` is no duration. */
+/** Milliseconds, or undefined when `text` is not a duration. */
 export function parseDuration(text: string): number | undefined {
   return scaled(DURATION.exec(text), UNIT_MS);
 }
 
-/** Bytes, or undefined when `text` is no size. */
+/** Bytes, or undefined when `text` is not a size. */
 export function parseSize(text: string): number | undefined {
   return scaled(SIZE.exec(text), UNIT_BYTES);
 }
 
-/** The shortest spelling of a duration that `parseDuration` reads back. */
+/** The shortest spelling of a duration that `parseDuration` accepts. */
 export function formatDuration(ms: number): string {
   for (const unit of ['d', 'h', 'm', 's']) {
     const scale = UNIT_MS[unit] ?? 1;

@@ -1,4 +1,4 @@
-// What a failed call of the system reports, whichever module made it.
+// The error code of a failed system call.
 
 /** The `code` of a Node.js error, or `unknown`. */
 export function errorCode(error: unknown): string {

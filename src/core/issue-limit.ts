@@ -1,18 +1,18 @@
-// A report of a file that people can read: of a flood of problems the first ones, and the count of the others.
+// Limits the issues of a file to a readable number: the first ones, and the count of the rest.
 import type { ConfigIssue } from './errors.ts';
 import { compareCodePoints } from './names.ts';
 
-/** So many errors of a file are shown, and as many warnings, so that a flood of these hides no error. */
+/** At most this many errors and this many warnings of a file are shown, so that warnings never hide an error. */
 export const MAX_FILE_ISSUES = 200;
 
-/** Errors that nobody has made an issue of. */
+/** Errors of a file that were counted and not turned into issues. */
 export interface Uncounted {
-  /** As issues name it. */
+  /** The file name as in issues. */
   readonly file: string;
   readonly errors: number;
 }
 
-/** The order in which people look for problems: by file, line and column. */
+/** Orders issues by file, line and column. */
 export function comparePlaces(a: ConfigIssue, b: ConfigIssue): number {
   return (
     compareCodePoints(a.file, b.file) ||
@@ -22,7 +22,7 @@ export function comparePlaces(a: ConfigIssue, b: ConfigIssue): number {
   );
 }
 
-/** Sorted by place, each problem once: a shared catalog is read for many accounts. */
+/** Sorts by position and removes repetitions: a shared catalog is read for many accounts. */
 export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
   const objects = [...new Set(issues)];
   const unique = new Map(objects.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
@@ -30,8 +30,8 @@ export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIss
 }
 
 /**
- * The issues, those of each file and severity shortened by whole issues in the order of their places. A last one then
- * says how many more there are.
+ * Shortens the issues of each file and severity, in the order of their positions. A last issue reports how many are not
+ * shown.
  */
 export function fewIssues(issues: readonly ConfigIssue[], uncounted?: Uncounted): readonly ConfigIssue[] {
   if (issues.length <= MAX_FILE_ISSUES && (uncounted?.errors ?? 0) === 0) return issues;
@@ -53,6 +53,6 @@ function shortened(issues: readonly ConfigIssue[], uncounted: number): readonly 
   const further = sorted.length - shown.length + uncounted;
   const place = sorted[shown.length] ?? sorted.at(-1);
   if (further === 0 || place === undefined) return shown;
-  const message = `${further} further ${place.severity}${further === 1 ? '' : 's'} of this file ${further === 1 ? 'is' : 'are'} not shown; mend these first`;
+  const message = `${further} further ${place.severity}${further === 1 ? '' : 's'} of this file ${further === 1 ? 'is' : 'are'} not shown; fix these first`;
   return [...shown, { ...place, message }];
 }

@@ -1,25 +1,25 @@
-// Lists that lie: what the last good lists showed and the new ones do not (contract, section 5).
+// Detects implausible lists by comparing them with the last good ones and with what people have.
 import type { Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import type { EntryKey, Holding } from './usage.ts';
 import { entryKey, holdingsOf } from './usage.ts';
 
-/** The ids of the last good lists, without what rolecall itself deleted since. */
+/** The ids of the last good lists, without the entries that rolecall has deleted since. */
 export interface Baseline {
   readonly skill: ReadonlySet<string>;
   readonly role: ReadonlySet<string>;
   readonly resources: readonly Resource[];
 }
 
-/** The warnings with which a guard refuses to write because it does not believe the lists. */
+/** The codes of the warnings that stop all writes because the lists are implausible. */
 export const LIST_GUARDS: ReadonlySet<string> = new Set(['suspicious_shrink', 'suspicious_list']);
 
 const EMPTY_FROM = 5;
 const HALF_FROM = 10;
-/** From so many entries that people have, half of them must be listed. */
+/** If people have at least this many entries, half of them must be listed. */
 const REFERRED_FROM = 4;
 
-/** Leaves out of the last good lists what rolecall deleted since, entries and assignments alike. */
+/** The last good lists without the entries that rolecall has deleted since, and without their assignments. */
 export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<EntryKey>): Baseline {
   const ids = (kind: Kind): Set<string> =>
     new Set(lastGood[kind].map((entry) => entry.id).filter((id) => !deletedByUs.has(entryKey(kind, id))));
@@ -35,7 +35,7 @@ export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<E
   return { skill: ids('skill'), role: ids('role'), resources };
 }
 
-/** Whether an entry of these kinds or a person that the last good lists showed is missing, so that it is looked for once more. */
+/** Whether an entry of these kinds or a person of the last good lists is missing, so that the lists are read again. */
 export function anythingMissing(
   baseline: Baseline,
   observed: ObservedCatalog,
@@ -49,40 +49,40 @@ export function anythingMissing(
   return missingEntry || baseline.resources.some((resource) => !people.has(resource.id));
 }
 
-/** Says in one warning what shrank suspiciously, or null. `managed` are the kinds that the file manages. */
+/** One warning about all lists that shrank suspiciously, or null. `managed` are the kinds that the file manages. */
 export function suspiciousShrink(
   baseline: Baseline,
   observed: ObservedCatalog,
   managed: readonly Kind[],
 ): Warning | null {
-  const lost: string[] = [];
+  const losses: string[] = [];
   for (const kind of managed) {
     const now = new Set(observed[kind].map((entry) => entry.id));
     const gone = [...baseline[kind]].filter((id) => !now.has(id)).length;
-    if (shrank(baseline[kind].size, gone, now.size)) lost.push(`${gone} of ${baseline[kind].size} ${kind}s`);
+    if (shrank(baseline[kind].size, gone, now.size))
+      losses.push(`${gone} of ${baseline[kind].size} ${kind}s`);
   }
   const peopleNow = new Set(observed.resources.map((resource) => resource.id));
   const goneResources = baseline.resources.filter((resource) => !peopleNow.has(resource.id)).length;
   if (shrank(baseline.resources.length, goneResources, peopleNow.size)) {
-    lost.push(`${goneResources} of ${baseline.resources.length} resources`);
+    losses.push(`${goneResources} of ${baseline.resources.length} resources`);
   }
   const before = assignments(baseline.resources, managed);
   const now = assignments(observed.resources, managed);
   const goneAssignments = [...before].filter((key) => !now.has(key)).length;
   if (overHalf(before.size, goneAssignments)) {
-    lost.push(`${goneAssignments} of ${before.size} assignments of people`);
+    losses.push(`${goneAssignments} of ${before.size} assignments of people`);
   }
-  if (lost.length === 0) return null;
+  if (losses.length === 0) return null;
   return {
     code: 'suspicious_shrink',
-    message: `the service lists much less than the last good run saw: ${lost.join(', ')} are missing, twice in a row. Nothing is written until that is accepted (apply --accept-shrink)`,
+    message: `the lists of the service lost more than half since the last good run: ${losses.join(', ')} are missing, twice in a row. Nothing is written. Check the account; if the lists are right, run \`apply --accept-shrink\``,
   };
 }
 
 /**
- * Names what people refer to and a list does not show: none of the entries that they have, or fewer than half of at
- * least 4. `deleted` are entries that rolecall deleted itself: a stale list of people may still name them. Null when
- * the lists of the managed kinds fit together.
+ * Warns of a list that shows none of the entries that people have, or fewer than half of at least 4. `deleted` are
+ * entries that rolecall deleted: a stale list of people may still refer to them. Null when the managed lists are plausible.
  */
 export function suspiciousList(
   observed: ObservedCatalog,
@@ -107,7 +107,7 @@ export function suspiciousList(
   if (lacking.length === 0) return null;
   return {
     code: 'suspicious_list',
-    message: `the service lists only ${lacking.join(' and ')}, so its lists are not complete; creating what is missing would create it twice. Nothing is written until they fit together or that is accepted (apply --accept-shrink)`,
+    message: `the service lists only ${lacking.join(' and ')}, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,
   };
 }
 
@@ -129,8 +129,8 @@ function assignments(resources: readonly Resource[], managed: readonly Kind[]): 
 }
 
 /**
- * Two readings of the same lists as one: only what is missing from both is missing. A person or a field that the
- * second reading left out is taken from the first.
+ * Merges two readings of the same lists: only what is missing from both is missing. A person or a field that the second
+ * reading left out is taken from the first.
  */
 export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): ObservedCatalog {
   return {
@@ -141,7 +141,7 @@ export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): 
   };
 }
 
-/** A field that only the second reading left out, as the first one had it. */
+/** Restores a field that only the second reading left out. */
 function fieldsFrom(first: readonly Resource[]): (resource: Resource) => Resource {
   const earlier = new Map(first.map((resource) => [resource.id, resource]));
   return (resource) => {
@@ -159,14 +159,14 @@ function unite<T extends { readonly id: string }>(first: readonly T[], second: r
   return [...second, ...first.filter((item) => !ids.has(item.id))];
 }
 
-/** An assignment that counts although the lists do not show it, with the time from which it has been missing. */
+/** An assignment that counts although the lists do not show it, and since when it has been missing. */
 export interface MissingHolding extends Holding {
   readonly sinceMs: number;
 }
 
 /**
- * The assignments of people who are missing, and of fields that are absent, since the last good lists; each counts
- * for 24 hours from when it was first missed. Those remembered earlier go on until they are seen or have ended.
+ * The assignments of people, or of fields, that the last good lists showed and that are missing now. Each counts for
+ * `keepMs` from when it was first missing. Remembered ones count until they are listed again or have expired.
  */
 export function missingHoldings(
   baseline: Baseline,

@@ -1,13 +1,13 @@
-// Addresses of git repositories: how git reaches them, and how a message shows them without what is secret in them.
+// Addresses of git repositories: their protocol, and their form in messages, without secrets.
 
-/** What git makes of a repository's address. */
+/** The protocol that git uses for a repository's address. */
 export function remoteKind(url: string): 'http' | 'ssh' | 'local' | 'other' {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//iu.exec(url)?.[1]?.toLowerCase();
   if (scheme === 'https' || scheme === 'http') return 'http';
   if (scheme === 'ssh') return 'ssh';
   if (scheme === 'file') return 'local';
   if (scheme !== undefined) return 'other';
-  // host:path, as scp has it, has its colon before any slash.
+  // The scp form, host:path, has its colon before any slash.
   return /^[^/]*:/u.test(url) ? 'ssh' : 'local';
 }
 
@@ -19,7 +19,10 @@ export function shownRemote(url: string): string {
     .replace(/[?#].*$/u, '');
 }
 
-/** A text without the users and passwords of the addresses in it. Begins at `://`: a scheme would be searched for from every letter. */
+/**
+ * Removes users and passwords from the addresses in a text. The pattern starts at `://`, since one that starts at the
+ * scheme would be tried at every letter.
+ */
 export function withoutUsers(text: string): string {
   return text.replace(/:\/\/[^/?#\s'"@]*(?:@[^/?#\s'"@]*)*@/gu, '://');
 }

@@ -1,20 +1,20 @@
-// The git repository of a configuration, as the other rooms see it.
+// The interfaces of the git repository of a configuration.
 import type { ConfigCommit } from './settings.ts';
 
 /** How one commit of the configuration relates to another. */
 export type CommitRelation = 'same' | 'ancestor' | 'descendant' | 'diverged' | 'unknown';
 
-/** Which files of a configuration git is asked about. */
+/** The files of a configuration whose commit is requested. */
 export interface CommitPlace {
   /** A file that is tracked by git if the configuration is. */
   readonly file: string;
   /** Further files; their folders are checked for changes. */
   readonly others: readonly string[];
-  /** Another number for another content of the files. */
+  /** Changes whenever the content of the files changes. */
   readonly generation: number;
 }
 
-/** What git knows of the commits of a configuration. */
+/** Reads the commits of a configuration. */
 export interface CommitReader {
   /** Null when the file is not tracked by git. */
   commitAt(place: CommitPlace): Promise<ConfigCommit | null>;
@@ -22,7 +22,7 @@ export interface CommitReader {
   compare(file: string, older: string, newer: string): Promise<CommitRelation>;
 }
 
-/** A folder with a second path: what is below `link` is read below `folder`. */
+/** A folder with a second path: files below `link` are read below `folder`. */
 export interface PinnedFolder {
   readonly link: string;
   readonly folder: string;

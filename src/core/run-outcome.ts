@@ -1,4 +1,4 @@
-// What the daemon reports of a run that has ended: counts and the first rows, so that its size does not grow with the run's.
+// Summarises an ended run for the daemon: counts and the first rows, so that its size does not depend on the run's.
 import type { Kind, Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord } from './journal.ts';
 import type { RunDetail } from './journal-reader.ts';
@@ -16,7 +16,7 @@ export interface NamedChange extends Change {
   readonly rules?: readonly string[];
 }
 
-/** A few of the changes that a notice is about, deletes first, and how many there are of them all. */
+/** The first changes that a notice is about, deletes first, and the number of all. */
 export interface FirstChanges {
   readonly first: readonly NamedChange[];
   readonly total: number;
@@ -24,10 +24,10 @@ export interface FirstChanges {
 
 export interface RunOutcome {
   readonly run: RunRecord;
-  /** null when the run never came to a plan. */
+  /** null when the run made no plan. */
   readonly plan: {
     readonly summary: PlanSummary;
-    /** What a plan would do now: the operations that were not done. */
+    /** The operations that were not done, counted. */
     readonly drift: readonly (Change & { readonly count: number })[];
     /** A change that several rules hold counts for each of them. */
     readonly held: readonly { readonly kind: Kind; readonly rule: string; readonly count: number }[];
@@ -41,7 +41,7 @@ export interface RunOutcome {
   readonly failures: readonly OperationRecord[];
   /** Why approvals lapsed. */
   readonly lapsed: readonly Warning[];
-  /** The first warning of a guard that does not believe the lists. */
+  /** The first warning of a guard that found the lists implausible. */
   readonly guard: Warning | null;
   readonly news: RunNews;
   /** The digest of this run's plan while it waits for approval. */
@@ -49,7 +49,7 @@ export interface RunOutcome {
   readonly changes: Readonly<Record<NoticeType, FirstChanges>>;
 }
 
-/** So many changes of a notice, and failed operations in the log, are named. */
+/** At most this many changes of a notice, and failed operations in the log, are named. */
 export const MOST_NAMED = 5;
 
 /** `pendingDigest` is that of the account's plan that waits for approval, if one does. */
@@ -92,7 +92,7 @@ export function outcomeOf(
   };
 }
 
-/** How often each value occurs, by what `pick` takes of it, in the order of their first occurrence. */
+/** Counts the values by the fields that `pick` selects, in the order of their first occurrence. */
 function counted<T, P extends object>(
   values: readonly T[],
   pick: (value: T) => P,
@@ -108,7 +108,7 @@ function counted<T, P extends object>(
   return [...counts.values()];
 }
 
-/** Deletes first: of all that a notice can be about they matter most. */
+/** The first changes. Deletes come first, because they matter most. */
 function firstOf(changes: readonly NamedChange[]): FirstChanges {
   const first: NamedChange[] = [];
   for (const wanted of ['delete', 'create'] as const) {

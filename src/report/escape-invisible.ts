@@ -1,8 +1,8 @@
 // Escapes invisible characters and terminal commands. Names come from people and from the service and may contain
 // anything, so every text passes through here before it reaches a terminal or a page.
-import { EMOJI_JOINT, RUNNER_COMMAND, STRAY_MARK, UNSEEN } from '../core/invisible-characters.ts';
+import { EMOJI_JOINT, RUNNER_COMMAND, STRAY_MARK, INVISIBLE } from '../core/invisible-characters.ts';
 
-const HIDDEN = [UNSEEN, STRAY_MARK, RUNNER_COMMAND].join('|');
+const HIDDEN = [INVISIBLE, STRAY_MARK, RUNNER_COMMAND].join('|');
 
 const ESCAPED = new RegExp(
   String.raw`(${EMOJI_JOINT})|(?<!\\)(\\+)(?!\\)(?=u|(?!${EMOJI_JOINT})(?:${HIDDEN}))|${HIDDEN}`,
@@ -27,7 +27,7 @@ export function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-const UNSEEN_IN_JSON = new RegExp(String.raw`(?!\n)(?:${UNSEEN})|#(?=#)`, 'gu');
+const INVISIBLE_IN_JSON = new RegExp(String.raw`(?!\n)(?:${INVISIBLE})|#(?=#)`, 'gu');
 
 /**
  * The value as JSON that is safe to show: invisible characters and commands to a terminal or a CI runner are written
@@ -39,7 +39,7 @@ export function visibleJson(value: unknown, indent?: number): string {
 
 /** Like `visibleJson`, for text that is JSON already, also of several lines. */
 export function inVisibleJson(json: string): string {
-  return json.replace(UNSEEN_IN_JSON, (character) =>
+  return json.replace(INVISIBLE_IN_JSON, (character) =>
     Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
   );
 }

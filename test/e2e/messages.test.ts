@@ -95,7 +95,7 @@ const CASES: readonly Case[] = [
     says: [
       'the create of a skill was refused with status 409',
       'Partial: 1 of 1 operation failed.',
-      '"zig" is there and stays, and the service may not take a name so near to it',
+      '"zig" exists and is not deleted, and the service may not accept a name so similar to it',
     ],
   },
   {
@@ -103,7 +103,7 @@ const CASES: readonly Case[] = [
     options: always({ type: 'status', status: 500 }, 'POST'),
     says: [
       'Partial: the outcome of 1 of 1 operation is unknown.',
-      'a create of a skill was not done in this run, so none is deleted',
+      'a create of a skill did not succeed in this run, so no skill is deleted',
       'The next run checks the lists before it sends the request again.',
     ],
     never: '1 operation failed',
@@ -114,7 +114,7 @@ const CASES: readonly Case[] = [
     says: [
       'Created (1)',
       'the lists could not be read again before deleting',
-      'what was done could not be verified, and the next run looks again',
+      'the changes could not be verified, and the next run checks again',
     ],
     never: 'nothing was written',
   },

@@ -1,6 +1,6 @@
 // The lists of a run that knows whose account it works on: what is another's is refused.
 import { describe, expect, it } from 'vitest';
-import { ownLists } from '../../../src/app/account-guard.ts';
+import { guardAccount } from '../../../src/app/account-guard.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { entry, person } from '../core/builders.ts';
 import { readerOf } from './bare-context.ts';
@@ -13,7 +13,7 @@ describe('the lists of a known account', () => {
     ['a role', { role: [of('43', entry('B'))] }],
     ['a person', { resources: [of('42', person('p')), of('43', person('q'))] }],
   ])('are refused for %s of another one', async (_, lists) => {
-    const reader = ownLists(
+    const reader = guardAccount(
       readerOf(() => lists),
       () => '42',
     );
@@ -24,16 +24,16 @@ describe('the lists of a known account', () => {
     ]);
     await expect(reading).rejects.toMatchObject({
       code: 'identity_mismatch',
-      message: expect.stringMatching(/of account 43.* is 42/),
+      message: expect.stringMatching(/to account 43.* is 42/),
     });
   });
 
   it.each<[string, string | null, Partial<ObservedCatalog>]>([
-    ['are its own', '42', { skill: [of('42', entry('A'))] }],
-    ['say nothing of whose they are', '42', { skill: [entry('A')] }],
-    ['are of whoever, while nobody knows whose account it is', null, { skill: [of('43', entry('A'))] }],
-  ])('are given as they are when they %s', async (_, expected, lists) => {
-    const reader = ownLists(
+    ['belong to the account', '42', { skill: [of('42', entry('A'))] }],
+    ['carry no account id', '42', { skill: [entry('A')] }],
+    ['belong to any account while the account is unknown', null, { skill: [of('43', entry('A'))] }],
+  ])('are returned when they %s', async (_, expected, lists) => {
+    const reader = guardAccount(
       readerOf(() => lists),
       () => expected,
     );

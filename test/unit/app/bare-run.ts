@@ -174,12 +174,12 @@ function journalOf(before: Before, told: Told): Journal {
       approval: null,
       consecutiveFailures: 0,
     }),
-    inherit: async () => {
+    adoptRenamedAccount: async () => {
       const former = formerName;
       formerName = null;
       return former;
     },
-    identify: async () => before.claimedBy ?? null,
+    claimRemoteAccount: async () => before.claimedBy ?? null,
     claimToken: async () => null,
     foreignAccount: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>

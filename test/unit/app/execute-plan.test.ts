@@ -30,7 +30,7 @@ function refused(httpStatus: number): CreateOutcome {
 
 const statuses = ({ told }: BareRun) => told.results.map(({ seq, status }) => `${String(seq)} ${status}`);
 
-describe('a plan that is carried out', () => {
+describe('a plan that is applied', () => {
   it('is journaled before the first request, row by row, with what is held', async () => {
     const run = bareRun({ skill: [...skills('Old'), entry('Used')], resources: [person('p', ['Used'])] });
     run.answer = () => {
@@ -132,8 +132,8 @@ describe('a kind of which a create failed', () => {
     expect(result).toMatchObject({ status: 'partial', failure: null });
     const held = run.told.results.filter(({ rule }) => rule === 'failed_creates');
     expect(held.map(({ seq, status, reason }) => [seq, status, reason])).toEqual([
-      [3, 'held', expect.stringContaining('a create of a skill was not done')],
-      [4, 'held', expect.stringContaining('a create of a skill was not done')],
+      [3, 'held', expect.stringContaining('a create of a skill did not succeed')],
+      [4, 'held', expect.stringContaining('a create of a skill did not succeed')],
     ]);
     expect(run.told.ends).toMatchObject([{ counts: { held: 2, failed: 1 } }]);
   });
@@ -146,7 +146,7 @@ describe('a create that is refused since a near name is there', () => {
     const run = bareRun({ skill: skills('Old', 'typescript') });
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
     await run.apply(wishing(['TypeScript']));
-    expect(run.told.results[0]?.reason).toContain('"typescript" is there');
+    expect(run.told.results[0]?.reason).toContain('"typescript" exists');
   });
 
   it('says nothing of a near name of the other kind', async () => {
@@ -335,9 +335,9 @@ describe('an answer for another account', () => {
     const run = bareRun({});
     answering(run, '43');
     const { journal } = run.deps;
-    const identify: typeof journal.identify = async ({ remoteAccountId }) =>
+    const claimRemoteAccount: typeof journal.claimRemoteAccount = async ({ remoteAccountId }) =>
       remoteAccountId === '43' ? 'other' : null;
-    Object.assign(run.deps, { journal: { ...journal, identify } });
+    Object.assign(run.deps, { journal: { ...journal, claimRemoteAccount } });
     expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
       status: 'failed',
       failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*“other”/) },
@@ -400,7 +400,7 @@ describe('the lists at the end', () => {
     expect(endCodes(run)).toEqual(['vanished']);
   });
 
-  it('is told also where a delete of its duplicate was held', async () => {
+  it('is reported also where a delete of its duplicate was held', async () => {
     const twins = [entry('Kept', '1'), entry('Kept', '2')];
     const run = bareRun({ skill: twins });
     run.onRead = (reading) => {

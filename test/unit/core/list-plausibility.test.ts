@@ -55,7 +55,7 @@ describe('a list that lost more than half', () => {
     expect(shrink({ resources: people(before) }, { resources: people(left) }) !== null).toBe(suspicious);
   });
 
-  it('is told of people whatever they had', () => {
+  it('is detected for people whatever they had', () => {
     const nobody = Array.from({ length: 20 }, (_, index) => person(`p${index}`));
     expect(shrink({ resources: nobody }, { resources: nobody.slice(0, 9) })).toContain('11 of 20 resources');
     expect(shrink({ resources: nobody.slice(0, 5) }, {})).toContain('5 of 5 resources');

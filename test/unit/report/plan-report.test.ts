@@ -203,7 +203,7 @@ describe('plans as markdown', () => {
 
 describe('advice to approve a delete', () => {
   const approve = (name: string) =>
-    `take it off them; or add ${approvalLine('skill', name)} to approvedDeletes`;
+    `remove it from those people; or add ${approvalLine('skill', name)} to approvedDeletes`;
   const held = ['Perl', 'a } to $& approvedDeletes'].map((name) =>
     hold(name, { release: approve(name), usedBy: ['p'] }),
   );

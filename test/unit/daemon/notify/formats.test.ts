@@ -81,7 +81,7 @@ describe('the JSON form', () => {
   });
 
   it('says that it is a reminder, and what a guard said', () => {
-    const message = 'the service lists much less than the last good run saw';
+    const message = 'the lists of the service lost more than half since the last good run';
     const blocked: RunSketch = {
       status: 'blocked',
       plan: { status: 'blocked', warnings: [{ code: 'suspicious_shrink', message }] },
