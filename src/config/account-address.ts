@@ -7,7 +7,7 @@ import { nearestWord } from '../core/did-you-mean.ts';
 import { locate, spotOf } from '../yaml/node-lookup.ts';
 import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
 
-export interface AddressBook {
+export interface KnownRegions {
   /** Base addresses by region; undefined when they are not known, and then no region is judged. */
   readonly regions: Readonly<Record<string, string>> | undefined;
 }
@@ -24,7 +24,7 @@ const MAX_SHOWN_REGIONS = 20;
 export function accountAddress(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
-  { regions }: AddressBook,
+  { regions }: KnownRegions,
 ): AccountAddress {
   const hasRegion = Object.hasOwn(raw, 'region');
   const hasBaseUrl = Object.hasOwn(raw, 'baseUrl');
@@ -48,7 +48,7 @@ function keyAddress(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
   key: 'region' | 'baseUrl',
-  regions: AddressBook['regions'],
+  regions: KnownRegions['regions'],
 ): AccountAddress {
   const address = key === 'region' ? regionAddress(file, raw['region'], regions) : ownAddress(raw['baseUrl']);
   if (address === undefined) return { issues: [] };
@@ -65,7 +65,7 @@ function keyAddress(
 function regionAddress(
   file: YamlFile,
   region: unknown,
-  regions: AddressBook['regions'],
+  regions: KnownRegions['regions'],
 ): string | { issue: ConfigIssue } | undefined {
   if (typeof region !== 'string' || regions === undefined) return undefined;
   if (Object.hasOwn(regions, region)) return regions[region];

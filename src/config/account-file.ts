@@ -13,21 +13,21 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { accountSettingsSchema, approvalIssues, mergePolicies } from './account-schema.ts';
-import { type AccountAddress, type AddressBook, accountAddress } from './account-address.ts';
+import { type AccountAddress, type KnownRegions, accountAddress } from './account-address.ts';
 import { type CatalogRead, mergeLists } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { LIST_KEYS, MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
 import { locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
-import { judge } from './schema-issues.ts';
+import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import type { ServiceFile } from './service-schema.ts';
 import type { SourceRead } from '../yaml/source-text.ts';
 import { type YamlFile, inQuotes, parseYaml, quoted } from '../yaml/yaml-file.ts';
 
 /** What an account needs from outside its own file. `regions` is undefined when the service's file is too broken to tell. */
-export interface AccountContext extends AddressBook {
+export interface AccountContext extends KnownRegions {
   readonly defaults: ServiceFile['defaults'];
   readonly files: ConfigurationFiles;
   readonly readCatalog: (file: string) => CatalogRead;
@@ -88,7 +88,7 @@ function readVariant(
   const plain = plainRoot(file, Object.values(LIST_KEYS));
   if ('issue' in plain) return { ...base, issues: [plain.issue] };
   const { value: raw } = plain;
-  const { settings, issues: schemaIssues, uncounted } = judge(file, accountSettingsSchema, raw);
+  const { settings, issues: schemaIssues, uncounted } = checkAgainstSchema(file, accountSettingsSchema, raw);
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
   const lists = readLists(file, raw, context);
   const approvals = approvalIssues(file, raw, lists.desired, context.today);

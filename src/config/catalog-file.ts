@@ -94,7 +94,7 @@ export function mergeLists(
   }
   return {
     entries: [...merged.values()].map(toDesired),
-    issues: [...formerIssues(kind, merged), ...nearIssues(kind, merged)],
+    issues: [...formerIssues(kind, merged), ...nearDuplicateIssues(kind, merged)],
   };
 }
 
@@ -129,7 +129,7 @@ function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIs
   return issues;
 }
 
-function nearIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
+function nearDuplicateIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
   const seen = new Map<string, WrittenEntry>();
   for (const { first } of merged.values()) {

@@ -6,7 +6,7 @@ import type { ConfigCommit } from '../core/settings.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
 import type { LoadedConfiguration } from './join-accounts.ts';
 import { currentDay } from './load-configuration.ts';
-import { type KeptLoad, type LoadTarget, isStillSo, loadFiles } from './load-files.ts';
+import { type KeptLoad, type LoadTarget, isUpToDate, loadFiles } from './load-files.ts';
 
 export interface ConfigurationSource {
   /** Looks at all files anew and parses those that have changed. The same object as last time when none has. */
@@ -95,7 +95,7 @@ export function createConfigurationSource(
   };
 
   const readFor = async (account: string): Promise<LoadedConfiguration> =>
-    kept !== undefined && isStillSo(kept, account, target()) ? kept.loaded : read();
+    kept !== undefined && isUpToDate(kept, account, target()) ? kept.loaded : read();
 
   const placeOf = async (loaded: object | undefined): Promise<CommitPlace> => {
     const known = loaded ?? kept?.loaded ?? (await read());

@@ -19,7 +19,7 @@ import { nearestWord } from '../core/did-you-mean.ts';
 export const expectations = z.registry<{ readonly expected: string }>();
 
 /** Marks a schema whose value must never stand in a message. */
-export const unspeakable = z.registry<{ readonly mend: string }>();
+export const neverShown = z.registry<{ readonly mend: string }>();
 
 interface Format<T> {
   readonly expected: string;
@@ -229,6 +229,6 @@ export function secretRef(what: string) {
     .meta({ pattern: '^.+$' })
     .describe('File that holds it, relative to this file.');
   const reference = z.union([z.strictObject({ env }), z.strictObject({ file })]);
-  unspeakable.add(reference, { mend });
+  neverShown.add(reference, { mend });
   return reference;
 }

@@ -45,7 +45,7 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
   const locate = (file: string): string | undefined => {
     if (pinned === undefined || file === ownFile) return file;
     const below = belowLink(pinned.link, file);
-    return below === undefined ? undefined : stayWithin(pinned.folder, below);
+    return below === undefined ? undefined : resolveWithin(pinned.folder, below);
   };
   const shown = (file: string): string => {
     const below = pinned === undefined ? undefined : belowLink(pinned.link, file);
@@ -165,7 +165,7 @@ const MAX_LINKS = 40;
  * Where `below` (relative) really is within `folder`; undefined when it leads out, by `..` or by a symbolic link,
  * whether or not there is anything. What does not exist in it has the place that it would have.
  */
-export function stayWithin(folder: string, below: string): string | undefined {
+export function resolveWithin(folder: string, below: string): string | undefined {
   const steps = below.split(path.sep).toReversed();
   const place: string[] = [];
   let links = 0;

@@ -14,7 +14,7 @@ import { sortedIssues } from '../core/issue-limit.ts';
 import { joinAccounts } from './join-accounts.ts';
 import type { LoadedConfiguration } from './join-accounts.ts';
 import type { SecretUse } from './secret-references.ts';
-import { judgeTrust, trustOf } from './trust.ts';
+import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 
 export interface LoadTarget {
@@ -48,7 +48,7 @@ export interface KeptLoad {
   readonly surroundings: string;
   readonly checkout: string | undefined;
   /** Files that look like accounts and are none, as text to compare by. */
-  readonly strays: string;
+  readonly unused: string;
   /** By the path of the file. */
   readonly accounts: ReadonlyMap<string, KeptAccount>;
 }
@@ -86,20 +86,20 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   }
   const checkout = target.checkout?.folder;
   const extended = [...accounts.values()].flatMap(({ catalogs }) => [...catalogs.keys()]);
-  const strayIssues = strayFiles(service, files, { matched, used: new Set([...matched, ...extended]) });
-  const strays = strayIssues.map((issue) => issue.file).join('\0');
-  if (before?.strays === strays && isSame(before, service, accounts)) {
+  const unusedIssues = unusedFiles(service, files, { matched, used: new Set([...matched, ...extended]) });
+  const unused = unusedIssues.map((issue) => issue.file).join('\0');
+  if (before?.unused === unused && isSame(before, service, accounts)) {
     return checkout === before.checkout ? before : { ...before, checkout };
   }
   const trust = await trustOf(service.machine, target.file, files);
   const reads: AccountRead[] = [];
-  for (const { read: account } of accounts.values()) reads.push(await judgeTrust(account, trust, files));
+  for (const { read: account } of accounts.values()) reads.push(await checkTrust(account, trust, files));
   const shown = (file: string): string => files.shown(file) ?? folder;
   const joined = joinAccounts(reads, read.settings !== undefined, shown);
   const issues = [
     ...read.issues,
     ...globIssues,
-    ...strayIssues,
+    ...unusedIssues,
     ...joined.flatMap((account) => account.issues),
   ];
   const loaded = {
@@ -109,7 +109,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
     trust,
   };
-  return { loaded, service, surroundings, checkout, accounts, strays };
+  return { loaded, service, surroundings, checkout, accounts, unused };
 }
 
 function countNames({ settings }: AccountRead): number {
@@ -126,7 +126,7 @@ function tooManyNames(most: number): UsageError {
  * Whether a load would find the files of this account as `kept` has them. Looks at the service's files, the account's
  * and the catalogs that it extends, and at nothing else.
  */
-export function isStillSo(kept: KeptLoad, account: string, { files, today, checkout }: LoadTarget): boolean {
+export function isUpToDate(kept: KeptLoad, account: string, { files, today, checkout }: LoadTarget): boolean {
   if (kept.checkout !== checkout?.folder) return false;
   const holds = (digests: ReadonlyMap<string, string>): boolean =>
     [...digests].every(([file, digest]) => files.read(file).digest === digest);
@@ -168,14 +168,14 @@ function keepAccount(
       return catalogs.read(catalog);
     },
   });
-  return { read: standingAlone(read), digest: source.digest, catalogs: extended, today: context.today };
+  return { read: withoutFileText(read), digest: source.digest, catalogs: extended, today: context.today };
 }
 
 /**
  * A copy without windows into the file's text (see `detached` in source-text.ts). Entries and issues, which have none, are
  * shared as they are: a catalog's belong to all accounts that extend it.
  */
-function standingAlone({ settings, issues, ...rest }: AccountRead): AccountRead {
+function withoutFileText({ settings, issues, ...rest }: AccountRead): AccountRead {
   const alone = { ...structuredClone(rest), issues };
   if (settings === undefined) return alone;
   const { desired, ...others } = settings;
@@ -263,7 +263,7 @@ function outermost(folders: ReadonlySet<string>): readonly string[] {
 }
 
 /** A file of YAML beside or below the accounts that nothing uses is a slip: it must not be passed over in silence. */
-export function strayFiles(
+export function unusedFiles(
   service: ServiceLayers,
   files: ConfigurationFiles,
   { matched, used }: { readonly matched: readonly string[]; readonly used: ReadonlySet<string> },

@@ -4,7 +4,7 @@ import { type NodePath, type Located, isMistyped, locate, spotOf } from '../yaml
 import { isScalar } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken } from '../core/secret-looks.ts';
-import { expectations, unspeakable } from './field-formats.ts';
+import { expectations, neverShown } from './field-formats.ts';
 import { MAX_FILE_ISSUES, type Uncounted } from '../core/issue-limit.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
@@ -25,7 +25,7 @@ const THINGS: Readonly<Record<string, string>> = {
  * `value` judged by `schema`: the converted settings, or the problems at their places in `file`. Of a flood of problems
  * the first are told, and the others counted.
  */
-export function judge<S extends z.ZodType>(
+export function checkAgainstSchema<S extends z.ZodType>(
   file: YamlFile,
   schema: S,
   value: unknown,
@@ -63,7 +63,7 @@ function firstOf(issues: readonly ZodIssue[]): { told: readonly ZodIssue[]; furt
 function toIssues(file: YamlFile, schema: z.ZodType, issue: ZodIssue, above: NodePath): ConfigIssue[] {
   const path = [...above, ...issue.path];
   const schemas = alongPath(schema, path);
-  const secretAt = schemas.findIndex((step) => step.some((option) => unspeakable.get(option) !== undefined));
+  const secretAt = schemas.findIndex((step) => step.some((option) => neverShown.get(option) !== undefined));
   if (secretAt !== -1) return [secretIssue(file, schemas[secretAt] ?? [], path.slice(0, secretAt))];
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schemas.at(-1) ?? []);
@@ -81,7 +81,7 @@ function toIssues(file: YamlFile, schema: z.ZodType, issue: ZodIssue, above: Nod
 function secretIssue(file: YamlFile, schemas: readonly z.ZodType[], path: NodePath): ConfigIssue {
   const located = locate(file, path);
   const mend =
-    schemas.map((schema) => unspeakable.get(schema)?.mend).find((text) => text !== undefined) ?? '';
+    schemas.map((schema) => neverShown.get(schema)?.mend).find((text) => text !== undefined) ?? '';
   const missing = located.key === undefined && located.node === undefined;
   return file.issue(spotOf(located), missing ? `${String(path.at(-1))} is missing; ${mend}` : mend);
 }

@@ -1,6 +1,6 @@
 // Resolves references to secrets, and reads certificate authorities, without ever repeating a value in a message.
 import { ConfigError, type SecretIssue, SecretError } from '../core/errors.ts';
-import { FileTrouble, readRegularFile } from '../platform/regular-file.ts';
+import { FileError, readRegularFile } from '../platform/regular-file.ts';
 import { shownPath } from '../yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
@@ -91,8 +91,8 @@ async function find(ref: SecretRef, env: Environment): Promise<Found> {
     const { bytes, ...rest } = await readRegularFile(ref.file, MAX_SECRET_BYTES);
     return { isFound: true, value: stripped(bytes.toString('utf8')), ...rest };
   } catch (error) {
-    const code = error instanceof FileTrouble ? error.code : 'unknown';
-    const kind = error instanceof FileTrouble ? error.kind : undefined;
+    const code = error instanceof FileError ? error.code : 'unknown';
+    const kind = error instanceof FileError ? error.kind : undefined;
     return { isFound: OURS.has(code), problem: readProblem(code, kind) };
   }
 }
@@ -160,7 +160,7 @@ export async function readAuthorities(file: string): Promise<string> {
   try {
     return (await readRegularFile(file, MAX_BYTES)).bytes.toString('utf8');
   } catch (error) {
-    const code = error instanceof FileTrouble ? error.code : 'unknown';
+    const code = error instanceof FileError ? error.code : 'unknown';
     const message = `api.caFile cannot be read (${PROBLEMS[code] ?? code}); name a PEM file`;
     throw new ConfigError([{ file: shownPath(file), line: 1, column: 1, severity: 'error', message }]);
   }

@@ -7,13 +7,13 @@ import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
 import { type Located, type NodePath, locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
-import { judge } from './schema-issues.ts';
+import { checkAgainstSchema } from './schema-issues.ts';
 import { type SecretUse, absoluteRef } from './secret-references.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from '../yaml/source-text.ts';
 import { type YamlFile, parseYaml } from '../yaml/yaml-file.ts';
 
-/** The service's file as read. Parts that are sound are there even when others are not, so that accounts can be judged. */
+/** The service's file as read. Parts that are sound are there even when others are not, so that accounts can be checked. */
 export interface ServiceRead {
   readonly settings?: ServiceSettings;
   readonly issues: readonly ConfigIssue[];
@@ -49,14 +49,14 @@ function readVariant(filePath: string, file: YamlFile): ServiceRead {
   const plain = plainRoot(file, []);
   if ('issue' in plain) return { ...nothing, issues: [plain.issue] };
   const { value: raw } = plain;
-  const judged = judge(file, serviceSchema, raw);
+  const checked = checkAgainstSchema(file, serviceSchema, raw);
   const found = [
-    ...judged.issues,
+    ...checked.issues,
     ...apiIssues(file, raw),
     ...httpIssues(file, asRecord(raw['http'])),
     ...sourceIssues(file, raw),
   ];
-  const issues = fewIssues(found, judged.uncounted);
+  const issues = fewIssues(found, checked.uncounted);
   const { shape } = serviceSchema;
   const pattern = shape.accounts.safeParse(raw['accounts']).data;
   const regions = shape.regions.safeParse(raw['regions']).data;
@@ -72,9 +72,9 @@ function readVariant(filePath: string, file: YamlFile): ServiceRead {
       : {}),
     defaults: shape.defaults.safeParse(raw['defaults']).data ?? {},
   };
-  if (judged.settings === undefined || issues.some(({ severity }) => severity === 'error'))
+  if (checked.settings === undefined || issues.some(({ severity }) => severity === 'error'))
     return { ...common, secrets: [] };
-  const settings = complete(filePath, judged.settings);
+  const settings = complete(filePath, checked.settings);
   return { ...common, settings, secrets: secretUses(file, settings) };
 }
 

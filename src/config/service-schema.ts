@@ -9,7 +9,7 @@ import {
   pathText,
   secretRef,
   size,
-  unspeakable,
+  neverShown,
   variableGlob,
   webhookUrl,
 } from './field-formats.ts';
@@ -53,7 +53,7 @@ const apiSchema = z.strictObject({
 });
 
 const notifyUrl = z.union([webhookUrl(), secretRef('url')]);
-unspeakable.add(notifyUrl, {
+neverShown.add(notifyUrl, {
   mend: 'url must be an address that starts with https://, or { env: NAME } or { file: PATH } (the value is not shown)',
 });
 

@@ -44,7 +44,7 @@ export async function trustOf(
 const judged = new WeakMap<AccountRead, { readonly by: string; readonly read: AccountRead }>();
 
 /** The account with what it may not use as errors, and with the rules that its token is judged by when it is read. */
-export async function judgeTrust(
+export async function checkTrust(
   read: AccountRead,
   trust: Trust,
   files: ConfigurationFiles,

@@ -25,7 +25,7 @@ import {
   acceptedCommit,
   acceptedFile,
   addFolder,
-  isWhole,
+  isComplete,
   listFolders,
   pruneFolders,
 } from './checkout-repository.ts';
@@ -76,15 +76,15 @@ export async function placeOfCheckout(root: string, inside: string): Promise<Che
 }
 
 /** Makes the folder when it is missing, mends what an interrupted process has left, and finds the commit in use. */
-export async function putInOrder(place: CheckoutFolder, signal?: AbortSignal): Promise<Found> {
+export async function repairFolder(place: CheckoutFolder, signal?: AbortSignal): Promise<Found> {
   await mkdir(place.root, { recursive: true, mode: 0o700 });
   await chmod(place.root, 0o700);
   await mkdir(place.commits, { recursive: true });
-  if (!(await isThere(place.repository)) && (await isThere(place.old))) {
+  if (!(await exists(place.repository)) && (await exists(place.old))) {
     await rename(place.old, place.repository);
   }
   await Promise.all([remove(place.old), remove(place.fresh)]);
-  if (!(await isThere(place.repository))) {
+  if (!(await exists(place.repository))) {
     await removeOthers(place, new Set());
     return { isSound: false };
   }
@@ -98,10 +98,10 @@ export async function putInOrder(place: CheckoutFolder, signal?: AbortSignal): P
       : { accepted: remembered, isSound: false };
   }
   try {
-    const current = await wholeFolder(place, repository, accepted);
+    const current = await checkOutCommit(place, repository, accepted);
     await removeOthers(place, new Set([current.folder]));
     await pruneFolders(repository);
-    await pointLink(place, current);
+    await pointLinkTo(place, current);
     return { accepted, current, isSound: true };
   } catch {
     // Its objects or its lists are broken. What can be said about it is said when it is made anew.
@@ -110,17 +110,17 @@ export async function putInOrder(place: CheckoutFolder, signal?: AbortSignal): P
 }
 
 /** Checks the commit out into a folder of its own; one that is whole is used as it is. */
-export async function wholeFolder(
+export async function checkOutCommit(
   { commits }: CheckoutFolder,
   repository: Repository,
   sha: string,
 ): Promise<CommitFolder> {
   for (const found of await listFolders(repository)) {
-    if (found.sha === sha && path.dirname(found.folder) === commits && (await isWhole(found))) return found;
+    if (found.sha === sha && path.dirname(found.folder) === commits && (await isComplete(found))) return found;
   }
   // One that is there and not whole may be read at this moment, so it is left to itself.
   let folder = path.join(commits, sha);
-  for (let next = 2; await isThere(folder); next += 1) folder = path.join(commits, `${sha}.${next}`);
+  for (let next = 2; await exists(folder); next += 1) folder = path.join(commits, `${sha}.${next}`);
   try {
     await addFolder(repository, { sha, folder });
   } catch (error) {
@@ -132,7 +132,7 @@ export async function wholeFolder(
 }
 
 /** Lets the link lead to the commit, in one step. */
-export async function pointLink({ root, link }: CheckoutFolder, { folder }: CommitFolder): Promise<void> {
+export async function pointLinkTo({ root, link }: CheckoutFolder, { folder }: CommitFolder): Promise<void> {
   const target = path.relative(root, folder);
   const fresh = `${link}.new`;
   await remove(fresh);
@@ -153,7 +153,7 @@ export async function remove(item: string): Promise<void> {
   await rm(item, { recursive: true, force: true });
 }
 
-export async function isThere(item: string): Promise<boolean> {
+export async function exists(item: string): Promise<boolean> {
   return stat(item).then(
     () => true,
     () => false,

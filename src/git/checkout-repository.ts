@@ -14,7 +14,7 @@ const LONG_MS = 120_000;
 /** The files as committed: no program, no conversion, whatever `.gitattributes` says. */
 const ATTRIBUTES = '* -filter -text -ident -working-tree-encoding -eol\n';
 
-/** A failure that `gitTrouble` makes a sentence of. */
+/** A failure that `explainGitFailure` makes a sentence of. */
 export class GitFailure extends Error {
   override readonly name = 'GitFailure';
   readonly result: Exclude<GitResult, { type: 'done' }>;
@@ -87,7 +87,7 @@ export async function accept(repository: Repository, sha: string): Promise<void>
 }
 
 /** Whether `newer` was built upon `older`; false also when `older` is not known here. */
-export async function isBuiltUpon(repository: Repository, older: string, newer: string): Promise<boolean> {
+export async function isDescendant(repository: Repository, older: string, newer: string): Promise<boolean> {
   const result = await run(repository, ['merge-base', '--is-ancestor', older, newer]);
   const isUnknown = result.type === 'failed' && result.stderr.includes('Not a valid commit name');
   if (isUnknown || (result.type === 'failed' && result.status === 1)) return false;
@@ -123,7 +123,7 @@ export async function listFolders(repository: Repository): Promise<readonly Comm
 }
 
 /** Whether a folder holds exactly its commit: complete, unchanged, and with nothing else in it. */
-export async function isWhole({ sha, folder }: CommitFolder): Promise<boolean> {
+export async function isComplete({ sha, folder }: CommitFolder): Promise<boolean> {
   const head = await runGit({ folder, args: ['rev-parse', 'HEAD'] });
   if (head.type !== 'done' || head.stdout.trim() !== sha) return false;
   const args = ['status', '--porcelain', '--untracked-files=all', '--ignored'];

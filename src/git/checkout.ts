@@ -10,12 +10,12 @@ import type { GitSourceSettings } from '../core/settings.ts';
 import {
   type CheckoutFolder,
   checkoutFolder,
-  isThere,
-  pointLink,
-  putInOrder,
+  exists,
+  pointLinkTo,
+  repairFolder,
   remove,
   removeOthers,
-  wholeFolder,
+  checkOutCommit,
 } from './checkout-folder.ts';
 import {
   type CommitFolder,
@@ -25,12 +25,12 @@ import {
   fetchBranch,
   hasFolder,
   initRepository,
-  isBuiltUpon,
+  isDescendant,
   pruneFolders,
   requireRecentGit,
 } from './checkout-repository.ts';
 import { type RemoteAccess, remoteAccess } from './remote-access.ts';
-import { gitTrouble } from './failure-reason.ts';
+import { explainGitFailure } from './failure-reason.ts';
 
 /** What came of a refresh. A reason is a sentence for a person, without credentials. */
 export type Refresh =
@@ -130,7 +130,7 @@ class GitCheckout implements Checkout {
   }
 
   async #findState(signal?: AbortSignal): Promise<void> {
-    const found = await putInOrder(this.#place, signal);
+    const found = await repairFolder(this.#place, signal);
     this.#accepted = found.accepted;
     this.#current = found.current ?? null;
     this.#previous = null;
@@ -141,7 +141,7 @@ class GitCheckout implements Checkout {
     let access: RemoteAccess = { env: {}, scrub: (text) => text };
     try {
       // Whoever removes the folder accepts whatever the branch has now.
-      if (!(await isThere(this.#place.repository))) await this.#findState(signal);
+      if (!(await exists(this.#place.repository))) await this.#findState(signal);
       if (!this.#isGitRecent) await requireRecentGit({ folder: this.#place.root, signal });
       this.#isGitRecent = true;
       access = await remoteAccess(this.#settings, this.#resolveCredentials);
@@ -160,12 +160,12 @@ class GitCheckout implements Checkout {
     const sha = fetched ?? (await this.#makeAnew(access, signal));
     const folder = this.#current?.sha === sha ? this.#current.folder : undefined;
     // A folder that was checked out from a broken repository has lost its history, so it is not gone on with.
-    if (fetched !== undefined && folder !== undefined && (await isThere(path.join(folder, '.git')))) {
+    if (fetched !== undefined && folder !== undefined && (await exists(path.join(folder, '.git')))) {
       return { type: 'unchanged', sha };
     }
-    const next = await wholeFolder(this.#place, repository, sha);
+    const next = await checkOutCommit(this.#place, repository, sha);
     await accept(repository, sha);
-    await pointLink(this.#place, next);
+    await pointLinkTo(this.#place, next);
     this.#accepted = sha;
     if (this.#current?.folder !== next.folder) this.#previous = this.#current;
     this.#current = next;
@@ -189,7 +189,7 @@ class GitCheckout implements Checkout {
     const { branch, url } = this.#settings;
     const at = `${branch} of ${shownRemote(url)}`;
     const accepted = this.#accepted;
-    if (accepted !== undefined && sha !== accepted && !(await isBuiltUpon(repository, accepted, sha))) {
+    if (accepted !== undefined && sha !== accepted && !(await isDescendant(repository, accepted, sha))) {
       const mend = `push a commit that descends from it, or delete the folder ${this.#place.root} to accept what is there`;
       throw new Refusal(
         sha,
@@ -216,15 +216,15 @@ class GitCheckout implements Checkout {
     // From its first moment on it remembers what it has to be measured by.
     if (this.#accepted !== undefined) await accept({ folder: fresh, signal }, this.#accepted);
     await remove(old);
-    if (await isThere(repository)) await rename(repository, old);
+    if (await exists(repository)) await rename(repository, old);
     await rename(fresh, repository);
     await remove(old);
     this.#isSound = true;
     return sha;
   }
 
-  #trouble({ result }: GitFailure, { scrub }: RemoteAccess): ReturnType<typeof gitTrouble> {
-    return gitTrouble(result, { settings: this.#settings, folder: this.#place.root, scrub });
+  #trouble({ result }: GitFailure, { scrub }: RemoteAccess): ReturnType<typeof explainGitFailure> {
+    return explainGitFailure(result, { settings: this.#settings, folder: this.#place.root, scrub });
   }
 
   #diskTrouble(error: unknown): string {

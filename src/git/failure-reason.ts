@@ -4,7 +4,7 @@ import type { GitSourceSettings } from '../core/settings.ts';
 import { remoteKind, shownRemote } from '../core/remote-address.ts';
 import type { GitResult } from './run-git.ts';
 
-export interface GitTrouble {
+export interface GitFailureReason {
   readonly reason: string;
   /** The repository on this machine is broken, and has to be made anew. */
   readonly isDamaged: boolean;
@@ -104,7 +104,7 @@ const KNOWN: readonly (readonly [RegExp, Sentence])[] = [
 ];
 
 /** Why a call of git did not end as it should. */
-export function gitTrouble(result: Exclude<GitResult, { type: 'done' }>, place: Place): GitTrouble {
+export function explainGitFailure(result: Exclude<GitResult, { type: 'done' }>, place: Place): GitFailureReason {
   const shown = shownRemote(place.settings.url);
   if (result.type === 'stopped') return sound('stopped');
   if (result.type === 'too_slow') {
@@ -118,7 +118,7 @@ export function gitTrouble(result: Exclude<GitResult, { type: 'done' }>, place: 
   // Without the addresses and paths that git quotes: their words are no words of git's.
   const words = said.replace(/'[^'\n]*'/gu, "''");
   const known = KNOWN.find(([pattern]) => pattern.test(words));
-  const reason = known?.[1](shown, place) ?? `git failed: ${lastWords(said)}`;
+  const reason = known?.[1](shown, place) ?? `git failed: ${lastErrorLine(said)}`;
   // What the server says of its own repository is about that one.
   return { reason, isDamaged: known === undefined && DAMAGED.test(words.replace(/^remote:.*$/gmu, '')) };
 }
@@ -133,12 +133,12 @@ function linesCut(text: string): string {
     .join('\n');
 }
 
-function sound(reason: string): GitTrouble {
+function sound(reason: string): GitFailureReason {
   return { reason, isDamaged: false };
 }
 
 /** The line that says what went wrong, short and without characters that a terminal obeys. */
-function lastWords(said: string): string {
+function lastErrorLine(said: string): string {
   const lines = said
     .split('\n')
     .map((line) => line.replace(/[\p{Cc}\p{Cf}]/gu, ' ').trim())

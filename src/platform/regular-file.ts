@@ -15,8 +15,8 @@ export interface RegularFile {
 }
 
 /** Why there are no bytes: the `code` of the system, or one of ours. */
-export class FileTrouble extends Error {
-  override readonly name = 'FileTrouble';
+export class FileError extends Error {
+  override readonly name = 'FileError';
   readonly code: string;
   /** What an irregular file is. */
   readonly kind: string | undefined;
@@ -44,12 +44,12 @@ let running = 0;
 let children = 0;
 
 /**
- * The bytes of a regular file of at most `maxBytes`, within five seconds. Throws FileTrouble. Who asks for a file that
+ * The bytes of a regular file of at most `maxBytes`, within five seconds. Throws FileError. Who asks for a file that
  * is being read gets that reading; one that has not answered fails at once until it does.
  */
 export async function readRegularFile(file: string, maxBytes: number): Promise<RegularFile> {
   const key = `${maxBytes} ${file}`;
-  if (stuck.has(key)) throw new FileTrouble('too_slow');
+  if (stuck.has(key)) throw new FileError('too_slow');
   const reading = reads.get(key) ?? start(key, file, maxBytes);
   return await reading;
 }
@@ -120,7 +120,7 @@ async function inTime<T>(key: string, work: Promise<T>): Promise<T> {
     timer = setTimeout(() => {
       stuck.add(key);
       wakeAll();
-      reject(new FileTrouble('too_slow'));
+      reject(new FileError('too_slow'));
     }, DEADLINE_MS);
   });
   const ended = (): void => {
@@ -137,12 +137,12 @@ async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
   try {
     // A device may not like to be opened, so it is looked at first.
     const before = await stat(file);
-    if (!before.isFile()) throw new FileTrouble('irregular', kindOf(before));
+    if (!before.isFile()) throw new FileError('irregular', kindOf(before));
     // What has become a pipe since would block but for O_NONBLOCK.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     try {
       const found = await handle.stat();
-      if (!found.isFile()) throw new FileTrouble('irregular', kindOf(found));
+      if (!found.isFile()) throw new FileError('irregular', kindOf(found));
       // Files of some systems, such as those in /proc, have another size than they say.
       const bytes = Buffer.allocUnsafe((found.size === 0 ? maxBytes : Math.min(found.size, maxBytes)) + 1);
       let length = 0;
@@ -151,15 +151,15 @@ async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
         if (bytesRead === 0) break;
         length += bytesRead;
       }
-      if (length > maxBytes) throw new FileTrouble('too_large');
+      if (length > maxBytes) throw new FileError('too_large');
       const realPath = openedPath(handle.fd) ?? (await realpath(file));
       return { bytes: bytes.subarray(0, length), mode: found.mode & 0o7777, uid: found.uid, realPath };
     } finally {
       await handle.close();
     }
   } catch (error) {
-    if (error instanceof FileTrouble) throw error;
-    throw new FileTrouble(error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+    if (error instanceof FileError) throw error;
+    throw new FileError(error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
   }
 }
 
@@ -235,7 +235,7 @@ function inChild(file: string, maxBytes: number): Promise<RegularFile> {
       children -= 1;
       wakeOne();
       const answer = trouble === undefined ? parseAnswer(output) : { code: trouble, kind: undefined };
-      if ('code' in answer) reject(new FileTrouble(answer.code, answer.kind));
+      if ('code' in answer) reject(new FileError(answer.code, answer.kind));
       else resolve(answer);
     };
     const timer = setTimeout(() => end('too_slow'), DEADLINE_MS);

@@ -12,8 +12,8 @@ import { createHostQueue, createPace } from './pacing.ts';
 import { createReader } from './reader.ts';
 import type { RequestObserver, Requests } from './requests.ts';
 import { createRequests } from './requests.ts';
-import type { Routes } from './dispatchers.ts';
-import { openRoutes } from './dispatchers.ts';
+import type { Dispatchers } from './dispatchers.ts';
+import { openDispatchers } from './dispatchers.ts';
 import { createTransport } from './transport.ts';
 import { createWriter } from './writer.ts';
 
@@ -48,7 +48,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   const tokens = new Map<string, string>();
   /** What answers requested since this process started, by account; epoch milliseconds. */
   const throttled = new Map<string, number>();
-  let routes: Promise<Routes> | undefined;
+  let dispatchers: Promise<Dispatchers> | undefined;
 
   function paceOf(account: AccountSettings): Pace {
     const pace = paces.get(account.name) ?? createPace(api, hostOf(account.baseUrl));
@@ -96,8 +96,8 @@ export function createConnections(options: ConnectionOptions): Connections {
 
   async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
     // One that could not be made is tried again by the next run.
-    const opening = (routes ??= routesFor(options).catch((error: unknown) => {
-      routes = undefined;
+    const opening = (dispatchers ??= openDispatchersFor(options).catch((error: unknown) => {
+      dispatchers = undefined;
       throw error;
     }));
     const token = await options.token(account);
@@ -140,7 +140,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     },
     async close() {
       // One that could not be made was told to whoever asked for it.
-      await routes?.then((opened) => opened.close()).catch(() => undefined);
+      await dispatchers?.then((opened) => opened.close()).catch(() => undefined);
     },
   };
 }
@@ -154,7 +154,7 @@ interface OpenAccount {
   readonly token: Secret;
 }
 
-async function routesFor({ api, authorities }: ConnectionOptions): Promise<Routes> {
+async function openDispatchersFor({ api, authorities }: ConnectionOptions): Promise<Dispatchers> {
   const ca = api.caFile === undefined ? undefined : [...rootCertificates, await authorities(api.caFile)];
   const options = {
     connections: api.hostConcurrency,
@@ -166,5 +166,5 @@ async function routesFor({ api, authorities }: ConnectionOptions): Promise<Route
     keepAliveTimeout: 4000,
     keepAliveMaxTimeout: 30_000,
   };
-  return openRoutes(options, ca);
+  return openDispatchers(options, ca);
 }

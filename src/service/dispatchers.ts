@@ -7,14 +7,14 @@ import { Agent, EnvHttpProxyAgent } from './undici.ts';
 
 const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
 
-export interface Routes {
+export interface Dispatchers {
   /** What sends to an address. A proxy is asked for a tunnel (CONNECT) and never sees a request of https. */
   to(address: string | URL): Dispatcher;
   close(): Promise<void>;
 }
 
 /** `ca` are the authorities that are trusted, also for a proxy. Throws ServiceError when a proxy's address is none. */
-export function openRoutes(options: Agents.Options, ca?: readonly string[]): Routes {
+export function openDispatchers(options: Agents.Options, ca?: readonly string[]): Dispatchers {
   const straight = new Agent(options);
   const proxied = isProxied() ? openProxied(options, ca) : straight;
   return {

@@ -6,8 +6,8 @@ import type { Traffic } from '../core/ports.ts';
 import type { Pace } from './pacing.ts';
 import { pause } from './pacing.ts';
 import type { Scrub } from './responses.ts';
-import { describeRefusal, leftAlone } from './status-messages.ts';
-import { serviceWords } from './service-words.ts';
+import { describeRefusal, throttledMessage } from './status-messages.ts';
+import { serviceMessage } from './service-message.ts';
 import type { Answer, Call, Method, Transport } from './transport.ts';
 import { NoAnswer } from './transport.ts';
 
@@ -143,7 +143,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
           return await attempt(call, onSend);
         } catch (error) {
           // A throttled account is left alone as a whole, from this moment on, and not only by this call.
-          if (error instanceof FailedAttempt && repeats(error) && asksForPatience(error)) {
+          if (error instanceof FailedAttempt && repeats(error) && requestsWait(error)) {
             pace.pauseFor(delayMs(error));
           }
           throw error;
@@ -156,7 +156,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
           shouldRetry: ({ error }) => error instanceof FailedAttempt && repeats(error),
           async onFailedAttempt({ error, retriesLeft }) {
             if (!(error instanceof FailedAttempt) || retriesLeft === 0 || !repeats(error)) return;
-            if (!asksForPatience(error)) await pause(delayMs(error), options.stop);
+            if (!requestsWait(error)) await pause(delayMs(error), options.stop);
           },
         });
         return { content, status, attempts };
@@ -174,7 +174,7 @@ function throttledUntil({ kind, retryAfterMs = 0 }: ServiceError): number | unde
   return kind === 'throttled' && retryAfterMs > LONGEST_WAIT_MS ? Date.now() + retryAfterMs : undefined;
 }
 
-function asksForPatience({ error }: FailedAttempt): boolean {
+function requestsWait({ error }: FailedAttempt): boolean {
   return error.kind === 'throttled' || error.retryAfterMs !== undefined;
 }
 
@@ -209,7 +209,7 @@ function outdated(): FailedAttempt {
 function throttled(untilMs: number): ServiceError {
   return new ServiceError(
     'throttled',
-    `${leftAlone(untilMs)}; nothing was sent (--ignore-retry-after overrides)`,
+    `${throttledMessage(untilMs)}; nothing was sent (--ignore-retry-after overrides)`,
     {
       retryAfterMs: untilMs - Date.now(),
     },
@@ -227,7 +227,7 @@ function refused(
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now(), (text) =>
     Date.parse(text),
   );
-  const words = serviceWords(answer.text, { scrub, aboutPeople: path.endsWith('/resource') });
+  const words = serviceMessage(answer.text, { scrub, aboutPeople: path.endsWith('/resource') });
   const waits = isRetryableStatus(status) && (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
   const untilMs = waits && retryAfterMs !== undefined ? Date.now() + retryAfterMs : undefined;
   const message = describeRefusal(method, path, { status, words, untilMs });

@@ -9,7 +9,7 @@ import { spelledNumber } from './exact-number.ts';
 import type { ListBuilder } from './list.ts';
 import { malformed } from './list.ts';
 import { hasRepeatedKey } from './repeated-keys.ts';
-import { isSalary } from './service-words.ts';
+import { isSalary } from './service-message.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

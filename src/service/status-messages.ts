@@ -16,15 +16,15 @@ export function describeRefusal(method: Method, path: string, { status, words, u
   const what = subject(method, path);
   if (status === 401 || status === 403)
     return `the service refused the token (status ${status}) for ${what}${quoted}; check the account's token reference`;
-  if (untilMs !== undefined) return `${leftAlone(untilMs)} (status ${status} for ${what}${quoted})`;
+  if (untilMs !== undefined) return `${throttledMessage(untilMs)} (status ${status} for ${what}${quoted})`;
   const verb = status >= 400 && status < 500 && !isRetryableStatus(status) ? 'refused' : 'answered';
   const sentence = `${what} was ${verb} with status ${status}${quoted}`;
-  const mend = mendOf(method, status);
+  const mend = adviceFor(method, status);
   return mend === null ? sentence : `${sentence}; ${mend}`;
 }
 
 /** `the service asked to be left alone until …`, to the second. */
-export function leftAlone(untilMs: number): string {
+export function throttledMessage(untilMs: number): string {
   const until = new Date(untilMs).toISOString().slice(0, 19).replace('T', ' ');
   return `the service asked to be left alone until ${until} UTC, and is not asked before`;
 }
@@ -42,7 +42,7 @@ function subject(method: Method, path: string): string {
 }
 
 /** What a person can do, where the status tells. */
-function mendOf(method: Method, status: number): string | null {
+function adviceFor(method: Method, status: number): string | null {
   if (status >= 300 && status < 400) return 'redirects are not followed, check the base address';
   if (status === 429) return 'run it later, or lower api.requestsPerSecond';
   if (status >= 500 || isRetryableStatus(status)) return 'that is trouble of the service, run it again later';

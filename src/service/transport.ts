@@ -4,7 +4,7 @@ import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { beginningOf, BODY_TOO_LARGE, CutOff, unpacked } from './body.ts';
 import { startDeadline } from './deadline.ts';
-import { LONGEST_REFUSAL_BYTES } from './service-words.ts';
+import { LONGEST_REFUSAL_BYTES } from './service-message.ts';
 import { request } from './undici.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -163,7 +163,7 @@ function explain(
     );
   }
   if (codes.some((each) => TLS_FAILURE.test(each))) {
-    return new NoAnswer(tlsTrouble(at, known ?? ''), { reached: false, lasting: true });
+    return new NoAnswer(tlsFailure(at, known ?? ''), { reached: false, lasting: true });
   }
   if (codes.some((each) => NEVER_CONNECTED.has(each)) && beforeConnection(error)) {
     const mend = UNRESOLVED.has(known ?? '')
@@ -178,7 +178,7 @@ function explain(
   });
 }
 
-function tlsTrouble(at: string, code: string): string {
+function tlsFailure(at: string, code: string): string {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
       return `the TLS certificate of ${at} has expired (${code}); its operator must renew it`;

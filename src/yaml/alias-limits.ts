@@ -12,11 +12,11 @@ import {
   isSeq,
 } from 'yaml';
 
-export interface NodeSurvey {
+export interface NodeInspection {
   /** The node that each alias stands for: the last one of its anchor before it. */
   readonly targets: ReadonlyMap<Node, Node>;
   readonly duplicateKeys: readonly Scalar[];
-  readonly looseAliases: readonly Alias[];
+  readonly unknownAliases: readonly Alias[];
   /** The first node at which the file is too much to be written out. */
   readonly excess?: { readonly node: Node; readonly kind: 'endless' | 'huge' | 'deep' };
 }
@@ -36,17 +36,17 @@ interface Measure {
 const NOTHING: Measure = { size: 0, height: 0 };
 
 /** Takes time in proportion to the file, however much its aliases would make of it. */
-export function surveyNodes(root: Node): NodeSurvey {
+export function inspectNodes(root: Node): NodeInspection {
   const surveyor = new Surveyor();
   surveyor.visit(root, 1);
   return surveyor;
 }
 
-class Surveyor implements NodeSurvey {
+class Surveyor implements NodeInspection {
   readonly targets = new Map<Node, Node>();
   readonly duplicateKeys: Scalar[] = [];
-  readonly looseAliases: Alias[] = [];
-  excess?: NonNullable<NodeSurvey['excess']>;
+  readonly unknownAliases: Alias[] = [];
+  excess?: NonNullable<NodeInspection['excess']>;
   readonly #anchors = new Map<string, Node>();
   /** Of the nodes that have an anchor, once all of them has been seen. */
   readonly #measures = new Map<Node, Measure>();
@@ -72,7 +72,7 @@ class Surveyor implements NodeSurvey {
   #visitAlias(alias: Alias, depth: number): Measure {
     const target = this.#anchors.get(alias.source);
     if (target === undefined) {
-      this.looseAliases.push(alias);
+      this.unknownAliases.push(alias);
       return NOTHING;
     }
     this.targets.set(alias, target);
@@ -112,7 +112,7 @@ class Surveyor implements NodeSurvey {
     );
   }
 
-  #exceed(node: Node, kind: NonNullable<NodeSurvey['excess']>['kind']): void {
+  #exceed(node: Node, kind: NonNullable<NodeInspection['excess']>['kind']): void {
     this.excess ??= { node, kind };
   }
 }

@@ -33,7 +33,7 @@ const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
 };
 
 /** For `*name` without a `&name` before it: mostly a name that begins with a star. */
-export const LOOSE_ALIAS = 'YAML reads * at the start of a value as an alias; quote the value';
+export const UNKNOWN_ALIAS = 'YAML reads * at the start of a value as an alias; quote the value';
 
 /** For a bracket or a quote whose other half was missed in line `noticed`. */
 export function unclosedMessage({ opening, closing }: Unclosed, noticed: number): string {

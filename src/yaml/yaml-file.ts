@@ -12,12 +12,12 @@ import {
 } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
-import { surveyNodes } from './alias-limits.ts';
+import { inspectNodes } from './alias-limits.ts';
 import {
   TOO_DEEP,
   textProblems,
   unclosedAt,
-  LOOSE_ALIAS,
+  UNKNOWN_ALIAS,
   syntaxMessage,
   unclosedMessage,
 } from './syntax-messages.ts';
@@ -72,10 +72,10 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
     };
   }
   if (!isMap(root)) return { issues: [issue(root, 'the file must be a mapping of keys to values')] };
-  const survey = surveyNodes(root);
+  const survey = inspectNodes(root);
   // An alias without its anchor would be read as nothing at all.
-  const loose = survey.looseAliases.slice(0, MAX_SYNTAX_ISSUES);
-  if (loose.length > 0) return { issues: loose.map((alias) => issue(alias, LOOSE_ALIAS)) };
+  const loose = survey.unknownAliases.slice(0, MAX_SYNTAX_ISSUES);
+  if (loose.length > 0) return { issues: loose.map((alias) => issue(alias, UNKNOWN_ALIAS)) };
   if (survey.excess !== undefined) {
     const { node, kind } = survey.excess;
     return { issues: [issue(node, EXCESSES[kind])] };
@@ -149,7 +149,7 @@ function parseQuietly(text: string): Document.Parsed {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   try {
-    // Keys are compared in `surveyNodes`: the parser's own comparison is quadratic.
+    // Keys are compared in `inspectNodes`: the parser's own comparison is quadratic.
     return parseDocument(text, {
       stringKeys: true,
       prettyErrors: false,

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runGit } from '../../../src/git/run-git.ts';
-import { gitTrouble } from '../../../src/git/failure-reason.ts';
+import { explainGitFailure } from '../../../src/git/failure-reason.ts';
 import { until } from '../../support/workspace.ts';
 import { workspace } from '../config/workspace.ts';
 
@@ -15,7 +15,7 @@ const PLACE = {
 };
 
 function trouble(stderr: string) {
-  return gitTrouble({ type: 'failed', status: 128, stderr }, PLACE);
+  return explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE);
 }
 
 describe('the trouble that git has', () => {
@@ -92,17 +92,17 @@ describe('the trouble that git has', () => {
     const folder = workspace({});
     vi.stubEnv('PATH', folder);
     const missing = await runGit({ folder, args: ['version'] });
-    expect(missing.type === 'done' ? '' : gitTrouble(missing, PLACE).reason).toBe(
+    expect(missing.type === 'done' ? '' : explainGitFailure(missing, PLACE).reason).toBe(
       'git is not installed here; install it',
     );
     const nowhere = await runGit({ folder: path.join(folder, 'x'), args: ['version'] });
-    expect(nowhere.type === 'done' ? '' : gitTrouble(nowhere, PLACE).reason).toBe(
+    expect(nowhere.type === 'done' ? '' : explainGitFailure(nowhere, PLACE).reason).toBe(
       'git cannot be run (its folder is gone)',
     );
-    expect(gitTrouble({ type: 'too_slow', timeoutMs: 120_000 }, PLACE).reason).toContain(
+    expect(explainGitFailure({ type: 'too_slow', timeoutMs: 120_000 }, PLACE).reason).toContain(
       'git took more than 120 s',
     );
-    expect(gitTrouble({ type: 'stopped' }, PLACE).reason).toBe('stopped');
+    expect(explainGitFailure({ type: 'stopped' }, PLACE).reason).toBe('stopped');
   });
 });
 

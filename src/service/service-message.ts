@@ -4,7 +4,7 @@ import type { Scrub } from './responses.ts';
 /** More of a body than this is never read: words for a person are at its beginning. */
 export const LONGEST_REFUSAL_BYTES = 65_536;
 
-const LONGEST_WORDS = 300;
+const LONGEST_MESSAGE = 300;
 const MOST_TEXTS = 20;
 const DEEPEST = 5;
 
@@ -23,7 +23,7 @@ const FIELDS = [
   'type',
 ] as const;
 
-export interface WordsOptions {
+export interface MessageOptions {
   /** Takes the token out of a text. */
   readonly scrub: Scrub;
   /** Whether the words are about people, so that numbers in them may be salaries. */
@@ -31,7 +31,7 @@ export interface WordsOptions {
 }
 
 /** One line, or undefined when the body has no words or only words about salaries. */
-export function serviceWords(body: string, { scrub, aboutPeople }: WordsOptions): string | undefined {
+export function serviceMessage(body: string, { scrub, aboutPeople }: MessageOptions): string | undefined {
   const texts = [...new Set(textsOf(body.slice(0, LONGEST_REFUSAL_BYTES)))].filter((text) => !isSalary(text));
   // Cleaned before it is scrubbed: a line break within the token would hide it.
   const line = scrub(onOneLine(texts.slice(0, MOST_TEXTS).join('; ')));
@@ -45,8 +45,8 @@ export function isSalary(text: string): boolean {
 }
 
 function cut(text: string): string {
-  if (text.length <= LONGEST_WORDS) return text;
-  return `${text.slice(0, LONGEST_WORDS - 1).replace(/\p{Surrogate}$/u, '')}…`;
+  if (text.length <= LONGEST_MESSAGE) return text;
+  return `${text.slice(0, LONGEST_MESSAGE - 1).replace(/\p{Surrogate}$/u, '')}…`;
 }
 
 /** Messages are lines of their own; a line break or an invisible sign of the service would forge another one. */
@@ -61,12 +61,12 @@ function textsOf(body: string): readonly string[] {
   try {
     return textsIn(JSON.parse(text), 0);
   } catch {
-    return text === '' ? [] : wordsOfBrokenJson(text);
+    return text === '' ? [] : textsOfBrokenJson(text);
   }
 }
 
 /** Plain text as it is; of what looks like JSON and is none, such as one that was cut off, the values. */
-function wordsOfBrokenJson(text: string): readonly string[] {
+function textsOfBrokenJson(text: string): readonly string[] {
   if (!/^[[{"]/.test(text)) return [text];
   // Nobody can tell which value belongs to which field.
   if (isSalary(text)) return [];
