@@ -172,13 +172,13 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'an account id as a number',
     'accountId: 4815162342',
-    '3:12 error accountId: must be the account id in quotes, since a number would lose digits; YAML does not read this as text; quote it: "4815162342"',
+    '3:12 error accountId: must be the account id in quotes, because a number would lose digits; YAML does not read this as text; quote it: "4815162342"',
   ],
 
   [
     'an account id beyond what a number can hold',
     'accountId: 9007199254740993',
-    '3:12 error accountId: must be the account id in quotes, since a number would lose digits; YAML does not read this as text; quote it: "9007199254740993"',
+    '3:12 error accountId: must be the account id in quotes, because a number would lose digits; YAML does not read this as text; quote it: "9007199254740993"',
   ],
   ['an unknown mode', 'mode: aply', '3:7 error mode: must be plan, approve or apply; did you mean apply?'],
   ['a duration without a unit', 'jitter: 30', '3:9 error jitter: must be a duration such as 500ms'],
@@ -286,7 +286,7 @@ describe('an account file', () => {
     [
       'an unknown region',
       'region: ue\ntoken: { env: A }',
-      '1:9 error unknown region "ue"; the known ones are eu; did you mean eu?',
+      '1:9 error unknown region "ue"; known regions: eu; did you mean eu?',
     ],
     ['no token', 'region: eu', '1:1 error token is missing; token must be { env: NAME }'],
     [
