@@ -81,7 +81,7 @@ export async function replaceAccountFile(file: string, before: string, text: str
     if (!('source' in current) || current.source.text !== before) {
       throw new StoreError(
         'output_failed',
-        `${file} changed while rolecall read the account, so it was not replaced; run `rolecall dump` again`,
+        `${file} changed while rolecall read the account, so it was not replaced; run \`rolecall dump\` again`,
       );
     }
     await rename(fresh, target);

@@ -95,14 +95,14 @@ function readVariant(
   const found = [...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
   const identity = identityOf(file, raw, address?.baseUrl);
-  const sound = !found.some(({ severity }) => severity === 'error');
+  const isValid = !found.some(({ severity }) => severity === 'error');
   return {
     ...base,
     issues: fewIssues(found, uncounted),
     isDated: Array.isArray(raw['approvedDeletes']),
     ...(identity === undefined ? {} : { identity }),
     ...(address === undefined ? {} : { address }),
-    ...(sound && settings !== undefined && address !== undefined
+    ...(isValid && settings !== undefined && address !== undefined
       ? { settings: complete(base, settings, address.baseUrl, lists.desired, context.defaults) }
       : {}),
   };
@@ -124,7 +124,9 @@ function readLists(
     const catalog = path.resolve(path.dirname(file.path), written);
     const spot = spotOf(locate(file, ['extends', index]));
     if (seen.has(catalog)) {
-      batches.push([file.issue(spot, 'this file is listed twice in `extends`; remove one of the two', 'warning')]);
+      batches.push([
+        file.issue(spot, 'this file is listed twice in `extends`; remove one of the two', 'warning'),
+      ]);
       continue;
     }
     seen.add(catalog);

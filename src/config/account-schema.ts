@@ -70,21 +70,32 @@ export const policySchema = z
       .optional()
       .meta({ description: 'Whether an entry that people have may be deleted.', default: 'unused' }),
     ownership: z.enum(['all', 'managed']).optional().meta({
-      description: 'all: entries that are not in the file are deleted. managed: only those that rolecall created or adopted.',
+      description:
+        'all: entries that are not in the file are deleted. managed: only those that rolecall created or adopted.',
       default: 'all',
     }),
     maxDeletes: count
       .optional()
-      .meta({ description: 'Most deletes of one plan; a plan with more has all of its deletes held.', default: 10 }),
+      .meta({
+        description: 'Most deletes of one plan; a plan with more has all of its deletes held.',
+        default: 10,
+      }),
     maxDeletesPerDay: count
       .optional()
-      .meta({ description: 'Most deletes of this account within 24 hours, counted in its journal.', default: 30 }),
+      .meta({
+        description: 'Most deletes of this account within 24 hours, counted in its journal.',
+        default: 30,
+      }),
     maxDeletePercent: z
       .number()
       .min(0)
       .max(100)
       .optional()
-      .meta({ description: "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries.", default: 30 }),
+      .meta({
+        description:
+          "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries.",
+        default: 30,
+      }),
     allowEmpty: z
       .boolean()
       .optional()
@@ -174,7 +185,9 @@ const skills = z
 const roles = z
   .array(nameEntry)
   .optional()
-  .describe('Every role that the account must have. Omitted: roles are never changed. []: no role may remain.');
+  .describe(
+    'Every role that the account must have. Omitted: roles are never changed. []: no role may remain.',
+  );
 
 const accountId = z.string().min(1);
 expectations.add(accountId, { expected: 'the account id in quotes, because a number would lose digits' });
@@ -225,7 +238,8 @@ export const accountSchema = z
   })
   .meta({
     title: 'rolecall account',
-    description: 'One account and the entries that it must have. The base name of the file is the name of the account.',
+    description:
+      'One account and the entries that it must have. The base name of the file is the name of the account.',
     oneOf: [{ required: ['region'] }, { required: ['baseUrl'] }],
   });
 
@@ -258,7 +272,8 @@ export function approvalIssues(
     const report = (key: string, message: string, severity: ConfigIssue['severity'] = 'error') =>
       issues.push(file.issue(spotOf(locate(file, ['approvedDeletes', index, key])), message, severity));
     const label = `the ${kind} ${quoted(name)}`;
-    if (seen.has(`${kind} ${name}`)) report('name', `${label} is approved twice; remove one of the two approvals`);
+    if (seen.has(`${kind} ${name}`))
+      report('name', `${label} is approved twice; remove one of the two approvals`);
     seen.add(`${kind} ${name}`);
     if (desiredNames[kind].has(name)) {
       report('name', `${label} is both desired and in \`approvedDeletes\`; remove it from one of them`);
@@ -271,11 +286,7 @@ export function approvalIssues(
       );
     }
     if (expires !== undefined && expires < today) {
-      report(
-        'expires',
-        `the approval for ${label} expired on ${expires}; renew it or remove it`,
-        'warning',
-      );
+      report('expires', `the approval for ${label} expired on ${expires}; renew it or remove it`, 'warning');
     }
   }
   return issues;

@@ -13,7 +13,9 @@ export function parseBaseUrl(text: string): Checked<string> {
   const url = parseUrl(text);
   if (url === undefined) return { problem: 'this is not an address; write it as https://host' };
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/]*@/iu.test(text)) {
-    return { problem: 'an address must not contain a user name or password; write the token reference into `token`' };
+    return {
+      problem: 'an address must not contain a user name or password; write the token reference into `token`',
+    };
   }
   if (/[?#]/u.test(text)) return { problem: 'a base address has no ? and no #; remove it and what follows' };
   const path = url.pathname.replace(/\/+$/u, '');
@@ -48,7 +50,9 @@ export function parseWebhookUrl(text: string): Checked<string> {
   if (url === undefined)
     return { problem: 'must be an address that starts with https:// (the value is not shown)' };
   if (url.username !== '' || url.password !== '') {
-    return { problem: 'an address must not contain a user name or password (the value is not shown); remove them' };
+    return {
+      problem: 'an address must not contain a user name or password (the value is not shown); remove them',
+    };
   }
   return { value: text };
 }
@@ -80,9 +84,9 @@ export function parseListen(text: string): Checked<{ host: string; port: number 
   const [, bracketed, plain, digits] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
   const host = bracketed ?? plain;
   const port = Number(digits);
-  const sound =
+  const isValid =
     bracketed === undefined ? !/^[\d.]+$/u.test(plain ?? '') || isIPv4(plain ?? '') : isIP(bracketed) === 6;
-  if (host === undefined || !sound || port > 65_535) {
+  if (host === undefined || !isValid || port > 65_535) {
     return {
       problem: 'a listening address is host:port; write it as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080',
     };

@@ -12,10 +12,10 @@ import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** The name under which `http.token` acts. */
+/** The name that the log shows for `http.token`. */
 const FIRST_TOKEN = 'http';
 
-/** Problems of `http` that its schema cannot see; `raw` is that part as it was read. */
+/** Problems of `http` that its schema can't find; `raw` is that section as it was read. */
 export function httpIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   return [...listenIssues(file, raw), ...tokenIssues(file, raw)];
 }
@@ -27,16 +27,16 @@ function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   const hasToken = Object.hasOwn(raw, 'token') || (Array.isArray(raw['tokens']) && raw['tokens'].length > 0);
   if (!hasToken) {
     const message =
-      'listening beyond this machine needs `http.token` or `http.tokens`; add one, or listen on 127.0.0.1';
+      'listening on an address other than loopback needs `http.token` or `http.tokens`; add one, or listen on 127.0.0.1';
     return [file.issue(place, message)];
   }
   if (Object.hasOwn(raw, 'tls')) return [];
   const message =
-    'without `http.tls`, tokens, sessions and every report of the HTTP interface travel in the clear; set `http.tls`, or put a proxy with TLS in front';
+    'without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted; set `http.tls`, or use a proxy with TLS';
   return [file.issue(place, message, 'warning')];
 }
 
-/** Two tokens of one name could not be told apart in the log; one token of two names would have two roles. */
+/** Two tokens with one name are the same in the log; one token with two names would have two roles. */
 function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   const { token, tokens } = httpSchema.shape;
   const first = token.safeParse(raw['token']).data;
@@ -53,13 +53,13 @@ function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
       const taken = read.name === FIRST_TOKEN && first !== undefined ? ', the name of `http.token`' : '';
       report(
         [index, 'name'],
-        `duplicate token name ${quoted(read.name)}${taken}; give each token its own name`,
+        `duplicate token name ${quoted(read.name)}${taken}; give each token a different name`,
       );
     }
     names.add(read.name);
     const other = references.get(refKey(read.token));
     if (other !== undefined) {
-      report([index, 'token'], `${other} is the same token; give each name its own token`);
+      report([index, 'token'], `${other} is the same token; use a different token for each name`);
     }
     references.set(refKey(read.token), `the token of ${quoted(read.name)}`);
   }
@@ -88,11 +88,11 @@ expectations.add(tokenName, {
 });
 
 const tokenSchema = z.strictObject({
-  name: tokenName.describe('Who uses it; logged with what is done with it.'),
-  token: secretRef('token').describe('Where the token is found; at least 16 characters.'),
+  name: tokenName.describe('Who uses it; logged with each action.'),
+  token: secretRef('token').describe('Reference to the token; at least 16 characters.'),
   role: z
     .enum(['read', 'operate'])
-    .describe('read: look, and request plans. operate: approve, pause, resume and sync as well.'),
+    .describe('read: view and request plans. operate: also approve, pause, resume and sync.'),
 });
 
 /** An address, or a network in CIDR notation. */
@@ -108,17 +108,17 @@ const tlsSchema = z.strictObject({
 export const httpSchema = z.strictObject({
   listen: listenAddress()
     .prefault('127.0.0.1:8080')
-    .describe('host:port; beyond loopback a token is needed.'),
+    .describe('host:port; an address other than loopback needs a token.'),
   token: secretRef('token')
     .optional()
-    .describe('Where the token of the operator named `http` is found; at least 16 characters.'),
+    .describe('Reference to the token of the operator named `http`; at least 16 characters.'),
   tokens: z.array(tokenSchema).max(100).prefault([]).describe('Further tokens, each with a name and a role.'),
   trustedProxies: z
     .array(network)
     .max(100)
     .prefault([])
-    .describe('Proxies whose X-Forwarded-For is believed: addresses or networks.'),
-  tls: tlsSchema.optional().describe('Certificate and key of the HTTP interface; SIGHUP reads them again.'),
+    .describe('Proxies whose X-Forwarded-For header is trusted: addresses or networks.'),
+  tls: tlsSchema.optional().describe('Certificate and key of the HTTP interface; SIGHUP reloads them.'),
 });
 
 export type HttpFile = z.output<typeof httpSchema>;

@@ -143,9 +143,9 @@ test('each hostile file is named with its place and its mend, all in two seconds
       message: expect.stringContaining('not a regular file'),
     }),
   );
-  expect(firstOf('irregular-device')).toBe('1:1 this is not a regular file; name a YAML file');
-  expect(firstOf('irregular-pipe')).toBe('1:1 this is not a regular file; name a YAML file');
-  expect(firstOf('irregular-socket')).toBe('1:1 this is not a regular file; name a YAML file');
+  expect(firstOf('irregular-device')).toBe('1:1 this is not a regular file; write the path of a YAML file');
+  expect(firstOf('irregular-pipe')).toBe('1:1 this is not a regular file; write the path of a YAML file');
+  expect(firstOf('irregular-socket')).toBe('1:1 this is not a regular file; write the path of a YAML file');
   expect(firstOf('irregular-loop')).toMatch(/^1:1 the file cannot be read \(ELOOP\)/u);
   expect(firstOf('irregular-nowhere')).toMatch(/^1:1 there is no such file/u);
   expect(firstOf('irregular-changing')).toMatch(/^1:1 the file changed while it was read/u);

@@ -52,7 +52,7 @@ describe('the configuration of a checkout', () => {
     expect(loaded).toMatchObject({ accounts: [] });
     expect(loaded.service).toBeUndefined();
     expect(lines(loaded)).toEqual([
-      expect.stringContaining('nothing has been fetched from the repository of `source.git` yet'),
+      expect.stringContaining('the daemon has not fetched the repository of `source.git` yet; check its log if this does not change'),
     ]);
     expect(await source.commit()).toBeNull();
     await checkout.refresh();

@@ -265,7 +265,7 @@ test('a flood of errors is shortened by whole issues, with the count of the othe
   );
   expect(lines).toHaveLength(201);
   expect(lines[0]).toBe(
-    'accounts/a.yaml:3:12 error duplicate skill "a": line 3 names it too (names are compared after Unicode NFC); keep one',
+    'accounts/a.yaml:3:12 error duplicate skill "a": line 3 has it too (names are compared after Unicode NFC); remove one of the two',
   );
   expect(lines.at(-1)).toMatch(
     /^accounts\/a\.yaml:3:\d+ error 1299 further errors of this file are not shown; mend these first$/u,

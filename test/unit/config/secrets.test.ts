@@ -59,7 +59,7 @@ describe('a file that is no secret', () => {
 
   test.skipIf(process.platform === 'win32')('is not read to an end that it does not have', async () => {
     await expect(resolveSecret({ file: '/dev/zero' }, 'token')).rejects.toThrow(
-      'token: the file /dev/zero is not a regular file but a device; write the path of a regular file that holds the secret and nothing else',
+      'token: the file /dev/zero is not a regular file but a device; write the path of a regular file that contains only the secret',
     );
   });
 });
@@ -175,7 +175,7 @@ describe('resolving a secret', () => {
     ['', 'is empty'],
     ['s3cr3t\nmore', 'holds characters that a header cannot carry'],
     ['s3cr3t\u00fc', 'holds characters that a header cannot carry'],
-    [' s3cr3t', 'begins or ends with white space'],
+    [' s3cr3t', 'starts or ends with white space'],
   ])('refuses the file content %j without repeating it', async (content, problem) => {
     const file = path.join(workspace({ token: content }), 'token');
     const error: unknown = await resolveSecret({ file }, 'token of a').catch((thrown: unknown) => thrown);

@@ -34,7 +34,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'a timeout of nothing',
     'api: { timeout: 0s }',
-    '1:17 error api.timeout: this is too short; the least is 1ms',
+    '1:17 error api.timeout: this is too short; the minimum is 1ms',
   ],
   [
     'a size without a unit',
@@ -55,17 +55,17 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'two tokens of one name',
     'http: { tokens: [{ name: ci, token: { env: A }, role: read }, { name: ci, token: { env: B }, role: operate }] }',
-    '1:71 error duplicate token name "ci"; give each token its own name',
+    '1:71 error duplicate token name "ci"; give each token a different name',
   ],
   [
     'a token with the name of the first one',
     'http: { token: { env: A }, tokens: [{ name: http, token: { env: B }, role: read }] }',
-    '1:45 error duplicate token name "http", the name of `http.token`; give each token its own name',
+    '1:45 error duplicate token name "http", the name of `http.token`; give each token a different name',
   ],
   [
     'one token for two names',
     'http: { token: { env: A }, tokens: [{ name: ci, token: { env: A }, role: read }] }',
-    '1:56 error http.token is the same token; give each name its own token',
+    '1:56 error http.token is the same token; use a different token for each name',
   ],
   [
     'a token without a role',

@@ -220,7 +220,7 @@ describe('a checkout that is opened again', () => {
     await checkout.refresh();
     const second = origin.commit({ 'config/a': '2' });
     failCheckouts();
-    const reason = `the disk of ${origin.kept} is full; make room on it`;
+    const reason = `the disk of ${origin.kept} is full; free some space on it`;
     expect(await checkout.refresh()).toEqual({ type: 'failed', reason });
     expect(await checkout.refresh()).toEqual({ type: 'failed', reason });
     vi.unstubAllEnvs();

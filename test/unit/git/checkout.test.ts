@@ -191,7 +191,7 @@ describe('the checkout of a daemon', () => {
     const checkout = await origin.open();
     expect(await checkout.refresh()).toEqual({
       type: 'failed',
-      reason: 'the git that is installed here is too old; install 2.32 or later',
+      reason: 'the installed git is too old; install git 2.32 or later',
     });
     vi.unstubAllEnvs();
     expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
