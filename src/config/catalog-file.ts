@@ -140,7 +140,7 @@ function nearDuplicateIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): C
       const place = other.issue(other.at, '');
       const message =
         `the ${kind} ${quoted(first.name)} is nearly the same as ${quoted(other.name)} (${place.file}:${place.line}); ` +
-        'they differ only in case, white space, accents or look-alike characters; if they are the same ${kind}, remove one';
+        'they differ only in case, white space, accents or look-alike characters; if they are the same, remove one';
       issues.push(first.issue(first.at, message, 'warning'));
     }
   }

@@ -86,18 +86,18 @@ const HOSTILE: Readonly<Record<string, readonly [string | Buffer, string]>> = {
   'not-closed': ['extends: [\nskills: [A]\n', '3:10 the [ that opens here is not closed (noticed in line 4)'],
   'not-quoted': ['mode: "apply\n', '3:7 the " that opens here is not closed'],
   tabs: ['skills:\n\t- A\n', '4:1 a tab indents this line'],
-  nul: ['skills: [A\0]\n', '3:11 a NUL character stands here'],
-  'carriage-returns': ['# none\rskills: [A]\n', '3:7 a carriage return stands here'],
+  nul: ['skills: [A\0]\n', '3:11 the file has a NUL character here'],
+  'carriage-returns': ['# none\rskills: [A]\n', '3:7 the file has a carriage return without a line feed here'],
   latin1: [bytes('latin1', 'mode: ä\n'), '1:7 the file is not valid UTF-8'],
   'utf-16': [bytes('utf16le', '\ufeffmode: plan\n'), '1:1 the file is UTF-16'],
   'utf-16-unmarked': [
     bytes('utf16le', 'mode: plan\n'),
-    '1:2 a NUL character stands here; is the file UTF-16',
+    '1:2 the file has a NUL character here; if it is UTF-16',
   ],
   'utf-32': [Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x61]), '1:3 the file is not valid UTF-8'],
   empty: [bytes('utf8', ''), '1:1 the file is empty'],
   comments: [bytes('utf8', `# ${'x'.repeat(80)}\n`.repeat(10_000)), '1:1 the file is empty'],
-  'extends-itself': ['extends: [extends-itself.yaml]\n', '3:11 this is the file itself'],
+  'extends-itself': ['extends: [extends-itself.yaml]\n', '3:11 a file cannot extend itself'],
   'extends-a-folder': ['extends: [../accounts]\n', '1:1 this is not a regular file'],
   'extends-an-account': ['extends: [fine.yaml]\n', '1:1 unknown key "baseUrl"'],
   'extends-too-much': [
@@ -147,7 +147,7 @@ test('each hostile file is named with its place and its mend, all in two seconds
   expect(firstOf('irregular-pipe')).toBe('1:1 this is not a regular file; write the path of a YAML file');
   expect(firstOf('irregular-socket')).toBe('1:1 this is not a regular file; write the path of a YAML file');
   expect(firstOf('irregular-loop')).toMatch(/^1:1 the file cannot be read \(ELOOP\)/u);
-  expect(firstOf('irregular-nowhere')).toMatch(/^1:1 there is no such file/u);
+  expect(firstOf('irregular-nowhere')).toMatch(/^1:1 the file does not exist/u);
   expect(firstOf('irregular-changing')).toMatch(/^1:1 the file changed while it was read/u);
 });
 

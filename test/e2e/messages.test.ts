@@ -33,7 +33,7 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a service in trouble',
     options: always({ type: 'status', status: 500 }),
-    says: ['was answered with status 500', NOTHING, 'trouble of the service, run it again later'],
+    says: ['was answered with status 500', NOTHING, 'failure of the service; run it again later'],
   },
   {
     trouble: 'a page instead of a list',
@@ -43,18 +43,18 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a service that asks for an hour of rest',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
-    says: ['asked to be left alone until', NOTHING, 'Next: rolecall apply acme  # when that time has come'],
+    says: ['requested a pause until', NOTHING, 'Next: rolecall apply acme  # when that time has come'],
     never: 'doctor',
   },
   {
     trouble: 'a service that does not answer',
     options: always({ type: 'latency', ms: 2000 }),
-    says: ['no whole answer from 127.0.0.1:', NOTHING, 'within 0.4 s (api.timeout); run it again later'],
+    says: ['no complete response from 127.0.0.1:', NOTHING, 'within 0.4 s (api.timeout); run it again later'],
   },
   {
     trouble: 'a connection that breaks',
     options: always({ type: 'drop-before-effect' }),
-    says: ['broke before an answer came', NOTHING, 'check the network, and run it again'],
+    says: ['broke before an answer came', NOTHING, 'check the network and run it again'],
   },
   {
     trouble: 'an address where nothing listens',

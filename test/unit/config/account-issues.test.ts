@@ -14,9 +14,9 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     'policy: { maxDelete: 3 }',
     '3:11 error unknown key "maxDelete"; did you mean "maxDeletes"?',
   ],
-  ['a duplicate key', 'mode: plan\nmode: apply', '4:1 error duplicate key "mode"; keep one of them'],
+  ['a duplicate key', 'mode: plan\nmode: apply', '4:1 error duplicate key "mode"; remove one of them'],
   ['a merge key', '<<: {}', '3:1 error unknown key "<<"'],
-  ['a duplicate name', 'skills: [A, B, A]', '3:16 error duplicate skill "A": line 3 names it too'],
+  ['a duplicate name', 'skills: [A, B, A]', '3:16 error duplicate skill "A": line 3 has it too'],
   [
     'names that are equal after normalisation',
     'skills: ["\u00e9", "e\u0301"]',
@@ -73,7 +73,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a name with a colon',
     'skills:\n  - Design: web',
-    '4:5 error unknown key "Design" in an entry, which has name and formerly; if the line is',
+    '4:5 error unknown key "Design" in an entry, which has only name and formerly; if the line is',
   ],
   ['a list in a list', 'skills: [[A]]', '3:10 error an item of this list must be a name'],
   ['a kind without a value', 'skills:', '3:1 error skills has no value: write `skills: []`'],
@@ -91,7 +91,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a former name of two entries',
     'skills: [{ name: A, formerly: [C] }, { name: B, formerly: [C] }]',
-    '3:60 error the skill "C" is in `formerly` of "A" too',
+    '3:60 error the skill "C" is also in `formerly` of "A"',
   ],
   [
     'a former name that is desired',
@@ -111,7 +111,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'an approval of an untouched kind',
     'approvedDeletes: [{ kind: role, name: A }]',
-    '3:27 warning the role "A" is approved, but roles are left out',
+    '3:27 warning the role "A" is approved, but this account file has no roles list',
   ],
   [
     'an expired approval',
@@ -121,7 +121,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a date that never was',
     'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2026-02-30 }]',
-    '4:52 error approvedDeletes[1].expires: the calendar has no such date',
+    '4:52 error approvedDeletes[1].expires: this is not a date of the calendar',
   ],
   [
     'a year alone',
@@ -141,7 +141,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'near names',
     'skills: [TypeScript, typescript]',
-    '3:22 warning the skill "typescript" is nearly "TypeScript"',
+    '3:22 warning the skill "typescript" is nearly the same as "TypeScript"',
   ],
   [
     'an invisible character',
@@ -212,12 +212,12 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a window that ends before it begins',
     'policy: { freeze: [{ from: 2026-12-31, to: 2026-12-01 }] }',
-    '3:44 error policy.freeze[1].to: the window ends before it begins',
+    '3:44 error policy.freeze[1].to: the window ends before it starts',
   ],
   [
     'a window with a strange date',
     'policy: { freeze: [{ from: 2026-13-01, to: 2026-12-01 }] }',
-    '3:28 error policy.freeze[1].from: this is no date',
+    '3:28 error policy.freeze[1].from: this is not a date',
   ],
   [
     'a window with a bad cron line',
@@ -232,7 +232,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a catalog that is not there',
     'extends: [../c.yaml]',
-    '3:11 error there is no file "c.yaml"; mend the path',
+    '3:11 error there is no file "c.yaml"; correct the path',
   ],
   ['`extends` that is no list', 'extends: c.yaml', '3:10 error extends: must be a list'],
 ];
@@ -292,7 +292,7 @@ describe('an account file', () => {
     [
       'plain http to another machine',
       'baseUrl: http://x.example.com\ntoken: { env: A }',
-      '1:10 error http:// to another machine',
+      '1:10 error http:// would send the token',
     ],
     [
       'another scheme',
@@ -302,7 +302,7 @@ describe('an account file', () => {
     [
       'credentials in the address',
       'baseUrl: https://me:s3cr3t@x.example.com\ntoken: { env: A }',
-      '1:10 error baseUrl: an address holds no user name',
+      '1:10 error baseUrl: an address must not contain a user name',
     ],
     [
       'a query in the address',
@@ -317,7 +317,7 @@ describe('an account file', () => {
     [
       'the path of the API',
       'baseUrl: https://x.example.com/api/public/v1/\ntoken: { env: A }',
-      '1:10 error baseUrl: a base address ends before',
+      '1:10 error baseUrl: rolecall adds /api/public/v1 to the base address',
     ],
   ])('is told about %s', async (_title, text, issue) => {
     const { lines } = await load({ 'accounts/a.yaml': text });

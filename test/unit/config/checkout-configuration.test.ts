@@ -207,7 +207,7 @@ test('a service whose accounts are in a checkout needs none beside it', async ()
   expect(loaded.issues).toMatchObject([
     {
       severity: 'warning',
-      message: expect.stringContaining('the daemon takes the accounts from `source.git`'),
+      message: expect.stringContaining('the daemon reads the accounts from `source.git`'),
     },
   ]);
   writeFileSync(path.join(folder, 'rolecall.yaml'), '{}');

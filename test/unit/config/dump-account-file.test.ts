@@ -245,8 +245,8 @@ roles: []
       `${HEAD}extends:\n  - catalogs/all.yaml # shared\nskills: [K8s, Kubernetes, Perl, Zig]\n`,
     );
     expect(result.notes).toEqual([
-      expect.stringMatching(/^catalogs\/more.yaml is no longer extended: .*“Cobol”/),
-      expect.stringMatching(/^catalogs\/renames.yaml is no longer extended: .*“K8s”/),
+      expect.stringMatching(/^catalogs\/more.yaml is removed from `extends`: .*“Cobol”/),
+      expect.stringMatching(/^catalogs\/renames.yaml is removed from `extends`: .*“K8s”/),
     ]);
     expect(await differences(folder, result.text, names)).toEqual([]);
   });
@@ -274,7 +274,7 @@ roles: []
     const result = await dumped(folder, HEAD + policy, names);
     expect(result.errors).toEqual([]);
     expect(result.text).toContain(expected);
-    expect(result.text).toContain('# A file may not contain these names');
+    expect(result.text).toContain('# A file must not contain these names');
     expect(await differences(folder, result.text, names)).toEqual([]);
     const { settings } = await loaded(folder, result.text);
     expect(settings?.policy.protect.some((glob) => globMatcher(glob)(' aXb\\cY '))).toBe(false);

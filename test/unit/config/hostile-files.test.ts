@@ -41,23 +41,23 @@ describe('a file that is no proper YAML', () => {
     [
       'holds a merge conflict',
       `${ACCOUNT}<<<<<<< HEAD\nmode: plan\n=======\nmode: apply\n>>>>>>> branch\n`,
-      '3:1 error a git merge conflict stands here',
+      '3:1 error the file has a git merge conflict here',
     ],
     [
       'holds what is left of a merge conflict',
       `${ACCOUNT}skills:\n  - A\n=======\n  - B\n`,
-      '5:1 error a git merge conflict stands here',
+      '5:1 error the file has a git merge conflict here',
     ],
     [
       'holds the common ancestor of a merge conflict, within a list, as Windows writes it',
       `${ACCOUNT}skills: [A,\r\n||||||| 9fceb02\r\nB]\r\n`,
-      '4:1 error a git merge conflict stands here',
+      '4:1 error the file has a git merge conflict here',
     ],
     ['is UTF-16 without its mark', Buffer.from('region: eu', 'utf16le'), '1:2 error a NUL character'],
     [
       'ends a line by a carriage return alone',
       `${ACCOUNT}# no roles yet\rroles: []\n`,
-      '3:15 error a carriage return stands here without a line feed',
+      '3:15 error the file has a carriage return without a line feed here',
     ],
     ['makes binary of a name', `${ACCOUNT}skills: [!!binary aGk=]\n`, '3:10 error YAML tags (!name)'],
     ['asks for YAML 1.1', `%YAML 1.1\n---\n${ACCOUNT}`, '1:1 error the file asks for an older YAML'],
@@ -147,7 +147,7 @@ describe('a file that is no proper YAML', () => {
     mkdirSync(path.join(folder, 'rolecall.yaml'));
     const { issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
     expect(issues).toMatchObject([
-      { line: 1, column: 1, message: expect.stringContaining('not a regular file') },
+      { line: 1, column: 1, message: expect.stringContaining('this is a folder and not a file') },
     ]);
   });
 
@@ -241,9 +241,9 @@ const HEAVY: readonly (readonly [string, string, string])[] = [
   [
     'a glob that takes minutes to normalise',
     `policy: { protect: ["e${'\u0301\u0323'.repeat(200_000)}"] }`,
-    '3:21 error policy.protect[1]: a glob has more than 30 combining marks',
+    '3:21 error policy.protect[1]: this glob has more than 30 combining marks',
   ],
-  ['its own file as a catalog', `extends: [./a.yaml]`, '3:11 error this is the file itself'],
+  ['its own file as a catalog', `extends: [./a.yaml]`, '3:11 error a file cannot extend itself'],
 ];
 
 function fillWith(piece: (index: number) => string, count: number): string {

@@ -27,7 +27,7 @@ describe('a missing secret', () => {
       ['d.yaml', 2, 8, 'warning'],
     ]);
     expect(issues[0]?.message).toBe('token of a: the environment variable A_TOKEN is empty');
-    expect(issues[1]?.message).toContain('secret is not there');
+    expect(issues[1]?.message).toContain('secret does not exist');
     expect(issues.map(({ message }) => message).join()).not.toMatch(/s3c|r3t/u);
     expect(loaded.lines).toEqual([]);
   });
@@ -44,7 +44,7 @@ test('a private key for ssh may have several lines, and has to be there', async 
   expect(await checkSecrets(empty, {})).toMatchObject([{ message: expect.stringContaining('is empty') }]);
   const missing = await load({ 'rolecall.yaml': service('nowhere') });
   expect(await checkSecrets(missing, {})).toMatchObject([
-    { message: expect.stringContaining('is not there') },
+    { message: expect.stringContaining('does not exist') },
   ]);
 });
 
@@ -156,7 +156,7 @@ describe('a token that was pasted in place of a name', () => {
     '/run/credentials/rolecall.service/token_acme-eu',
     '/etc/no/Secret.txt',
   ])('is told apart from the file %s', async (file) => {
-    await expect(resolveSecret({ file }, 'token')).rejects.toThrow(`the file ${file} is not there`);
+    await expect(resolveSecret({ file }, 'token')).rejects.toThrow(`the file ${file} does not exist`);
   });
 });
 
@@ -189,7 +189,7 @@ describe('resolving a secret', () => {
       /ROLECALL_NO_SUCH is not set/u,
     );
     await expect(resolveSecret({ file: '/no/such/file' }, 'token')).rejects.toThrow(
-      /\/no\/such\/file is not there/u,
+      /\/no\/such\/file does not exist/u,
     );
     await expect(resolveSecret({ file: '/' }, 'token')).rejects.toThrow(/the file \/ is not a regular/u);
   });

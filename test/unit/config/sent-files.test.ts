@@ -118,7 +118,7 @@ describe('a configuration that was sent', () => {
     const folder = path.join(outer, 'inner');
     symlinkSync('/etc/passwd', path.join(folder, 'link.yaml'));
     const loaded = await loadSent({ ...SOUND, 'accounts/a.yaml': `${ACCOUNT}extends: [${written}]` }, folder);
-    expect(lines(loaded)).toEqual([`accounts/a.yaml:3:11: there is no file "${shown}"; mend the path`]);
+    expect(lines(loaded)).toEqual([`accounts/a.yaml:3:11: there is no file "${shown}"; correct the path`]);
     expect(JSON.stringify(loaded.issues)).not.toContain(outer);
   });
 
@@ -171,11 +171,11 @@ describe('a configuration that was sent', () => {
 
   test('may lack the file of the service, or name it badly', async () => {
     expect(lines(await loadSent({}))).toEqual([
-      expect.stringMatching(/^rolecall\.yaml:1:1: there is no such file/u),
+      expect.stringMatching(/^rolecall\.yaml:1:1: the file does not exist/u),
     ]);
     const outside = await loadSent(SOUND, '/srv/private', '../../etc/passwd');
     expect(lines(outside)).toEqual([
-      expect.stringMatching(/^a file that was not sent:1:1: there is no such file/u),
+      expect.stringMatching(/^a file that was not sent:1:1: the file does not exist/u),
     ]);
   });
 

@@ -19,7 +19,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'a region with a strange key',
     'regions: { "e u": https://x.example.com }',
-    '1:12 error regions.e u: a key here may hold',
+    '1:12 error regions.e u: a key here may have only',
   ],
   [
     'a settle that is not more than timeout',
@@ -50,7 +50,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'listening everywhere without a token',
     'http: { listen: "0.0.0.0:80" }',
-    '1:17 error listening beyond this machine needs `http.token`',
+    '1:17 error listening on an address other than loopback needs `http.token`',
   ],
   [
     'two tokens of one name',
@@ -131,7 +131,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'credentials in the address of git',
     'source: { git: { url: "https://me:s3cr3t@x.example.com/a.git" } }',
-    '1:23 error source.git.url: the address holds credentials (not shown)',
+    '1:23 error source.git.url: the address contains credentials (not shown)',
   ],
   [
     'an option in place of a repository',
@@ -182,7 +182,7 @@ describe('the service file', () => {
     [
       '',
       [
-        'warning without `http.tls`, tokens, sessions and every report of the HTTP interface travel in the clear',
+        'warning without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted',
       ],
     ],
     [', tls: { cert: a.pem, key: b.pem }', []],
@@ -340,7 +340,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     const { service, lines } = await loadService(
       'source: { git: { url: "git@host:a.git", credentials: { env: KEY } } }\ntrust: { origins: ["*"] }',
     );
-    expect(lines).toEqual([expect.stringMatching(/^rolecall\.yaml:1:54 warning this is not used: for ssh/u)]);
+    expect(lines).toEqual([expect.stringMatching(/^rolecall\.yaml:1:54 warning this is ignored: with ssh/u)]);
     expect(service?.source).toBeDefined();
   });
 

@@ -132,7 +132,7 @@ describe('the checkout of a daemon', () => {
     git(origin.folder, ['branch', '-m', 'main', 'renamed']);
     expect(await checkout.refresh()).toEqual({
       type: 'failed',
-      reason: `file://${origin.folder} has no branch main; mend \`branch\`, or push it`,
+      reason: `file://${origin.folder} has no branch main; correct \`branch\`, or push the branch`,
     });
     expect(content(checkout)).toBe('1');
     git(origin.folder, ['branch', '-m', 'renamed', 'main']);
@@ -153,7 +153,7 @@ describe('the checkout of a daemon', () => {
     expect(await checkout.refresh()).toEqual({
       type: 'refused',
       sha: without,
-      reason: `${without}, at main of file://${origin.folder}, has no folder config; ${first} stays: push it, or mend \`path\``,
+      reason: `${without}, at main of file://${origin.folder}, has no folder config; ${first} stays in use: push the folder, or correct \`path\``,
     });
     expect(checkout.current()?.sha).toBe(first);
   });

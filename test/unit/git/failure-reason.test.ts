@@ -22,11 +22,11 @@ describe('the trouble that git has', () => {
   test.each([
     [
       "fatal: unable to access 'https://git.example.com/a.git/': Could not resolve host: git.example.com",
-      'the host of https://git.example.com/a.git is not known here',
+      'the host of https://git.example.com/a.git cannot be resolved',
     ],
     [
       'ssh: Could not resolve hostname x: Name or service not known\nfatal: Could not read from remote repository.',
-      'is not known here',
+      'cannot be resolved',
     ],
     [
       "fatal: unable to access 'https://git.example.com/SSL.git/': Failed to connect to git.example.com port 443 after 2 ms: Couldn't connect to server",
@@ -34,14 +34,14 @@ describe('the trouble that git has', () => {
     ],
     [
       "fatal: unable to access 'x': SSL certificate problem: self-signed certificate in certificate chain",
-      'no encrypted connection to https://git.example.com/a.git could be made',
+      'no encrypted connection to https://git.example.com/a.git is possible',
     ],
     [
       "fatal: unable to access 'x': server certificate verification failed. CAfile: none CRLfile: none",
       'no encrypted connection',
     ],
-    ["remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'x'", 'asks for credentials'],
-    ["fatal: unable to access 'x': The requested URL returned error: 403", 'asks for credentials'],
+    ["remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'x'", 'requires credentials'],
+    ["fatal: unable to access 'x': The requested URL returned error: 403", 'requires credentials'],
     [
       "remote: Repository not found.\nfatal: repository 'https://git.example.com/a.git/' not found",
       'there is no repository at https://git.example.com/a.git',
@@ -50,19 +50,19 @@ describe('the trouble that git has', () => {
     ['Host key verification failed.\nfatal: Could not read from remote repository.', 'the ssh host key of'],
     [
       'Load key "/k": invalid format\ngit@host: Permission denied (publickey).',
-      'is no private key that ssh can use',
+      'is not a private key, or it needs a passphrase',
     ],
     [
       '@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\ngit@host: Permission denied (publickey).',
-      'give it the mode 0600',
+      'set its mode to 0600',
     ],
     ['fatal: write error: No space left on device\nfatal: index-pack failed', 'the disk of /kept is full'],
     ['error: could not lock config file x: Read-only file system', '/kept is on a read-only file system'],
     ["fatal: cannot create directory at 'config': Permission denied", 'git cannot write below /kept'],
     ["fatal: detected dubious ownership in repository at '/x'", '/kept belongs to another user'],
     ["fatal: transport 'http' not allowed", 'cannot be fetched safely'],
-    ['sh: 1: ssh: not found\nfatal: Could not read from remote repository.', 'ssh is not installed here'],
-    ['No user exists for uid 1001\nfatal: Could not read from remote repository.', 'add one to /etc/passwd'],
+    ['sh: 1: ssh: not found\nfatal: Could not read from remote repository.', 'ssh is not installed'],
+    ['No user exists for uid 1001\nfatal: Could not read from remote repository.', 'add the user to /etc/passwd'],
     ['fatal: early EOF', 'cannot be reached'],
   ])('is told for %j', (stderr, sentence) => {
     expect(trouble(stderr)).toEqual({ reason: expect.stringContaining(sentence), isDamaged: false });
@@ -84,7 +84,7 @@ describe('the trouble that git has', () => {
       isDamaged: false,
     });
     expect(trouble('x'.repeat(5000)).reason).toHaveLength('git failed: '.length + 300);
-    expect(trouble('').reason).toBe('git failed: without a word');
+    expect(trouble('').reason).toBe('git failed: without a message');
     expect(trouble('remote: fatal: bad object x\nfatal: something').isDamaged).toBe(false);
   });
 
@@ -93,7 +93,7 @@ describe('the trouble that git has', () => {
     vi.stubEnv('PATH', folder);
     const missing = await runGit({ folder, args: ['version'] });
     expect(missing.type === 'done' ? '' : explainGitFailure(missing, PLACE).reason).toBe(
-      'git is not installed here; install it',
+      'git is not installed; install it',
     );
     const nowhere = await runGit({ folder: path.join(folder, 'x'), args: ['version'] });
     expect(nowhere.type === 'done' ? '' : explainGitFailure(nowhere, PLACE).reason).toBe(
