@@ -4,13 +4,13 @@ import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports.ts';
 import type { ListBuilder, ListLimits } from './list.ts';
 import { readList } from './list.ts';
-import { partialReason } from './partial-answer.ts';
+import { partialReason } from './partial-list.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { serviceErrorOf } from './requests.ts';
 import type { TokenGuard } from './responses.ts';
 import { entryList, resourceList } from './responses.ts';
-import type { AnswerHead } from './transport.ts';
+import type { ResponseHead } from './transport.ts';
 
 export interface ReaderLimits {
   /** Limit for the objects of one list. */
@@ -38,7 +38,7 @@ export function createReader(requests: Requests, token: TokenGuard, limits: Read
   }
 
   async function list<T>(path: string, build: () => ListBuilder<T>): Promise<Listing<T>> {
-    const read = async (head: AnswerHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
+    const read = async (head: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
       const builder = build();
       refusePartialList(builder.what, head);
       const listing = await readList(body, builder, limitsOf(path));
@@ -58,7 +58,7 @@ export function createReader(requests: Requests, token: TokenGuard, limits: Read
   };
 }
 
-function refusePartialList(what: string, { status, headers }: AnswerHead): void {
+function refusePartialList(what: string, { status, headers }: ResponseHead): void {
   const part = partialReason(status, headers);
   if (part === null) return;
   throw new ServiceError(

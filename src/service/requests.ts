@@ -8,10 +8,10 @@ import { pause } from './pacing.ts';
 import type { Scrub } from './responses.ts';
 import { describeRefusal, throttledMessage } from './status-messages.ts';
 import { serviceMessage } from './service-message.ts';
-import type { Answer, Call, Method, Transport } from './transport.ts';
-import { NoAnswer } from './transport.ts';
+import type { HttpResponse, Call, Method, Transport } from './transport.ts';
+import { NoResponse } from './transport.ts';
 
-type Success<T> = Extract<Answer<T>, { type: 'success' }>;
+type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;
 
 /** Receives every attempt, for metrics. Never receives a name, a token or a body. */
 export interface RequestObserver {
@@ -87,18 +87,18 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     requests += 1;
     const startedAt = performance.now();
     let status: number | 'error' = 'error';
-    let answer: Answer<T>;
+    let response: HttpResponse<T>;
     try {
-      answer = await transport({
+      response = await transport({
         ...call,
         read(head, body) {
           ({ status } = head);
           return call.read(head, body);
         },
       });
-      ({ status } = answer);
+      ({ status } = response);
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof NoResponse)) throw error;
       status = 'error';
       const failure = new ServiceError('unavailable', error.message, { cause: error.cause });
       throw new FailedAttempt(failure, { reached: error.reached, again: !error.lasting });
@@ -109,8 +109,8 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         durationMs: performance.now() - startedAt,
       });
     }
-    if (answer.type === 'success') return answer;
-    const failure = refused(call, answer, options.scrub);
+    if (response.type === 'success') return response;
+    const failure = refused(call, response, options.scrub);
     if (failure.error.kind === 'auth') refusal = failure.error;
     const untilMs = throttledUntil(failure.error);
     if (untilMs !== undefined) {
@@ -216,15 +216,15 @@ function throttled(untilMs: number): ServiceError {
 /** The failure for a response with another status than 2xx. */
 function refused(
   { method, path }: Call<unknown>,
-  answer: Extract<Answer<unknown>, { type: 'refusal' }>,
+  response: Extract<HttpResponse<unknown>, { type: 'refusal' }>,
   scrub: Scrub,
 ): FailedAttempt {
-  const { status } = answer;
-  const header = answer.headers['retry-after'];
+  const { status } = response;
+  const header = response.headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now(), (text) =>
     Date.parse(text),
   );
-  const text = serviceMessage(answer.text, { scrub, aboutPeople: path.endsWith('/resource') });
+  const text = serviceMessage(response.text, { scrub, aboutPeople: path.endsWith('/resource') });
   const waits = isRetryableStatus(status) && (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
   const untilMs = waits && retryAfterMs !== undefined ? Date.now() + retryAfterMs : undefined;
   const message = describeRefusal(method, path, { status, serviceMessage: text, untilMs });

@@ -10,7 +10,7 @@ interface Refusal {
   readonly untilMs: number | undefined;
 }
 
-/** `the create of a skill was refused with status 400: …; change the name in the account's file`. */
+/** `the service rejected the create of a skill (status 400): …; check the name in the account's file`. */
 export function describeRefusal(
   method: Method,
   path: string,
@@ -21,8 +21,10 @@ export function describeRefusal(
   if (status === 401 || status === 403)
     return `the service rejected the token (status ${status}) for ${what}${quoted}; check the account's token reference`;
   if (untilMs !== undefined) return `${throttledMessage(untilMs)} (status ${status} for ${what}${quoted})`;
-  const verb = status >= 400 && status < 500 && !isRetryableStatus(status) ? 'refused' : 'answered';
-  const sentence = `${what} was ${verb} with status ${status}${quoted}`;
+  const isRejected = status >= 400 && status < 500 && !isRetryableStatus(status);
+  const sentence = isRejected
+    ? `the service rejected ${what} (status ${status})${quoted}`
+    : `${what} failed with status ${status}${quoted}`;
   const advice = adviceFor(method, status);
   return advice === null ? sentence : `${sentence}; ${advice}`;
 }

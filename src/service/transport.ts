@@ -9,7 +9,7 @@ import { request } from './undici.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
@@ -19,17 +19,17 @@ export interface Call<T> {
   readonly method: Method;
   readonly path: string;
   readonly body?: object;
-  readonly read: (head: AnswerHead, body: AsyncIterable<Uint8Array>) => Promise<T>;
+  readonly read: (head: ResponseHead, body: AsyncIterable<Uint8Array>) => Promise<T>;
 }
 
 /** Any 2xx status is a success. For other statuses `text` is the start of the body, as far as it could be read. */
-export type Answer<T> =
-  | (AnswerHead & { readonly type: 'success'; readonly content: T })
-  | (AnswerHead & { readonly type: 'refusal'; readonly text: string });
+export type HttpResponse<T> =
+  | (ResponseHead & { readonly type: 'success'; readonly content: T })
+  | (ResponseHead & { readonly type: 'refusal'; readonly text: string });
 
 /** There is no complete response. `reached` is false only if the request certainly did not arrive. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+export class NoResponse extends Error {
+  override readonly name = 'NoResponse';
   readonly reached: boolean;
   /** Whether another attempt would fail the same way. */
   readonly lasting: boolean;
@@ -52,13 +52,13 @@ export interface TransportOptions {
   readonly kill: AbortSignal;
 }
 
-export type Transport = <T>(call: Call<T>) => Promise<Answer<T>>;
+export type Transport = <T>(call: Call<T>) => Promise<HttpResponse<T>>;
 
 /** Calls the base address of one account. Does not follow redirects, so the token is sent nowhere else. */
 export function createTransport(options: TransportOptions): Transport {
-  return async <T>({ method, path, body, read }: Call<T>): Promise<Answer<T>> => {
+  return async <T>({ method, path, body, read }: Call<T>): Promise<HttpResponse<T>> => {
     const deadline = startDeadline(options.timeoutMs, options.kill);
-    let head: AnswerHead | undefined;
+    let head: ResponseHead | undefined;
     try {
       const response = await request(options.baseUrl + path, {
         method,
@@ -109,7 +109,7 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 /** Whether the connection may have broken: without framing headers, a broken connection looks like the end of a body. */
-function isBrokenOff(error: ServiceError | LargeAccount, head: AnswerHead | undefined): boolean {
+function isBrokenOff(error: ServiceError | LargeAccount, head: ResponseHead | undefined): boolean {
   const isFramed = ['content-length', 'transfer-encoding'].some((name) => head?.headers[name] !== undefined);
   return !isFramed && error.cause instanceof CutOff;
 }
@@ -143,41 +143,41 @@ function explain(
   options: TransportOptions,
   timedOut: boolean,
   status: number | undefined,
-): NoAnswer {
-  if (error instanceof NoAnswer) return error;
+): NoResponse {
+  if (error instanceof NoResponse) return error;
   const at = new URL(options.baseUrl).host;
   const codes = errorCodes(error);
   // Codes of the HTTP library are not shown; those of the system can be looked up.
   const known = codes.find((each) => !each.startsWith('UND_ERR_'));
   const code = known === undefined ? '' : ` (${known})`;
   if (options.kill.aborted && !timedOut)
-    return new NoAnswer('the run was interrupted before the response arrived', {
+    return new NoResponse('the run was interrupted before the response arrived', {
       reached: true,
       lasting: true,
     });
   if (timedOut || codes.some((each) => TOO_SLOW.has(each))) {
     const limit = `${options.timeoutMs / 1000} s (api.timeout)`;
-    return new NoAnswer(`no complete response from ${at} within ${limit}; run it again later`, {
+    return new NoResponse(`no complete response from ${at} within ${limit}; run it again later`, {
       reached: true,
     });
   }
   if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE') || codes.includes(BODY_TOO_LARGE)) {
-    return new NoAnswer(
+    return new NoResponse(
       `the response of ${at} is larger than api.maxResponseBytes (${options.maxResponseBytes} bytes); raise it if a list may be that large`,
       { reached: true, lasting: true },
     );
   }
   if (codes.some((each) => TLS_FAILURE.test(each))) {
-    return new NoAnswer(tlsFailure(at, known ?? ''), { reached: false, lasting: true });
+    return new NoResponse(tlsFailure(at, known ?? ''), { reached: false, lasting: true });
   }
   if (codes.some((each) => NEVER_CONNECTED.has(each)) && beforeConnection(error)) {
     const advice = UNRESOLVED.has(known ?? '')
       ? 'its name cannot be resolved; check the base address and the DNS'
       : 'check the base address and the network';
-    return new NoAnswer(`cannot connect to ${at}${code}; ${advice}`, { reached: false });
+    return new NoResponse(`cannot connect to ${at}${code}; ${advice}`, { reached: false });
   }
   const when = status === undefined ? 'before a response arrived' : `during a response with status ${status}`;
-  return new NoAnswer(`the connection to ${at} broke ${when}${code}; check the network and run it again`, {
+  return new NoResponse(`the connection to ${at} broke ${when}${code}; check the network and run it again`, {
     reached: true,
   });
 }

@@ -10,14 +10,14 @@ import type { Requests } from './requests.ts';
 import { FailedAttempt } from './requests.ts';
 import type { TokenGuard } from './responses.ts';
 import { parseCreated } from './responses.ts';
-import type { AnswerHead } from './transport.ts';
+import type { ResponseHead } from './transport.ts';
 
 /** Limit for the response to a create; a longer one is not an entry. */
 const LONGEST_CREATED_BYTES = 256 * 1024;
 const SHORT_BODY_BYTES = 65_536;
 
 export function createWriter(requests: Requests, token: TokenGuard): ServiceWriter {
-  async function readCreated(_: AnswerHead, body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
+  async function readCreated(_: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
     return parseCreated(await shortText(body, LONGEST_CREATED_BYTES), token);
   }
 
@@ -33,7 +33,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         const call = { method: 'POST' as const, path: PATHS[kind], body: { name }, read: readCreated };
         const { content: entry, status, attempts } = await requests.send(call, repeats, mayStart);
         if (entry !== undefined) return { type: 'created', entry, httpStatus: status, attempts };
-        const reason = `the create was answered with status ${status} but without the entry`;
+        const reason = `the response to the create (status ${status}) has no valid entry`;
         return { type: 'doubtful', reason, httpStatus: status, attempts };
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
@@ -85,7 +85,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
 }
 
 /** The body of a delete has no effect; it is read so that the connection can be used again. */
-async function readNothing(_: AnswerHead, body: AsyncIterable<Uint8Array>): Promise<void> {
+async function readNothing(_: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<void> {
   await beginningOf(body, SHORT_BODY_BYTES).catch(() => undefined);
 }
 

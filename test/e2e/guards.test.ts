@@ -188,7 +188,7 @@ test('fields that the document does not know are ignored and named once', async 
 
 const broken: readonly [string, string, Fault['do']][] = [
   ['is no JSON', 'skill', { type: 'invalid-json' }],
-  ['is cut short without a message', 'role', { type: 'cut-body', fraction: 0.5, silent: true }],
+  ['is cut short without a word', 'role', { type: 'cut-body', fraction: 0.5, silent: true }],
   ['is no array', 'resource', { type: 'wrong-type' }],
   ['has an object without a name', 'skill', { type: 'wrong-type', field: 'name' }],
   ['has an object without an _id', 'resource', { type: 'wrong-type', field: '_id' }],

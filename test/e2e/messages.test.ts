@@ -28,12 +28,12 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a refused token',
     options: always({ type: 'status', status: 401 }),
-    says: ['the service refused the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
+    says: ['the service rejected the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
   },
   {
     trouble: 'a service in trouble',
     options: always({ type: 'status', status: 500 }),
-    says: ['was answered with status 500', NOTHING, 'failure of the service; run it again later'],
+    says: ['failed with status 500', NOTHING, 'failure of the service; run it again later'],
   },
   {
     trouble: 'a page instead of a list',
@@ -76,7 +76,7 @@ const CASES: readonly Case[] = [
     trouble: 'a name that the service refuses',
     options: { settings: { maxNameLength: 2 } },
     says: [
-      'the create of a skill was refused with status 422: body.name: String should have at most 2 characters',
+      'the service rejected the create of a skill (status 422): body.name: String should have at most 2 characters',
       'Partial: 1 of 1 operation failed.',
       "check the name in the account's file",
     ],
@@ -89,7 +89,7 @@ const CASES: readonly Case[] = [
       settings: { uniqueNames: 'caseless' },
     },
     says: [
-      'the create of a skill was refused with status 409',
+      'the service rejected the create of a skill (status 409)',
       'Partial: 1 of 1 operation failed.',
       '"zig" is there and stays, and the service may not take a name so near to it',
     ],
@@ -129,7 +129,7 @@ const CASES: readonly Case[] = [
     trouble: 'a plan that could not be made',
     options: always({ type: 'status', status: 403 }),
     args: ['plan'],
-    says: ['the service refused the token', 'could not be planned', 'Next: rolecall doctor acme'],
+    says: ['the service rejected the token', 'could not be planned', 'Next: rolecall doctor acme'],
   },
   {
     trouble: 'a backup that has no place',

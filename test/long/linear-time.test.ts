@@ -17,7 +17,7 @@ import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
 import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/escape-invisible.ts';
 import { shortCommit } from '../../src/report/wording.ts';
 import { spelledNumber } from '../../src/service/exact-number.ts';
-import { partialReason } from '../../src/service/partial-answer.ts';
+import { partialReason } from '../../src/service/partial-list.ts';
 import { serviceMessage } from '../../src/service/service-message.ts';
 
 const MEGABYTE = 1_000_000;

@@ -173,8 +173,8 @@ describe('resolving a secret', () => {
 
   test.each([
     ['', 'is empty'],
-    ['s3cr3t\nmore', 'holds characters that a header cannot carry'],
-    ['s3cr3t\u00fc', 'holds characters that a header cannot carry'],
+    ['s3cr3t\nmore', 'has characters that are not allowed in an HTTP header'],
+    ['s3cr3t\u00fc', 'has characters that are not allowed in an HTTP header'],
     [' s3cr3t', 'starts or ends with white space'],
   ])('refuses the file content %j without repeating it', async (content, problem) => {
     const file = path.join(workspace({ token: content }), 'token');

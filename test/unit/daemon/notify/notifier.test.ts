@@ -326,7 +326,7 @@ describe('a target', () => {
     expect([types(old), types(fresh)]).toEqual([['applied', 'held'], ['held']]);
   });
 
-  it('that is configured no more gets nothing, and what waited for it is dropped without a message', async () => {
+  it('that is configured no more gets nothing, and what waited for it is dropped without a word', async () => {
     const on = stage();
     const server = await serve((response) => void response.writeHead(500).end());
     const notifier = on.notifier([target(server.url)]);

@@ -1,6 +1,6 @@
 // An answer that declares itself a part of a list is refused: the rest of the list would be created again.
 import { describe, expect, it } from 'vitest';
-import { partialReason } from '../../../src/service/partial-answer.ts';
+import { partialReason } from '../../../src/service/partial-list.ts';
 import { client, json, serve } from './loopback.ts';
 
 describe('a Link header', () => {
