@@ -50,13 +50,6 @@ export async function dumpAccount(target: DumpTarget, contents: AccountContents)
   return { ...dumped, errors, before };
 }
 
-function withText(files: ConfigurationFiles, file: string, text: string): ConfigurationFiles {
-  const named = { path: file, shown: files.shown(file) ?? file };
-  const bytes = Buffer.from(text);
-  const read = bytes.length > MAX_FILE_BYTES ? tooLarge(named, bytes.length) : decode(named, bytes);
-  return { ...files, read: (other) => (other === file ? read : files.read(other)) };
-}
-
 /**
  * Replaces the file atomically, so that no reader sees half of it. Keeps its mode and, if this process is allowed to,
  * its owner. Writes nothing if the file is no longer equal to `before`. Throws StoreError.
@@ -91,4 +84,11 @@ export async function replaceAccountFile(file: string, before: string, text: str
     const reason = `cannot be replaced (${errorCode(error)}); check the permissions of the file and its folder`;
     throw new StoreError('output_failed', `${file} ${reason}`);
   }
+}
+
+function withText(files: ConfigurationFiles, file: string, text: string): ConfigurationFiles {
+  const named = { path: file, shown: files.shown(file) ?? file };
+  const bytes = Buffer.from(text);
+  const read = bytes.length > MAX_FILE_BYTES ? tooLarge(named, bytes.length) : decode(named, bytes);
+  return { ...files, read: (other) => (other === file ? read : files.read(other)) };
 }

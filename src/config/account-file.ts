@@ -54,6 +54,13 @@ type Settings = z.output<typeof accountSettingsSchema>;
 
 const NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
 
+export interface DigestedSettings {
+  readonly baseUrl: string;
+  readonly accountId?: string;
+  readonly policy: Policy;
+  readonly desired: DesiredCatalog;
+}
+
 /** The account's name: its file's base name without `.yaml` or `.yml`. */
 export function accountName(file: string): string {
   return path.basename(file).replace(/\.ya?ml$/u, '');
@@ -78,6 +85,18 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
   const all = [...issues, ...first.issues, ...others.flatMap((other) => other.issues)];
   const { settings: _, ...rest } = first;
   return { ...rest, issues: fewIssues(sortedIssues(all)) };
+}
+
+/** `sha256:…` over the settings that determine a plan; the order of keys and of lists does not change it. */
+export function configDigest({ baseUrl, accountId, policy, desired }: DigestedSettings): string {
+  const kinds = KINDS.map((kind) => [kind, desired[kind]?.map(entryText)]);
+  const subject = {
+    baseUrl,
+    accountId,
+    policy,
+    desired: { ...Object.fromEntries(kinds), approvedDeletes: desired.approvedDeletes },
+  };
+  return `sha256:${createHash('sha256').update(canonicalJson(subject)).digest('hex')}`;
 }
 
 function readVariant(
@@ -212,25 +231,6 @@ function complete(
     desired,
     configDigest: configDigest({ baseUrl, ...pin, policy, desired }),
   };
-}
-
-export interface DigestedSettings {
-  readonly baseUrl: string;
-  readonly accountId?: string;
-  readonly policy: Policy;
-  readonly desired: DesiredCatalog;
-}
-
-/** `sha256:…` over the settings that determine a plan; the order of keys and of lists does not change it. */
-export function configDigest({ baseUrl, accountId, policy, desired }: DigestedSettings): string {
-  const kinds = KINDS.map((kind) => [kind, desired[kind]?.map(entryText)]);
-  const subject = {
-    baseUrl,
-    accountId,
-    policy,
-    desired: { ...Object.fromEntries(kinds), approvedDeletes: desired.approvedDeletes },
-  };
-  return `sha256:${createHash('sha256').update(canonicalJson(subject)).digest('hex')}`;
 }
 
 /** An entry as one text. Faster than `canonicalJson`, since an account may have ten thousand entries. */

@@ -143,30 +143,7 @@ export const inheritedShape = {
 
 type PolicyPart = z.output<typeof policySchema>;
 
-/** Merges key by key, and the later part wins; `protect` and `freeze` are concatenated. */
-export function mergePolicies(parts: readonly (PolicyPart | undefined)[]): Policy {
-  let merged = POLICY_DEFAULTS;
-  for (const part of parts) {
-    if (part === undefined) continue;
-    const { protect = [], freeze = [], unusedFor, ...scalars } = part;
-    merged = {
-      ...merged,
-      ...withoutUndefined(scalars),
-      ...(unusedFor === undefined ? {} : { unusedForMs: unusedFor }),
-      protect: [...new Set([...merged.protect, ...protect.map((glob) => glob.normalize('NFC'))])],
-      freeze: [...merged.freeze, ...freeze],
-    };
-  }
-  return merged;
-}
-
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function withoutUndefined<T extends object>(value: T): Present<T> {
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  // The filter guarantees the type, which Object.fromEntries can't express.
-  return Object.fromEntries(entries) as Present<T>;
-}
 
 const nameEntry = z.union([
   nameText(),
@@ -249,6 +226,23 @@ export const catalogSchema = z.strictObject({ skills, roles }).meta({
   description: 'Lists of skills and roles that accounts share by `extends`.',
 });
 
+/** Merges key by key, and the later part wins; `protect` and `freeze` are concatenated. */
+export function mergePolicies(parts: readonly (PolicyPart | undefined)[]): Policy {
+  let merged = POLICY_DEFAULTS;
+  for (const part of parts) {
+    if (part === undefined) continue;
+    const { protect = [], freeze = [], unusedFor, ...scalars } = part;
+    merged = {
+      ...merged,
+      ...withoutUndefined(scalars),
+      ...(unusedFor === undefined ? {} : { unusedForMs: unusedFor }),
+      protect: [...new Set([...merged.protect, ...protect.map((glob) => glob.normalize('NFC'))])],
+      freeze: [...merged.freeze, ...freeze],
+    };
+  }
+  return merged;
+}
+
 /** Errors: an approval for a desired name, or a duplicate. Warnings: an approval that expired or has no effect. */
 export function approvalIssues(
   file: YamlFile,
@@ -290,4 +284,10 @@ export function approvalIssues(
     }
   }
   return issues;
+}
+
+function withoutUndefined<T extends object>(value: T): Present<T> {
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  // The filter guarantees the type, which Object.fromEntries can't express.
+  return Object.fromEntries(entries) as Present<T>;
 }

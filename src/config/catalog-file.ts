@@ -28,6 +28,12 @@ export interface Catalogs {
   digest(file: string): string;
 }
 
+interface Merged {
+  readonly first: WrittenEntry;
+  /** Undefined for most entries, to save memory. */
+  formerly?: Map<string, { readonly at: number; readonly issue: YamlFile['issue'] }>;
+}
+
 export function openCatalogs(files: ConfigurationFiles): Catalogs {
   const sources = new Map<string, SourceRead>();
   const reads = new Map<string, CatalogRead>();
@@ -43,6 +49,26 @@ export function openCatalogs(files: ConfigurationFiles): Catalogs {
       reads.set(file, found);
       return found;
     },
+  };
+}
+
+/**
+ * Merges the lists of one kind of an account: a name in several files is one entry, with all its former names. Errors:
+ * a former name that is desired, or that two entries have. Warning: names that differ only in their spelling.
+ */
+export function mergeLists(
+  kind: Kind,
+  lists: readonly (readonly WrittenEntry[])[],
+): { readonly entries: readonly DesiredEntry[]; readonly issues: readonly ConfigIssue[] } {
+  const merged = new Map<string, Merged>();
+  for (const entry of lists.flat()) {
+    const known = merged.get(entry.name) ?? { first: entry };
+    if (known.first === entry) merged.set(entry.name, known);
+    addFormers(known, entry);
+  }
+  return {
+    entries: [...merged.values()].map(toDesired),
+    issues: [...formerIssues(kind, merged), ...nearDuplicateIssues(kind, merged)],
   };
 }
 
@@ -70,32 +96,6 @@ function readVariant(file: YamlFile): Pick<CatalogRead, 'lists' | 'issues'> {
     });
   const names = readNameLists(file);
   return { lists: names.lists, issues: fewIssues([...unknown, ...names.issues]) };
-}
-
-interface Merged {
-  readonly first: WrittenEntry;
-  /** Undefined for most entries, to save memory. */
-  formerly?: Map<string, { readonly at: number; readonly issue: YamlFile['issue'] }>;
-}
-
-/**
- * Merges the lists of one kind of an account: a name in several files is one entry, with all its former names. Errors:
- * a former name that is desired, or that two entries have. Warning: names that differ only in their spelling.
- */
-export function mergeLists(
-  kind: Kind,
-  lists: readonly (readonly WrittenEntry[])[],
-): { readonly entries: readonly DesiredEntry[]; readonly issues: readonly ConfigIssue[] } {
-  const merged = new Map<string, Merged>();
-  for (const entry of lists.flat()) {
-    const known = merged.get(entry.name) ?? { first: entry };
-    if (known.first === entry) merged.set(entry.name, known);
-    addFormers(known, entry);
-  }
-  return {
-    entries: [...merged.values()].map(toDesired),
-    issues: [...formerIssues(kind, merged), ...nearDuplicateIssues(kind, merged)],
-  };
 }
 
 function addFormers(known: Merged, { formerly, issue }: WrittenEntry): void {

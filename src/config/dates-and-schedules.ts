@@ -43,6 +43,39 @@ export function cronProblem(line: string): string | undefined {
   return undefined;
 }
 
+/** Whether `text` is an existing calendar date, as `YYYY-MM-DD`. */
+export function isCalendarDate(text: string): boolean {
+  const [, year = '', month = '', day = ''] = DATE.exec(text) ?? [];
+  if (year === '') return false;
+  const date = new Date(Date.UTC(2000, 0, 1));
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && Number(month) >= 1;
+}
+
+/** Whether `text` is a date with a time and a zone, `2026-12-24T18:00Z` or `…+01:00`. */
+export function isInstant(text: string): boolean {
+  const [, date] = INSTANT.exec(text) ?? [];
+  return date !== undefined && isCalendarDate(date);
+}
+
+/** The first (`start`) or last (`end`) millisecond of a date or an instant, in UTC. */
+export function windowEdge(text: string, edge: 'start' | 'end'): number {
+  if (!DATE.test(text)) return Date.parse(text);
+  return Date.parse(edge === 'start' ? `${text}T00:00:00.000Z` : `${text}T23:59:59.999Z`);
+}
+
+/** Whether the time zone database of this machine knows the name. */
+export function isTimezone(text: string): boolean {
+  // Some versions of Node.js accept offsets such as +02:00, and others reject them.
+  if (!/^[A-Za-z]/u.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function fieldValues(text: string, field: Field): readonly number[] | string {
   const values: number[] = [];
   for (const item of text.split(',')) {
@@ -78,37 +111,4 @@ function valueOf(text: string, { min, max, names }: Field): number | undefined {
   if (!/^\d{1,2}$/u.test(text)) return undefined;
   const value = Number(text);
   return value >= min && value <= max ? value : undefined;
-}
-
-/** Whether `text` is an existing calendar date, as `YYYY-MM-DD`. */
-export function isCalendarDate(text: string): boolean {
-  const [, year = '', month = '', day = ''] = DATE.exec(text) ?? [];
-  if (year === '') return false;
-  const date = new Date(Date.UTC(2000, 0, 1));
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && Number(month) >= 1;
-}
-
-/** Whether `text` is a date with a time and a zone, `2026-12-24T18:00Z` or `…+01:00`. */
-export function isInstant(text: string): boolean {
-  const [, date] = INSTANT.exec(text) ?? [];
-  return date !== undefined && isCalendarDate(date);
-}
-
-/** The first (`start`) or last (`end`) millisecond of a date or an instant, in UTC. */
-export function windowEdge(text: string, edge: 'start' | 'end'): number {
-  if (!DATE.test(text)) return Date.parse(text);
-  return Date.parse(edge === 'start' ? `${text}T00:00:00.000Z` : `${text}T23:59:59.999Z`);
-}
-
-/** Whether the time zone database of this machine knows the name. */
-export function isTimezone(text: string): boolean {
-  // Some versions of Node.js accept offsets such as +02:00, and others reject them.
-  if (!/^[A-Za-z]/u.test(text)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -53,6 +53,12 @@ interface Wanted {
   readonly inherited: Readonly<Record<Kind, ReadonlySet<string>>>;
 }
 
+interface Catalog {
+  readonly index: number;
+  readonly written: string;
+  readonly lists: WrittenLists;
+}
+
 /**
  * Generates the text of the account file (`file`, which the loader accepted) that describes the current contents of the
  * account. A kind that the file and its catalogs omit stays omitted, unless they omit both. A catalog stays in `extends`
@@ -85,12 +91,6 @@ export function dumpAccountFile(
     (yaml) => withPin(yaml, contents.accountId),
   ];
   return { text: steps.reduce((current, step) => step(editable(current)), start.text), notes };
-}
-
-interface Catalog {
-  readonly index: number;
-  readonly written: string;
-  readonly lists: WrittenLists;
 }
 
 function catalogsOf(yaml: EditableYaml, folder: string, readCatalog: ReadCatalog): Catalog[] {

@@ -27,17 +27,6 @@ interface Format<T> {
   readonly pattern?: string;
 }
 
-function format<T>({ expected, parse, pattern }: Format<T>) {
-  const text = pattern === undefined ? z.string() : z.string().meta({ pattern });
-  expectations.add(text, { expected });
-  return text.transform((written, context): T => {
-    const checked = parse(written);
-    if ('value' in checked) return checked.value;
-    context.addIssue({ code: 'custom', message: checked.problem });
-    return z.NEVER;
-  });
-}
-
 /** setTimeout fires immediately for more than about 24.8 days, so durations of timers must be shorter. */
 const LONGEST_TIMER_MS = 24 * 86_400_000;
 const LONGEST_MS = 36_500 * 86_400_000;
@@ -229,4 +218,15 @@ export function secretRef(what: string) {
   const reference = z.union([z.strictObject({ env }), z.strictObject({ file })]);
   neverShown.add(reference, { message });
   return reference;
+}
+
+function format<T>({ expected, parse, pattern }: Format<T>) {
+  const text = pattern === undefined ? z.string() : z.string().meta({ pattern });
+  expectations.add(text, { expected });
+  return text.transform((written, context): T => {
+    const checked = parse(written);
+    if ('value' in checked) return checked.value;
+    context.addIssue({ code: 'custom', message: checked.problem });
+    return z.NEVER;
+  });
 }

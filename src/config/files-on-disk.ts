@@ -27,18 +27,18 @@ import {
   tooLarge,
 } from '../yaml/source-text.ts';
 
-/** The real path of a file: below the folder if its path starts with the link. */
-export function pinnedPath({ link, folder }: PinnedFolder, file: string): string {
-  const below = belowLink(link, file);
-  return below === undefined ? file : path.join(folder, below);
-}
-
 /** The message for a path that leads out of a checkout. */
 export const LEADS_OUT =
   'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
 
 /** The limit of Linux. */
 const MAX_LINKS = 40;
+
+/** The real path of a file: below the folder if its path starts with the link. */
+export function pinnedPath({ link, folder }: PinnedFolder, file: string): string {
+  const below = belowLink(link, file);
+  return below === undefined ? file : path.join(folder, below);
+}
 
 /**
  * The files on disk. Paths below the link of `pinned` are read from its folder and named relative to it: the link may
@@ -84,6 +84,31 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
     realPath: (file) => realPathOf(file),
     shown,
   };
+}
+
+/**
+ * Resolves `below` (relative) within `folder`; undefined when it leads out, by `..` or by a symbolic link, whether or
+ * not the target exists. A path that does not exist is resolved too.
+ */
+export function resolveWithin(folder: string, below: string): string | undefined {
+  const steps = below.split(path.sep).toReversed();
+  const place: string[] = [];
+  let links = 0;
+  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+    if (step === '' || step === '.') continue;
+    if (step === '..') {
+      if (place.pop() === undefined) return undefined;
+      continue;
+    }
+    const target = linkTarget(path.join(folder, ...place, step));
+    if (target === undefined) place.push(step);
+    else {
+      links += 1;
+      if (path.isAbsolute(target) || links > MAX_LINKS) return undefined;
+      steps.push(...target.split(path.sep).toReversed());
+    }
+  }
+  return path.join(folder, ...place);
 }
 
 function belowLink(link: string, file: string): string | undefined {
@@ -162,31 +187,6 @@ function isKind(location: string, kind: 'file' | 'folder'): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Resolves `below` (relative) within `folder`; undefined when it leads out, by `..` or by a symbolic link, whether or
- * not the target exists. A path that does not exist is resolved too.
- */
-export function resolveWithin(folder: string, below: string): string | undefined {
-  const steps = below.split(path.sep).toReversed();
-  const place: string[] = [];
-  let links = 0;
-  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-    if (step === '' || step === '.') continue;
-    if (step === '..') {
-      if (place.pop() === undefined) return undefined;
-      continue;
-    }
-    const target = linkTarget(path.join(folder, ...place, step));
-    if (target === undefined) place.push(step);
-    else {
-      links += 1;
-      if (path.isAbsolute(target) || links > MAX_LINKS) return undefined;
-      steps.push(...target.split(path.sep).toReversed());
-    }
-  }
-  return path.join(folder, ...place);
 }
 
 function linkTarget(file: string): string | undefined {

@@ -15,9 +15,66 @@ type Raw = Readonly<Record<string, unknown>>;
 /** The name that the log shows for `http.token`. */
 const FIRST_TOKEN = 'http';
 
+const tokenName = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/u);
+expectations.add(tokenName, {
+  expected: 'a name of at most 64 letters, digits, ".", "_" and "-"',
+});
+
+const tokenSchema = z.strictObject({
+  name: tokenName.describe('Who uses it; logged with each action.'),
+  token: secretRef('token').describe('Reference to the token; at least 16 characters.'),
+  role: z
+    .enum(['read', 'operate'])
+    .describe('read: view and request plans. operate: also approve, pause, resume and sync.'),
+});
+
+/** An address, or a network in CIDR notation. */
+const network = z
+  .string()
+  .refine(isNetwork, 'must be an IP address or a network, such as 10.0.0.7 or 10.0.0.0/8');
+
+const tlsSchema = z.strictObject({
+  cert: pathText().describe('PEM file of the certificate and its chain, relative to this file.'),
+  key: pathText().describe('PEM file of the private key, relative to this file.'),
+});
+
+export const httpSchema = z.strictObject({
+  listen: listenAddress()
+    .prefault('127.0.0.1:8080')
+    .describe('host:port; an address other than loopback needs a token.'),
+  token: secretRef('token')
+    .optional()
+    .describe('Reference to the token of the operator named `http`; at least 16 characters.'),
+  tokens: z.array(tokenSchema).max(100).prefault([]).describe('Further tokens, each with a name and a role.'),
+  trustedProxies: z
+    .array(network)
+    .max(100)
+    .prefault([])
+    .describe('Proxies whose X-Forwarded-For header is trusted: addresses or networks.'),
+  tls: tlsSchema.optional().describe('Certificate and key of the HTTP interface; SIGHUP reloads them.'),
+});
+
+export type HttpFile = z.output<typeof httpSchema>;
+
 /** Problems of `http` that its schema can't find; `raw` is that section as it was read. */
 export function httpIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   return [...listenIssues(file, raw), ...tokenIssues(file, raw)];
+}
+
+/** The settings, with absolute paths. */
+export function httpSettings(
+  { listen, token, tokens, trustedProxies, tls }: HttpFile,
+  folder: string,
+): HttpSettings {
+  return {
+    ...listen,
+    ...(token === undefined ? {} : { token: absoluteRef(token, folder) }),
+    tokens: tokens.map((each) => ({ ...each, token: absoluteRef(each.token, folder) })),
+    trustedProxies,
+    ...(tls === undefined
+      ? {}
+      : { tls: { cert: path.resolve(folder, tls.cert), key: path.resolve(folder, tls.key) } }),
+  };
 }
 
 function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
@@ -65,63 +122,6 @@ function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   }
   return issues;
 }
-
-/** The settings, with absolute paths. */
-export function httpSettings(
-  { listen, token, tokens, trustedProxies, tls }: HttpFile,
-  folder: string,
-): HttpSettings {
-  return {
-    ...listen,
-    ...(token === undefined ? {} : { token: absoluteRef(token, folder) }),
-    tokens: tokens.map((each) => ({ ...each, token: absoluteRef(each.token, folder) })),
-    trustedProxies,
-    ...(tls === undefined
-      ? {}
-      : { tls: { cert: path.resolve(folder, tls.cert), key: path.resolve(folder, tls.key) } }),
-  };
-}
-
-const tokenName = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/u);
-expectations.add(tokenName, {
-  expected: 'a name of at most 64 letters, digits, ".", "_" and "-"',
-});
-
-const tokenSchema = z.strictObject({
-  name: tokenName.describe('Who uses it; logged with each action.'),
-  token: secretRef('token').describe('Reference to the token; at least 16 characters.'),
-  role: z
-    .enum(['read', 'operate'])
-    .describe('read: view and request plans. operate: also approve, pause, resume and sync.'),
-});
-
-/** An address, or a network in CIDR notation. */
-const network = z
-  .string()
-  .refine(isNetwork, 'must be an IP address or a network, such as 10.0.0.7 or 10.0.0.0/8');
-
-const tlsSchema = z.strictObject({
-  cert: pathText().describe('PEM file of the certificate and its chain, relative to this file.'),
-  key: pathText().describe('PEM file of the private key, relative to this file.'),
-});
-
-export const httpSchema = z.strictObject({
-  listen: listenAddress()
-    .prefault('127.0.0.1:8080')
-    .describe('host:port; an address other than loopback needs a token.'),
-  token: secretRef('token')
-    .optional()
-    .describe('Reference to the token of the operator named `http`; at least 16 characters.'),
-  tokens: z.array(tokenSchema).max(100).prefault([]).describe('Further tokens, each with a name and a role.'),
-  trustedProxies: z
-    .array(network)
-    .max(100)
-    .prefault([])
-    .describe('Proxies whose X-Forwarded-For header is trusted: addresses or networks.'),
-  tls: tlsSchema.optional().describe('Certificate and key of the HTTP interface; SIGHUP reloads them.'),
-});
-
-export type HttpFile = z.output<typeof httpSchema>;
 
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');

@@ -19,6 +19,14 @@ export interface LoadOptions {
   readonly mostNames?: number;
 }
 
+export interface CollectedConfiguration {
+  /** The key of the service file in `files`. */
+  readonly config: string;
+  /** The text of each file that was read, by its path below the common folder, with slashes. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly loaded: LoadedConfiguration;
+}
+
 /**
  * Reads the service file (relative to the working directory, or absolute) and all account files of its glob. Uses
  * neither the network nor secrets. Never throws because of the content of a file: problems are issues, and an invalid
@@ -38,14 +46,6 @@ export async function loadConfiguration(
 /** The current day for the expiry of approvals: `YYYY-MM-DD` in UTC. */
 export function currentDay(): string {
   return new Date().toISOString().slice(0, 10);
-}
-
-export interface CollectedConfiguration {
-  /** The key of the service file in `files`. */
-  readonly config: string;
-  /** The text of each file that was read, by its path below the common folder, with slashes. */
-  readonly files: Readonly<Record<string, string>>;
-  readonly loaded: LoadedConfiguration;
 }
 
 /**

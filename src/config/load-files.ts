@@ -112,16 +112,6 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   return { loaded, service, surroundings, checkout, accounts, unused };
 }
 
-function countNames({ settings }: AccountRead): number {
-  return (settings?.desired.skill?.length ?? 0) + (settings?.desired.role?.length ?? 0);
-}
-
-function tooManyNames(most: number): UsageError {
-  return new UsageError(
-    `the accounts have more than ${most} names together; send fewer accounts, or run the plan here without --server`,
-  );
-}
-
 /**
  * Whether the files of this account are unchanged since `kept`: the service files, the account file and its catalogs.
  * Other files are not checked.
@@ -143,6 +133,61 @@ export function isUpToDate(kept: KeptLoad, account: string, { files, today, chec
         holds(known.catalogs)
       );
     })
+  );
+}
+
+/**
+ * The account files. With `hasCheckout` they are those of the repository, otherwise those beside the service file.
+ */
+export function matchAccounts(
+  { read, folder, digests }: ServiceLayers,
+  files: ConfigurationFiles,
+  hasCheckout: boolean,
+): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
+  if (read.accounts === undefined) return { matched: [], issues: [] };
+  const { pattern, place } = read.accounts;
+  const { files: found, leadingOut, isIncomplete } = files.match(pattern, folder);
+  // A wide glob matches the service file too.
+  const matched = found.filter((account) => !digests.has(account));
+  const outside = leadingOut.map((way): ConfigIssue => {
+    const shown = files.shown(way) ?? 'a folder';
+    return { ...place, message: `${shown} is not searched for accounts: ${LEADS_OUT}` };
+  });
+  if (isIncomplete) {
+    const message = `the glob \`accounts\` matches more than ${MAX_FOLDERS} folders, and not all were searched; write the folder of the accounts into it`;
+    return { matched, issues: [...outside, { ...place, message }] };
+  }
+  if (matched.length > 0 || outside.length > 0) return { matched, issues: outside };
+  if (!hasCheckout && read.settings?.source !== undefined) {
+    const message = 'no file matches `accounts` here; the daemon reads the accounts from `source.git`';
+    return { matched, issues: [{ ...place, message, severity: 'warning' }] };
+  }
+  const shown = files.shown(folder) ?? 'the files that were sent';
+  const message = `no file matches \`accounts\` below ${shown}; add an account file or correct the glob`;
+  return { matched, issues: [{ ...place, message }] };
+}
+
+/** Warnings for YAML files beside or below the accounts that nothing uses: an account may be missing by mistake. */
+export function unusedFiles(
+  service: ServiceLayers,
+  files: ConfigurationFiles,
+  { matched, used }: { readonly matched: readonly string[]; readonly used: ReadonlySet<string> },
+): readonly ConfigIssue[] {
+  const found = new Set(accountFolders(service, matched).flatMap((folder) => files.yamlBelow(folder)));
+  const message =
+    'this file is not used: the glob `accounts` does not match it, and no account extends it; rename it, move it, or change the glob';
+  return [...found]
+    .filter((file) => !used.has(file) && !service.digests.has(file))
+    .map((file) => ({ file: files.shown(file) ?? file, line: 1, column: 1, message, severity: 'warning' }));
+}
+
+function countNames({ settings }: AccountRead): number {
+  return (settings?.desired.skill?.length ?? 0) + (settings?.desired.role?.length ?? 0);
+}
+
+function tooManyNames(most: number): UsageError {
+  return new UsageError(
+    `the accounts have more than ${most} names together; send fewer accounts, or run the plan here without --server`,
   );
 }
 
@@ -212,37 +257,6 @@ function tokenUse({ name, identity, issues }: AccountRead): SecretUse[] {
   return [{ ref: identity.token, what: `token of ${name}`, account: name, file, line, column }];
 }
 
-/**
- * The account files. With `hasCheckout` they are those of the repository, otherwise those beside the service file.
- */
-export function matchAccounts(
-  { read, folder, digests }: ServiceLayers,
-  files: ConfigurationFiles,
-  hasCheckout: boolean,
-): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
-  if (read.accounts === undefined) return { matched: [], issues: [] };
-  const { pattern, place } = read.accounts;
-  const { files: found, leadingOut, isIncomplete } = files.match(pattern, folder);
-  // A wide glob matches the service file too.
-  const matched = found.filter((account) => !digests.has(account));
-  const outside = leadingOut.map((way): ConfigIssue => {
-    const shown = files.shown(way) ?? 'a folder';
-    return { ...place, message: `${shown} is not searched for accounts: ${LEADS_OUT}` };
-  });
-  if (isIncomplete) {
-    const message = `the glob \`accounts\` matches more than ${MAX_FOLDERS} folders, and not all were searched; write the folder of the accounts into it`;
-    return { matched, issues: [...outside, { ...place, message }] };
-  }
-  if (matched.length > 0 || outside.length > 0) return { matched, issues: outside };
-  if (!hasCheckout && read.settings?.source !== undefined) {
-    const message = 'no file matches `accounts` here; the daemon reads the accounts from `source.git`';
-    return { matched, issues: [{ ...place, message, severity: 'warning' }] };
-  }
-  const shown = files.shown(folder) ?? 'the files that were sent';
-  const message = `no file matches \`accounts\` below ${shown}; add an account file or correct the glob`;
-  return { matched, issues: [{ ...place, message }] };
-}
-
 /** The folders of the accounts; without accounts, the folder that the glob names before its first `*` or `?`. */
 function accountFolders({ read, folder }: ServiceLayers, matched: readonly string[]): readonly string[] {
   if (matched.length > 0) return outermost(new Set(matched.map((file) => path.dirname(file))));
@@ -260,18 +274,4 @@ function outermost(folders: ReadonlySet<string>): readonly string[] {
     }
     return true;
   });
-}
-
-/** Warnings for YAML files beside or below the accounts that nothing uses: an account may be missing by mistake. */
-export function unusedFiles(
-  service: ServiceLayers,
-  files: ConfigurationFiles,
-  { matched, used }: { readonly matched: readonly string[]; readonly used: ReadonlySet<string> },
-): readonly ConfigIssue[] {
-  const found = new Set(accountFolders(service, matched).flatMap((folder) => files.yamlBelow(folder)));
-  const message =
-    'this file is not used: the glob `accounts` does not match it, and no account extends it; rename it, move it, or change the glob';
-  return [...found]
-    .filter((file) => !used.has(file) && !service.digests.has(file))
-    .map((file) => ({ file: files.shown(file) ?? file, line: 1, column: 1, message, severity: 'warning' }));
 }

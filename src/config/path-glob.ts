@@ -44,6 +44,13 @@ interface Findings {
   isIncomplete: boolean;
 }
 
+interface Step {
+  readonly segment: string;
+  readonly isLast: boolean;
+  readonly lookup: FolderLookup;
+  readonly findings: Findings;
+}
+
 /** Every path that matches. As in shells, hidden files match only a segment that starts with a dot. */
 export function matchPaths(pattern: string, folder: string, lookup: FolderLookup): GlobMatches {
   const { root } = path.parse(pattern);
@@ -64,11 +71,36 @@ export function matchPaths(pattern: string, folder: string, lookup: FolderLookup
   };
 }
 
-interface Step {
-  readonly segment: string;
-  readonly isLast: boolean;
-  readonly lookup: FolderLookup;
-  readonly findings: Findings;
+/** The YAML files in or below a folder, without hidden folders, links to folders and folders beyond MAX_FOLDERS. */
+export function yamlBelow(folder: string, lookup: FolderLookup): readonly string[] {
+  return foldersBelow(folder, lookup, { leadingOut: new Set(), folders: 0, isIncomplete: false })
+    .flatMap((below) =>
+      lookup
+        .list(below)
+        // `.#name` is the lock file of an editor.
+        .filter(({ name, isFolder }) => !isFolder && isYaml(name) && !name.startsWith('.#'))
+        .map(({ name }) => path.join(below, name)),
+    )
+    .toSorted(compareCodePoints);
+}
+
+/** Whether a glob matches a complete path; both absolute. `*` matches hidden names too. */
+export function matchesPath(pattern: string, file: string): boolean {
+  const steps = segmentsOf(pattern).map((segment) =>
+    segment === '**' ? '**' : globMatcher(segment.replaceAll('\\', '\\\\')),
+  );
+  // The steps of the glob that may match next, after each segment of the path.
+  let places = withoutFolders(new Set([0]), steps);
+  for (const name of segmentsOf(file)) {
+    const next = new Set<number>();
+    for (const at of places) {
+      const step = steps[at];
+      if (step === '**') next.add(at);
+      else if (step?.(name) === true) next.add(at + 1);
+    }
+    places = withoutFolders(next, steps);
+  }
+  return places.has(steps.length);
 }
 
 function matchSegment(parent: string, { segment, isLast, lookup, findings }: Step): string[] {
@@ -137,38 +169,6 @@ function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings):
 function filesIn(folder: string, lookup: FolderLookup): string[] {
   const files = lookup.list(folder).filter((item) => looksLikeFile(item) && !item.name.startsWith('.'));
   return files.map(({ name }) => path.join(folder, name));
-}
-
-/** The YAML files in or below a folder, without hidden folders, links to folders and folders beyond MAX_FOLDERS. */
-export function yamlBelow(folder: string, lookup: FolderLookup): readonly string[] {
-  return foldersBelow(folder, lookup, { leadingOut: new Set(), folders: 0, isIncomplete: false })
-    .flatMap((below) =>
-      lookup
-        .list(below)
-        // `.#name` is the lock file of an editor.
-        .filter(({ name, isFolder }) => !isFolder && isYaml(name) && !name.startsWith('.#'))
-        .map(({ name }) => path.join(below, name)),
-    )
-    .toSorted(compareCodePoints);
-}
-
-/** Whether a glob matches a complete path; both absolute. `*` matches hidden names too. */
-export function matchesPath(pattern: string, file: string): boolean {
-  const steps = segmentsOf(pattern).map((segment) =>
-    segment === '**' ? '**' : globMatcher(segment.replaceAll('\\', '\\\\')),
-  );
-  // The steps of the glob that may match next, after each segment of the path.
-  let places = withoutFolders(new Set([0]), steps);
-  for (const name of segmentsOf(file)) {
-    const next = new Set<number>();
-    for (const at of places) {
-      const step = steps[at];
-      if (step === '**') next.add(at);
-      else if (step?.(name) === true) next.add(at + 1);
-    }
-    places = withoutFolders(next, steps);
-  }
-  return places.has(steps.length);
 }
 
 /** The places, and the place after each `**` among them. */

@@ -44,6 +44,19 @@ export function checkAgainstSchema<S extends z.ZodType>(
     : { issues, uncounted: { file: first.file, errors: further } };
 }
 
+/** The schemas that apply at each step of `path`, from the root; several within a union. */
+export function alongPath(root: z.ZodType, path: NodePath): readonly (readonly z.ZodType[])[] {
+  const steps: (readonly z.ZodType[])[] = [bare(root)];
+  for (const step of path) steps.push((steps.at(-1) ?? []).flatMap((schema) => within(schema, step)));
+  return steps;
+}
+
+/** The keys that these schemas allow in a mapping, sorted. */
+export function knownKeys(schemas: readonly z.ZodType[]): readonly string[] {
+  const keys = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
+  return [...new Set(keys)].toSorted();
+}
+
 /** The issues up to the limit of one file, and the number of the others; each unknown key counts as one. */
 function firstOf(issues: readonly ZodIssue[]): { first: readonly ZodIssue[]; further: number } {
   const first: ZodIssue[] = [];
@@ -157,19 +170,6 @@ function dotted(path: NodePath): string {
 /** A key as part of a path in a message. The name of a region may be any text, even a token. */
 function shownKey(key: string): string {
   return /^\P{C}{1,80}$/u.test(key) && !holdsToken(key) ? key : quoted(key);
-}
-
-/** The schemas that apply at each step of `path`, from the root; several within a union. */
-export function alongPath(root: z.ZodType, path: NodePath): readonly (readonly z.ZodType[])[] {
-  const steps: (readonly z.ZodType[])[] = [bare(root)];
-  for (const step of path) steps.push((steps.at(-1) ?? []).flatMap((schema) => within(schema, step)));
-  return steps;
-}
-
-/** The keys that these schemas allow in a mapping, sorted. */
-export function knownKeys(schemas: readonly z.ZodType[]): readonly string[] {
-  const keys = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
-  return [...new Set(keys)].toSorted();
 }
 
 function within(schema: z.ZodType, step: PropertyKey): readonly z.ZodType[] {

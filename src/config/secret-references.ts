@@ -6,21 +6,6 @@ import { looksLikeSecret } from '../core/secret-looks.ts';
 import type { SecretRef } from '../core/settings.ts';
 import { shownPath } from '../yaml/source-text.ts';
 
-/** `ref` with its path made absolute, relative to the folder of the file that it is in. */
-export function absoluteRef(ref: SecretRef, folder: string): SecretRef {
-  return 'env' in ref ? { env: ref.env } : { file: path.resolve(folder, ref.file) };
-}
-
-/** Equal for references to the same variable or file. */
-export function refKey(ref: SecretRef): string {
-  return 'env' in ref ? `env ${ref.env}` : `file ${ref.file}`;
-}
-
-/** The password of `user:password`, otherwise the value itself; git credentials may have both forms. */
-export function passwordOf(value: string): string {
-  return value.slice(value.indexOf(':') + 1);
-}
-
 /** A secret that the configuration refers to, with the position of the reference. */
 export interface SecretUse {
   readonly ref: SecretRef;
@@ -34,6 +19,21 @@ export interface SecretUse {
   readonly file: string;
   readonly line: number;
   readonly column: number;
+}
+
+/** `ref` with its path made absolute, relative to the folder of the file that it is in. */
+export function absoluteRef(ref: SecretRef, folder: string): SecretRef {
+  return 'env' in ref ? { env: ref.env } : { file: path.resolve(folder, ref.file) };
+}
+
+/** Equal for references to the same variable or file. */
+export function refKey(ref: SecretRef): string {
+  return 'env' in ref ? `env ${ref.env}` : `file ${ref.file}`;
+}
+
+/** The password of `user:password`, otherwise the value itself; git credentials may have both forms. */
+export function passwordOf(value: string): string {
+  return value.slice(value.indexOf(':') + 1);
 }
 
 /** How messages name a reference. `isFound`: the variable or file exists, so its name is not a secret. */

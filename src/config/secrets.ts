@@ -85,6 +85,24 @@ export async function resolveToken({ name, token, tokenRules }: AccountSettings)
   return new Secret(value);
 }
 
+/** A secret without the byte order mark and the line ends that editors add. */
+export function stripped(text: string): string {
+  let end = text.length;
+  while (end > 0 && '\r\n'.includes(text[end - 1] ?? '')) end -= 1;
+  return text.slice(text.startsWith('\uFEFF') ? 1 : 0, end);
+}
+
+/** The text of a PEM file. Throws ConfigError. */
+export async function readAuthorities(file: string): Promise<string> {
+  try {
+    return (await readRegularFile(file, MAX_AUTHORITIES_BYTES)).bytes.toString('utf8');
+  } catch (error) {
+    const code = error instanceof FileError ? error.code : 'unknown';
+    const message = `api.caFile cannot be read (${AUTHORITIES_PROBLEMS[code] ?? code}); write the path of a PEM file`;
+    throw new ConfigError([{ file: shownPath(file), line: 1, column: 1, severity: 'error', message }]);
+  }
+}
+
 async function findUsable(ref: SecretRef, what: string): Promise<Extract<Found, { value: string }>> {
   const found = await find(ref, process.env);
   const problem = 'problem' in found ? found.problem : valueProblem(found.value);
@@ -151,22 +169,4 @@ function valueProblem(value: string): string | undefined {
     return 'has characters that are not allowed in an HTTP header, such as a line break';
   if (value.trim() !== value) return 'starts or ends with white space';
   return undefined;
-}
-
-/** A secret without the byte order mark and the line ends that editors add. */
-export function stripped(text: string): string {
-  let end = text.length;
-  while (end > 0 && '\r\n'.includes(text[end - 1] ?? '')) end -= 1;
-  return text.slice(text.startsWith('\uFEFF') ? 1 : 0, end);
-}
-
-/** The text of a PEM file. Throws ConfigError. */
-export async function readAuthorities(file: string): Promise<string> {
-  try {
-    return (await readRegularFile(file, MAX_AUTHORITIES_BYTES)).bytes.toString('utf8');
-  } catch (error) {
-    const code = error instanceof FileError ? error.code : 'unknown';
-    const message = `api.caFile cannot be read (${AUTHORITIES_PROBLEMS[code] ?? code}); write the path of a PEM file`;
-    throw new ConfigError([{ file: shownPath(file), line: 1, column: 1, severity: 'error', message }]);
-  }
 }

@@ -17,6 +17,9 @@ const SECRET_FOLDERS = ['/run/secrets/**', '/run/credentials/**', '/var/run/secr
 /** Variables with secrets of the daemon, even if its file does not name them. */
 const OWN_VARIABLES = ['ROLECALL_HTTP_TOKEN', 'ROLECALL_DATABASE_URL'];
 
+/** Earlier results, so that an unchanged account stays the same object. */
+const earlier = new WeakMap<AccountRead, { readonly by: string; readonly read: AccountRead }>();
+
 /**
  * The trust rules of the machine's own service file. What it omits is unrestricted, unless the configuration comes from
  * a repository: then the origins of the machine's own regions, the usual secret folders and any variable are allowed.
@@ -39,9 +42,6 @@ export async function trustOf(
     decidedBy: files.shown(file) ?? 'the service file',
   };
 }
-
-/** Earlier results, so that an unchanged account stays the same object. */
-const earlier = new WeakMap<AccountRead, { readonly by: string; readonly read: AccountRead }>();
 
 /** Adds errors for what the account must not use, and the rules that are checked again when its token is read. */
 export async function checkTrust(

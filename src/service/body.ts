@@ -48,43 +48,6 @@ export async function* unpacked(
   yield* stages.at(-1) ?? body;
 }
 
-function codingsOf(encoding: string | string[] | undefined): (() => Transform)[] {
-  const names = String(encoding ?? '')
-    .split(',')
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== '' && name !== 'identity');
-  if (names.length > MOST_CODINGS) throw new UnreadableBody(`has ${names.length} content codings`);
-  return names.toReversed().map((name) => {
-    const create = Object.hasOwn(DECOMPRESSORS, name) ? DECOMPRESSORS[name] : undefined;
-    if (create === undefined) throw new UnreadableBody('has a content coding that was not requested');
-    return create;
-  });
-}
-
-/** Converts errors of the decompressor to UnreadableBody, because they are not failures of the connection. */
-function withReadableErrors(decompressor: Transform): Transform {
-  const destroy = decompressor._destroy.bind(decompressor);
-  decompressor._destroy = (error, callback) => {
-    const code = error !== null && 'code' in error ? String(error.code) : '';
-    // ERR_STREAM_…: the stream before this one closed early, which is a failure of the connection.
-    const isOwn = /^(Z_|ERR_(?!STREAM_)|BROTLI)/.test(code);
-    const unreadable = new UnreadableBody('cannot be decompressed', { isCutOff: code === 'Z_BUF_ERROR' });
-    destroy(error, (after) => callback(isOwn ? unreadable : (after ?? error)));
-  };
-  return decompressor;
-}
-
-function limit(maxBytes: number): Transform {
-  let bytes = 0;
-  return new Transform({
-    transform(chunk: Uint8Array, _, callback) {
-      bytes += chunk.byteLength;
-      if (bytes <= maxBytes) callback(null, chunk);
-      else callback(Object.assign(new Error('too large'), { code: BODY_TOO_LARGE }));
-    },
-  });
-}
-
 /** The start of a body as text, for messages: invalid UTF-8 is replaced, and the rest is not read. */
 export async function beginningOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -124,4 +87,41 @@ export function utf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function codingsOf(encoding: string | string[] | undefined): (() => Transform)[] {
+  const names = String(encoding ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > MOST_CODINGS) throw new UnreadableBody(`has ${names.length} content codings`);
+  return names.toReversed().map((name) => {
+    const create = Object.hasOwn(DECOMPRESSORS, name) ? DECOMPRESSORS[name] : undefined;
+    if (create === undefined) throw new UnreadableBody('has a content coding that was not requested');
+    return create;
+  });
+}
+
+/** Converts errors of the decompressor to UnreadableBody, because they are not failures of the connection. */
+function withReadableErrors(decompressor: Transform): Transform {
+  const destroy = decompressor._destroy.bind(decompressor);
+  decompressor._destroy = (error, callback) => {
+    const code = error !== null && 'code' in error ? String(error.code) : '';
+    // ERR_STREAM_…: the stream before this one closed early, which is a failure of the connection.
+    const isOwn = /^(Z_|ERR_(?!STREAM_)|BROTLI)/.test(code);
+    const unreadable = new UnreadableBody('cannot be decompressed', { isCutOff: code === 'Z_BUF_ERROR' });
+    destroy(error, (after) => callback(isOwn ? unreadable : (after ?? error)));
+  };
+  return decompressor;
+}
+
+function limit(maxBytes: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Uint8Array, _, callback) {
+      bytes += chunk.byteLength;
+      if (bytes <= maxBytes) callback(null, chunk);
+      else callback(Object.assign(new Error('too large'), { code: BODY_TOO_LARGE }));
+    },
+  });
 }

@@ -41,6 +41,11 @@ export interface Connections extends WritableService {
   close(): Promise<void>;
 }
 
+interface OpenAccount {
+  readonly requests: Requests;
+  readonly token: Secret;
+}
+
 export function createConnections(options: ConnectionOptions): Connections {
   const { api } = options;
   const hosts = new Map<string, HostQueue>();
@@ -147,11 +152,6 @@ export function createConnections(options: ConnectionOptions): Connections {
 
 function keyOf(baseUrl: string, token: Secret): string {
   return createHash('sha256').update(`${baseUrl} ${token.reveal()}`).digest('base64');
-}
-
-interface OpenAccount {
-  readonly requests: Requests;
-  readonly token: Secret;
 }
 
 async function openDispatchersFor({ api, authorities }: ConnectionOptions): Promise<Dispatchers> {

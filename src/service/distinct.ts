@@ -43,17 +43,6 @@ export function createDistinct<T extends { readonly id: string }>(
   };
 }
 
-function repetitions(what: string, ids: readonly string[]): Warning[] {
-  if (ids.length === 0) return [];
-  const more = ids.length > 5 ? `, … and ${ids.length - 5} more` : '';
-  return [
-    {
-      code: 'repeated_id',
-      message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${ids.slice(0, 5).join(', ')}${more}; each is counted once`,
-    },
-  ];
-}
-
 /** An entry that is listed several times has all its listed names; their order in the list has no effect. */
 export function mergeEntries(first: Entry, others: readonly Entry[]): Entry {
   const kept = others.reduce(
@@ -80,4 +69,15 @@ export function mergePeople(first: Resource, others: readonly Resource[]): Resou
     ...(roleId === undefined ? {} : { roleId }),
     ...(otherRoleIds.length > 0 ? { otherRoleIds } : {}),
   };
+}
+
+function repetitions(what: string, ids: readonly string[]): Warning[] {
+  if (ids.length === 0) return [];
+  const more = ids.length > 5 ? `, … and ${ids.length - 5} more` : '';
+  return [
+    {
+      code: 'repeated_id',
+      message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${ids.slice(0, 5).join(', ')}${more}; each is counted once`,
+    },
+  ];
 }

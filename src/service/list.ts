@@ -65,6 +65,11 @@ export async function readList<T>(
   }
 }
 
+export function malformed(message: string, cause?: CutOff): ServiceError {
+  const explained = `${message}; rolecall uses only complete and valid lists`;
+  return new ServiceError('malformed', explained, { cause });
+}
+
 function addItem<T>(list: ListBuilder<T>, bytes: Uint8Array): void {
   const text = utf8(bytes);
   if (text === undefined) throw malformed(`${list.what} is not UTF-8`);
@@ -78,11 +83,6 @@ function parsed(what: string, text: string): unknown {
   } catch {
     throw malformed(`${what} is not JSON`);
   }
-}
-
-export function malformed(message: string, cause?: CutOff): ServiceError {
-  const explained = `${message}; rolecall uses only complete and valid lists`;
-  return new ServiceError('malformed', explained, { cause });
 }
 
 function describe(what: string, problem: ArrayProblem, maxEntries: number): string {

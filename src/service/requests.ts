@@ -169,6 +169,13 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   };
 }
 
+/** The ServiceError of a failed call. Throws any other error. */
+export function serviceErrorOf(error: unknown): ServiceError {
+  if (error instanceof FailedAttempt) return error.error;
+  if (error instanceof ServiceError) return error;
+  throw error;
+}
+
 /** When the service may be called again, if a run does not wait that long; epoch milliseconds. */
 function throttledUntil({ kind, retryAfterMs = 0 }: ServiceError): number | undefined {
   return kind === 'throttled' && retryAfterMs > LONGEST_WAIT_MS ? Date.now() + retryAfterMs : undefined;
@@ -176,13 +183,6 @@ function throttledUntil({ kind, retryAfterMs = 0 }: ServiceError): number | unde
 
 function requestsWait({ error }: FailedAttempt): boolean {
   return error.kind === 'throttled' || error.retryAfterMs !== undefined;
-}
-
-/** The ServiceError of a failed call. Throws any other error. */
-export function serviceErrorOf(error: unknown): ServiceError {
-  if (error instanceof FailedAttempt) return error.error;
-  if (error instanceof ServiceError) return error;
-  throw error;
 }
 
 function stopped(): FailedAttempt {

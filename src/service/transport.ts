@@ -54,6 +54,26 @@ export interface TransportOptions {
 
 export type Transport = <T>(call: Call<T>) => Promise<HttpResponse<T>>;
 
+/** Failures to connect: the request certainly did not arrive. */
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Failures of the DNS lookup. */
+const UNRESOLVED = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
+/** The timeouts of the HTTP library, which are set to that of the complete call. */
+const TOO_SLOW = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+const TLS_FAILURE = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/;
+
 /** Calls the base address of one account. Does not follow redirects, so the token is sent nowhere else. */
 export function createTransport(options: TransportOptions): Transport {
   return async <T>({ method, path, body, read }: Call<T>): Promise<HttpResponse<T>> => {
@@ -117,26 +137,6 @@ function isBrokenOff(error: ServiceError | LargeAccount, head: ResponseHead | un
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
-
-/** Failures to connect: the request certainly did not arrive. */
-const NEVER_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** Failures of the DNS lookup. */
-const UNRESOLVED = new Set(['ENOTFOUND', 'EAI_AGAIN']);
-
-/** The timeouts of the HTTP library, which are set to that of the complete call. */
-const TOO_SLOW = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
-
-const TLS_FAILURE = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/;
 
 function explain(
   error: unknown,

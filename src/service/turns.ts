@@ -6,28 +6,18 @@ const LONGEST_TURN_MS = 10;
 const waiting: (() => void)[] = [];
 let isScheduled = false;
 
+/** The turns of one computation, which checks between its steps whether it must yield. */
+export interface Turns {
+  isOver(): boolean;
+  next(): Promise<void>;
+}
+
 /** Yields to the event loop. The caller should wait again after at most 10 ms. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     schedule();
   });
-}
-
-function schedule(): void {
-  if (isScheduled) return;
-  isScheduled = true;
-  setImmediate(() => {
-    isScheduled = false;
-    waiting.shift()?.();
-    if (waiting.length > 0) schedule();
-  });
-}
-
-/** The turns of one computation, which checks between its steps whether it must yield. */
-export interface Turns {
-  isOver(): boolean;
-  next(): Promise<void>;
 }
 
 export function startTurns(): Turns {
@@ -39,4 +29,14 @@ export function startTurns(): Turns {
       startedAt = performance.now();
     },
   };
+}
+
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(() => {
+    isScheduled = false;
+    waiting.shift()?.();
+    if (waiting.length > 0) schedule();
+  });
 }

@@ -53,19 +53,6 @@ export function editable(text: string): EditableYaml {
   return { text: expanded, root: rootOf(parse(expanded)) };
 }
 
-/** The file in block style and without aliases, as the yaml package writes it. */
-function withoutAliases(document: Document, root: YAMLMap): string {
-  visit(document, {
-    Alias: (_, alias) => {
-      const target = alias.resolve(document);
-      return target === undefined ? undefined : (target.clone() as Node);
-    },
-  });
-  visit(document, { Node: (_, node) => void delete (node as { anchor?: string }).anchor });
-  root.flow = false;
-  return document.toString({ lineWidth: 0 });
-}
-
 /** The pair at a path of keys from the root. */
 export function pairAt({ root }: EditableYaml, keys: readonly string[]): Pair<Node, Node | null> | undefined {
   let map: unknown = root;
@@ -154,6 +141,19 @@ export function unfoldMap(file: EditableYaml, key: string): string {
   const start = lines.length === 0 ? lineStart(text, startOf(pair)) : startOf(pair);
   const ending = shown.length === 0 ? '' : lineBreak(text);
   return spliced(text, [{ start, end: lineEnd(text, end), text: shown.join(lineBreak(text)) + ending }]);
+}
+
+/** The file in block style and without aliases, as the yaml package writes it. */
+function withoutAliases(document: Document, root: YAMLMap): string {
+  visit(document, {
+    Alias: (_, alias) => {
+      const target = alias.resolve(document);
+      return target === undefined ? undefined : (target.clone() as Node);
+    },
+  });
+  visit(document, { Node: (_, node) => void delete (node as { anchor?: string }).anchor });
+  root.flow = false;
+  return document.toString({ lineWidth: 0 });
 }
 
 function editBlockList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListEdit): string {

@@ -13,6 +13,9 @@ export interface Located {
   readonly parent: Node;
 }
 
+/** More values than any real file has outside of its name lists. The schemas take seconds for a hundred thousand. */
+const MAX_VALUES = 25_000;
+
 /** Finds the node at `path`; aliases on the path are resolved. */
 export function locate(file: YamlFile, path: NodePath): Located {
   let found: Located = { node: file.root, parent: file.root };
@@ -30,19 +33,6 @@ export function spotOf({ node, key, parent }: Located): Node {
   return (empty ? key : node) ?? parent;
 }
 
-function child(parent: Node, step: PropertyKey, occurrence: number): Located {
-  if (isMap(parent)) {
-    // Keys and values of a parsed mapping are nodes, which the parser's types can't express.
-    const pairs = parent.items.filter(({ key }) => keyText(key) === String(step));
-    const pair = pairs[occurrence] ?? pairs.at(-1);
-    const key = pair?.key as Node | undefined;
-    const value = pair?.value as Node | null | undefined;
-    return { parent, ...(key === undefined ? {} : { key }), ...(value ? { node: value } : {}) };
-  }
-  const item = isSeq(parent) ? (parent.items[Number(step)] as Node | undefined) : undefined;
-  return { parent, ...(item === undefined ? {} : { node: item }) };
-}
-
 /** The key of a mapping as text. */
 export function keyText(key: unknown): string {
   return isScalar(key) ? String(key.value) : '';
@@ -52,9 +42,6 @@ export function keyText(key: unknown): string {
 export function isMistyped(node: Node | undefined): node is Scalar & { source: string } {
   return isScalar(node) && typeof node.value !== 'string' && node.source !== undefined && node.source !== '';
 }
-
-/** More values than any real file has outside of its name lists. The schemas take seconds for a hundred thousand. */
-const MAX_VALUES = 25_000;
 
 /** The root mapping without the keys in `omit` as a plain value for the schemas, or an issue if it has too many values. */
 export function plainRoot(
@@ -78,6 +65,19 @@ export function plainRoot(
   if (excess === undefined) return { value };
   const message = `the file has more than ${MAX_VALUES} values besides its lists of names; remove some`;
   return { issue: file.issue(excess, message) };
+}
+
+function child(parent: Node, step: PropertyKey, occurrence: number): Located {
+  if (isMap(parent)) {
+    // Keys and values of a parsed mapping are nodes, which the parser's types can't express.
+    const pairs = parent.items.filter(({ key }) => keyText(key) === String(step));
+    const pair = pairs[occurrence] ?? pairs.at(-1);
+    const key = pair?.key as Node | undefined;
+    const value = pair?.value as Node | null | undefined;
+    return { parent, ...(key === undefined ? {} : { key }), ...(value ? { node: value } : {}) };
+  }
+  const item = isSeq(parent) ? (parent.items[Number(step)] as Node | undefined) : undefined;
+  return { parent, ...(item === undefined ? {} : { node: item }) };
 }
 
 /** The value of each key; for duplicate keys see `YamlFile.occurrence`. */

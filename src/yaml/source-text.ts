@@ -67,6 +67,15 @@ export function notUtf8(file: NamedFile, place: { line: number; column: number }
   return refusal(file, 'the file is not valid UTF-8 here; save it as UTF-8', place);
 }
 
+/**
+ * A copy that does not share memory with its source. The parser returns slices of the file's text, which keep the
+ * complete text in memory. Texts of fewer than 13 characters are never slices. A text with a lone surrogate, which has
+ * no UTF-8 bytes, is returned unchanged.
+ */
+export function detached(text: string): string {
+  return text.length < 13 || /\p{Cs}/u.test(text) ? text : Buffer.from(text).toString();
+}
+
 function firstInvalid(bytes: Buffer): { line: number; column: number } {
   let line = 1;
   for (let start = 0; start <= bytes.length; line += 1) {
@@ -88,13 +97,4 @@ function validPrefix(line: Buffer): number {
     else if (next - end >= 4) break;
   }
   return line.subarray(0, end).toString('utf8').length;
-}
-
-/**
- * A copy that does not share memory with its source. The parser returns slices of the file's text, which keep the
- * complete text in memory. Texts of fewer than 13 characters are never slices. A text with a lone surrogate, which has
- * no UTF-8 bytes, is returned unchanged.
- */
-export function detached(text: string): string {
-  return text.length < 13 || /\p{Cs}/u.test(text) ? text : Buffer.from(text).toString();
 }

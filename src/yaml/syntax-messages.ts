@@ -33,6 +33,37 @@ const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
 /** For `*name` without a `&name` before it: usually a name that starts with a star. */
 export const UNKNOWN_ALIAS = 'YAML reads * at the start of a value as an alias; quote the value';
 
+export interface Unclosed {
+  /** The offset of the opening character. */
+  readonly at: number;
+  readonly opening: string;
+  readonly closing: string;
+}
+
+const CLOSING: Readonly<Record<string, string>> = { '[': ']', '{': '}', '"': '"', "'": "'" };
+/** A complete quoted text. */
+const QUOTED = /^(?:"(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')$/u;
+
+/** A problem of the text, with its offset. */
+export interface TextProblem {
+  readonly at: number;
+  readonly message: string;
+}
+
+/**
+ * Limit for the characters that structure YAML, line ends included: the parser's time and memory depend on these, not on
+ * the length of names. Enough for about 50,000 names, or 14,000 renames.
+ */
+const MAX_MARKS = 100_000;
+const MARKS = new Set(Buffer.from('\n\\[]{},:-?"\'&*!%|>#'));
+/** Very many consecutive brackets or dashes, for which the parser needs more than linear time. */
+const NESTED = /(?:[[{]\s*|[-?] +){100}/u;
+/** The markers that git writes into a file with a merge conflict. */
+const CONFLICT = /^(?:<{7}|>{7}|\|{7}|={7})(?: .*)?\r?$/gmu;
+const MAX_CONFLICTS = 50;
+/** YAML ends a line at a carriage return, but the parser and most editors do not, so a part of the file could be missed. */
+const LONE_RETURN = /\r(?!\n)/u;
+
 /** For an unclosed bracket or quote that the parser noticed in line `noticed`. */
 export function unclosedMessage({ opening, closing }: Unclosed, noticed: number): string {
   return `the ${opening} that opens here is not closed (noticed in line ${noticed}); write its ${closing}`;
@@ -46,17 +77,6 @@ export function syntaxMessage(code: YAMLError['code'], parserMessage: string): s
   return MESSAGES[code] ?? 'this is not valid YAML; quote the value or remove it';
 }
 
-export interface Unclosed {
-  /** The offset of the opening character. */
-  readonly at: number;
-  readonly opening: string;
-  readonly closing: string;
-}
-
-const CLOSING: Readonly<Record<string, string>> = { '[': ']', '{': '}', '"': '"', "'": "'" };
-/** A complete quoted text. */
-const QUOTED = /^(?:"(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')$/u;
-
 /** Finds the innermost unclosed bracket or quote that ends at the position of an error. */
 export function unclosedAt(
   document: Document.Parsed,
@@ -68,6 +88,34 @@ export function unclosedAt(
     byEnd ??= collectUnclosed(document.contents, text);
     return byEnd.get(at);
   };
+}
+
+/** The reasons not to parse a text; empty if it can be parsed. */
+export function textProblems(text: string): readonly TextProblem[] {
+  const nul = text.indexOf('\0');
+  if (nul !== -1)
+    return [{ at: nul, message: 'the file has a NUL character here; if it is UTF-16, save it as UTF-8' }];
+  const conflicts = conflictMarkers(text);
+  if (conflicts.length > 0) {
+    const message =
+      'the file has a git merge conflict here; resolve it and remove its <<<<<<<, |||||||, ======= and >>>>>>> lines';
+    return conflicts.map((at) => ({ at, message }));
+  }
+  const lone = LONE_RETURN.exec(text)?.index;
+  if (lone !== undefined) {
+    return [
+      {
+        at: lone,
+        message: 'the file has a carriage return without a line feed here; save the file with LF line ends',
+      },
+    ];
+  }
+  const deep = NESTED.exec(text)?.index;
+  if (deep !== undefined) return [{ at: deep, message: TOO_DEEP }];
+  const much = tooMuchAt(text);
+  return much === undefined
+    ? []
+    : [{ at: much, message: 'the file has too many names or values; split it with `extends`' }];
 }
 
 function collectUnclosed(root: Node | null, text: string): ReadonlyMap<number, Unclosed> {
@@ -104,54 +152,6 @@ function collectUnclosed(root: Node | null, text: string): ReadonlyMap<number, U
 function endOf(item: unknown): number | undefined {
   if (isPair(item)) return endOf(item.value) ?? endOf(item.key);
   return isCollection(item) || isScalar(item) ? item.range?.[1] : undefined;
-}
-
-/** A problem of the text, with its offset. */
-export interface TextProblem {
-  readonly at: number;
-  readonly message: string;
-}
-
-/**
- * Limit for the characters that structure YAML, line ends included: the parser's time and memory depend on these, not on
- * the length of names. Enough for about 50,000 names, or 14,000 renames.
- */
-const MAX_MARKS = 100_000;
-const MARKS = new Set(Buffer.from('\n\\[]{},:-?"\'&*!%|>#'));
-/** Very many consecutive brackets or dashes, for which the parser needs more than linear time. */
-const NESTED = /(?:[[{]\s*|[-?] +){100}/u;
-/** The markers that git writes into a file with a merge conflict. */
-const CONFLICT = /^(?:<{7}|>{7}|\|{7}|={7})(?: .*)?\r?$/gmu;
-const MAX_CONFLICTS = 50;
-/** YAML ends a line at a carriage return, but the parser and most editors do not, so a part of the file could be missed. */
-const LONE_RETURN = /\r(?!\n)/u;
-
-/** The reasons not to parse a text; empty if it can be parsed. */
-export function textProblems(text: string): readonly TextProblem[] {
-  const nul = text.indexOf('\0');
-  if (nul !== -1)
-    return [{ at: nul, message: 'the file has a NUL character here; if it is UTF-16, save it as UTF-8' }];
-  const conflicts = conflictMarkers(text);
-  if (conflicts.length > 0) {
-    const message =
-      'the file has a git merge conflict here; resolve it and remove its <<<<<<<, |||||||, ======= and >>>>>>> lines';
-    return conflicts.map((at) => ({ at, message }));
-  }
-  const lone = LONE_RETURN.exec(text)?.index;
-  if (lone !== undefined) {
-    return [
-      {
-        at: lone,
-        message: 'the file has a carriage return without a line feed here; save the file with LF line ends',
-      },
-    ];
-  }
-  const deep = NESTED.exec(text)?.index;
-  if (deep !== undefined) return [{ at: deep, message: TOO_DEEP }];
-  const much = tooMuchAt(text);
-  return much === undefined
-    ? []
-    : [{ at: much, message: 'the file has too many names or values; split it with `extends`' }];
 }
 
 /** The first line of each conflict; the other markers only if these lines were removed. */

@@ -107,20 +107,6 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
   return { file, variants, issues };
 }
 
-/** A separate function, so that its closure, which is kept, does not keep the nodes or the text of the file. */
-function issuesOf(shown: string, lineCounter: LineCounter): YamlFile['issue'] {
-  return (spot, message, severity = 'error') => {
-    const { line, col } = lineCounter.linePos(typeof spot === 'number' ? spot : (spot.range?.[0] ?? 0));
-    return {
-      file: shown,
-      line: Math.max(line, 1),
-      column: Math.max(col, 1),
-      message: detached(message),
-      severity,
-    };
-  };
-}
-
 /**
  * `text` in double quotes, shortened, in one line. A text that looks like a token is not shown. Invisible characters
  * stay, because they are escaped later, where a message is shown.
@@ -134,6 +120,20 @@ export function inQuotes(text: string): string {
   const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
   const inLine = short.replace(/[\n\r\t"]/gu, (character) => ESCAPES[character] ?? character);
   return `"${inLine}"`;
+}
+
+/** A separate function, so that its closure, which is kept, does not keep the nodes or the text of the file. */
+function issuesOf(shown: string, lineCounter: LineCounter): YamlFile['issue'] {
+  return (spot, message, severity = 'error') => {
+    const { line, col } = lineCounter.linePos(typeof spot === 'number' ? spot : (spot.range?.[0] ?? 0));
+    return {
+      file: shown,
+      line: Math.max(line, 1),
+      column: Math.max(col, 1),
+      message: detached(message),
+      severity,
+    };
+  };
 }
 
 /** Counted separately from the parser, which misses the end of a line with some errors. */
