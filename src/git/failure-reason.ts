@@ -123,7 +123,7 @@ export function explainGitFailure(
     return repositoryIntact(
       isMissing
         ? 'git is not installed; install it'
-        : `git cannot be started (${result.code}); check its installation`,
+        : `git cannot be started (${result.code}); check its installation and the folder ${place.folder}`,
     );
   }
   const output = place.scrub(withShortLines(result.stderr));

@@ -62,9 +62,9 @@ const bytes = (encoding: BufferEncoding, text: string): Buffer => Buffer.from(te
 const HOSTILE: Readonly<Record<string, readonly [string | Buffer, string]>> = {
   laughs: [
     `x0: &x0 [a, a]\n${numbered(40, (i) => `x${i + 1}: &x${i + 1} [*x${i}, *x${i}, *x${i}]\n`)}`,
-    '13:22 aliases (*name) make this file huge',
+    '13:22 aliases (*name) make this file too large',
   ],
-  'own-alias': ['policy: &p { freeze: [*p] }\n', '3:23 the alias (*name) stands within what'],
+  'own-alias': ['policy: &p { freeze: [*p] }\n', '3:23 the alias (*name) is within its own anchor'],
   'ten-megabytes-in-a-line': [`skills: [${'a, '.repeat(3.5 * MEBIBYTE)}]\n`, '1:1 the file has 11010'],
   'ten-megabytes-of-names': [`skills:\n${numbered(500_000, (i) => `  - S ${i}\n`)}`, '1:1 the file has '],
   'deep-brackets': [`skills: ${'['.repeat(100_000)}`, '3:9 this is nested too deeply'],
@@ -72,8 +72,8 @@ const HOSTILE: Readonly<Record<string, readonly [string | Buffer, string]>> = {
   'deeper-blocks': [numbered(1400, (i) => `${' '.repeat(i)}a:\n`), 'this is nested too deeply'],
   'long-key': [`${'k'.repeat(900_000)}: 1\n`, '3:1 a key is longer than YAML allows'],
   'long-number': [`accountId: ${'9'.repeat(900_000)}\n`, '3:12 accountId: must be'],
-  documents: ['skills: [A]\n---\nskills: [B]\n', '4:1 the file holds several YAML documents'],
-  'old-yaml': [bytes('utf8', '%YAML 1.1\n---\nskills: [A]\n'), '1:1 the file asks for an older YAML'],
+  documents: ['skills: [A]\n---\nskills: [B]\n', '4:1 the file has several YAML documents'],
+  'old-yaml': [bytes('utf8', '%YAML 1.1\n---\nskills: [A]\n'), '1:1 the file requires an older YAML'],
   'tag-of-javascript': ['skills: [!!js/function "() => 1"]\n', '3:10 YAML tags'],
   'tag-of-binary': ['skills: [!!binary aGVsbG8=]\n', '3:10 YAML tags'],
   'merge-key': ['policy: &p { maxDeletes: 5 }\n<<: *p\n', '4:1 unknown key "<<"'],
@@ -161,7 +161,7 @@ const HEAVY: readonly (readonly [string, string, string | undefined])[] = [
   [
     'a long name under many aliases',
     `skills:\n  - &x ${'é'.repeat(250_000)}\n${'  - *x\n'.repeat(30_000)}`,
-    'aliases (*name) make this file huge',
+    'aliases (*name) make this file too large',
   ],
   [
     'names that are all near each other',

@@ -356,7 +356,7 @@ describe('an account file', () => {
   test('has a name of letters, digits, points, underscores and hyphens', async () => {
     const { lines } = await load({ 'accounts/a b.yaml': ACCOUNT });
     expect(lines).toEqual([
-      expect.stringContaining('accounts/a b.yaml:1:1 error "a b" cannot be an account\'s name'),
+      expect.stringContaining('accounts/a b.yaml:1:1 error "a b" is not a valid account name'),
     ]);
   });
 });

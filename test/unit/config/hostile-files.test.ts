@@ -35,7 +35,7 @@ describe('a file that is no proper YAML', () => {
     [
       'holds several documents',
       `${ACCOUNT}---\n${ACCOUNT}`,
-      '3:1 error the file holds several YAML documents',
+      '3:1 error the file has several YAML documents',
     ],
     ['is indented by tabs', `${ACCOUNT}skills:\n\t- A\n`, '4:1 error a tab indents this line; use spaces'],
     [
@@ -53,14 +53,14 @@ describe('a file that is no proper YAML', () => {
       `${ACCOUNT}skills: [A,\r\n||||||| 9fceb02\r\nB]\r\n`,
       '4:1 error the file has a git merge conflict here',
     ],
-    ['is UTF-16 without its mark', Buffer.from('region: eu', 'utf16le'), '1:2 error a NUL character'],
+    ['is UTF-16 without its mark', Buffer.from('region: eu', 'utf16le'), '1:2 error the file has a NUL character'],
     [
       'ends a line by a carriage return alone',
       `${ACCOUNT}# no roles yet\rroles: []\n`,
       '3:15 error the file has a carriage return without a line feed here',
     ],
     ['makes binary of a name', `${ACCOUNT}skills: [!!binary aGk=]\n`, '3:10 error YAML tags (!name)'],
-    ['asks for YAML 1.1', `%YAML 1.1\n---\n${ACCOUNT}`, '1:1 error the file asks for an older YAML'],
+    ['asks for YAML 1.1', `%YAML 1.1\n---\n${ACCOUNT}`, '1:1 error the file requires an older YAML'],
     [
       'has an unclosed quote',
       `${ACCOUNT}mode: "plan\n`,
@@ -82,7 +82,7 @@ describe('a file that is no proper YAML', () => {
       `${ACCOUNT}extends: ["a]`,
       '3:11 error the " that opens here is not closed',
     ],
-    ['has two colons in a line', `${ACCOUNT}mode: a: b\n`, '3:7 error there is a second ": " in this line'],
+    ['has two colons in a line', `${ACCOUNT}mode: a: b\n`, '3:7 error this line has a second ": "'],
     [
       'uses an unknown alias',
       `${ACCOUNT}skills: [*name]\n`,
@@ -93,7 +93,7 @@ describe('a file that is no proper YAML', () => {
     [
       'is endless by an alias',
       `${ACCOUNT}policy: &p { freeze: [*p] }\n`,
-      '3:23 error the alias (*name) stands within what it stands for',
+      '3:23 error the alias (*name) is within its own anchor',
     ],
     [
       'is deep by aliases',
@@ -103,7 +103,7 @@ describe('a file that is no proper YAML', () => {
     [
       'is an alias bomb',
       `x0: &x0 [a, a, a, a, a, a, a, a, a]\n${Array.from({ length: 9 }, (_, i) => `x${i + 1}: &x${i + 1} [${`*x${i}, `.repeat(9)}]\n`).join('')}`,
-      '6:20 error aliases (*name) make this file huge',
+      '6:20 error aliases (*name) make this file too large',
     ],
   ])('says where it %s', async (_title, content, issue) => {
     const { lines } = await load({ 'accounts/a.yaml': content });
@@ -221,17 +221,17 @@ const HEAVY: readonly (readonly [string, string, string])[] = [
   [
     'a long name under many aliases',
     `skills:\n  - &x ${'é'.repeat(250_000)}\n${'  - *x\n'.repeat(30_000)}`,
-    'aliases (*name) make this file huge',
+    'aliases (*name) make this file too large',
   ],
   [
     'a long list under many aliases',
     `skills:\n  - &x { name: a, formerly: [${'b,'.repeat(30_000)}] }\n${'  - *x\n'.repeat(9_000)}`,
-    'aliases (*name) make this file huge',
+    'aliases (*name) make this file too large',
   ],
   [
     'a long schedule under many aliases',
     `policy:\n  freeze:\n  - &x { cron: "${'0-59,'.repeat(20_000)}0 * * * *", for: 1h }\n${'  - *x\n'.repeat(9_000)}`,
-    'aliases (*name) make this file huge',
+    'aliases (*name) make this file too large',
   ],
   [
     'a name that takes minutes to normalise',

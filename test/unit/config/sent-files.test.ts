@@ -185,7 +185,7 @@ describe('a configuration that was sent', () => {
     ['holds half of a character', `${ACCOUNT}skills: [a\uD83D]`, '3:11: the file is not valid UTF-8 here'],
     ['holds half of a character first', '\uDE00', '1:1: the file is not valid UTF-8 here'],
     ['is empty', '', '1:1: the file is empty'],
-    ['is broken', `${ACCOUNT}mode: a: b`, '3:7: there is a second ": " in this line'],
+    ['is broken', `${ACCOUNT}mode: a: b`, '3:7: this line has a second ": "'],
   ])('is judged as a file on the disk is when it %s', async (_title, text, line) => {
     const loaded = await loadSent({ ...SOUND, 'accounts/a.yaml': text });
     expect(lines(loaded)).toEqual([expect.stringContaining(`accounts/a.yaml:${line}`)]);

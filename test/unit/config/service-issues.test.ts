@@ -347,7 +347,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
   test('tells how to make it when it is missing', async () => {
     const loaded = await loadConfiguration(path.join(workspace({}), 'rolecall.yaml'));
     expect(loaded).toMatchObject({ accounts: [], issues: [{ line: 1, column: 1, severity: 'error' }] });
-    expect(loaded.issues[0]?.message).toMatch(/no such file; write it as the README shows.*--config/u);
+    expect(loaded.issues[0]?.message).toMatch(/the file does not exist; write it as the README shows.*--config/u);
     expect(loaded.service).toBeUndefined();
   });
 

@@ -97,7 +97,7 @@ describe('the trouble that git has', () => {
     );
     const nowhere = await runGit({ folder: path.join(folder, 'x'), args: ['version'] });
     expect(nowhere.type === 'done' ? '' : explainGitFailure(nowhere, PLACE).reason).toBe(
-      'git cannot be run (its folder is gone)',
+      'git cannot be started (its folder no longer exists); check its installation and the folder /kept',
     );
     expect(explainGitFailure({ type: 'too_slow', timeoutMs: 120_000 }, PLACE).reason).toContain(
       'git took more than 120 s',

@@ -93,7 +93,7 @@ describe('a proxy of the environment', () => {
         () => 'none',
         (error: unknown) => String(error),
       );
-      expect(await failure).toMatch(/a proxy of the environment is no address/);
+      expect(await failure).toMatch(/HTTP_PROXY or HTTPS_PROXY is not a valid URL/);
       expect(await failure).not.toMatch(/not an|w0rd/);
     },
   );

@@ -261,7 +261,7 @@ describe('an answer with the token in it', async () => {
   ])('is no entry when it stands in its %s', async (_, fields) => {
     const item = { ...listed, ...fields };
     expect((await refusal(() => parseEntries('skill', JSON.stringify([item]), token))).message).toContain(
-      'token itself',
+      'has the token in a name or an id',
     );
     expect(parseCreated(JSON.stringify(item), token)).toBeUndefined();
   });
@@ -272,7 +272,7 @@ describe('an answer with the token in it', async () => {
     ['skillsIds', { skillsIds: ['s', 'tok-3n/s3cret'] }],
   ])('is no person when it stands in their %s', async (_, fields) => {
     const text = JSON.stringify([{ ...listed, ...fields }]);
-    expect((await refusal(() => parseResources(text, token))).message).toContain('token itself');
+    expect((await refusal(() => parseResources(text, token))).message).toContain('has the token in a name or an id');
   });
 
   it('is kept without it wherever else it stands', async () => {
