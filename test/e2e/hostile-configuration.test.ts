@@ -107,7 +107,7 @@ const HOSTILE: Readonly<Record<string, readonly [string | Buffer, string]>> = {
   'marks-in-a-heap': [`skills: ["e${'\u0301\u0323'.repeat(150_000)}"]\n`, '3:10 a name has more than 30'],
 };
 
-test('each hostile file is named with its place and its mend, all in two seconds, and the sound account stays sound', async () => {
+test('each hostile file is reported with its position and its fix within two seconds, and the valid account stays valid', async () => {
   const workspace = withFineAccount();
   const folder = join(workspace.folder, 'config/accounts');
   for (const [name, [content]] of Object.entries(HOSTILE)) {

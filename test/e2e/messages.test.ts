@@ -54,7 +54,7 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a connection that breaks',
     options: always({ type: 'drop-before-effect' }),
-    says: ['broke before an answer came', NOTHING, 'check the network and run it again'],
+    says: ['broke before a response arrived', NOTHING, 'check the network and run it again'],
   },
   {
     trouble: 'an address where nothing listens',
@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
   {
     trouble: 'an address that speaks no TLS',
     given: (s) => s.write('config/accounts/acme.yaml', account(s.sandbox.url.replace('http:', 'https:'))),
-    says: ['does not speak TLS as it should', NOTHING, 'check the base address, its port and any proxy'],
+    says: ['did not complete the TLS handshake', NOTHING, 'check the base address, its port and the proxy'],
     never: 'certificate',
   },
   {
@@ -150,7 +150,7 @@ const account = (baseUrl: string): string =>
 
 const TABLE = CASES.map((given) => [given.trouble, given] as const);
 
-test.each(TABLE)('%s is told with what was not done and what to do', async (_trouble, given) => {
+test.each(TABLE)('%s is reported with what was not done and what to do', async (_trouble, given) => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', api: API, ...given.options });
   await given.given?.(s);
   const { env = {} } = given;

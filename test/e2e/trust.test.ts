@@ -7,7 +7,7 @@ import { EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/da
 import { commitAll, git } from '../support/git.ts';
 import { makeWorkspace, QUICK_API, until } from '../support/workspace.ts';
 
-test('sends no token and no file of the machine to where the repository says, and runs the others', async () => {
+test('a repository cannot make the daemon send tokens or files of the machine elsewhere, and the other accounts run', async () => {
   const sandbox = await startSandbox({ seed: { accounts: [{ name: 'acme', token: 'token-of-acme' }] } });
   onTestFinished(() => sandbox.close());
   const thief = await startSandbox({ seed: { accounts: [{ name: 'thief', token: 'token-of-thief' }] } });

@@ -238,7 +238,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
 ];
 
 describe('an account file', () => {
-  test.each(CASES)('is told about %s, at its place', async (_title, text, ...expected) => {
+  test.each(CASES)('with %s is reported at its position', async (_title, text, ...expected) => {
     const { lines, accounts } = await loadAccount(text);
     expect(lines).toEqual(expected.map((issue) => expect.stringContaining(`accounts/a.yaml:${issue}`)));
     const broken = expected.some((issue) => issue.includes(' error '));
@@ -319,13 +319,13 @@ describe('an account file', () => {
       'baseUrl: https://x.example.com/api/public/v1/\ntoken: { env: A }',
       '1:10 error baseUrl: rolecall adds /api/public/v1 to the base address',
     ],
-  ])('is told about %s', async (_title, text, issue) => {
+  ])('with %s is reported', async (_title, text, issue) => {
     const { lines } = await load({ 'accounts/a.yaml': text });
     expect(lines).toEqual([expect.stringContaining(`accounts/a.yaml:${issue}`)]);
     expect(lines.join()).not.toContain('s3cr3t');
   });
 
-  test('is told everything at once', async () => {
+  test('has all its problems reported together', async () => {
     const { lines } = await loadAccount('mode: x\nskills: [1, 1.0]\npolcy: {}\njitter: 5\n');
     expect(lines.map((text) => text.split(' ')[0])).toEqual([
       'accounts/a.yaml:3:7',

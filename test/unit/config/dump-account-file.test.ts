@@ -170,7 +170,7 @@ roles: []
     expect(notes).toEqual([]);
   });
 
-  test('leaves out a kind that the file left out, and says so', async () => {
+  test('omits a kind that the file omitted, with a note', async () => {
     const { text, notes } = await dumped(configured(), `${HEAD}skills: [A]\n`, {
       skill: ['B'],
       role: ['Dev'],
@@ -281,7 +281,7 @@ roles: []
     expect((await dumped(folder, result.text, names)).text).toBe(result.text);
   });
 
-  test('says what a plan does about several entries of one name when the policy removes those', async () => {
+  test('has a note about several entries of one name when the policy removes those', async () => {
     const text = `${HEAD}policy: { duplicates: remove-unused }\n`;
     const { notes } = await dumped(configured(), text, { skill: ['Twin', 'Twin', 'One'] });
     expect(notes).toEqual([expect.stringContaining('“Twin”')]);

@@ -16,7 +16,7 @@ function fill(piece: string): string {
   return piece.repeat(Math.floor(MEBIBYTE / piece.length));
 }
 
-describe('a file that is no proper YAML', () => {
+describe('a file that is not valid YAML', () => {
   test.each<[string, string | Buffer, string]>([
     [
       'is not UTF-8',
@@ -105,7 +105,7 @@ describe('a file that is no proper YAML', () => {
       `x0: &x0 [a, a, a, a, a, a, a, a, a]\n${Array.from({ length: 9 }, (_, i) => `x${i + 1}: &x${i + 1} [${`*x${i}, `.repeat(9)}]\n`).join('')}`,
       '6:20 error aliases (*name) make this file too large',
     ],
-  ])('says where it %s', async (_title, content, issue) => {
+  ])('is reported at the position where it %s', async (_title, content, issue) => {
     const { lines } = await load({ 'accounts/a.yaml': content });
     expect(lines[0]).toContain(`accounts/a.yaml:${issue}`);
   });
@@ -259,7 +259,7 @@ test.each(HEAVY)('a file with %s takes seconds and not minutes', async (_title, 
   expect(lines.length).toBeLessThan(210);
 });
 
-test('a flood of errors is shortened by whole issues, with the count of the others', async () => {
+test('too many errors are cut to complete issues and the count of the others', async () => {
   const { lines } = await loadAccount(
     `skills: [${'a,'.repeat(1000)}]\npolicy: { ${fillWith((i) => `k${i}: 1,`, 500)} }\n`,
   );

@@ -155,7 +155,7 @@ describe('a token that was pasted in place of a name', () => {
     '/run/secrets/rolecall-accounts/acme-eu',
     '/run/credentials/rolecall.service/token_acme-eu',
     '/etc/no/Secret.txt',
-  ])('is told apart from the file %s', async (file) => {
+  ])('is not confused with the file %s', async (file) => {
     await expect(resolveSecret({ file }, 'token')).rejects.toThrow(`the file ${file} does not exist`);
   });
 });

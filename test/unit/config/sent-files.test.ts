@@ -186,7 +186,7 @@ describe('a configuration that was sent', () => {
     ['holds half of a character first', '\uDE00', '1:1: the file is not valid UTF-8 here'],
     ['is empty', '', '1:1: the file is empty'],
     ['is broken', `${ACCOUNT}mode: a: b`, '3:7: this line has a second ": "'],
-  ])('is judged as a file on the disk is when it %s', async (_title, text, line) => {
+  ])('has the same issue as a file on disk when it %s', async (_title, text, line) => {
     const loaded = await loadSent({ ...SOUND, 'accounts/a.yaml': text });
     expect(lines(loaded)).toEqual([expect.stringContaining(`accounts/a.yaml:${line}`)]);
   });
@@ -226,7 +226,7 @@ describe('a configuration that was sent', () => {
   });
 });
 
-test('a folder of the disk that cannot be listed holds no account', async () => {
+test('a folder on disk that cannot be listed has no accounts', async () => {
   const folder = workspace({ 'rolecall.yaml': `${SERVICE}accounts: "rolecall.yaml/*.yaml"` });
   writeFileSync(path.join(folder, 'a.yaml'), ACCOUNT);
   const loaded = await loadConfiguration(path.join(folder, 'rolecall.yaml'));

@@ -170,7 +170,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
 ];
 
 describe('the service file', () => {
-  test.each(CASES)('is told about %s, at its place', async (_title, text, issue) => {
+  test.each(CASES)('with %s is reported at its position', async (_title, text, issue) => {
     const { lines, service, accounts } = await loadService(text);
     expect(lines).toEqual([expect.stringContaining(`rolecall.yaml:${issue}`)]);
     expect(lines.join()).not.toContain('s3cr3t');
@@ -344,7 +344,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     expect(service?.source).toBeDefined();
   });
 
-  test('tells how to make it when it is missing', async () => {
+  test('is reported with how to create it when it is missing', async () => {
     const loaded = await loadConfiguration(path.join(workspace({}), 'rolecall.yaml'));
     expect(loaded).toMatchObject({ accounts: [], issues: [{ line: 1, column: 1, severity: 'error' }] });
     expect(loaded.issues[0]?.message).toMatch(/the file does not exist; write it as the README shows.*--config/u);

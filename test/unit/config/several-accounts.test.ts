@@ -169,7 +169,7 @@ describe('the configuration digest', () => {
     expect(other).toBe(one);
   });
 
-  test('tells an empty kind from one that is left out, and a pin from none', async () => {
+  test('have different digests for an empty kind and an omitted one, and for an account id and none', async () => {
     const digests = await Promise.all(
       ['', 'skills: []', 'roles: []', 'accountId: "1"', 'skills: [A]'].map(digest),
     );

@@ -44,7 +44,7 @@ function sound({ accounts }: LoadedConfiguration): string[] {
 const INNER = `regions: { eu: "https://eu.example.com", evil: "https://evil.example.net" }\n`;
 
 describe('by default, the accounts of a repository', () => {
-  test('reach the origins of the machine’s own regions, and no other by whatever the repository says', async () => {
+  test('can use only the origins of the machine’s own regions, whatever the repository sets', async () => {
     const loaded = await fromRepository(SERVICE, {
       'config/rolecall.yaml': `${INNER}trust: { origins: ["*"] }\n`,
       'config/accounts/good.yaml': ACCOUNT,
@@ -108,7 +108,7 @@ describe('what the machine’s own file trusts', () => {
     expect(sound(loaded)).toEqual(['env', 'file', 'real']);
   });
 
-  test('holds for a checkout that somebody else pulls, too, and nothing is restricted without it', async () => {
+  test('applies to a checkout that another process updates too, and without it nothing is restricted', async () => {
     const files = {
       'accounts/a.yaml': 'baseUrl: https://x.example.net\ntoken: { env: A_TOKEN }',
       'accounts/b.yaml': 'region: eu\ntoken: { file: ../token }',

@@ -117,14 +117,14 @@ describe('a token for git', () => {
     expect(other.headers).toEqual([]);
   });
 
-  test('is named by its source when it is not there', async () => {
+  test('is named by its source when it is missing', async () => {
     const host = await startHost();
     const { reason } = await refreshOnce(settings(host.url, { env: 'NO_SUCH_TOKEN' }));
     expect(reason).toBe('git credentials: the environment variable NO_SUCH_TOKEN is not set');
     expect(host.headers).toEqual([]);
   });
 
-  test('is not in what git says, in no form', async () => {
+  test('is removed from the messages of git in every form', async () => {
     vi.stubEnv('GIT_TOKEN', TOKEN);
     const source = settings('https://git.example.com/a.git', { env: 'GIT_TOKEN' });
     const { scrub, env } = await remoteAccess(source, () => credentialsOf(source));

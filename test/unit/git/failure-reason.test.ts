@@ -18,7 +18,7 @@ function trouble(stderr: string) {
   return explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE);
 }
 
-describe('the trouble that git has', () => {
+describe('a failure of git', () => {
   test.each([
     [
       "fatal: unable to access 'https://git.example.com/a.git/': Could not resolve host: git.example.com",
@@ -64,7 +64,7 @@ describe('the trouble that git has', () => {
     ['sh: 1: ssh: not found\nfatal: Could not read from remote repository.', 'ssh is not installed'],
     ['No user exists for uid 1001\nfatal: Could not read from remote repository.', 'add the user to /etc/passwd'],
     ['fatal: early EOF', 'cannot be reached'],
-  ])('is told for %j', (stderr, sentence) => {
+  ])('is explained for %j', (stderr, sentence) => {
     expect(trouble(stderr)).toEqual({ reason: expect.stringContaining(sentence), isDamaged: false });
   });
 
@@ -78,7 +78,7 @@ describe('the trouble that git has', () => {
     expect(trouble(stderr).isDamaged).toBe(true);
   });
 
-  test('is passed on by its last words when it is not known, short, without secrets and in plain characters', () => {
+  test('is reported with its last error line when it is unknown, short, without secrets and control characters', () => {
     expect(trouble('hint: x\nfatal: the \u001b[31ms3cr3t\u0007 is out\nhint: y')).toEqual({
       reason: 'git failed: the  [31m[redacted]  is out',
       isDamaged: false,
@@ -88,7 +88,7 @@ describe('the trouble that git has', () => {
     expect(trouble('remote: fatal: bad object x\nfatal: something').isDamaged).toBe(false);
   });
 
-  test('is told when git is missing, too slow or stopped', async () => {
+  test('is explained when git is missing, too slow or stopped', async () => {
     const folder = workspace({});
     vi.stubEnv('PATH', folder);
     const missing = await runGit({ folder, args: ['version'] });

@@ -12,7 +12,7 @@ function words(body: unknown, aboutPeople = false): string | undefined {
   return serviceMessage(text, { scrub: (each) => NO_TOKEN.scrub(each), aboutPeople });
 }
 
-describe('the words of a refusal', () => {
+describe('the message of an error response', () => {
   it.each([
     [{ detail: 'skill already exists' }, 'skill already exists'],
     [
