@@ -68,7 +68,7 @@ describe('a list', () => {
       ] as const) {
         const error: unknown = await list.catch((reason: unknown) => reason);
         expect(error).toMatchObject({ kind: 'malformed', code: 'malformed_response' });
-        expect(String(error)).toContain(`the list of ${name} is only a part of it (${what})`);
+        expect(String(error)).toContain(`the list of ${name} is incomplete (${what})`);
       }
       expect(server.arrived).toHaveLength(3);
     },
