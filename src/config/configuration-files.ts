@@ -54,7 +54,8 @@ export function recordingFiles(files: ConfigurationFiles): RecordedFiles {
 
 /**
  * Presents the texts as files below `root` (absolute), which need not exist. Names are relative, with slashes and
- * without `.` and `..`; other names are ignored. A file that was not sent does not exist, and no message names its path.
+ * without `.` and `..`; other names are ignored. A file that was not sent does not exist, and no message names its
+ * path.
  */
 export function filesFromMemory(root: string, texts: Readonly<Record<string, string>>): ConfigurationFiles {
   const base = path.resolve(root);

@@ -18,8 +18,8 @@ export interface ConfigurationSource {
    */
   readFor(account: string): Promise<LoadedConfiguration>;
   /**
-   * The commit of the configuration, or null. With a checkout it is the commit of `loaded`, otherwise the commit that is
-   * checked out now. A change outside of git's state and of the files that were read is noticed after ten seconds.
+   * The commit of the configuration, or null. With a checkout it is the commit of `loaded`, otherwise the commit that
+   * is checked out now. A change outside of git's state and of the files that were read is noticed after ten seconds.
    */
   commit(loaded?: object): Promise<ConfigCommit | null>;
   /** How two commits of the configuration's repository are related; see CommitReader. */

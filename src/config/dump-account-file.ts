@@ -61,8 +61,8 @@ interface Catalog {
 
 /**
  * Generates the text of the account file (`file`, which the loader accepted) that describes the current contents of the
- * account. A kind that the file and its catalogs omit stays omitted, unless they omit both. A catalog stays in `extends`
- * if the account contains all its names. A plan with the new text is empty.
+ * account. A kind that the file and its catalogs omit stays omitted, unless they omit both. A catalog stays in
+ * `extends` if the account contains all its names. A plan with the new text is empty.
  */
 export function dumpAccountFile(
   { file, text }: { readonly file: string; readonly text: string },

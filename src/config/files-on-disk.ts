@@ -1,5 +1,5 @@
-// The files of a configuration on disk. Within a checkout, symbolic links are resolved one by one, so that no path leads
-// out of it.
+// The files of a configuration on disk. Within a checkout, symbolic links are resolved one by one, so that no path
+// leads out of it.
 import {
   lstatSync,
   readlinkSync,

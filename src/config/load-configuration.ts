@@ -1,4 +1,5 @@
-// Loads a complete configuration: the service file and all accounts. Also collects the files that `plan --server` sends.
+// Loads a complete configuration: the service file and all accounts. Also collects the files that `plan --server`
+// sends.
 import path from 'node:path';
 import { recordingFiles, type ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk } from './files-on-disk.ts';
@@ -50,8 +51,8 @@ export function currentDay(): string {
 
 /**
  * Loads the configuration and collects exactly the files that it consists of. A file that could not be read is missing,
- * and `loaded` has the issue. Loaded with `filesFromMemory`, the files give the same settings, except for absolute paths
- * in them.
+ * and `loaded` has the issue. Loaded with `filesFromMemory`, the files give the same settings, except for absolute
+ * paths in them.
  */
 export async function collectConfiguration(file: string): Promise<CollectedConfiguration> {
   const recorded = recordingFiles(filesOnDisk());

@@ -31,7 +31,9 @@ export interface LoadTarget {
   readonly mostNames?: number | undefined;
 }
 
-/** One account as read, with the digests of its files. No texts and no syntax trees, since a thousand of these are kept. */
+/**
+ * One account as read, with the digests of its files. No texts and no syntax trees, since a thousand of these are kept.
+ */
 interface KeptAccount {
   readonly read: AccountRead;
   readonly digest: string;
@@ -45,7 +47,7 @@ export interface KeptLoad {
   readonly loaded: LoadedConfiguration;
   readonly service: ServiceLayers;
   /** The settings that all accounts inherit, as text, to detect a change. */
-  readonly surroundings: string;
+  readonly inherited: string;
   readonly checkout: string | undefined;
   /** The paths of YAML files that nothing uses, as text, to detect a change. */
   readonly unused: string;
@@ -54,7 +56,7 @@ export interface KeptLoad {
 }
 
 /** A load yields to the event loop after this time. */
-const TURN_MS = 10;
+const YIELD_AFTER_MS = 10;
 
 /**
  * Reads every file and parses those that changed since the load `before`. Returns `before` itself if nothing has
@@ -66,22 +68,22 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const { read, folder } = service;
   const hasCheckout = target.checkout !== undefined;
   const { matched, issues: globIssues } = matchAccounts(service, files, hasCheckout);
-  const surroundings = JSON.stringify([read.defaults, read.regions]);
-  const known = before?.surroundings === surroundings ? before.accounts : undefined;
+  const inherited = JSON.stringify([read.defaults, read.regions]);
+  const known = before?.inherited === inherited ? before.accounts : undefined;
   const catalogs = openCatalogs(files);
   const accounts = new Map<string, KeptAccount>();
   const context = { files, today, defaults: read.defaults, regions: read.regions };
-  let turnEnds = performance.now() + TURN_MS;
+  let yieldAt = performance.now() + YIELD_AFTER_MS;
   let names = 0;
   for (const file of matched) {
     const account = keepAccount(file, context, catalogs, known?.get(file));
     accounts.set(file, account);
     names += countNames(account.read);
     if (names > mostNames) throw tooManyNames(mostNames);
-    if (performance.now() > turnEnds) {
+    if (performance.now() > yieldAt) {
       await setImmediate();
       signal?.throwIfAborted();
-      turnEnds = performance.now() + TURN_MS;
+      yieldAt = performance.now() + YIELD_AFTER_MS;
     }
   }
   const checkout = target.checkout?.folder;
@@ -109,7 +111,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
     trust,
   };
-  return { loaded, service, surroundings, checkout, accounts, unused };
+  return { loaded, service, inherited, checkout, accounts, unused };
 }
 
 /**

@@ -13,7 +13,9 @@ import { detached } from '../yaml/source-text.ts';
 /** The key of the list of each kind. */
 export const LIST_KEYS = { skill: 'skills', role: 'roles' } as const satisfies Record<Kind, string>;
 
-/** A name with its position. It keeps no node, since the catalogs would then keep all their nodes until they are merged. */
+/**
+ * A name with its position. It keeps no node, since the catalogs would then keep all their nodes until they are merged.
+ */
 export interface WrittenName {
   /** NFC. */
   readonly name: string;

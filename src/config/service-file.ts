@@ -78,7 +78,9 @@ function readVariant(filePath: string, file: YamlFile): ServiceRead {
   return { ...common, settings, secrets: secretUses(file, settings) };
 }
 
-/** Compares the two settings separately from the schema, so that another invalid key of `api` does not hide the issue. */
+/**
+ * Compares the two settings separately from the schema, so that another invalid key of `api` does not hide the issue.
+ */
 function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
   const api = asRecord(raw['api']);
   const { shape } = serviceSchema.shape.api.unwrap();

@@ -1,5 +1,6 @@
-// What account files may use: where tokens may be sent, and what may be a token. The service file of the machine decides
-// this, because people who can push to the configuration's repository are trusted less than the machine's operator.
+// What account files may use: where tokens may be sent, and what may be a token. The service file of the machine
+// decides this, because people who can push to the configuration's repository are trusted less than the machine's
+// operator.
 import type { ConfigIssue } from '../core/errors.ts';
 import { globMatcher } from '../core/names.ts';
 import type { AccountSettings, TokenRules, Trust } from '../core/settings.ts';
@@ -98,7 +99,9 @@ export async function trustPosted(
   return problem === undefined ? { ...settings, tokenRules } : null;
 }
 
-/** Why a secret file must not be an account's token, by its real path. The message omits the path: it may be a token. */
+/**
+ * Why a secret file must not be an account's token, by its real path. The message omits the path: it may be a token.
+ */
 export function untrustedFile(
   realPath: string,
   { files, ownFiles, decidedBy }: Pick<TokenRules, 'files' | 'ownFiles' | 'decidedBy'>,

@@ -46,7 +46,9 @@ export interface Checkout {
   readonly path: string;
   /** The last accepted commit and its folder. Works without the network; null when there is none. */
   current(): CommitFolder | null;
-  /** Fetches, and moves to the branch's commit if it is acceptable. Never throws; concurrent calls share one refresh. */
+  /**
+   * Fetches, and moves to the branch's commit if it is acceptable. Never throws; concurrent calls share one refresh.
+   */
   refresh(signal?: AbortSignal): Promise<Refresh>;
   /** Removes the folders of earlier commits, except the previous one and those in `inUse`. Never throws. */
   removeUnused(inUse: ReadonlySet<string>): Promise<void>;

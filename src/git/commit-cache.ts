@@ -1,11 +1,13 @@
-// Caches the commit of the configuration, for a daemon that starts many runs per second: git runs only if the commit may
-// have changed.
+// Caches the commit of the configuration, for a daemon that starts many runs per second: git runs only if the commit
+// may have changed.
 import type { CommitReader } from '../core/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import { compareCommits, readConfigCommit } from './commit.ts';
 import { gitFingerprint } from './fingerprint.ts';
 
-/** A change outside of git's state and of the loaded files, such as a new untracked file, is noticed after this time. */
+/**
+ * A change outside of git's state and of the loaded files, such as a new untracked file, is noticed after this time.
+ */
 const FRESH_MS = 10_000;
 
 /** Runs git at most once for the same state; concurrent calls share the result. `nowMs` is for tests. */

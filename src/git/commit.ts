@@ -1,8 +1,8 @@
 // Reads the git commit of the configuration. The functions return "unknown" instead of failing: git may be missing, the
 // folder may not be a repository, or the clone may be shallow.
 //
-// The repository may belong to another user, and its settings can name programs. So git is used only to read objects and
-// the index. The files of the working tree are compared here, because git would run the filters of these settings.
+// The repository may belong to another user, and its settings can name programs. So git is used only to read objects
+// and the index. The files of the working tree are compared here, because git would run the filters of these settings.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { cutSubject } from '../core/commit-subject.ts';

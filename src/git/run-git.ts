@@ -1,8 +1,8 @@
-// Runs git. Every call has a fixed environment, a deadline that also ends git's helper processes, and bounded output. No
-// setting of a repository and no variable of the environment can make git run a program.
+// Runs git. Every call has a fixed environment, a deadline that also ends git's helper processes, and bounded output.
+// No setting of a repository and no variable of the environment can make git run a program.
 //
-// This is a thin runner of our own because one place must enforce these rules for every call. The library that was tried,
-// simple-git, refuses options that this needs, such as credentials in the environment.
+// This is a thin runner of our own because one place must enforce these rules for every call. The library that was
+// tried, simple-git, refuses options that this needs, such as credentials in the environment.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { errorCode } from '../core/error-code.ts';

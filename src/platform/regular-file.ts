@@ -66,8 +66,8 @@ export function exitNow(status: number): never {
 }
 
 /**
- * The path with all links resolved, also if the file does not exist. Returns the path unchanged when the system does not
- * answer in time, so a caller that reads the file must check `realPath` again.
+ * The path with all links resolved, also if the file does not exist. Returns the path unchanged when the system does
+ * not answer in time, so a caller that reads the file must check `realPath` again.
  */
 export async function realPathOf(file: string): Promise<string> {
   if (stuck.size >= AT_ONCE) return file;

@@ -1,6 +1,6 @@
 // Loads the SQLite driver for this version of Node.js. better-sqlite3 13 includes its binaries and needs Node.js 22.
-// Version 12 is compiled during installation, works on Node.js 20, and aborts the process if it was compiled on 24.20 or
-// later.
+// Version 12 is compiled during installation, works on Node.js 20, and aborts the process if it was compiled on 24.20
+// or later.
 import { createRequire } from 'node:module';
 import type Driver from 'better-sqlite3';
 import { StoreError } from '../core/errors.ts';

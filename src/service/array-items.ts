@@ -1,6 +1,5 @@
-// Splits the bytes of a JSON array of objects into its objects as they arrive. So a list is checked and counted object by
-
-// object, and is never in memory as one text.
+// Splits the bytes of a JSON array of objects into its objects as they arrive. So a list is checked and counted object
+// by object, and is never in memory as one text.
 
 export interface ItemLimits {
   readonly maxItems: number;

@@ -26,7 +26,9 @@ export interface ConnectionOptions {
   /** The end of the pause that an earlier response requested for the account, from the journal; epoch milliseconds. */
   readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
-  /** A list of more objects throws LargeAccount, so that the caller runs the account in another process. Default: none. */
+  /**
+   * A list of more objects throws LargeAccount, so that the caller runs the account in another process. Default: none.
+   */
   readonly largeFrom?: number;
   /** The queue for the only base address of this process, if it shares the address's limit with another process. */
   readonly host?: HostQueue;

@@ -1,5 +1,5 @@
-// The deadline of a call: a timeout combined with the signal that aborts all calls. AbortSignal.any is not used because,
-// up to Node.js 22, each of its signals leaks memory on a source signal that stays alive, which a daemon has.
+// The deadline of a call: a timeout combined with the signal that aborts all calls. AbortSignal.any is not used
+// because, up to Node.js 22, each of its signals leaks memory on a source signal that stays alive, which a daemon has.
 
 export interface Deadline {
   readonly signal: AbortSignal;

@@ -10,7 +10,10 @@ const UNTIL_AN_ANSWER_MS = 5;
 
 /** Makes calls at the rate of an account. */
 export interface Pace {
-  /** Makes the call when the limits allow it. If `stop` aborts, waiting calls are made immediately and must end themselves. */
+  /**
+   * Makes the call when the limits allow it. If `stop` aborts, waiting calls are made immediately and must end
+   * themselves.
+   */
   run<T>(call: () => Promise<T>, stop: AbortSignal): Promise<T>;
   /** Delays every call that is not running yet by this time. */
   pauseFor(ms: number): void;

@@ -59,8 +59,9 @@ export interface Sent<T> {
 
 export interface Requests {
   /**
-   * Sends the request until a response has a 2xx status, as long as `mayRepeat` allows it. `mayStart` is called directly
-   * before each attempt. Rejects with the last FailedAttempt, or with the error of reading the body of a success.
+   * Sends the request until a response has a 2xx status, as long as `mayRepeat` allows it. `mayStart` is called
+   * directly before each attempt. Rejects with the last FailedAttempt, or with the error of reading the body of a
+   * success.
    */
   send<T>(
     call: Call<T>,

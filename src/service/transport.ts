@@ -128,7 +128,9 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** Whether the connection may have broken: without framing headers, a broken connection looks like the end of a body. */
+/**
+ * Whether the connection may have broken: without framing headers, a broken connection looks like the end of a body.
+ */
 function isBrokenOff(error: ServiceError | LargeAccount, head: ResponseHead | undefined): boolean {
   const isFramed = ['content-length', 'transfer-encoding'].some((name) => head?.headers[name] !== undefined);
   return !isFramed && error.cause instanceof CutOff;

@@ -42,8 +42,8 @@ export interface EditableYaml {
 }
 
 /**
- * Parses a file that the loader accepted. A root in braces is converted to block style first, and aliases, which an edit
- * could break, are expanded; comments stay.
+ * Parses a file that the loader accepted. A root in braces is converted to block style first, and aliases, which an
+ * edit could break, are expanded; comments stay.
  */
 export function editable(text: string): EditableYaml {
   const document = parse(text);

@@ -43,7 +43,9 @@ export function isMistyped(node: Node | undefined): node is Scalar & { source: s
   return isScalar(node) && typeof node.value !== 'string' && node.source !== undefined && node.source !== '';
 }
 
-/** The root mapping without the keys in `omit` as a plain value for the schemas, or an issue if it has too many values. */
+/**
+ * The root mapping without the keys in `omit` as a plain value for the schemas, or an issue if it has too many values.
+ */
 export function plainRoot(
   file: YamlFile,
   omit: readonly string[],

@@ -51,8 +51,8 @@ export interface TextProblem {
 }
 
 /**
- * Limit for the characters that structure YAML, line ends included: the parser's time and memory depend on these, not on
- * the length of names. Enough for about 50,000 names, or 14,000 renames.
+ * Limit for the characters that structure YAML, line ends included: the parser's time and memory depend on these, not
+ * on the length of names. Enough for about 50,000 names, or 14,000 renames.
  */
 const MAX_MARKS = 100_000;
 const MARKS = new Set(Buffer.from('\n\\[]{},:-?"\'&*!%|>#'));
@@ -61,7 +61,9 @@ const NESTED = /(?:[[{]\s*|[-?] +){100}/u;
 /** The markers that git writes into a file with a merge conflict. */
 const CONFLICT = /^(?:<{7}|>{7}|\|{7}|={7})(?: .*)?\r?$/gmu;
 const MAX_CONFLICTS = 50;
-/** YAML ends a line at a carriage return, but the parser and most editors do not, so a part of the file could be missed. */
+/**
+ * YAML ends a line at a carriage return, but the parser and most editors do not, so a part of the file could be missed.
+ */
 const LONE_RETURN = /\r(?!\n)/u;
 
 /** For an unclosed bracket or quote that the parser noticed in line `noticed`. */
