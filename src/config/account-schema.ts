@@ -74,28 +74,18 @@ export const policySchema = z
         'all: entries that are not in the file are deleted. managed: only those that rolecall created or adopted.',
       default: 'all',
     }),
-    maxDeletes: count
-      .optional()
-      .meta({
-        description: 'Most deletes of one plan; a plan with more has all of its deletes held.',
-        default: 10,
-      }),
-    maxDeletesPerDay: count
-      .optional()
-      .meta({
-        description: 'Most deletes of this account within 24 hours, counted in its journal.',
-        default: 30,
-      }),
-    maxDeletePercent: z
-      .number()
-      .min(0)
-      .max(100)
-      .optional()
-      .meta({
-        description:
-          "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries.",
-        default: 30,
-      }),
+    maxDeletes: count.optional().meta({
+      description: 'Most deletes of one plan; a plan with more has all of its deletes held.',
+      default: 10,
+    }),
+    maxDeletesPerDay: count.optional().meta({
+      description: 'Most deletes of this account within 24 hours, counted in its journal.',
+      default: 30,
+    }),
+    maxDeletePercent: z.number().min(0).max(100).optional().meta({
+      description: "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries.",
+      default: 30,
+    }),
     allowEmpty: z
       .boolean()
       .optional()

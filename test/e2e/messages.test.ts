@@ -38,7 +38,7 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a page instead of a list',
     options: always({ type: 'html' }),
-    says: ['is a web page and not JSON', NOTHING, 'check the base address and any proxy'],
+    says: ['is a web page and not JSON', NOTHING, 'check the base address and the proxy'],
   },
   {
     trouble: 'a service that asks for an hour of rest',
