@@ -87,7 +87,10 @@ const HOSTILE: Readonly<Record<string, readonly [string | Buffer, string]>> = {
   'not-quoted': ['mode: "apply\n', '3:7 the " that opens here is not closed'],
   tabs: ['skills:\n\t- A\n', '4:1 a tab indents this line'],
   nul: ['skills: [A\0]\n', '3:11 the file has a NUL character here'],
-  'carriage-returns': ['# none\rskills: [A]\n', '3:7 the file has a carriage return without a line feed here'],
+  'carriage-returns': [
+    '# none\rskills: [A]\n',
+    '3:7 the file has a carriage return without a line feed here',
+  ],
   latin1: [bytes('latin1', 'mode: ä\n'), '1:7 the file is not valid UTF-8'],
   'utf-16': [bytes('utf16le', '\ufeffmode: plan\n'), '1:1 the file is UTF-16'],
   'utf-16-unmarked': [
