@@ -183,7 +183,11 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   ['an unknown mode', 'mode: aply', '3:7 error mode: must be plan, approve or apply; did you mean apply?'],
   ['a duration without a unit', 'jitter: 30', '3:9 error jitter: must be a duration such as 500ms'],
   ['a duration with a strange unit', 'jitter: 30x', '3:9 error jitter: this is not a duration'],
-  ['a duration that no timer can wait', 'jitter: 25d', '3:9 error jitter: this is too long; the maximum is 24d'],
+  [
+    'a duration that no timer can wait',
+    'jitter: 25d',
+    '3:9 error jitter: this is too long; the maximum is 24d',
+  ],
   ['a schedule with four fields', 'schedule: "* * * *"', '3:11 error schedule: a schedule has five fields'],
   [
     'a step beyond its field',

@@ -52,7 +52,9 @@ describe('the configuration of a checkout', () => {
     expect(loaded).toMatchObject({ accounts: [] });
     expect(loaded.service).toBeUndefined();
     expect(lines(loaded)).toEqual([
-      expect.stringContaining('the daemon has not fetched the repository of `source.git` yet; check its log if this does not change'),
+      expect.stringContaining(
+        'the daemon has not fetched the repository of `source.git` yet; check its log if this does not change',
+      ),
     ]);
     expect(await source.commit()).toBeNull();
     await checkout.refresh();

@@ -137,7 +137,9 @@ approvedDeletes:
   - { kind: skill, name: Fortran }
 # the end
 `);
-    expect(notes).toEqual(['the approval to delete the skill “Cobol” is removed, because the file lists it now']);
+    expect(notes).toEqual([
+      'the approval to delete the skill “Cobol” is removed, because the file lists it now',
+    ]);
     expect(await differences(folder, text, names)).toEqual([]);
     expect((await dumped(folder, text, names, { accountId: '42' })).text).toBe(text);
   });

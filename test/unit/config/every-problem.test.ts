@@ -104,7 +104,9 @@ describe('a file of YAML that the glob of accounts does not match', () => {
   test('is warned about when nothing matches at all', async () => {
     const { lines } = await load({ 'accounts/a.yml': ACCOUNT });
     expect(lines).toEqual([
-      expect.stringMatching(/^accounts\/a\.yml:1:1 warning this file is not used: the glob `accounts` does not match/u),
+      expect.stringMatching(
+        /^accounts\/a\.yml:1:1 warning this file is not used: the glob `accounts` does not match/u,
+      ),
       expect.stringMatching(/^rolecall\.yaml:1:1 error no file matches `accounts`/u),
     ]);
   });

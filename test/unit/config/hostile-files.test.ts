@@ -32,11 +32,7 @@ describe('a file that is not valid YAML', () => {
     ['is all comments', '# nothing\n', '1:1 error the file is empty'],
     ['is a list', '- a', '1:1 error the file must be a mapping'],
     ['is text', 'hello', '1:1 error the file must be a mapping'],
-    [
-      'holds several documents',
-      `${ACCOUNT}---\n${ACCOUNT}`,
-      '3:1 error the file has several YAML documents',
-    ],
+    ['holds several documents', `${ACCOUNT}---\n${ACCOUNT}`, '3:1 error the file has several YAML documents'],
     ['is indented by tabs', `${ACCOUNT}skills:\n\t- A\n`, '4:1 error a tab indents this line; use spaces'],
     [
       'holds a merge conflict',
@@ -53,7 +49,11 @@ describe('a file that is not valid YAML', () => {
       `${ACCOUNT}skills: [A,\r\n||||||| 9fceb02\r\nB]\r\n`,
       '4:1 error the file has a git merge conflict here',
     ],
-    ['is UTF-16 without its mark', Buffer.from('region: eu', 'utf16le'), '1:2 error the file has a NUL character'],
+    [
+      'is UTF-16 without its mark',
+      Buffer.from('region: eu', 'utf16le'),
+      '1:2 error the file has a NUL character',
+    ],
     [
       'ends a line by a carriage return alone',
       `${ACCOUNT}# no roles yet\rroles: []\n`,

@@ -136,7 +136,7 @@ describe('a configuration that was sent', () => {
     );
     expect(loaded.accounts).toEqual([]);
     expect(lines(loaded)).toEqual([
-      "rolecall.yaml:2:11: no file matches `accounts` below .; add an account file or correct the glob",
+      'rolecall.yaml:2:11: no file matches `accounts` below .; add an account file or correct the glob',
     ]);
   });
 

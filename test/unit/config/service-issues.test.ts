@@ -179,12 +179,7 @@ describe('the service file', () => {
   });
 
   test.each([
-    [
-      '',
-      [
-        'warning without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted',
-      ],
-    ],
+    ['', ['warning without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted']],
     [', tls: { cert: a.pem, key: b.pem }', []],
   ])('warns of listening beyond this machine unless there is TLS (%s)', async (tls, warnings) => {
     const tokens = 'tokens: [{ name: ci, token: { env: CI }, role: read }]';
@@ -347,7 +342,9 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
   test('is reported with how to create it when it is missing', async () => {
     const loaded = await loadConfiguration(path.join(workspace({}), 'rolecall.yaml'));
     expect(loaded).toMatchObject({ accounts: [], issues: [{ line: 1, column: 1, severity: 'error' }] });
-    expect(loaded.issues[0]?.message).toMatch(/the file does not exist; write it as the README shows.*--config/u);
+    expect(loaded.issues[0]?.message).toMatch(
+      /the file does not exist; write it as the README shows.*--config/u,
+    );
     expect(loaded.service).toBeUndefined();
   });
 

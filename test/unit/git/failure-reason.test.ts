@@ -62,7 +62,10 @@ describe('a failure of git', () => {
     ["fatal: detected dubious ownership in repository at '/x'", '/kept belongs to another user'],
     ["fatal: transport 'http' not allowed", 'cannot be fetched safely'],
     ['sh: 1: ssh: not found\nfatal: Could not read from remote repository.', 'ssh is not installed'],
-    ['No user exists for uid 1001\nfatal: Could not read from remote repository.', 'add the user to /etc/passwd'],
+    [
+      'No user exists for uid 1001\nfatal: Could not read from remote repository.',
+      'add the user to /etc/passwd',
+    ],
     ['fatal: early EOF', 'cannot be reached'],
   ])('is explained for %j', (stderr, sentence) => {
     expect(trouble(stderr)).toEqual({ reason: expect.stringContaining(sentence), isDamaged: false });
