@@ -80,9 +80,15 @@ const HOSTILE: Readonly<Record<string, readonly [string | Buffer, string]>> = {
   prototype: ['__proto__: { mode: apply }\n', '3:1 unknown key "__proto__"'],
   'complex-key': ['? [a, b]\n: c\n', '3:3 a key must be plain text'],
   'twice-a-key': ['skills: [A]\nskills: [B]\n', '4:1 duplicate key "skills"'],
-  conflict: ['<<<<<<< HEAD\nskills: [A]\n=======\nskills: [B]\n>>>>>>> b\n', '3:1 the file has a git merge conflict'],
-  'conflict-in-a-list': ['skills:\r\n  - A\r\n<<<<<<< HEAD\r\n  - B\r\n', '5:1 a git merge conflict'],
-  'conflict-left-over': ['skills:\n  - A\n=======\n  - B\n', '5:1 a git merge conflict'],
+  conflict: [
+    '<<<<<<< HEAD\nskills: [A]\n=======\nskills: [B]\n>>>>>>> b\n',
+    '3:1 the file has a git merge conflict',
+  ],
+  'conflict-in-a-list': [
+    'skills:\r\n  - A\r\n<<<<<<< HEAD\r\n  - B\r\n',
+    '5:1 the file has a git merge conflict',
+  ],
+  'conflict-left-over': ['skills:\n  - A\n=======\n  - B\n', '5:1 the file has a git merge conflict'],
   'not-closed': ['extends: [\nskills: [A]\n', '3:10 the [ that opens here is not closed (noticed in line 4)'],
   'not-quoted': ['mode: "apply\n', '3:7 the " that opens here is not closed'],
   tabs: ['skills:\n\t- A\n', '4:1 a tab indents this line'],
@@ -143,7 +149,7 @@ test('each hostile file is reported with its position and its fix within two sec
   expect(errors).toContainEqual(
     expect.objectContaining({
       file: 'config/accounts',
-      message: expect.stringContaining('not a regular file'),
+      message: expect.stringContaining('this is a folder and not a file'),
     }),
   );
   expect(firstOf('irregular-device')).toBe('1:1 this is not a regular file; write the path of a YAML file');
