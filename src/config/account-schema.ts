@@ -1,4 +1,4 @@
-// The schemas of an account file and of its policy, and what is wrong with its approvals beyond their shape.
+// The schemas of an account file and of its policy, and the checks of its approvals that a schema can't make.
 import { z } from 'zod';
 import type { FreezeWindow, Policy, DesiredCatalog } from '../core/catalog.ts';
 import { windowEdge } from './dates-and-schedules.ts';
@@ -20,7 +20,7 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { locate, spotOf } from '../yaml/node-lookup.ts';
 import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
 
-/** What holds when neither the service's file nor the account's says otherwise (contract, section 4). */
+/** The policy when neither the service file nor the account file sets it. */
 export const POLICY_DEFAULTS: Policy = {
   delete: 'unused',
   ownership: 'all',
@@ -49,7 +49,7 @@ const freezeBetween = z
       code: 'custom',
       input: to,
       path: ['to'],
-      message: 'the window ends before it begins; swap `from` and `to`',
+      message: 'the window ends before it starts; swap `from` and `to`',
     });
   });
 
@@ -70,21 +70,22 @@ export const policySchema = z
       .optional()
       .meta({ description: 'Whether an entry that people have may be deleted.', default: 'unused' }),
     ownership: z.enum(['all', 'managed']).optional().meta({
-      description: 'all: everything not in the file goes. managed: only what rolecall created or adopted.',
+      description:
+        'all: entries that are not in the file are deleted. managed: only those that rolecall created or adopted.',
       default: 'all',
     }),
-    maxDeletes: count
-      .optional()
-      .meta({ description: 'Deletes of one plan; over it, all of its deletes are held.', default: 10 }),
-    maxDeletesPerDay: count
-      .optional()
-      .meta({ description: 'Deletes of this account within 24 hours, by its journal.', default: 30 }),
-    maxDeletePercent: z
-      .number()
-      .min(0)
-      .max(100)
-      .optional()
-      .meta({ description: "Share of a kind's entries, counted when there are at least 10.", default: 30 }),
+    maxDeletes: count.optional().meta({
+      description: 'Most deletes of one plan; a plan with more has all of its deletes held.',
+      default: 10,
+    }),
+    maxDeletesPerDay: count.optional().meta({
+      description: 'Most deletes of this account within 24 hours, counted in its journal.',
+      default: 30,
+    }),
+    maxDeletePercent: z.number().min(0).max(100).optional().meta({
+      description: "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries.",
+      default: 30,
+    }),
     allowEmpty: z
       .boolean()
       .optional()
@@ -97,7 +98,7 @@ export const policySchema = z
       .array(nameGlob())
       .optional()
       .describe(
-        'Globs over whole names that are never deleted: * any run, ? one character, \\ escapes. Adds up with the defaults.',
+        'Globs of names that are never deleted: * matches any characters, ? one character, \\ escapes. Added to the defaults.',
       ),
     duplicates: z
       .enum(['report', 'remove-unused'])
@@ -105,15 +106,15 @@ export const policySchema = z
       .meta({ description: 'What to do with several entries of one name.', default: 'report' }),
     unusedFor: duration({ timer: false })
       .optional()
-      .meta({ description: 'How long an entry must have been seen unused before it goes.', default: '0s' }),
+      .meta({ description: 'How long an entry must be unused before it is deleted.', default: '0s' }),
     freeze: z
       .array(freezeWindow)
       .optional()
-      .describe('Windows in which nothing is written. Adds up with the defaults.'),
+      .describe('Windows in which nothing is written. Added to the defaults.'),
   })
   .describe('The deletion rules; merged key by key over the defaults.');
 
-/** The settings of an account that `defaults` may hold too. */
+/** The settings of an account that `defaults` may set too. */
 export const inheritedShape = {
   schedule: cronLine().optional().meta({
     description: 'When the daemon runs: five cron fields, or six with seconds first.',
@@ -122,7 +123,7 @@ export const inheritedShape = {
   timezone: timezone().optional().meta({ description: 'Time zone of the schedule.', default: 'Etc/UTC' }),
   jitter: duration()
     .optional()
-    .meta({ description: 'Random delay at most; never over a tenth of the interval.', default: '30s' }),
+    .meta({ description: 'Longest random delay; never more than a tenth of the interval.', default: '30s' }),
   mode: z.enum(['plan', 'approve', 'apply']).optional().meta({
     description: 'What the daemon does: plan writes nothing, approve waits for an approval, apply writes.',
     default: 'plan',
@@ -132,7 +133,90 @@ export const inheritedShape = {
 
 type PolicyPart = z.output<typeof policySchema>;
 
-/** Key by key, the later wins; `protect` and `freeze` add up (contract, section 2). */
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+const nameEntry = z.union([
+  nameText(),
+  z.strictObject({
+    name: nameText().describe('The name.'),
+    formerly: z.array(nameReference()).optional().describe('Earlier names of the entry; marks a rename.'),
+  }),
+]);
+
+const skills = z
+  .array(nameEntry)
+  .optional()
+  .describe(
+    'Every skill that the account must have. Omitted: skills are never changed. []: no skill may remain.',
+  );
+const roles = z
+  .array(nameEntry)
+  .optional()
+  .describe(
+    'Every role that the account must have. Omitted: roles are never changed. []: no role may remain.',
+  );
+
+const accountId = z.string().min(1);
+expectations.add(accountId, { expected: 'the account id in quotes, because a number would lose digits' });
+
+export const approvedDeleteSchema = z.strictObject({
+  kind: z.enum(['skill', 'role']).describe('Kind of the entry.'),
+  name: nameReference().describe('Name of the entry, as the service shows it.'),
+  expires: calendarDate().optional().describe('Last day (UTC) of the approval.'),
+});
+
+const settingsShape = {
+  region: z.string().optional().describe('A key of `regions` in rolecall.yaml; this or baseUrl.'),
+  baseUrl: baseUrl()
+    .optional()
+    .describe('Base address of the service, before /api/public/v1; this or region.'),
+  allowInsecure: z
+    .boolean()
+    .optional()
+    .describe('Allows http:// to another machine, which sends the token unencrypted.'),
+  accountId: accountId.optional().describe('Pins the account that the token must belong to.'),
+  token: secretRef('token').describe('Where the token is found; never the token itself.'),
+  ...inheritedShape,
+  extends: z
+    .array(pathText())
+    .max(1000)
+    .optional()
+    .describe('Shared lists of skills and roles, relative to this file, merged in order.'),
+};
+
+/** An account file without its two lists of names, which name-list.ts reads from the YAML nodes. */
+export const accountSettingsSchema = z.strictObject({
+  ...settingsShape,
+  skills: z.undefined().optional(),
+  roles: z.undefined().optional(),
+  approvedDeletes: z.array(approvedDeleteSchema).optional(),
+});
+
+/** A complete account file, for the JSON Schema that editors use. */
+export const accountSchema = z
+  .strictObject({
+    ...settingsShape,
+    skills,
+    roles,
+    approvedDeletes: z
+      .array(approvedDeleteSchema)
+      .optional()
+      .describe('Entries that may be deleted although people have them; reviewed in git.'),
+  })
+  .meta({
+    title: 'rolecall account',
+    description:
+      'One account and the entries that it must have. The base name of the file is the name of the account.',
+    oneOf: [{ required: ['region'] }, { required: ['baseUrl'] }],
+  });
+
+/** A shared list of skills and roles: for the JSON Schema that editors use, and to find unknown keys. */
+export const catalogSchema = z.strictObject({ skills, roles }).meta({
+  title: 'rolecall catalog',
+  description: 'Lists of skills and roles that accounts share by `extends`.',
+});
+
+/** Merges key by key, and the later part wins; `protect` and `freeze` are concatenated. */
 export function mergePolicies(parts: readonly (PolicyPart | undefined)[]): Policy {
   let merged = POLICY_DEFAULTS;
   for (const part of parts) {
@@ -149,93 +233,7 @@ export function mergePolicies(parts: readonly (PolicyPart | undefined)[]): Polic
   return merged;
 }
 
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function withoutUndefined<T extends object>(value: T): Present<T> {
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  // The filter is what the type says; Object.fromEntries cannot express it.
-  return Object.fromEntries(entries) as Present<T>;
-}
-
-const nameEntry = z.union([
-  nameText(),
-  z.strictObject({
-    name: nameText().describe('The name.'),
-    formerly: z.array(nameReference()).optional().describe('Names that it used to have: marks a rename.'),
-  }),
-]);
-
-const skills = z
-  .array(nameEntry)
-  .optional()
-  .describe(
-    'Every skill the account shall have. Left out: skills are never touched. []: none shall be left.',
-  );
-const roles = z
-  .array(nameEntry)
-  .optional()
-  .describe('Every role the account shall have. Left out: roles are never touched. []: none shall be left.');
-
-const accountId = z.string().min(1);
-expectations.add(accountId, { expected: 'the account id in quotes, since a number would lose digits' });
-
-export const approvedDeleteSchema = z.strictObject({
-  kind: z.enum(['skill', 'role']).describe('Kind of the entry.'),
-  name: nameReference().describe('Name of the entry, as the service shows it.'),
-  expires: calendarDate().optional().describe('Last day (UTC) of the approval.'),
-});
-
-const settingsShape = {
-  region: z.string().optional().describe('A key of `regions` in rolecall.yaml; this or baseUrl.'),
-  baseUrl: baseUrl()
-    .optional()
-    .describe('Base address of the service, before /api/public/v1; this or region.'),
-  allowInsecure: z
-    .boolean()
-    .optional()
-    .describe('Allows http:// to another machine. The token then travels unencrypted.'),
-  accountId: accountId.optional().describe('Pins the account that the token must belong to.'),
-  token: secretRef('token').describe('Where the token is found; never the token itself.'),
-  ...inheritedShape,
-  extends: z
-    .array(pathText())
-    .max(1000)
-    .optional()
-    .describe('Shared lists of skills and roles, relative to this file, merged in order.'),
-};
-
-/** All of an account's file but its two lists of names, which are read off the nodes directly (see name-list.ts). */
-export const accountSettingsSchema = z.strictObject({
-  ...settingsShape,
-  skills: z.undefined().optional(),
-  roles: z.undefined().optional(),
-  approvedDeletes: z.array(approvedDeleteSchema).optional(),
-});
-
-/** An account's file, for editors. */
-export const accountSchema = z
-  .strictObject({
-    ...settingsShape,
-    skills,
-    roles,
-    approvedDeletes: z
-      .array(approvedDeleteSchema)
-      .optional()
-      .describe('Entries that may go although people have them; reviewed in git.'),
-  })
-  .meta({
-    title: 'rolecall account',
-    description: 'One account and what it shall hold. The base name of the file is the name of the account.',
-    oneOf: [{ required: ['region'] }, { required: ['baseUrl'] }],
-  });
-
-/** A shared list of skills and roles, for editors and for the keys that it may have. */
-export const catalogSchema = z.strictObject({ skills, roles }).meta({
-  title: 'rolecall catalog',
-  description: 'Lists of skills and roles that accounts share by `extends`.',
-});
-
-/** Errors: an approval for a desired name, or one given twice. Warnings: one that has expired, or can have no effect. */
+/** Errors: an approval for a desired name, or a duplicate. Warnings: an approval that expired or has no effect. */
 export function approvalIssues(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
@@ -251,32 +249,35 @@ export function approvalIssues(
   };
   const seen = new Set<string>();
   for (const [index, item] of written.entries()) {
-    // Each is judged alone: a broken neighbour hides nothing.
+    // Each approval is parsed alone, so that an invalid one does not hide problems of the others.
     const approval = approvedDeleteSchema.safeParse(item).data;
     if (approval === undefined) continue;
     const { kind, name, expires } = approval;
     const report = (key: string, message: string, severity: ConfigIssue['severity'] = 'error') =>
       issues.push(file.issue(spotOf(locate(file, ['approvedDeletes', index, key])), message, severity));
     const label = `the ${kind} ${quoted(name)}`;
-    if (seen.has(`${kind} ${name}`)) report('name', `${label} is approved twice; keep one of them`);
+    if (seen.has(`${kind} ${name}`))
+      report('name', `${label} is approved twice; remove one of the two approvals`);
     seen.add(`${kind} ${name}`);
     if (desiredNames[kind].has(name)) {
-      report('name', `${label} is both desired and in \`approvedDeletes\`; keep one of them`);
+      report('name', `${label} is both desired and in \`approvedDeletes\`; remove it from one of them`);
     }
     if (desired[kind] === undefined) {
       report(
         'kind',
-        `${label} is approved, but ${kind}s are left out of this account and never touched; take the approval out`,
+        `${label} is approved, but this account file has no ${kind}s list, so no ${kind} is ever deleted; remove the approval`,
         'warning',
       );
     }
     if (expires !== undefined && expires < today) {
-      report(
-        'expires',
-        `the approval for ${label} expired on ${expires}; renew it or take it out`,
-        'warning',
-      );
+      report('expires', `the approval for ${label} expired on ${expires}; renew it or remove it`, 'warning');
     }
   }
   return issues;
+}
+
+function withoutUndefined<T extends object>(value: T): Present<T> {
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  // The filter guarantees the type, which Object.fromEntries can't express.
+  return Object.fromEntries(entries) as Present<T>;
 }

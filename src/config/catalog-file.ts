@@ -15,17 +15,23 @@ import type { Node } from 'yaml';
 export interface CatalogRead {
   readonly lists: WrittenLists;
   readonly issues: readonly ConfigIssue[];
-  /** The file is not there: the account's `extends` is what has to be mended. */
+  /** The file does not exist, so the issue belongs to the account's `extends`. */
   readonly missing: boolean;
-  /** Its path leads out of the repository that it has to be in. */
+  /** Its path leads out of the repository that contains the configuration. */
   readonly leadsOut: boolean;
 }
 
-/** The catalogs of one load: each is read once for all accounts, and parsed when the first of them needs it. */
+/** The catalogs of one load: each is read once for all accounts, and parsed when the first account needs it. */
 export interface Catalogs {
   read(file: string): CatalogRead;
-  /** Tells whether a catalog is what it was at another load; see `SourceRead`. */
+  /** Changes when the catalog changes; see `SourceRead`. */
   digest(file: string): string;
+}
+
+interface Merged {
+  readonly first: WrittenEntry;
+  /** Undefined for most entries, to save memory. */
+  formerly?: Map<string, { readonly at: number; readonly issue: YamlFile['issue'] }>;
 }
 
 export function openCatalogs(files: ConfigurationFiles): Catalogs {
@@ -46,6 +52,26 @@ export function openCatalogs(files: ConfigurationFiles): Catalogs {
   };
 }
 
+/**
+ * Merges the lists of one kind of an account: a name in several files is one entry, with all its former names. Errors:
+ * a former name that is desired, or that two entries have. Warning: names that differ only in their spelling.
+ */
+export function mergeLists(
+  kind: Kind,
+  lists: readonly (readonly WrittenEntry[])[],
+): { readonly entries: readonly DesiredEntry[]; readonly issues: readonly ConfigIssue[] } {
+  const merged = new Map<string, Merged>();
+  for (const entry of lists.flat()) {
+    const known = merged.get(entry.name) ?? { first: entry };
+    if (known.first === entry) merged.set(entry.name, known);
+    addFormers(known, entry);
+  }
+  return {
+    entries: [...merged.values()].map(toDesired),
+    issues: [...formerIssues(kind, merged), ...nearDuplicateIssues(kind, merged)],
+  };
+}
+
 function readCatalog(read: SourceRead): Omit<CatalogRead, 'leadsOut'> {
   if ('issue' in read) return { lists: {}, issues: [read.issue], missing: read.missing };
   const { variants = [], issues } = parseYaml(read.source);
@@ -62,40 +88,14 @@ function readVariant(file: YamlFile): Pick<CatalogRead, 'lists' | 'issues'> {
     .filter(({ key }) => !known.includes(keyText(key)))
     .map(({ key }) => {
       const near = nearestWord(keyText(key), known);
-      const mend =
+      const fix =
         near === undefined
-          ? `a file that \`extends\` names holds ${Object.values(LIST_KEYS).join(' and ')} only; take it out`
+          ? `a catalog has only ${Object.values(LIST_KEYS).join(' and ')}; remove this key`
           : `did you mean ${quoted(near)}?`;
-      return file.issue(key as Node, `unknown key ${quoted(keyText(key))}; ${mend}`);
+      return file.issue(key as Node, `unknown key ${quoted(keyText(key))}; ${fix}`);
     });
   const names = readNameLists(file);
   return { lists: names.lists, issues: fewIssues([...unknown, ...names.issues]) };
-}
-
-interface Merged {
-  readonly first: WrittenEntry;
-  /** Most entries have none. */
-  formerly?: Map<string, { readonly at: number; readonly issue: YamlFile['issue'] }>;
-}
-
-/**
- * One kind of an account: a name that several files hold is one entry, `formerly` united. Issues: a former name that
- * is desired, or that two entries claim; names that are near each other (a warning).
- */
-export function mergeLists(
-  kind: Kind,
-  lists: readonly (readonly WrittenEntry[])[],
-): { readonly entries: readonly DesiredEntry[]; readonly issues: readonly ConfigIssue[] } {
-  const merged = new Map<string, Merged>();
-  for (const entry of lists.flat()) {
-    const known = merged.get(entry.name) ?? { first: entry };
-    if (known.first === entry) merged.set(entry.name, known);
-    addFormers(known, entry);
-  }
-  return {
-    entries: [...merged.values()].map(toDesired),
-    issues: [...formerIssues(kind, merged), ...nearIssues(kind, merged)],
-  };
 }
 
 function addFormers(known: Merged, { formerly, issue }: WrittenEntry): void {
@@ -118,10 +118,10 @@ function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIs
     for (const [former, { at, issue }] of formerly ?? []) {
       const owner = owners.get(former);
       if (merged.has(former)) {
-        const message = `the ${kind} ${quoted(former)} is both desired and in \`formerly\` of ${quoted(name)}; keep one of them`;
+        const message = `the ${kind} ${quoted(former)} is both desired and in \`formerly\` of ${quoted(name)}; remove one of the two`;
         issues.push(issue(at, message));
       } else if (owner !== undefined) {
-        const message = `the ${kind} ${quoted(former)} is in \`formerly\` of ${quoted(owner)} too; it can become one entry only`;
+        const message = `the ${kind} ${quoted(former)} is also in \`formerly\` of ${quoted(owner)}; remove it from one of the two entries`;
         issues.push(issue(at, message));
       } else owners.set(former, name);
     }
@@ -129,7 +129,7 @@ function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIs
   return issues;
 }
 
-function nearIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
+function nearDuplicateIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
   const seen = new Map<string, WrittenEntry>();
   for (const { first } of merged.values()) {
@@ -139,8 +139,8 @@ function nearIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssu
     else {
       const place = other.issue(other.at, '');
       const message =
-        `the ${kind} ${quoted(first.name)} is nearly ${quoted(other.name)} (${place.file}:${place.line}); ` +
-        'they differ only in case, white space, accents or look-alike forms: is one of them left over?';
+        `the ${kind} ${quoted(first.name)} is nearly the same as ${quoted(other.name)} (${place.file}:${place.line}); ` +
+        'they differ only in case, white space, accents or look-alike characters; if they are the same, remove one';
       issues.push(first.issue(first.at, message, 'warning'));
     }
   }

@@ -1,4 +1,5 @@
-// What a loader needs of the files of a configuration, and the files that `plan --server` sends, which are in memory.
+// The interface by which a loader reads the files of a configuration, and its implementation for the files in memory
+// that `plan --server` sends.
 import path from 'node:path';
 import { type FolderLookup, matchPaths, yamlBelow, type GlobMatches } from './path-glob.ts';
 import {
@@ -13,19 +14,19 @@ import {
 
 export interface ConfigurationFiles {
   /**
-   * The file at an absolute path. Never throws: whatever is wrong with it is an issue. Synchronous, since a small file
-   * costs 20 µs so and ten times as much by way of the thread pool, and a daemon looks at a thousand of them.
+   * Reads the file at an absolute path. Never throws: a problem is an issue. Synchronous, because a small file takes
+   * 20 µs this way and ten times as much with the thread pool, and a daemon reads a thousand of them.
    */
   read(file: string): SourceRead;
   /** The files that match a glob below `folder` (see path-glob.ts). */
   match(pattern: string, folder: string): GlobMatches;
-  /** Every YAML file in or below a folder, absolute, without what is in hidden folders or behind links to folders. */
+  /** Every YAML file in or below a folder, absolute. Hidden folders and links to folders are not searched. */
   yamlBelow(folder: string): readonly string[];
-  /** Whether a path, by itself or by a link, leads out of the repository that the configuration has to be in. */
+  /** Whether a path, directly or by a link, leads out of the repository that contains the configuration. */
   leadsOut(file: string): boolean;
-  /** A path without links on the way, also when nothing is there. */
+  /** The path with all symbolic links resolved, also for a file that does not exist. */
   realPath(file: string): Promise<string>;
-  /** How messages name a file; undefined when they may not know its path. */
+  /** The name of a file in messages; undefined when a message must not contain its path. */
   shown(file: string): string | undefined;
 }
 
@@ -52,9 +53,9 @@ export function recordingFiles(files: ConfigurationFiles): RecordedFiles {
 }
 
 /**
- * The texts as if they stood below `root` (absolute), which need not be there. Their names are relative, with slashes
- * and without `.` and `..`; one that is not is no file. Whatever is not among the texts does not exist, and no message
- * names a path that was not sent.
+ * Presents the texts as files below `root` (absolute), which need not exist. Names are relative, with slashes and
+ * without `.` and `..`; other names are ignored. A file that was not sent does not exist, and no message names its
+ * path.
  */
 export function filesFromMemory(root: string, texts: Readonly<Record<string, string>>): ConfigurationFiles {
   const base = path.resolve(root);
@@ -77,7 +78,7 @@ export function filesFromMemory(root: string, texts: Readonly<Record<string, str
     match: (pattern, folder) => matchPaths(pattern, folder, lookup),
     yamlBelow: (folder) => yamlBelow(folder, lookup),
     leadsOut: () => false,
-    // No disk is looked at.
+    // Files of the disk must not have an effect here.
     realPath: async (file) => file,
     shown,
   };
@@ -88,7 +89,7 @@ function isPlainRelative(name: string): boolean {
 }
 
 function readText(file: NamedFile, text: string): SourceRead {
-  // JSON can carry half of a character, which no file can.
+  // JSON can contain a lone surrogate, which a UTF-8 file can't.
   const half = /\p{Cs}/u.exec(text)?.index;
   if (half !== undefined) {
     const before = text.slice(0, half);

@@ -18,8 +18,11 @@ const FIELDS: readonly Field[] = [
   { label: 'day of the week', min: 0, max: 7, names: WEEKDAYS },
 ];
 const LONGEST_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/u;
+const INSTANT =
+  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/u;
 
-/** What is wrong with a cron line, in words that end in the mend; undefined when it is sound. */
+/** The problem of a cron line and its fix, as one sentence; undefined when the line is valid. */
 export function cronProblem(line: string): string | undefined {
   const parts = line.trim().split(/[ \t]+/u);
   if (parts.length !== 5 && parts.length !== 6) {
@@ -32,12 +35,45 @@ export function cronProblem(line: string): string | undefined {
     if (typeof parsed === 'string') return `the ${field.label} field: ${parsed}`;
     values.push(parsed);
   }
-  // The scheduler refuses a day that no month has, also where a weekday is given beside it.
+  // The scheduler rejects a day that no month has, also if the line has a weekday.
   const [days = [], months = []] = values.slice(-3);
   if (!months.some((month) => days.some((day) => day <= (LONGEST_MONTH[month - 1] ?? 0)))) {
-    return 'no month of this schedule has that day, so it would never run; mend the day or the month';
+    return 'no month of this schedule has that day, so it would never run; change the day or the month';
   }
   return undefined;
+}
+
+/** Whether `text` is an existing calendar date, as `YYYY-MM-DD`. */
+export function isCalendarDate(text: string): boolean {
+  const [, year = '', month = '', day = ''] = DATE.exec(text) ?? [];
+  if (year === '') return false;
+  const date = new Date(Date.UTC(2000, 0, 1));
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && Number(month) >= 1;
+}
+
+/** Whether `text` is a date with a time and a zone, `2026-12-24T18:00Z` or `…+01:00`. */
+export function isInstant(text: string): boolean {
+  const [, date] = INSTANT.exec(text) ?? [];
+  return date !== undefined && isCalendarDate(date);
+}
+
+/** The first (`start`) or last (`end`) millisecond of a date or an instant, in UTC. */
+export function windowEdge(text: string, edge: 'start' | 'end'): number {
+  if (!DATE.test(text)) return Date.parse(text);
+  return Date.parse(edge === 'start' ? `${text}T00:00:00.000Z` : `${text}T23:59:59.999Z`);
+}
+
+/** Whether the time zone database of this machine knows the name. */
+export function isTimezone(text: string): boolean {
+  // Some versions of Node.js accept offsets such as +02:00, and others reject them.
+  if (!/^[A-Za-z]/u.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function fieldValues(text: string, field: Field): readonly number[] | string {
@@ -75,41 +111,4 @@ function valueOf(text: string, { min, max, names }: Field): number | undefined {
   if (!/^\d{1,2}$/u.test(text)) return undefined;
   const value = Number(text);
   return value >= min && value <= max ? value : undefined;
-}
-
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/u;
-const INSTANT =
-  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/u;
-
-/** Whether `text` is a day that the calendar has, as `YYYY-MM-DD`. */
-export function isCalendarDate(text: string): boolean {
-  const [, year = '', month = '', day = ''] = DATE.exec(text) ?? [];
-  if (year === '') return false;
-  const date = new Date(Date.UTC(2000, 0, 1));
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && Number(month) >= 1;
-}
-
-/** Whether `text` is a date with a time and a zone, `2026-12-24T18:00Z` or `…+01:00`. */
-export function isInstant(text: string): boolean {
-  const [, date] = INSTANT.exec(text) ?? [];
-  return date !== undefined && isCalendarDate(date);
-}
-
-/** The first (`start`) or last (`end`) millisecond of what a date or an instant names, in UTC. */
-export function windowEdge(text: string, edge: 'start' | 'end'): number {
-  if (!DATE.test(text)) return Date.parse(text);
-  return Date.parse(edge === 'start' ? `${text}T00:00:00.000Z` : `${text}T23:59:59.999Z`);
-}
-
-/** Whether the time zone database of this machine knows the name. */
-export function isTimezone(text: string): boolean {
-  // Offsets such as +02:00 are taken by some versions of Node.js and refused by others.
-  if (!/^[A-Za-z]/u.test(text)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,5 @@
-// The files of a configuration on disk. Inside a checkout, paths are followed link by link, and never leave it.
+// The files of a configuration on disk. Within a checkout, symbolic links are resolved one by one, so that no path
+// leads out of it.
 import {
   lstatSync,
   readlinkSync,
@@ -26,26 +27,29 @@ import {
   tooLarge,
 } from '../yaml/source-text.ts';
 
-/** Where a file really is: below the folder, when its path goes by the link. */
+/** The message for a path that leads out of a checkout. */
+export const LEADS_OUT =
+  'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
+
+/** The limit of Linux. */
+const MAX_LINKS = 40;
+
+/** The real path of a file: below the folder if its path starts with the link. */
 export function pinnedPath({ link, folder }: PinnedFolder, file: string): string {
   const below = belowLink(link, file);
   return below === undefined ? file : path.join(folder, below);
 }
 
-/** What is to be done about a path that leads out of a checkout. */
-export const LEADS_OUT =
-  'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
-
 /**
- * The disk. What is below the link of `pinned` is read from its folder and named relative to it: a load that goes
- * through a link which moves meanwhile would otherwise see half of one version and half of the next. Nothing outside of
- * that folder is read then but `ownFile`, the machine's own.
+ * The files on disk. Paths below the link of `pinned` are read from its folder and named relative to it: the link may
+ * move during a load, which would otherwise read a mix of two versions. With `pinned`, nothing outside of its folder is
+ * read except `ownFile`, the service file of this machine.
  */
 export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): ConfigurationFiles {
   const locate = (file: string): string | undefined => {
     if (pinned === undefined || file === ownFile) return file;
     const below = belowLink(pinned.link, file);
-    return below === undefined ? undefined : stayWithin(pinned.folder, below);
+    return below === undefined ? undefined : resolveWithin(pinned.folder, below);
   };
   const shown = (file: string): string => {
     const below = pinned === undefined ? undefined : belowLink(pinned.link, file);
@@ -59,7 +63,7 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
     },
     isFile(file) {
       const location = locate(file);
-      // A link that leads out is an account that cannot be read.
+      // A link that leads out counts as a file, so that the account is reported as unreadable.
       if (location === undefined) return pinned !== undefined && belowLink(pinned.link, file) !== undefined;
       return isKind(location, 'file');
     },
@@ -82,90 +86,11 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
   };
 }
 
-function belowLink(link: string, file: string): string | undefined {
-  if (file === link) return '';
-  return file.startsWith(`${link}${path.sep}`) ? file.slice(link.length + 1) : undefined;
-}
-
-/** Reads a whole file, or nothing of it when it changed meanwhile. */
-function readDisk(location: string, named: { readonly path: string; readonly shown: string }): SourceRead {
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    try {
-      const read = readOnce(location);
-      if (read === 'folder') {
-        return refusal(named, 'this is a folder, not a regular file; rename it, or name a YAML file');
-      }
-      if (read === 'irregular') return refusal(named, 'this is not a regular file; name a YAML file');
-      if (typeof read === 'number') return tooLarge(named, read);
-      if (Buffer.isBuffer(read)) return decode(named, read);
-    } catch (error) {
-      const code = errorCode(error);
-      return code === 'ENOENT' || code === 'ENOTDIR'
-        ? missingFile(named)
-        : refusal(named, `the file cannot be read (${code}); check its permissions`);
-    }
-  }
-  return refusal(named, 'the file changed while it was read; try again when it is written completely');
-}
-
-/** The bytes; the size when they are too many; `changed` when they did not hold still. */
-function readOnce(location: string): Buffer | number | 'folder' | 'irregular' | 'changed' {
-  // A device may not like to be opened, so it is looked at first.
-  const found = statSync(location);
-  if (!found.isFile()) return found.isDirectory() ? 'folder' : 'irregular';
-  // What has become a pipe since would block the whole program but for O_NONBLOCK.
-  const handle = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const before = fstatSync(handle);
-    if (!before.isFile()) return 'irregular';
-    if (before.size > MAX_FILE_BYTES) return before.size;
-    // One byte more than there should be, to see that the file ends there.
-    const bytes = Buffer.allocUnsafe(before.size + 1);
-    let length = 0;
-    while (length < bytes.length) {
-      const count = readSync(handle, bytes, length, bytes.length - length, null);
-      if (count === 0) break;
-      length += count;
-    }
-    const after = fstatSync(handle);
-    const still = length === before.size && after.size === before.size && after.mtimeMs === before.mtimeMs;
-    return still ? bytes.subarray(0, length) : 'changed';
-  } finally {
-    closeSync(handle);
-  }
-}
-
-function listFolder(folder: string, locate: (name: string) => string | undefined): readonly FolderItem[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).map((item): FolderItem => {
-      const { name } = item;
-      if (!item.isSymbolicLink()) return { name, isFolder: item.isDirectory() };
-      const location = locate(name);
-      if (location === undefined) return { name, isFolder: false, isLink: true, leadsOut: true };
-      return { name, isFolder: isKind(location, 'folder'), isLink: true };
-    });
-  } catch {
-    // A folder that is not there, or may not be looked into, holds no account.
-    return [];
-  }
-}
-
-function isKind(location: string, kind: 'file' | 'folder'): boolean {
-  try {
-    return statSync(location).isDirectory() === (kind === 'folder');
-  } catch {
-    return false;
-  }
-}
-
-/** As many as the system itself follows. */
-const MAX_LINKS = 40;
-
 /**
- * Where `below` (relative) really is within `folder`; undefined when it leads out, by `..` or by a symbolic link,
- * whether or not there is anything. What does not exist in it has the place that it would have.
+ * Resolves `below` (relative) within `folder`; undefined when it leads out, by `..` or by a symbolic link, whether or
+ * not the target exists. A path that does not exist is resolved too.
  */
-export function stayWithin(folder: string, below: string): string | undefined {
+export function resolveWithin(folder: string, below: string): string | undefined {
   const steps = below.split(path.sep).toReversed();
   const place: string[] = [];
   let links = 0;
@@ -184,6 +109,84 @@ export function stayWithin(folder: string, below: string): string | undefined {
     }
   }
   return path.join(folder, ...place);
+}
+
+function belowLink(link: string, file: string): string | undefined {
+  if (file === link) return '';
+  return file.startsWith(`${link}${path.sep}`) ? file.slice(link.length + 1) : undefined;
+}
+
+/** Reads a complete file, or fails if the file keeps changing. */
+function readDisk(location: string, named: { readonly path: string; readonly shown: string }): SourceRead {
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      const read = readOnce(location);
+      if (read === 'folder') {
+        return refusal(named, 'this is a folder and not a file; rename it, or write the path of a YAML file');
+      }
+      if (read === 'irregular')
+        return refusal(named, 'this is not a regular file; write the path of a YAML file');
+      if (typeof read === 'number') return tooLarge(named, read);
+      if (Buffer.isBuffer(read)) return decode(named, read);
+    } catch (error) {
+      const code = errorCode(error);
+      return code === 'ENOENT' || code === 'ENOTDIR'
+        ? missingFile(named)
+        : refusal(named, `the file cannot be read (${code}); check its permissions`);
+    }
+  }
+  return refusal(named, 'the file changed while it was read; try again when it is completely written');
+}
+
+/** The bytes; the size if the file is too large; `changed` if the file changed during the read. */
+function readOnce(location: string): Buffer | number | 'folder' | 'irregular' | 'changed' {
+  // Opening a device may have side effects, so its type is checked first.
+  const found = statSync(location);
+  if (!found.isFile()) return found.isDirectory() ? 'folder' : 'irregular';
+  // If the file was replaced by a pipe since then, an open without O_NONBLOCK would block the process.
+  const handle = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const before = fstatSync(handle);
+    if (!before.isFile()) return 'irregular';
+    if (before.size > MAX_FILE_BYTES) return before.size;
+    // One byte more than the size, to detect a file that grows.
+    const bytes = Buffer.allocUnsafe(before.size + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const count = readSync(handle, bytes, length, bytes.length - length, null);
+      if (count === 0) break;
+      length += count;
+    }
+    const after = fstatSync(handle);
+    const isUnchanged =
+      length === before.size && after.size === before.size && after.mtimeMs === before.mtimeMs;
+    return isUnchanged ? bytes.subarray(0, length) : 'changed';
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function listFolder(folder: string, locate: (name: string) => string | undefined): readonly FolderItem[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).map((item): FolderItem => {
+      const { name } = item;
+      if (!item.isSymbolicLink()) return { name, isFolder: item.isDirectory() };
+      const location = locate(name);
+      if (location === undefined) return { name, isFolder: false, isLink: true, leadsOut: true };
+      return { name, isFolder: isKind(location, 'folder'), isLink: true };
+    });
+  } catch {
+    // A folder that does not exist or cannot be listed has no accounts.
+    return [];
+  }
+}
+
+function isKind(location: string, kind: 'file' | 'folder'): boolean {
+  try {
+    return statSync(location).isDirectory() === (kind === 'folder');
+  } catch {
+    return false;
+  }
 }
 
 function linkTarget(file: string): string | undefined {

@@ -1,9 +1,8 @@
-// The folder that the daemon's own checkout is kept in, and how it is put in order again after a process was killed or
-// the power failed in the middle of anything:
+// The folder of the daemon's own checkout, and its repair after a process was killed or the power failed at any point:
 //
 //   repository.git   the bare repository; the last accepted commit is a ref in it
 //   commits/<sha>    each commit that is in use, checked out
-//   current          a link to the commit in use, for people and for paths that shall not change
+//   current          a link to the commit in use, for operators and for paths that must not change
 import {
   chmod,
   mkdir,
@@ -25,7 +24,7 @@ import {
   acceptedCommit,
   acceptedFile,
   addFolder,
-  isWhole,
+  isComplete,
   listFolders,
   pruneFolders,
 } from './checkout-repository.ts';
@@ -33,19 +32,19 @@ import {
 export interface CheckoutFolder {
   readonly root: string;
   readonly repository: string;
-  /** Where a repository is made before it takes its place. */
+  /** A new repository is created here and then renamed. */
   readonly fresh: string;
-  /** Where a broken repository goes while its successor takes its place. */
+  /** A broken repository is renamed to this path while it is replaced. */
   readonly old: string;
   readonly commits: string;
   readonly link: string;
 }
 
-/** What was found: the last accepted commit, and its folder when it could be had without the network. */
+/** The state of the folder: the last accepted commit, and its checkout if that was possible without the network. */
 export interface Found {
   readonly accepted?: string;
   readonly current?: CommitFolder;
-  /** Whether there is a repository that works. */
+  /** Whether the repository exists and works. */
   readonly isSound: boolean;
 }
 
@@ -60,14 +59,14 @@ export function checkoutFolder(root: string): CheckoutFolder {
   };
 }
 
-/** Where the checkout of a service is kept unless somebody says otherwise: beside its store. */
+/** The folder of the checkout: beside the store. */
 export function checkoutRoot({ store }: Pick<ServiceSettings, 'store'>): string {
   return path.join(path.dirname(store), 'checkout');
 }
 
 /**
- * The checkout as other processes of this machine can load it, whatever the daemon that keeps it does meanwhile;
- * undefined when there is none. `inside` is the folder of the configuration in the repository.
+ * The checkout for other processes of this machine, which can read it while the daemon updates it; undefined when there
+ * is none. `inside` is the folder of the configuration in the repository.
  */
 export async function placeOfCheckout(root: string, inside: string): Promise<CheckoutPlace | undefined> {
   const { link } = checkoutFolder(root);
@@ -75,16 +74,16 @@ export async function placeOfCheckout(root: string, inside: string): Promise<Che
   return folder === undefined ? undefined : { link, folder, path: inside };
 }
 
-/** Makes the folder when it is missing, mends what an interrupted process has left, and finds the commit in use. */
-export async function putInOrder(place: CheckoutFolder, signal?: AbortSignal): Promise<Found> {
+/** Creates the folder if it is missing, repairs the state after an interrupted process, and finds the commit in use. */
+export async function repairFolder(place: CheckoutFolder, signal?: AbortSignal): Promise<Found> {
   await mkdir(place.root, { recursive: true, mode: 0o700 });
   await chmod(place.root, 0o700);
   await mkdir(place.commits, { recursive: true });
-  if (!(await isThere(place.repository)) && (await isThere(place.old))) {
+  if (!(await exists(place.repository)) && (await exists(place.old))) {
     await rename(place.old, place.repository);
   }
   await Promise.all([remove(place.old), remove(place.fresh)]);
-  if (!(await isThere(place.repository))) {
+  if (!(await exists(place.repository))) {
     await removeOthers(place, new Set());
     return { isSound: false };
   }
@@ -98,41 +97,42 @@ export async function putInOrder(place: CheckoutFolder, signal?: AbortSignal): P
       : { accepted: remembered, isSound: false };
   }
   try {
-    const current = await wholeFolder(place, repository, accepted);
+    const current = await checkOutCommit(place, repository, accepted);
     await removeOthers(place, new Set([current.folder]));
     await pruneFolders(repository);
-    await pointLink(place, current);
+    await pointLinkTo(place, current);
     return { accepted, current, isSound: true };
   } catch {
-    // Its objects or its lists are broken. What can be said about it is said when it is made anew.
+    // Its objects or its lists are broken. The next refresh creates the repository again and reports problems.
     return { accepted, isSound: false };
   }
 }
 
-/** Checks the commit out into a folder of its own; one that is whole is used as it is. */
-export async function wholeFolder(
+/** Checks the commit out into its own folder, or returns an existing folder that is complete. */
+export async function checkOutCommit(
   { commits }: CheckoutFolder,
   repository: Repository,
   sha: string,
 ): Promise<CommitFolder> {
   for (const found of await listFolders(repository)) {
-    if (found.sha === sha && path.dirname(found.folder) === commits && (await isWhole(found))) return found;
+    if (found.sha === sha && path.dirname(found.folder) === commits && (await isComplete(found)))
+      return found;
   }
-  // One that is there and not whole may be read at this moment, so it is left to itself.
+  // Another process may be reading an incomplete folder, so it is not changed.
   let folder = path.join(commits, sha);
-  for (let next = 2; await isThere(folder); next += 1) folder = path.join(commits, `${sha}.${next}`);
+  for (let next = 2; await exists(folder); next += 1) folder = path.join(commits, `${sha}.${next}`);
   try {
     await addFolder(repository, { sha, folder });
   } catch (error) {
-    // On a full disk the halves of many attempts would not make it emptier.
+    // Otherwise repeated attempts would fill the disk with incomplete folders.
     await remove(folder);
     throw error;
   }
   return { sha, folder };
 }
 
-/** Lets the link lead to the commit, in one step. */
-export async function pointLink({ root, link }: CheckoutFolder, { folder }: CommitFolder): Promise<void> {
+/** Points the link to the commit, atomically. */
+export async function pointLinkTo({ root, link }: CheckoutFolder, { folder }: CommitFolder): Promise<void> {
   const target = path.relative(root, folder);
   const fresh = `${link}.new`;
   await remove(fresh);
@@ -141,7 +141,7 @@ export async function pointLink({ root, link }: CheckoutFolder, { folder }: Comm
   await rename(fresh, link);
 }
 
-/** Removes the folders of all commits but these, and tells how many. */
+/** Removes the folders of all other commits. Returns how many were removed. */
 export async function removeOthers({ commits }: CheckoutFolder, kept: ReadonlySet<string>): Promise<number> {
   const names = await readdir(commits).catch(() => []);
   const others = names.map((name) => path.join(commits, name)).filter((folder) => !kept.has(folder));
@@ -153,14 +153,14 @@ export async function remove(item: string): Promise<void> {
   await rm(item, { recursive: true, force: true });
 }
 
-export async function isThere(item: string): Promise<boolean> {
+export async function exists(item: string): Promise<boolean> {
   return stat(item).then(
     () => true,
     () => false,
   );
 }
 
-/** Locks and half-written packs of a git that was killed; nobody else works in this repository. */
+/** Removes locks and incomplete packs of a git that was killed. No other process uses this repository. */
 async function removeLeftovers(repository: string): Promise<void> {
   const items = await readdir(repository, { recursive: true, withFileTypes: true });
   const leftovers = items.filter(
@@ -170,7 +170,7 @@ async function removeLeftovers(repository: string): Promise<void> {
   await Promise.all(leftovers.map(({ name, parentPath }) => remove(path.join(parentPath, name))));
 }
 
-/** What a broken repository still says was accepted last, so that its successor is measured by it. */
+/** The last accepted commit of a broken repository, so that the next repository only accepts its descendants. */
 async function rememberedCommit(repository: Repository): Promise<string | undefined> {
   const text = await readFile(acceptedFile(repository), 'utf8').catch(() => '');
   return /^([0-9a-f]{40,64})\n?$/u.exec(text)?.[1];

@@ -1,20 +1,20 @@
-// The bare repository of the daemon's own checkout: what is fetched, and the folders that its commits are checked out
-// into, one for each, so that nobody ever sees half of an update. Every call is one git process.
+// The bare repository of the daemon's own checkout. Each commit is checked out into its own folder, so that no reader
+// sees half of an update. Almost every function is one git process.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { GitSourceSettings } from '../core/settings.ts';
 import { type GitCall, type GitResult, runGit } from './run-git.ts';
 import type { RemoteAccess } from './remote-access.ts';
 
-/** The last commit that was accepted. It lives where the objects live, and moves in one step. */
+/** The last accepted commit. A ref is stored with the objects and is updated atomically. */
 const ACCEPTED = 'refs/rolecall/accepted';
 const FETCHED = 'refs/rolecall/fetched';
-/** For what depends on the network, or on the size of the repository. */
+/** For calls that depend on the network, or on the size of the repository. */
 const LONG_MS = 120_000;
-/** The files as committed: no program, no conversion, whatever `.gitattributes` says. */
+/** Checks files out as committed: overrides filters and conversions of `.gitattributes`. */
 const ATTRIBUTES = '* -filter -text -ident -working-tree-encoding -eol\n';
 
-/** A failure that `gitTrouble` makes a sentence of. */
+/** A failed git call; `explainGitFailure` converts it to a message. */
 export class GitFailure extends Error {
   override readonly name = 'GitFailure';
   readonly result: Exclude<GitResult, { type: 'done' }>;
@@ -31,13 +31,13 @@ export interface CommitFolder {
   readonly folder: string;
 }
 
-/** Where a repository stands, and what ends its work. */
+/** The folder of a repository, and the signal that stops its git processes. */
 export interface Repository {
   readonly folder: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Fails for a git that would not hear what it is told by its environment, the credentials among it. */
+/** Fails for an old git, which ignores the settings and credentials that `runGit` passes in the environment. */
 export async function requireRecentGit({ folder, signal }: Repository): Promise<void> {
   const version = outputOf(await runGit({ folder, args: ['version'], signal }));
   const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/u.exec(version) ?? [];
@@ -45,7 +45,7 @@ export async function requireRecentGit({ folder, signal }: Repository): Promise<
   throw new GitFailure({ type: 'failed', status: null, stderr: 'git is too old' });
 }
 
-/** Makes an empty bare repository. */
+/** Creates an empty bare repository. */
 export async function initRepository(repository: Repository): Promise<void> {
   const { folder } = repository;
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -54,7 +54,7 @@ export async function initRepository(repository: Repository): Promise<void> {
   await writeFile(path.join(folder, 'info/attributes'), ATTRIBUTES);
 }
 
-/** Fetches the branch with all of its history and gives the commit that it is at, wherever that has moved. */
+/** Fetches the branch with its complete history and returns its commit, also after a force push. */
 export async function fetchBranch(
   repository: Repository,
   { url, branch }: GitSourceSettings,
@@ -62,22 +62,22 @@ export async function fetchBranch(
 ): Promise<string> {
   const refspec = `+refs/heads/${branch}:${FETCHED}`;
   const options = ['--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head'];
-  // The address stands in no configuration, and nothing but it and the branch is fetched.
+  // The address is an argument, so no stored setting of the repository can change what is fetched.
   const args = ['fetch', ...options, '--', url, refspec];
   await git(repository, args, { env, timeoutMs: LONG_MS });
   const fetched = await run(repository, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`]);
-  // The one thing that git passes over without a failure.
+  // git ignores the new commits of a shallow remote without a failure.
   if (fetched.type === 'failed') throw new GitFailure({ ...fetched, stderr: 'shallow history' });
   return outputOf(fetched);
 }
 
-/** The last accepted commit; undefined when none is, or when its object is gone. */
+/** The last accepted commit; undefined if there is none, or if its object is missing. */
 export async function acceptedCommit(repository: Repository): Promise<string | undefined> {
   const result = await run(repository, ['rev-parse', '--verify', '--quiet', `${ACCEPTED}^{commit}`]);
   return result.type === 'done' ? result.stdout.trim() : undefined;
 }
 
-/** The file that a repository keeps the accepted commit in, for when the repository itself is broken. */
+/** The file of the ref of the accepted commit, to read it without git from a broken repository. */
 export function acceptedFile({ folder }: Repository): string {
   return path.join(folder, ACCEPTED);
 }
@@ -86,8 +86,8 @@ export async function accept(repository: Repository, sha: string): Promise<void>
   await git(repository, ['update-ref', ACCEPTED, sha]);
 }
 
-/** Whether `newer` was built upon `older`; false also when `older` is not known here. */
-export async function isBuiltUpon(repository: Repository, older: string, newer: string): Promise<boolean> {
+/** Whether `newer` is a descendant of `older`; also false if the repository does not have `older`. */
+export async function isDescendant(repository: Repository, older: string, newer: string): Promise<boolean> {
   const result = await run(repository, ['merge-base', '--is-ancestor', older, newer]);
   const isUnknown = result.type === 'failed' && result.stderr.includes('Not a valid commit name');
   if (isUnknown || (result.type === 'failed' && result.status === 1)) return false;
@@ -102,18 +102,18 @@ export async function hasFolder(repository: Repository, sha: string, folder: str
   return entry.startsWith('040000 tree ');
 }
 
-/** Checks a commit out into a folder that must not be there yet. */
+/** Checks a commit out into a folder that must not exist yet. */
 export async function addFolder(repository: Repository, { sha, folder }: CommitFolder): Promise<void> {
   const args = ['worktree', 'add', '--quiet', '--force', '--detach', folder, sha];
   await git(repository, args, { timeoutMs: LONG_MS });
 }
 
-/** Forgets the folders that are no longer there. */
+/** Removes git's records of folders that no longer exist. */
 export async function pruneFolders(repository: Repository): Promise<void> {
   await git(repository, ['worktree', 'prune', '--expire=now']);
 }
 
-/** Every folder that a commit was checked out into, finished or not. */
+/** Every folder that a commit was checked out into, complete or not. */
 export async function listFolders(repository: Repository): Promise<readonly CommitFolder[]> {
   const listed = await git(repository, ['worktree', 'list', '--porcelain']);
   return [...listed.matchAll(/^worktree (.+)\nHEAD ([0-9a-f]+)$/gmu)].map(([, folder = '', sha = '']) => ({
@@ -122,8 +122,8 @@ export async function listFolders(repository: Repository): Promise<readonly Comm
   }));
 }
 
-/** Whether a folder holds exactly its commit: complete, unchanged, and with nothing else in it. */
-export async function isWhole({ sha, folder }: CommitFolder): Promise<boolean> {
+/** Whether a folder contains exactly its commit: complete, unchanged, and without other files. */
+export async function isComplete({ sha, folder }: CommitFolder): Promise<boolean> {
   const head = await runGit({ folder, args: ['rev-parse', 'HEAD'] });
   if (head.type !== 'done' || head.stdout.trim() !== sha) return false;
   const args = ['status', '--porcelain', '--untracked-files=all', '--ignored'];
@@ -144,7 +144,7 @@ function run(
   args: readonly string[],
   options: Pick<GitCall, 'env' | 'timeoutMs'> = {},
 ): Promise<GitResult> {
-  // Named, so that a broken repository is not taken for a folder in the repository around it.
+  // With an explicit git folder, git never uses a repository of a parent folder instead of a broken one.
   return runGit({ folder, args: ['--git-dir=.', ...args], signal, ...options });
 }
 

@@ -1,5 +1,5 @@
-// The daemon's own checkout of its configuration (contract, section 2, `source`): fetches a branch, accepts a commit
-// only when it was built upon the last one, and hands out each accepted commit in a folder of its own.
+// The daemon's own checkout of its configuration (`source.git`): fetches a branch, accepts a commit only if it is a
+// descendant of the last accepted one, and provides each accepted commit in its own folder.
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode } from '../core/error-code.ts';
@@ -10,12 +10,12 @@ import type { GitSourceSettings } from '../core/settings.ts';
 import {
   type CheckoutFolder,
   checkoutFolder,
-  isThere,
-  pointLink,
-  putInOrder,
+  exists,
+  pointLinkTo,
+  repairFolder,
   remove,
   removeOthers,
-  wholeFolder,
+  checkOutCommit,
 } from './checkout-folder.ts';
 import {
   type CommitFolder,
@@ -25,37 +25,39 @@ import {
   fetchBranch,
   hasFolder,
   initRepository,
-  isBuiltUpon,
+  isDescendant,
   pruneFolders,
   requireRecentGit,
 } from './checkout-repository.ts';
 import { type RemoteAccess, remoteAccess } from './remote-access.ts';
-import { gitTrouble } from './failure-reason.ts';
+import { explainGitFailure } from './failure-reason.ts';
 
-/** What came of a refresh. A reason is a sentence for a person, without credentials. */
+/** The result of a refresh. A reason is a message for the operator, without credentials. */
 export type Refresh =
   | { readonly type: 'unchanged' | 'updated'; readonly sha: string }
-  /** There is another commit, and it is not taken; the last one stays. */
+  /** The branch has another commit that is not accepted; the last accepted one stays in use. */
   | { readonly type: 'refused'; readonly sha: string; readonly reason: string }
   | { readonly type: 'failed'; readonly reason: string };
 
 export interface Checkout {
-  /** Leads to the folder of the current commit, and keeps its path when that changes. */
+  /** A symbolic link to the folder of the current commit; its path never changes. */
   readonly link: string;
   /** The folder of the configuration within the repository. */
   readonly path: string;
-  /** The last accepted commit and the folder that holds it, also without the network; null when there is none. */
+  /** The last accepted commit and its folder. Works without the network; null when there is none. */
   current(): CommitFolder | null;
-  /** Fetches, and moves to the branch's commit when that may be. Never throws; who asks meanwhile gets the same answer. */
+  /**
+   * Fetches, and moves to the branch's commit if it is acceptable. Never throws; concurrent calls share one refresh.
+   */
   refresh(signal?: AbortSignal): Promise<Refresh>;
-  /** Removes the folders of earlier commits but the previous one and those named. Never throws. */
+  /** Removes the folders of earlier commits, except the previous one and those in `inUse`. Never throws. */
   removeUnused(inUse: ReadonlySet<string>): Promise<void>;
 }
 
 /**
- * Opens the checkout that is kept in `folder` (absolute; made when missing, for this user alone, and for one process at
- * a time) and mends what an earlier process may have left in it. Does not use the network and does not throw: what is
- * wrong with the folder is what `refresh` fails with.
+ * Opens the checkout in `folder` (absolute; created if missing, with access for this user only, and used by one process
+ * at a time) and repairs the state that an earlier process may have left. Does not use the network and does not throw:
+ * `refresh` reports the problems of the folder.
  */
 export async function openCheckout(
   settings: GitSourceSettings,
@@ -67,9 +69,9 @@ export async function openCheckout(
   return checkout;
 }
 
-/** Refused by rule, not by trouble. */
-class Refusal extends Error {
-  override readonly name = 'Refusal';
+/** The commit of the branch breaks a rule; nothing failed. */
+class RefusedCommit extends Error {
+  override readonly name = 'RefusedCommit';
   readonly sha: string;
 
   constructor(sha: string, reason: string) {
@@ -90,7 +92,7 @@ class GitCheckout implements Checkout {
   #isSound = false;
   #isGitRecent = false;
   #refreshing: Promise<Refresh> | undefined;
-  /** One thing at a time is done to the folder. */
+  /** The last operation; operations on the folder run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -125,12 +127,12 @@ class GitCheckout implements Checkout {
       const own = [this.#current?.folder, this.#previous?.folder].filter((folder) => folder !== undefined);
       const removed = await removeOthers(this.#place, new Set([...inUse, ...own]));
       if (removed > 0) await pruneFolders({ folder: this.#place.repository });
-      // What cannot be removed now is removed by the next start.
+      // A folder that cannot be removed now is removed at the next start.
     }).catch(() => undefined);
   }
 
   async #findState(signal?: AbortSignal): Promise<void> {
-    const found = await putInOrder(this.#place, signal);
+    const found = await repairFolder(this.#place, signal);
     this.#accepted = found.accepted;
     this.#current = found.current ?? null;
     this.#previous = null;
@@ -140,97 +142,97 @@ class GitCheckout implements Checkout {
   async #tryRefresh(signal: AbortSignal | undefined): Promise<Refresh> {
     let access: RemoteAccess = { env: {}, scrub: (text) => text };
     try {
-      // Whoever removes the folder accepts whatever the branch has now.
-      if (!(await isThere(this.#place.repository))) await this.#findState(signal);
+      // An operator who deletes the folder accepts the commit that the branch has now.
+      if (!(await exists(this.#place.repository))) await this.#findState(signal);
       if (!this.#isGitRecent) await requireRecentGit({ folder: this.#place.root, signal });
       this.#isGitRecent = true;
       access = await remoteAccess(this.#settings, this.#resolveCredentials);
       return await this.#update(access, signal);
     } catch (error) {
-      if (error instanceof Refusal) return { type: 'refused', sha: error.sha, reason: error.message };
+      if (error instanceof RefusedCommit) return { type: 'refused', sha: error.sha, reason: error.message };
       if (error instanceof SecretError) return { type: 'failed', reason: error.message };
-      if (error instanceof GitFailure) return { type: 'failed', reason: this.#trouble(error, access).reason };
-      return { type: 'failed', reason: this.#diskTrouble(error) };
+      if (error instanceof GitFailure) return { type: 'failed', reason: this.#explain(error, access).reason };
+      return { type: 'failed', reason: this.#diskFailure(error) };
     }
   }
 
   async #update(access: RemoteAccess, signal: AbortSignal | undefined): Promise<Refresh> {
     const repository = { folder: this.#place.repository, signal };
     const fetched = this.#isSound ? await this.#fetchUnlessDamaged(repository, access) : undefined;
-    const sha = fetched ?? (await this.#makeAnew(access, signal));
+    const sha = fetched ?? (await this.#recreate(access, signal));
     const folder = this.#current?.sha === sha ? this.#current.folder : undefined;
-    // A folder that was checked out from a broken repository has lost its history, so it is not gone on with.
-    if (fetched !== undefined && folder !== undefined && (await isThere(path.join(folder, '.git')))) {
+    // A folder that was checked out from a broken repository has no history, so it is not used any longer.
+    if (fetched !== undefined && folder !== undefined && (await exists(path.join(folder, '.git')))) {
       return { type: 'unchanged', sha };
     }
-    const next = await wholeFolder(this.#place, repository, sha);
+    const next = await checkOutCommit(this.#place, repository, sha);
     await accept(repository, sha);
-    await pointLink(this.#place, next);
+    await pointLinkTo(this.#place, next);
     this.#accepted = sha;
     if (this.#current?.folder !== next.folder) this.#previous = this.#current;
     this.#current = next;
     return { type: 'updated', sha };
   }
 
-  /** Undefined when the repository turns out to be broken. */
+  /** Undefined if the repository is broken. */
   async #fetchUnlessDamaged(repository: Repository, access: RemoteAccess): Promise<string | undefined> {
     try {
       return await this.#fetchInto(repository, access);
     } catch (error) {
-      if (!(error instanceof GitFailure) || !this.#trouble(error, access).isDamaged) throw error;
+      if (!(error instanceof GitFailure) || !this.#explain(error, access).isDamaged) throw error;
       this.#isSound = false;
       return undefined;
     }
   }
 
-  /** The commit that the branch is at, when it may be taken. Throws a Refusal else. */
+  /** The commit of the branch, if it is acceptable. Otherwise throws RefusedCommit. */
   async #fetchInto(repository: Repository, access: RemoteAccess): Promise<string> {
     const sha = await fetchBranch(repository, this.#settings, access);
     const { branch, url } = this.#settings;
     const at = `${branch} of ${shownRemote(url)}`;
     const accepted = this.#accepted;
-    if (accepted !== undefined && sha !== accepted && !(await isBuiltUpon(repository, accepted, sha))) {
-      const mend = `push a commit that descends from it, or delete the folder ${this.#place.root} to accept what is there`;
-      throw new Refusal(
+    if (accepted !== undefined && sha !== accepted && !(await isDescendant(repository, accepted, sha))) {
+      const fix = `push a commit that descends from it, or delete the folder ${this.#place.root} to accept the commit of the branch`;
+      throw new RefusedCommit(
         sha,
-        `${at} is at ${sha}, which was not built upon ${accepted}, the last one that was accepted (a force push, or a branch set back); that one stays: ${mend}`,
+        `${at} is at ${sha}, which is not a descendant of ${accepted}, the last accepted commit (a force push, or a reset of the branch); the last accepted commit stays in use: ${fix}`,
       );
     }
     if (!(await hasFolder(repository, sha, this.path))) {
-      const kept = accepted === undefined ? '' : `; ${accepted} stays`;
-      throw new Refusal(
+      const kept = accepted === undefined ? '' : `; ${accepted} stays in use`;
+      throw new RefusedCommit(
         sha,
-        `${sha}, at ${at}, has no folder ${this.path}${kept}: push it, or mend \`path\``,
+        `${sha}, at ${at}, has no folder ${this.path}${kept}: push the folder, or correct \`path\``,
       );
     }
     return sha;
   }
 
-  /** A repository beside the broken or missing one, which takes its place once it holds a commit that may be taken. */
-  async #makeAnew(access: RemoteAccess, signal: AbortSignal | undefined): Promise<string> {
+  /** Creates a repository that replaces the broken or missing one as soon as it has an acceptable commit. */
+  async #recreate(access: RemoteAccess, signal: AbortSignal | undefined): Promise<string> {
     const { fresh, old, repository } = this.#place;
     await remove(fresh);
     await mkdir(fresh, { recursive: true, mode: 0o700 });
     await initRepository({ folder: fresh, signal });
     const sha = await this.#fetchInto({ folder: fresh, signal }, access);
-    // From its first moment on it remembers what it has to be measured by.
+    // The new repository keeps the last accepted commit, so that a restart still checks descendants of it.
     if (this.#accepted !== undefined) await accept({ folder: fresh, signal }, this.#accepted);
     await remove(old);
-    if (await isThere(repository)) await rename(repository, old);
+    if (await exists(repository)) await rename(repository, old);
     await rename(fresh, repository);
     await remove(old);
     this.#isSound = true;
     return sha;
   }
 
-  #trouble({ result }: GitFailure, { scrub }: RemoteAccess): ReturnType<typeof gitTrouble> {
-    return gitTrouble(result, { settings: this.#settings, folder: this.#place.root, scrub });
+  #explain({ result }: GitFailure, { scrub }: RemoteAccess): ReturnType<typeof explainGitFailure> {
+    return explainGitFailure(result, { settings: this.#settings, folder: this.#place.root, scrub });
   }
 
-  #diskTrouble(error: unknown): string {
+  #diskFailure(error: unknown): string {
     const code = errorCode(error);
     const { root } = this.#place;
-    if (code === 'ENOSPC' || code === 'EDQUOT') return `the disk of ${root} is full; make room on it`;
+    if (code === 'ENOSPC' || code === 'EDQUOT') return `the disk of ${root} is full; free some space on it`;
     return `${root} cannot be used for the checkout (${code}); check its path, owner and permissions`;
   }
 

@@ -1,9 +1,8 @@
-// The git commit that the configuration is in. Everything here answers "cannot tell" instead of failing: git may be
-// missing, the folder no repository, the clone shallow, the repository somebody else's.
+// Reads the git commit of the configuration. The functions return "unknown" instead of failing: git may be missing, the
+// folder may not be a repository, or the clone may be shallow.
 //
-// A repository may belong to somebody else, and its settings name programs. So git is asked only for what it has
-// stored, by commands that read objects and the index; the files of the working tree are compared here, since git would
-// run the filters that the repository's own settings define.
+// The repository may belong to another user, and its settings can name programs. So git is used only to read objects
+// and the index. The files of the working tree are compared here, because git would run the filters of these settings.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { cutSubject } from '../core/commit-subject.ts';
@@ -14,16 +13,16 @@ import { realPathOf } from '../platform/regular-file.ts';
 import { type Listed, differsFromBlob, treeEntries } from './tree-files.ts';
 
 const TIMEOUT_MS = 10_000;
-/** The lists of a folder with 50,000 files. */
+/** Enough for the lists of a folder with 50,000 files. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
 const SHA = /^[0-9a-f]{7,64}$/u;
-/** What a configuration consists of. The other files of a large repository are not read. */
+/** Files of a configuration. The other files of a large repository are not read. */
 const YAML = /\.ya?ml$/iu;
 
 /**
- * The commit that is checked out where `file` is, or undefined when that is not in git. `dirty` says whether the
- * folders of `file` and `paths` differ from it: by an untracked or added file, or by the bytes of a YAML file. Five git
- * processes, none when no repository is around.
+ * The commit that is checked out in the repository of `file`, or undefined when the file is not in git. `dirty`: the
+ * folders of `file` and `paths` differ from it by an untracked or added file, or by the bytes of a YAML file. Five git
+ * processes, none outside of a repository.
  */
 export async function readConfigCommit(
   file: string,
@@ -40,7 +39,7 @@ export async function readConfigCommit(
       git(root, ['ls-files', '--others', '--exclude-standard', '-z', '--', ...folders]),
     ]);
     const tracked = treeEntries(index);
-    // An ignored or untracked file inside of some repository, such as a home folder's, is not in git.
+    // An ignored or untracked file is not in git, even within a repository such as that of a home folder.
     if (!tracked.has(path.relative(root, await realFile(file)))) return undefined;
     const commit = parseCommit(head);
     const sha = (await git(root, ['rev-parse', '--verify', 'HEAD'])).trim();
@@ -51,8 +50,8 @@ export async function readConfigCommit(
 }
 
 /**
- * How `older` relates to `newer`: `ancestor` means that `newer` was built upon it. Asks the repository of `file`;
- * `unknown` when git cannot tell, as in a shallow clone. Two git processes at most.
+ * How `older` is related to `newer`: `ancestor` means that `newer` descends from it. Uses the repository of `file`;
+ * `unknown` when git can't determine it, such as in a shallow clone. At most two git processes.
  */
 export async function compareCommits(file: string, older: string, newer: string): Promise<CommitRelation> {
   if (!SHA.test(older) || !SHA.test(newer)) return 'unknown';
@@ -64,7 +63,7 @@ export async function compareCommits(file: string, older: string, newer: string)
     if (onlyOlder === undefined || onlyNewer === undefined) return 'unknown';
     if (onlyOlder === 0) return onlyNewer === 0 ? 'same' : 'ancestor';
     if (onlyNewer === 0) return 'descendant';
-    // Where a shallow clone is cut off, two commits of one line look as if they had nothing in common.
+    // In a shallow clone, two commits of one branch may seem to have no common ancestor.
     const shallow = await git(root, ['rev-parse', '--is-shallow-repository']);
     return shallow.trim() === 'false' ? 'diverged' : 'unknown';
   });
@@ -79,7 +78,7 @@ function parseCommit(text: string): Pick<ConfigCommit, 'committedAt' | 'authored
     const seconds = new RegExp(String.raw`^${field} .*> (\d{1,12}) [+-]\d{4}$`, 'mu').exec(header)?.[1];
     return new Date(Number(seconds) * 1000).toISOString();
   };
-  // The first paragraph in one line, as git itself shows it.
+  // The first paragraph in one line, as git shows it.
   const paragraph = message.replace(/^\n+/u, '').split(/\n[\t ]*\n/u, 1)[0] ?? '';
   const subject = paragraph
     .split('\n')
@@ -89,7 +88,7 @@ function parseCommit(text: string): Pick<ConfigCommit, 'committedAt' | 'authored
   return { committedAt: date('committer'), authoredAt: date('author'), subject: cutSubject(subject) };
 }
 
-/** Whether the index has something else than the commit. */
+/** Whether the index differs from the commit. */
 function differ(committed: ReadonlyMap<string, Listed>, tracked: ReadonlyMap<string, Listed>): boolean {
   return (
     committed.size !== tracked.size ||
@@ -108,7 +107,6 @@ async function differsOnDisk(root: string, committed: ReadonlyMap<string, Listed
 }
 
 async function git(root: string, args: readonly string[]): Promise<string> {
-  // The git folder is named, so that a setting or a variable leads to no other one.
   const result = await runGit({
     folder: root,
     args: ['--no-pager', ...args],
@@ -116,7 +114,7 @@ async function git(root: string, args: readonly string[]): Promise<string> {
     maxOutput: MAX_OUTPUT,
     isForeign: true,
   });
-  if (result.type !== 'done' || result.stdout.length >= MAX_OUTPUT) throw new Error('git cannot tell');
+  if (result.type !== 'done' || result.stdout.length >= MAX_OUTPUT) throw new Error('git failed');
   return result.stdout;
 }
 
@@ -124,12 +122,12 @@ async function orElse<T>(unknown: T, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch {
-    // Which git, which repository and which owner it failed for does not matter: the answer is "cannot tell".
+    // Why git failed does not matter, since the commit is only information in reports.
     return unknown;
   }
 }
 
-/** Found without git, which costs nothing where there is no repository. */
+/** Searched without git, so that no process starts outside of a repository. */
 async function repositoryRoot(file: string): Promise<string | undefined> {
   let folder = path.dirname(await realFile(file));
   for (;;) {
@@ -146,17 +144,17 @@ async function repositoryRoot(file: string): Promise<string | undefined> {
 
 async function foldersWithin(root: string, files: readonly string[]): Promise<readonly string[]> {
   const real = await Promise.all(files.map(async (file) => path.dirname(await realFile(file))));
-  // git refuses a path outside of the repository altogether.
+  // git fails if one of the paths is outside of the repository.
   return [...new Set(real)].filter((folder) => folder === root || folder.startsWith(`${root}${path.sep}`));
 }
 
-/** The folders as `ls-tree` names them; none for all of the tree. */
+/** The folders as `ls-tree` names them; an empty list means the complete tree. */
 function inTree(root: string, folders: readonly string[]): readonly string[] {
   const relative = folders.map((folder) => path.relative(root, folder));
   return relative.includes('') ? [] : relative;
 }
 
-/** Bounded, since a link may lead to a file system that does not answer. */
+/** With a time limit, since a link may lead to a file system that does not answer. */
 async function realFile(file: string): Promise<string> {
   return await realPathOf(path.resolve(file));
 }

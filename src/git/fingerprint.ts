@@ -1,12 +1,13 @@
-// Whether git may have moved on: a few small files of a repository tell, where asking git takes three processes.
+// Detects that the state of a repository may have changed, from a few small files. Running git would need three
+// processes.
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 const MAX_BYTES = 4096;
 
 /**
- * A text that changes whenever HEAD, its branch or the index of the repository around `file` changes, by whichever
- * command. Worktrees included. The same empty text wherever there is no repository. Never throws.
+ * A text that changes whenever HEAD, its branch or the index of the repository of `file` changes. Supports worktrees.
+ * Empty outside of a repository. Never throws.
  */
 export function gitFingerprint(file: string): string {
   const found = findRepository(file);
@@ -45,7 +46,7 @@ function gitFolder(git: string): string {
   return target === undefined ? git : path.resolve(path.dirname(git), target.trim());
 }
 
-/** The text of a small regular file, else nothing: the repository may be somebody else's. */
+/** The text of a small regular file, otherwise empty: a foreign repository could contain a pipe or a huge file. */
 function smallText(file: string): string {
   try {
     const found = statSync(file);
@@ -55,7 +56,7 @@ function smallText(file: string): string {
   }
 }
 
-/** git replaces its files instead of writing into them, so a change shows in the inode as well as in the times. */
+/** git replaces its files instead of writing into them, so a change affects the inode as well as the times. */
 function stamp(file: string): string {
   try {
     const { ino, size, mtimeMs, ctimeMs } = statSync(file);

@@ -1,19 +1,19 @@
-// How a repository is reached: the protocol that may be spoken, and the credentials for it.
+// The protocol and the credentials for a remote repository, as environment variables for git.
 import { isLoopback } from '../core/loopback.ts';
 import { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';
 import { remoteKind, withoutUsers } from '../core/remote-address.ts';
 
-/** What one fetch is given beside its arguments. */
+/** What a fetch needs besides its arguments. */
 export interface RemoteAccess {
   readonly env: Readonly<Record<string, string>>;
-  /** A text of git's without the credentials, in whichever form they may stand in it. */
+  /** Removes the credentials from a text of git, in each form that they may have in it. */
   readonly scrub: (text: string) => string;
 }
 
 /**
- * The way to the repository. For https the secret that `resolve` gives is a token, or `user:password`; for ssh the
- * reference in the settings names the file of the private key, and nothing is resolved. Throws what `resolve` throws.
+ * The access to the repository. For https the secret of `resolve` is a token, or `user:password`. For ssh the reference
+ * in the settings is the file of the private key, and `resolve` is not called. Throws what `resolve` throws.
  */
 export async function remoteAccess(
   settings: GitSourceSettings,
@@ -25,20 +25,20 @@ export async function remoteAccess(
   if (kind !== 'http') return { env: {}, scrub: withoutUsers };
   const { protocol, origin, hostname } = new URL(url);
   const isPlain = protocol === 'http:';
-  // What is fetched decides what is deleted, so it comes over an encrypted line, or from this machine.
+  // The fetched files decide what is deleted, so plain http is allowed only for this machine.
   const allow = {
     ...(isPlain && isLoopback(hostname) ? { GIT_ALLOW_PROTOCOL: 'http' } : {}),
-    // What stands on this machine is not asked through a proxy.
+    // A repository on this machine must not be requested through a proxy.
     ...(isLoopback(hostname) ? { NO_PROXY: '*', no_proxy: '*' } : {}),
   };
   const secret = await resolve();
   if (secret === undefined) return { env: allow, scrub: withoutUsers };
   const value = secret.reveal();
-  // What stands before the colon does not matter to most servers when a token follows it; this is what others want.
+  // Most servers ignore the user name of a token; the others require this one.
   const user = value.includes(':') ? value : `x-access-token:${value}`;
   const basic = new Secret(Buffer.from(user).toString('base64'));
   const password = user.slice(user.indexOf(':') + 1);
-  // The longest first: what is left of a spelling whose part was taken out is not found any more.
+  // The longest form first: after a part of it was removed, the rest would not be found.
   const hidden = [basic, secret, ...[password, encodeURIComponent(password)].map((text) => new Secret(text))];
   return {
     env: {
@@ -47,12 +47,12 @@ export async function remoteAccess(
       GIT_CONFIG_KEY_0: `http.${origin}/.extraHeader`,
       GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic.reveal()}`,
     },
-    // First the secrets, which may look like anything, then what is left of addresses.
+    // The secrets first: they may contain the characters that `withoutUsers` splits an address at.
     scrub: (text) => withoutUsers(hidden.reduce((rest, one) => one.scrub(rest), text)),
   };
 }
 
-/** ssh as a daemon can use it: it asks nothing, and knows the host already. */
+/** The ssh command of a daemon: no prompts, and only hosts in known_hosts. */
 function sshCommand(credentials: GitSourceSettings['credentials']): string {
   const options = ['BatchMode=yes', 'StrictHostKeyChecking=yes', 'ConnectTimeout=30', 'ControlPath=none'];
   const key = credentials !== undefined && 'file' in credentials ? credentials.file : undefined;
@@ -60,7 +60,7 @@ function sshCommand(credentials: GitSourceSettings['credentials']): string {
   return ['ssh', ...options.flatMap((option) => ['-o', option]), ...identity].join(' ');
 }
 
-/** git gives the command to a shell. */
+/** Quoted for the shell, because git runs the command with one. */
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,22 +1,25 @@
-// Runs git, with a time limit for the whole call that ends its helpers too, and without anything that a repository's
-// own settings, or a variable of the environment, could make it run.
+// Runs git. Every call has a fixed environment, a deadline that also ends git's helper processes, and bounded output.
+// No setting of a repository and no variable of the environment can make git run a program.
+//
+// This is a thin runner of our own because one place must enforce these rules for every call. The library that was
+// tried, simple-git, refuses options that this needs, such as credentials in the environment.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { errorCode } from '../core/error-code.ts';
 
 export interface GitCall {
-  /** The folder to run in; has to be there. */
+  /** The working directory; must exist. */
   readonly folder: string;
   readonly args: readonly string[];
-  /** Beside what every call is given; credentials come this way, never by `args`, which every user can list. */
+  /** Added to the fixed environment. Credentials are passed here, never in `args`, which other users can list. */
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Characters of stdout that are kept; the rest is dropped. */
+  /** Limit in characters for stdout; the rest is dropped. */
   readonly maxOutput?: number;
   /**
-   * The repository is not ours: nothing is fetched from anywhere, and the machine's settings hold, which say whose
-   * repositories may be read (`safe.directory`).
+   * The repository is not the daemon's own. Nothing may be fetched. The git configuration of the machine is used, since
+   * it decides which repositories may be read (`safe.directory`).
    */
   readonly isForeign?: boolean;
 }
@@ -29,19 +32,19 @@ export type GitResult =
   | { readonly type: 'not_started'; readonly code: string };
 
 const TIMEOUT_MS = 30_000;
-/** Time to remove temporary files and locks, after which git is killed. */
+/** Time for git to remove temporary files and locks before it is killed. */
 const GRACE_MS = 3000;
-/** Time for the rest of the output after the end. */
+/** Time for the rest of the output after git has ended. */
 const DRAIN_MS = 1000;
 const MAX_OUTPUT = 64 * 1024;
 
-/** What a repository, or the machine's git configuration, must not decide. */
+/** Settings that neither a repository nor the machine's git configuration may change. */
 const SETTINGS = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.autocrlf=false',
   'core.attributesFile=/dev/null',
-  // Programs that a command could start for what it reads, asks or shows.
+  // Programs that a git command could start.
   'core.sshCommand=false',
   'core.gitProxy=',
   'core.askPass=',
@@ -53,21 +56,21 @@ const SETTINGS = [
   'gpg.ssh.program=false',
   'gpg.x509.program=false',
   'log.showSignature=false',
-  // An accepted commit survives a power failure.
+  // An accepted commit must survive a power failure.
   'core.fsync=all',
-  // A helper would be asked for other credentials, and be told ours to keep.
+  // A helper could supply other credentials, and would store ours.
   'credential.helper=',
-  // The token is for the repository that is configured; contract, section 5, says the same of the service.
+  // The token must be sent only to the configured repository.
   'http.followRedirects=false',
   'fetch.recurseSubmodules=no',
   'submodule.recurse=false',
-  // Nothing goes on behind the back of who waits for the call.
+  // No background process may continue after the call.
   'gc.autoDetach=false',
   'maintenance.autoDetach=false',
 ].flatMap((setting) => ['-c', setting]);
 
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
-/** The authority that signs a company's own git server. */
+/** Certificate authorities, for git servers with a private one. */
 const AUTHORITIES = ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
 const INHERITED = [
   'PATH',
@@ -82,7 +85,7 @@ const INHERITED = [
   PROXIES.flatMap((name) => [name, name.toLowerCase()]),
 );
 
-/** No prompt, no configuration of the machine, no pattern in a path, messages in one language. */
+/** No prompts, no configuration of the machine, no patterns in paths, and messages in English. */
 const ENVIRONMENT = {
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
@@ -90,11 +93,11 @@ const ENVIRONMENT = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_LITERAL_PATHSPECS: '1',
   GIT_ALLOW_PROTOCOL: 'file:https:ssh',
-  // An object that is missing is not fetched on the way, from wherever the repository says.
+  // git must not fetch a missing object from an address that the repository names.
   GIT_NO_LAZY_FETCH: '1',
 };
 
-/** A repository of somebody else's is read as it is stored: no lock, no replaced object, no other place, no protocol. */
+/** A foreign repository is read as it is stored: without locks, replaced objects and protocols. */
 const FOREIGN_ENVIRONMENT = {
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
@@ -106,7 +109,7 @@ const FOREIGN_ENVIRONMENT = {
   GIT_PAGER: 'cat',
 };
 
-/** Runs git to its end, at most for `timeoutMs`. Never throws and never prompts. */
+/** Runs git until it ends, at most for `timeoutMs`. Never throws and never prompts. */
 export function runGit({
   folder,
   args,
@@ -122,7 +125,7 @@ export function runGit({
       cwd: folder,
       env: { ...inherited(), ...(isForeign ? FOREIGN_ENVIRONMENT : ENVIRONMENT), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that ssh and the other helpers end with it.
+      // A separate process group, so that ssh and the other helpers are ended too.
       detached: true,
     });
     const stdout = collect(child.stdout, maxOutput);
@@ -150,13 +153,13 @@ export function runGit({
         status === 0 ? { type: 'done', stdout: stdout() } : { type: 'failed', status, stderr: stderr() },
       );
     child.on('error', (error) => {
-      // The system says the same of a missing program and of a missing folder to run it in.
-      const code = existsSync(folder) ? errorCode(error) : 'its folder is gone';
+      // The system reports the same error for a missing program and for a missing working directory.
+      const code = existsSync(folder) ? errorCode(error) : 'its folder no longer exists';
       settle({ type: 'not_started', code });
     });
     child.on('close', settleBy);
     child.on('exit', (status) => {
-      // A helper that stays behind, as a shared ssh connection does, would hold the pipes open.
+      // A helper that outlives git, such as a shared ssh connection, would keep the pipes open.
       draining = setTimeout(() => settleBy(status), DRAIN_MS);
     });
   });
@@ -171,7 +174,7 @@ function inherited(): Record<string, string> {
   );
 }
 
-/** The first of what a stream says; the rest is read and dropped. */
+/** Collects the start of a stream; the rest is read and dropped. */
 function collect(stream: NodeJS.ReadableStream, max: number): () => string {
   let text = '';
   stream.setEncoding('utf8');
@@ -186,6 +189,6 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has already ended.
   }
 }

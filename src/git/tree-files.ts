@@ -1,5 +1,5 @@
-// The files of a working tree beside what git has stored, compared without git: its own comparison runs the programs
-// that a repository's settings and attributes name.
+// Compares the files of a working tree with the objects in git. git's own comparison is not used, because it runs
+// programs that the settings and attributes of a repository name.
 import { createHash } from 'node:crypto';
 import { lstat, readlink } from 'node:fs/promises';
 import { readRegularFile } from '../platform/regular-file.ts';
@@ -7,14 +7,14 @@ import { readRegularFile } from '../platform/regular-file.ts';
 /** A file as `ls-tree` and `ls-files --stage` list it. */
 export interface Listed {
   readonly mode: string;
-  /** Of its blob. */
+  /** The id of its blob. */
   readonly id: string;
 }
 
-/** Nothing that rolecall reads is larger; a larger file counts as changed. */
+/** Larger than any file that rolecall reads; a larger file counts as changed. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** The lists of both commands, by path. */
+/** Parses the output of both commands; keys are paths. */
 export function treeEntries(output: string): ReadonlyMap<string, Listed> {
   const entries = new Map<string, Listed>();
   for (const line of output.split('\0')) {
@@ -25,7 +25,7 @@ export function treeEntries(output: string): ReadonlyMap<string, Listed> {
   return entries;
 }
 
-/** Whether a file has other bytes than its blob, is another kind of file, or is missing. */
+/** Whether a file differs from its blob, has another type, or is missing. */
 export async function differsFromBlob(file: string, { mode, id }: Listed): Promise<boolean> {
   try {
     if (mode === '120000') return blobId(Buffer.from(await readlink(file)), id) !== id;
@@ -37,7 +37,7 @@ export async function differsFromBlob(file: string, { mode, id }: Listed): Promi
   }
 }
 
-/** The id that git gives these bytes, in the hash of the repository that `like` is from. */
+/** The blob id of these bytes, with the hash algorithm of the id `like`. */
 function blobId(bytes: Buffer, like: string): string {
   const hash = createHash(like.length === 64 ? 'sha256' : 'sha1');
   return hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex');

@@ -1,5 +1,5 @@
-// Reads a file that the configuration names without trusting it to be one: a pipe, a device, or a file of a mount that
-// does not answer must neither block this process nor use up the four threads that Node reads files with.
+// Reads a file that the configuration names. The path may be a pipe, a device, or a file of a mount that does not
+// answer. These must neither block this process nor use all four threads that Node.js reads files with.
 import { spawn } from 'node:child_process';
 import { constants, readlinkSync, type Stats } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
@@ -10,18 +10,18 @@ export interface RegularFile {
   /** Permission bits. */
   readonly mode: number;
   readonly uid: number;
-  /** Where the file that was read really is, whatever links lead to it. */
+  /** The path of the file that was read, with all links resolved. */
   readonly realPath: string;
 }
 
-/** Why there are no bytes: the `code` of the system, or one of ours. */
-export class FileTrouble extends Error {
-  override readonly name = 'FileTrouble';
+/** Why a file could not be read: the `code` of the system, or one of those below. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
   readonly code: string;
-  /** What an irregular file is. */
+  /** The type of an irregular file. */
   readonly kind: string | undefined;
 
-  /** `irregular`, `too_large` and `too_slow` are ours. */
+  /** Besides the codes of the system: `irregular`, `too_large`, `too_slow` and `unknown`. */
   constructor(code: string, kind?: string) {
     super(code);
     this.code = code;
@@ -29,27 +29,27 @@ export class FileTrouble extends Error {
   }
 }
 
-/** A disk answers within milliseconds. */
+/** Long enough for any working file system: a disk answers within milliseconds. */
 const DEADLINE_MS = 5000;
-/** Of the four threads of Node; the others stay free for everything else. */
+/** Concurrent reads in the four threads of Node.js; the other threads stay free. */
 const AT_ONCE = 2;
 const MAX_CHILDREN = 4;
 
-/** The reads that are under way, by file and size. */
+/** The running reads, by size limit and file. */
 const reads = new Map<string, Promise<RegularFile>>();
-/** Those that have not answered within the deadline. Nothing can end them but the file's own mount. */
+/** The calls that missed the deadline. They end only when the file system answers. */
 const stuck = new Set<string>();
 const waiting: (() => void)[] = [];
 let running = 0;
 let children = 0;
 
 /**
- * The bytes of a regular file of at most `maxBytes`, within five seconds. Throws FileTrouble. Who asks for a file that
- * is being read gets that reading; one that has not answered fails at once until it does.
+ * The bytes of a regular file of at most `maxBytes`, within five seconds. Throws FileError. Concurrent calls for a file
+ * share one read. After a missed deadline, further calls fail immediately until the file system answers.
  */
 export async function readRegularFile(file: string, maxBytes: number): Promise<RegularFile> {
   const key = `${maxBytes} ${file}`;
-  if (stuck.has(key)) throw new FileTrouble('too_slow');
+  if (stuck.has(key)) throw new FileError('too_slow');
   const reading = reads.get(key) ?? start(key, file, maxBytes);
   return await reading;
 }
@@ -59,27 +59,27 @@ export function hasStuckReads(): boolean {
   return stuck.size > 0;
 }
 
-/** Ends the process. An ordinary exit waits for reads that hang, so with one of these the process kills itself. */
+/** Ends the process. A normal exit waits for reads that hang, so in that case the process kills itself. */
 export function exitNow(status: number): never {
   if (hasStuckReads()) process.kill(process.pid, 'SIGKILL');
   process.exit(status);
 }
 
 /**
- * A path without links on the way, also when its end does not exist. Gives the path unchanged when the system does not
- * answer in time: whoever reads the file has to look at `realPath` again.
+ * The path with all links resolved, also if the file does not exist. Returns the path unchanged when the system does
+ * not answer in time, so a caller that reads the file must check `realPath` again.
  */
 export async function realPathOf(file: string): Promise<string> {
   if (stuck.size >= AT_ONCE) return file;
   const key = `path ${file}`;
   if (stuck.has(key)) return file;
-  await turn();
+  await waitForSlot();
   return await inTime(key, resolveLinks(file)).catch(() => file);
 }
 
 async function start(key: string, file: string, maxBytes: number): Promise<RegularFile> {
   const reading = (async () =>
-    (await turn()) === 'here'
+    (await waitForSlot()) === 'here'
       ? await inTime(key, readHere(file, maxBytes))
       : await inChild(file, maxBytes))();
   reads.set(key, reading);
@@ -90,8 +90,8 @@ async function start(key: string, file: string, maxBytes: number): Promise<Regul
   }
 }
 
-/** Waits until there is a thread. When the threads hang, another process reads. */
-async function turn(): Promise<'here' | 'child'> {
+/** Waits for a free thread. If the threads hang, another process reads the file. */
+async function waitForSlot(): Promise<'here' | 'child'> {
   for (;;) {
     if (running < AT_ONCE) {
       running += 1;
@@ -113,14 +113,14 @@ function wakeAll(): void {
   for (const resolve of waiting.splice(0)) resolve();
 }
 
-/** What `work` gives, or `too_slow` after the deadline; the thread is taken until `work` ends. */
+/** The result of `work`, or `too_slow` after the deadline; the thread is in use until `work` ends. */
 async function inTime<T>(key: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       stuck.add(key);
       wakeAll();
-      reject(new FileTrouble('too_slow'));
+      reject(new FileError('too_slow'));
     }, DEADLINE_MS);
   });
   const ended = (): void => {
@@ -135,15 +135,15 @@ async function inTime<T>(key: string, work: Promise<T>): Promise<T> {
 
 async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
   try {
-    // A device may not like to be opened, so it is looked at first.
+    // Opening a device may have side effects, so its type is checked first.
     const before = await stat(file);
-    if (!before.isFile()) throw new FileTrouble('irregular', kindOf(before));
-    // What has become a pipe since would block but for O_NONBLOCK.
+    if (!before.isFile()) throw new FileError('irregular', kindOf(before));
+    // If the file was replaced by a pipe since then, an open without O_NONBLOCK would block.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     try {
       const found = await handle.stat();
-      if (!found.isFile()) throw new FileTrouble('irregular', kindOf(found));
-      // Files of some systems, such as those in /proc, have another size than they say.
+      if (!found.isFile()) throw new FileError('irregular', kindOf(found));
+      // Some file systems, such as /proc, report a wrong size.
       const bytes = Buffer.allocUnsafe((found.size === 0 ? maxBytes : Math.min(found.size, maxBytes)) + 1);
       let length = 0;
       while (length < bytes.length) {
@@ -151,26 +151,26 @@ async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
         if (bytesRead === 0) break;
         length += bytesRead;
       }
-      if (length > maxBytes) throw new FileTrouble('too_large');
+      if (length > maxBytes) throw new FileError('too_large');
       const realPath = openedPath(handle.fd) ?? (await realpath(file));
       return { bytes: bytes.subarray(0, length), mode: found.mode & 0o7777, uid: found.uid, realPath };
     } finally {
       await handle.close();
     }
   } catch (error) {
-    if (error instanceof FileTrouble) throw error;
-    throw new FileTrouble(error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+    if (error instanceof FileError) throw error;
+    throw new FileError(error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
   }
 }
 
-/** What is no regular file, as messages name it. */
+/** The name of an irregular file's type in messages. */
 function kindOf(found: Stats): string {
   if (found.isDirectory()) return 'a folder';
   if (found.isFIFO()) return 'a named pipe (FIFO)';
   return found.isSocket() ? 'a socket' : 'a device';
 }
 
-/** The system knows where an open file is, so no link can change between the look and the reading. */
+/** The path of an open file. A link that changes after the open has no effect on it. */
 function openedPath(descriptor: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -188,7 +188,7 @@ async function resolveLinks(file: string): Promise<string> {
   }
 }
 
-/** The same as `readHere`, for a process that can be killed. */
+/** Does the same as `readHere`, in a process that can be killed. */
 const CHILD = `
 const fs = require('node:fs');
 const [file, max] = process.argv.slice(1);
@@ -224,18 +224,18 @@ function inChild(file: string, maxBytes: number): Promise<RegularFile> {
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
     let isOver = false;
-    const end = (trouble?: string): void => {
+    const end = (failure?: string): void => {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      // One that hangs in the system ends when that lets it; nobody waits for it.
+      // A process that hangs in the system can't be killed immediately, so nothing waits for it.
       child.kill('SIGKILL');
       child.unref();
       child.stdout.destroy();
       children -= 1;
       wakeOne();
-      const answer = trouble === undefined ? parseAnswer(output) : { code: trouble, kind: undefined };
-      if ('code' in answer) reject(new FileTrouble(answer.code, answer.kind));
+      const answer = failure === undefined ? parseAnswer(output) : { code: failure, kind: undefined };
+      if ('code' in answer) reject(new FileError(answer.code, answer.kind));
       else resolve(answer);
     };
     const timer = setTimeout(() => end('too_slow'), DEADLINE_MS);
@@ -246,7 +246,7 @@ function inChild(file: string, maxBytes: number): Promise<RegularFile> {
 
 function parseAnswer(output: string): RegularFile | { readonly code: string; readonly kind?: string } {
   try {
-    // The shape is that of the script above.
+    // The script above writes this type.
     const answer = JSON.parse(output) as
       | { readonly code: string; readonly kind?: string }
       | { bytes: string; mode: number; uid: number; realPath: string };

@@ -1,5 +1,5 @@
-// The way to an address: straight, or through the proxy that the environment names. What stands on this machine is
-// never asked through a proxy: plain http is allowed there because it does not leave the machine (contract, section 2).
+// Opens the HTTP dispatchers: direct, or through the proxy of the environment. Requests to this machine never use a
+// proxy: plain http is allowed for them because they do not leave the machine.
 import type { Agent as Agents, Dispatcher } from 'undici';
 import { ServiceError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
@@ -7,20 +7,20 @@ import { Agent, EnvHttpProxyAgent } from './undici.ts';
 
 const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
 
-export interface Routes {
-  /** What sends to an address. A proxy is asked for a tunnel (CONNECT) and never sees a request of https. */
+export interface Dispatchers {
+  /** The dispatcher for an address. https requests use a tunnel (CONNECT), so a proxy can't read them. */
   to(address: string | URL): Dispatcher;
   close(): Promise<void>;
 }
 
-/** `ca` are the authorities that are trusted, also for a proxy. Throws ServiceError when a proxy's address is none. */
-export function openRoutes(options: Agents.Options, ca?: readonly string[]): Routes {
-  const straight = new Agent(options);
-  const proxied = isProxied() ? openProxied(options, ca) : straight;
+/** `ca`: the trusted authorities, also for a proxy. Throws ServiceError if the address of a proxy is invalid. */
+export function openDispatchers(options: Agents.Options, ca?: readonly string[]): Dispatchers {
+  const direct = new Agent(options);
+  const proxied = isProxied() ? openProxied(options, ca) : direct;
   return {
-    to: (address) => (isLoopback(new URL(address).hostname) ? straight : proxied),
+    to: (address) => (isLoopback(new URL(address).hostname) ? direct : proxied),
     async close() {
-      await Promise.all([straight.destroy(), proxied === straight ? undefined : proxied.destroy()]);
+      await Promise.all([direct.destroy(), proxied === direct ? undefined : proxied.destroy()]);
     },
   };
 }
@@ -34,10 +34,10 @@ function openProxied(options: Agents.Options, ca?: readonly string[]): Dispatche
   try {
     return new EnvHttpProxyAgent({ ...options, ...tls });
   } catch {
-    // The error would quote the address, which may hold a password.
+    // The error of the library quotes the address, which may contain a password.
     throw new ServiceError(
       'unavailable',
-      `a proxy of the environment is no address; mend ${VARIABLES.slice(0, 2).join(' or ')} (the value is not shown)`,
+      `${VARIABLES.slice(0, 2).join(' or ')} is not a valid URL (the value is not shown); correct it or unset it`,
     );
   }
 }

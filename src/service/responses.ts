@@ -1,5 +1,5 @@
-// What an answer must look like: strict where the document is firm, lenient where it is open
-// (service document, section 2). Salaries end here: nothing after this file has seen one.
+// Validates and converts the objects of responses: strictly where the service documents a rule, otherwise leniently.
+// Removes salaries here, so that no other code receives one.
 import type { Entry, Kind, Resource, Warning } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
@@ -9,11 +9,11 @@ import { spelledNumber } from './exact-number.ts';
 import type { ListBuilder } from './list.ts';
 import { malformed } from './list.ts';
 import { hasRepeatedKey } from './repeated-keys.ts';
-import { isSalary } from './service-words.ts';
+import { isSalary } from './service-message.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The documented fields of a resource that are kept (service document, section 2.1), without `salary`. */
+/** The documented fields of a resource that are kept; `salary` is not one of them. */
 const RESOURCE_FIELDS = [
   '_id',
   'accountId',
@@ -25,24 +25,30 @@ const RESOURCE_FIELDS = [
   'calendarsIds',
 ];
 
-/** Those of them that are kept as they are: everything is told apart by them. */
+/** The ids among them, which are kept unchanged because they identify people and entries. */
 const RESOURCE_IDS = ['_id', 'accountId', 'roleId', 'skillsIds'];
 
-/** Takes the token out of a text. */
+/** Removes the token from a text. */
 export type Scrub = (text: string) => string;
 
-/** What is asked of the token while answers are read. */
+/** The methods of the token that are needed to read responses. */
 export type TokenGuard = Pick<Secret, 'scrub' | 'isIn'>;
 
 /** More skills than a person can have. */
 const MOST_SKILLS = 10_000;
 
-/** More unknown fields than these are not told apart. */
+/** Limit for the names of unknown fields that are collected. */
 const MOST_UNKNOWN_FIELDS = 1000;
 
+/** Neither a path nor the store can contain one. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** The documented fields of a skill or role. */
+const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
+
 /**
- * A list of skills or roles; what it says besides the documented fields is scrubbed. Throws ServiceError `malformed`
- * when an object is no entry, or when a name or an id of it holds the token, since those are kept and shown as they are.
+ * A list of skills or roles; undocumented fields are scrubbed. Throws ServiceError `malformed` if an object is not an
+ * entry, or if a name or id contains the token, because names and ids are stored and shown unchanged.
  */
 export function entryList(kind: Kind, token: TokenGuard): ListBuilder<Entry> {
   const what = `the list of ${kind}s`;
@@ -58,7 +64,7 @@ export function entryList(kind: Kind, token: TokenGuard): ListBuilder<Entry> {
   };
 }
 
-/** The list of resources, under the same conditions. Unknown fields are dropped and named once. */
+/** The list of resources, with the same errors. Unknown fields are dropped, and one warning names them. */
 export function resourceList(token: TokenGuard): ListBuilder<Resource> {
   const what = 'the list of resources';
   const resources = createDistinct<Resource>(what, mergePeople);
@@ -76,7 +82,7 @@ export function resourceList(token: TokenGuard): ListBuilder<Resource> {
       const fields = new Set([...unknown].map((field) => token.scrub(field).slice(0, 60)));
       const warning: Warning = {
         code: 'unknown_fields',
-        message: `resources carry fields that are not documented and were not kept: ${[...fields].sort().slice(0, 20).join(', ')}`,
+        message: `resources have undocumented fields, which were not kept: ${[...fields].sort().slice(0, 20).join(', ')}`,
       };
       return { items: listing.items, warnings: [...listing.warnings, warning] };
     },
@@ -84,8 +90,8 @@ export function resourceList(token: TokenGuard): ListBuilder<Resource> {
 }
 
 /**
- * The entry that a create answers with, or undefined when the answer is not one (it is doubtful then), or is one that
- * the token stands in and that therefore cannot be kept.
+ * The entry in the response to a create. Undefined if the response is not a valid entry, which makes the create
+ * doubtful, or if the entry contains the token and must not be stored.
  */
 export function parseCreated(text: string | undefined, token: TokenGuard): Entry | undefined {
   try {
@@ -97,7 +103,7 @@ export function parseCreated(text: string | undefined, token: TokenGuard): Entry
   }
 }
 
-/** An object of a list: how a message names it, what it holds, and its JSON. */
+/** An object of a list: its name in messages, its parsed value, and its JSON. */
 interface ListedObject {
   readonly what: string;
   readonly object: unknown;
@@ -157,7 +163,10 @@ function toResource(listed: ListedObject, unknown: Set<string>, token: TokenGuar
   };
 }
 
-/** The object, which has each field once, with an account id that is a number as the text that spells it: a rounded one is another account's. */
+/**
+ * Checks that the object has no repeated field. Converts a numeric account id that JavaScript would round to its text,
+ * because the rounded number may be the id of another account.
+ */
 function withExactId({ what, object, text }: ListedObject): Json {
   if (!isObject(object)) throw malformed(`${what} is not an object`);
   if (hasRepeatedKey(object, text)) throw malformed(`${what} has the same field twice`);
@@ -168,7 +177,7 @@ function withExactId({ what, object, text }: ListedObject): Json {
   return Number.isSafeInteger(object['accountId']) ? object : { ...object, accountId: spelled };
 }
 
-/** Names, ids and dates are kept, compared and shown: one without bound would be a burden for every later step. */
+/** Limits the length of names, ids and dates, because they are stored, compared and shown. */
 function refuseLong(what: string, fields: Json): void {
   for (const [field, value] of Object.entries(fields)) {
     if (typeof value === 'string' && isLongerThan(value, LONGEST_NAME))
@@ -179,23 +188,20 @@ function refuseLong(what: string, fields: Json): void {
 function idOf(what: string, object: Json): string {
   const id = object['_id'];
   if (typeof id === 'string' && LONE_SURROGATE.test(id))
-    throw malformed(`${what} has an _id that is no Unicode text`);
-  if (typeof id !== 'string' || id === '') throw malformed(`${what} has no _id that is a text`);
+    throw malformed(`${what} has an _id that is not valid Unicode`);
+  if (typeof id !== 'string' || id === '') throw malformed(`${what} has no _id, or one that is not a text`);
   return id;
 }
 
-/** What neither a path nor the store could hold. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-/** Names and ids are kept and shown as they are, so that one with the token in it would tell it to everybody. */
+/** Names and ids are stored and shown unchanged, so one that contains the token would reveal it. */
 function refuseToken(what: string, values: readonly unknown[], token: TokenGuard): void {
   if (values.some((value) => typeof value === 'string' && token.isIn(value)))
-    throw malformed(`${what} has the token itself as a name or an id; change that name or id in the service`);
+    throw malformed(
+      `${what} has the token in a name or an id; change that name or id in the service, and renew the token`,
+    );
 }
 
-const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
-
-/** An entry for the snapshot: the documented fields as they are, everything else without token and salary. */
+/** An entry for the snapshot: documented fields unchanged, other fields without the token and salaries. */
 function rawEntry(object: Json, token: TokenGuard): Json {
   const known = Object.entries(object).filter(
     ([field, value]) => ENTRY_FIELDS.includes(field) && (typeof value !== 'object' || value === null),

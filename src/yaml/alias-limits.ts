@@ -1,5 +1,5 @@
-// One walk over the nodes of a file before anybody reads them: what its aliases stand for, which keys stand twice, and
-// whether it stays small when its aliases are written out. What passes here can be expanded without a second thought.
+// Inspects the nodes of a file before they are used: the targets of aliases, duplicate keys, and the size of the file
+// with all aliases expanded. A file that passes can be expanded safely.
 import {
   type Alias,
   type Node,
@@ -12,22 +12,22 @@ import {
   isSeq,
 } from 'yaml';
 
-export interface NodeSurvey {
-  /** The node that each alias stands for: the last one of its anchor before it. */
+export interface NodeInspection {
+  /** The target of each alias: the last node before it with its anchor. */
   readonly targets: ReadonlyMap<Node, Node>;
   readonly duplicateKeys: readonly Scalar[];
-  readonly looseAliases: readonly Alias[];
-  /** The first node at which the file is too much to be written out. */
+  readonly unknownAliases: readonly Alias[];
+  /** The first node at which the expanded file exceeds a limit. */
   readonly excess?: { readonly node: Node; readonly kind: 'endless' | 'huge' | 'deep' };
 }
 
-/** A file without aliases stays below, whatever it holds: see MAX_FILE_BYTES and MAX_MARKS. */
-const MAX_WRITTEN_OUT = 4 * 1024 * 1024;
-/** What a value costs beside its text. */
+/** More than any file without aliases can have: see MAX_FILE_BYTES and MAX_MARKS. */
+const MAX_EXPANDED_SIZE = 4 * 1024 * 1024;
+/** The cost of a value besides its text. */
 const VALUE_COST = 16;
 const MAX_DEPTH = 40;
 
-/** How large a node is with its aliases written out: its text and its values, and the levels below it. */
+/** The size of a node with its aliases expanded: its text and values, and the levels below it. */
 interface Measure {
   readonly size: number;
   readonly height: number;
@@ -35,22 +35,22 @@ interface Measure {
 
 const NOTHING: Measure = { size: 0, height: 0 };
 
-/** Takes time in proportion to the file, however much its aliases would make of it. */
-export function surveyNodes(root: Node): NodeSurvey {
-  const surveyor = new Surveyor();
-  surveyor.visit(root, 1);
-  return surveyor;
+/** Takes linear time in the size of the file, even if its aliases would expand to a huge one. */
+export function inspectNodes(root: Node): NodeInspection {
+  const inspector = new NodeInspector();
+  inspector.visit(root, 1);
+  return inspector;
 }
 
-class Surveyor implements NodeSurvey {
+class NodeInspector implements NodeInspection {
   readonly targets = new Map<Node, Node>();
   readonly duplicateKeys: Scalar[] = [];
-  readonly looseAliases: Alias[] = [];
-  excess?: NonNullable<NodeSurvey['excess']>;
+  readonly unknownAliases: Alias[] = [];
+  excess?: NonNullable<NodeInspection['excess']>;
   readonly #anchors = new Map<string, Node>();
-  /** Of the nodes that have an anchor, once all of them has been seen. */
+  /** The nodes with an anchor whose content has been visited completely. */
   readonly #measures = new Map<Node, Measure>();
-  #writtenOut = 0;
+  #expandedSize = 0;
 
   visit(node: unknown, depth: number): Measure {
     if (isAlias(node)) return this.#visitAlias(node, depth);
@@ -64,7 +64,7 @@ class Surveyor implements NodeSurvey {
     let measure: Measure;
     if (isScalar(node)) measure = { size: VALUE_COST + end - begin, height: 1 };
     else measure = isSeq(node) ? this.#visitAll(node.items, depth) : this.#visitPairs(node, depth);
-    if (isScalar(node)) this.#writtenOut += measure.size;
+    if (isScalar(node)) this.#expandedSize += measure.size;
     if (node.anchor !== undefined) this.#measures.set(node, measure);
     return measure;
   }
@@ -72,7 +72,7 @@ class Surveyor implements NodeSurvey {
   #visitAlias(alias: Alias, depth: number): Measure {
     const target = this.#anchors.get(alias.source);
     if (target === undefined) {
-      this.looseAliases.push(alias);
+      this.unknownAliases.push(alias);
       return NOTHING;
     }
     this.targets.set(alias, target);
@@ -81,8 +81,8 @@ class Surveyor implements NodeSurvey {
       this.#exceed(alias, 'endless');
       return NOTHING;
     }
-    this.#writtenOut += measure.size;
-    if (this.#writtenOut > MAX_WRITTEN_OUT) this.#exceed(alias, 'huge');
+    this.#expandedSize += measure.size;
+    if (this.#expandedSize > MAX_EXPANDED_SIZE) this.#exceed(alias, 'huge');
     else if (depth - 1 + measure.height > MAX_DEPTH) this.#exceed(alias, 'deep');
     return measure;
   }
@@ -112,7 +112,7 @@ class Surveyor implements NodeSurvey {
     );
   }
 
-  #exceed(node: Node, kind: NonNullable<NodeSurvey['excess']>['kind']): void {
+  #exceed(node: Node, kind: NonNullable<NodeInspection['excess']>['kind']): void {
     this.excess ??= { node, kind };
   }
 }

@@ -1,4 +1,4 @@
-// Edits of a YAML file that change only the lines they are about: comments, order and style of everything else stay.
+// Edits a YAML file and changes only the affected lines: comments, order and style of the other lines stay.
 import {
   type Document,
   type Node,
@@ -14,14 +14,14 @@ import {
 } from 'yaml';
 import { type Splice, columnOf, insertion, lineBreak, lineEnd, lineStart, spliced } from './text-edits.ts';
 
-/** What happens to the items of a list. */
+/** The changes of the items of a list. */
 export interface ListEdit {
   readonly remove: ReadonlySet<number>;
-  /** Items that are written again, by index. */
+  /** New texts of existing items, by index. */
   readonly rewrite?: ReadonlyMap<number, string>;
   /** New items, each before the item with this index, or at the end. */
   readonly add: readonly NewItem[];
-  /** Any item that stays, as it is written between commas. */
+  /** The text of an item that stays, in flow style. */
   readonly written: (index: number) => string;
 }
 
@@ -42,31 +42,18 @@ export interface EditableYaml {
 }
 
 /**
- * Parses a file that the loader accepted. A root in braces, and aliases, which an edit would break, are written out
- * first; comments stay.
+ * Parses a file that the loader accepted. A root in braces is converted to block style first, and aliases, which an
+ * edit could break, are expanded; comments stay.
  */
 export function editable(text: string): EditableYaml {
   const document = parse(text);
   const root = rootOf(document);
   if (!hasAlias(document) && root.flow !== true) return { text, root };
-  const written = writtenOut(document, root);
-  return { text: written, root: rootOf(parse(written)) };
+  const expanded = withoutAliases(document, root);
+  return { text: expanded, root: rootOf(parse(expanded)) };
 }
 
-/** The file written by the parser's own printer, in block style and without aliases. */
-function writtenOut(document: Document, root: YAMLMap): string {
-  visit(document, {
-    Alias: (_, alias) => {
-      const target = alias.resolve(document);
-      return target === undefined ? undefined : (target.clone() as Node);
-    },
-  });
-  visit(document, { Node: (_, node) => void delete (node as { anchor?: string }).anchor });
-  root.flow = false;
-  return document.toString({ lineWidth: 0 });
-}
-
-/** The pair of a key of the root, or of a mapping below it. */
+/** The pair at a path of keys from the root. */
 export function pairAt({ root }: EditableYaml, keys: readonly string[]): Pair<Node, Node | null> | undefined {
   let map: unknown = root;
   let pair: Pair<Node, Node | null> | undefined;
@@ -78,24 +65,24 @@ export function pairAt({ root }: EditableYaml, keys: readonly string[]): Pair<No
   return pair;
 }
 
-/** The items of a list; none when there is no such list. */
+/** The items of a list; empty if the list does not exist. */
 export function itemsAt(yaml: EditableYaml, ...keys: readonly string[]): readonly Node[] {
   const list = pairAt(yaml, keys)?.value;
   return isSeq(list) ? (list.items as Node[]) : [];
 }
 
-/** The texts of a list of texts. */
+/** The texts of a list of strings. */
 export function textsAt(yaml: EditableYaml, ...keys: readonly string[]): readonly string[] {
   return itemsAt(yaml, ...keys).map((item) => textOf(item));
 }
 
-/** The text of a scalar, or of a key of a mapping; what the loader accepted has text there. */
+/** The text of a scalar, or of the value of a key; the loader has checked that it is text. */
 export function textOf(node: unknown, key?: string): string {
   if (key !== undefined) return isMap(node) ? textOf(node.get(key, true)) : '';
   return isScalar(node) ? String(node.value) : '';
 }
 
-/** Changes a list that the file has. */
+/** Changes an existing list. */
 export function editList(file: EditableYaml, keys: readonly string[], edit: ListEdit): string {
   const pair = pairAt(file, keys);
   if (pair === undefined || !isSeq(pair.value)) throw new Error(`no list at ${keys.join('.')}`);
@@ -105,7 +92,7 @@ export function editList(file: EditableYaml, keys: readonly string[], edit: List
     : editBlockList(file, pair.key, list, edit);
 }
 
-/** Adds lines below a key of the root, or below its last line when the key is missing or not given. */
+/** Adds lines below a key of the root, or at its end if the key is missing or not given. */
 export function addLines(file: EditableYaml, lines: readonly string[], after?: string): string {
   const pair = after === undefined ? undefined : pairAt(file, [after]);
   const last = pair ?? (file.root.items.at(-1) as Pair<Node, Node | null> | undefined);
@@ -154,6 +141,19 @@ export function unfoldMap(file: EditableYaml, key: string): string {
   const start = lines.length === 0 ? lineStart(text, startOf(pair)) : startOf(pair);
   const ending = shown.length === 0 ? '' : lineBreak(text);
   return spliced(text, [{ start, end: lineEnd(text, end), text: shown.join(lineBreak(text)) + ending }]);
+}
+
+/** The file in block style and without aliases, as the yaml package writes it. */
+function withoutAliases(document: Document, root: YAMLMap): string {
+  visit(document, {
+    Alias: (_, alias) => {
+      const target = alias.resolve(document);
+      return target === undefined ? undefined : (target.clone() as Node);
+    },
+  });
+  visit(document, { Node: (_, node) => void delete (node as { anchor?: string }).anchor });
+  root.flow = false;
+  return document.toString({ lineWidth: 0 });
 }
 
 function editBlockList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListEdit): string {
@@ -220,7 +220,7 @@ function editFlowList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListEd
   const lines = [
     ...commentsIn(list).map((comment) => `${indent}#${comment}`),
     ...items.flatMap(({ text: item, comment = [] }) => [
-      ...comment.map((words) => `${indent}# ${words}`),
+      ...comment.map((commentLine) => `${indent}# ${commentLine}`),
       `${indent}- ${item}`,
     ]),
   ];
@@ -260,7 +260,7 @@ function hasAlias(document: Document): boolean {
   return found;
 }
 
-/** Where the `-` of each item is. */
+/** The offset of the `-` of each item. */
 function dashesOf({ srcToken }: YAMLSeq): number[] {
   if (srcToken?.type !== 'block-seq') return [];
   return srcToken.items.flatMap(({ start }) => {
@@ -269,7 +269,7 @@ function dashesOf({ srcToken }: YAMLSeq): number[] {
   });
 }
 
-/** The last character of a node, without the comments and blank lines behind it. */
+/** The offset of the last character of a node, without the comments and blank lines after it. */
 function contentEnd(node: Node): number {
   if (isCollection(node) && node.flow !== true) {
     const last = node.items.at(-1);

@@ -1,19 +1,22 @@
-// From a path such as ['api', 'timeout'] to its node, and from nodes to plain values. Looked up only when needed:
-// most files have no issue, and large ones have ten thousand nodes.
+// Finds the node of a path such as ['api', 'timeout'], and converts nodes to plain values. Paths are searched only on
+// demand, because most files have no issue and large ones have ten thousand nodes.
 import { type Node, type Pair, type Scalar, isMap, isScalar, isSeq } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 export type NodePath = readonly PropertyKey[];
 
-/** What stands at a path; `key` when its parent is a mapping that has it, `parent` the innermost node that is there. */
+/** The nodes of a path: its value, its key if it is in a mapping, and the innermost existing parent. */
 export interface Located {
   readonly node?: Node;
   readonly key?: Node;
   readonly parent: Node;
 }
 
-/** The node at `path`, aliases resolved on the way. */
+/** More values than any real file has outside of its name lists. The schemas take seconds for a hundred thousand. */
+const MAX_VALUES = 25_000;
+
+/** Finds the node at `path`; aliases on the path are resolved. */
 export function locate(file: YamlFile, path: NodePath): Located {
   let found: Located = { node: file.root, parent: file.root };
   for (const step of path) {
@@ -24,39 +27,25 @@ export function locate(file: YamlFile, path: NodePath): Located {
   return found;
 }
 
-/** Where an issue about a path is shown: at its value, else at its key, else at what should have held it. */
+/** The position of an issue about a path: its value, otherwise its key, otherwise its parent. */
 export function spotOf({ node, key, parent }: Located): Node {
   const empty = node === undefined || (isScalar(node) && node.value === null && node.source === '');
   return (empty ? key : node) ?? parent;
 }
 
-function child(parent: Node, step: PropertyKey, occurrence: number): Located {
-  if (isMap(parent)) {
-    // The parser's types cannot know that keys and values of a parsed mapping are nodes.
-    const pairs = parent.items.filter(({ key }) => keyText(key) === String(step));
-    const pair = pairs[occurrence] ?? pairs.at(-1);
-    const key = pair?.key as Node | undefined;
-    const value = pair?.value as Node | null | undefined;
-    return { parent, ...(key === undefined ? {} : { key }), ...(value ? { node: value } : {}) };
-  }
-  const item = isSeq(parent) ? (parent.items[Number(step)] as Node | undefined) : undefined;
-  return { parent, ...(item === undefined ? {} : { node: item }) };
-}
-
-/** A mapping's key as text. */
+/** The key of a mapping as text. */
 export function keyText(key: unknown): string {
   return isScalar(key) ? String(key.value) : '';
 }
 
-/** A plain scalar that YAML took for something else than text: `1.0`, `true`, `~`. */
+/** A plain scalar that YAML does not read as text: `1.0`, `true`, `~`. */
 export function isMistyped(node: Node | undefined): node is Scalar & { source: string } {
   return isScalar(node) && typeof node.value !== 'string' && node.source !== undefined && node.source !== '';
 }
 
-/** Beside its lists of names no file has so many; the schemas would take seconds for each hundred thousand. */
-const MAX_VALUES = 25_000;
-
-/** The value of the root mapping without the keys in `omit`, as the schemas judge it; or the node that is one too many. */
+/**
+ * The root mapping without the keys in `omit` as a plain value for the schemas, or an issue if it has too many values.
+ */
 export function plainRoot(
   file: YamlFile,
   omit: readonly string[],
@@ -76,11 +65,24 @@ export function plainRoot(
     Object.fromEntries([...chosen(pairs, file.occurrence)].map(([key, value]) => [key, convert(value)]));
   const value = mapping(file.root.items.filter(({ key }) => !omit.includes(keyText(key))));
   if (excess === undefined) return { value };
-  const message = `the file holds more than ${MAX_VALUES} values beside its lists of names; take some out`;
+  const message = `the file has more than ${MAX_VALUES} values besides its lists of names; remove some`;
   return { issue: file.issue(excess, message) };
 }
 
-/** The values by their keys; see `YamlFile.occurrence`. */
+function child(parent: Node, step: PropertyKey, occurrence: number): Located {
+  if (isMap(parent)) {
+    // Keys and values of a parsed mapping are nodes, which the parser's types can't express.
+    const pairs = parent.items.filter(({ key }) => keyText(key) === String(step));
+    const pair = pairs[occurrence] ?? pairs.at(-1);
+    const key = pair?.key as Node | undefined;
+    const value = pair?.value as Node | null | undefined;
+    return { parent, ...(key === undefined ? {} : { key }), ...(value ? { node: value } : {}) };
+  }
+  const item = isSeq(parent) ? (parent.items[Number(step)] as Node | undefined) : undefined;
+  return { parent, ...(item === undefined ? {} : { node: item }) };
+}
+
+/** The value of each key; for duplicate keys see `YamlFile.occurrence`. */
 function chosen(pairs: readonly Pair[], occurrence: number): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>();
   const counts = new Map<string, number>();

@@ -1,10 +1,10 @@
-// The first step of loading: one file's bytes become text, or an issue with a position (contract, section 2).
+// The first step of loading: decodes the bytes of a file to text, or reports an issue with its position.
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 
-/** Files beyond this are refused unread; every file below it is judged within two seconds. */
+/** Larger files are rejected without reading them; any smaller file can be checked within two seconds. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
 /** A configuration file's text, without a byte order mark. */
@@ -16,22 +16,22 @@ export interface SourceText {
   readonly text: string;
 }
 
-/** Either the text or the one issue that kept it from being read. */
+/** The text, or the issue that prevented the read. */
 export type SourceRead = {
-  /** The same for the same bytes, or for the same reason that there are none. */
+  /** Equal for equal bytes, or for the same issue. */
   readonly digest: string;
 } & ({ readonly source: SourceText } | { readonly issue: ConfigIssue; readonly missing: boolean });
 
-/** A file by its path and by the name that people know it by. */
+/** A file: its path, and its name in messages. */
 export type NamedFile = Pick<SourceText, 'path' | 'shown'>;
 
-/** How a file is named in an issue: relative to the working directory when it lies below it, else absolute. */
+/** The name of a file in an issue: relative if it is below the working directory, otherwise absolute. */
 export function shownPath(file: string): string {
   const relative = path.relative(process.cwd(), file);
   return relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
-/** A file that cannot be read, with the reason and its mend. */
+/** The result for a file that cannot be read; `message` has the reason and the fix. */
 export function refusal(
   { shown }: NamedFile,
   message: string,
@@ -42,16 +42,16 @@ export function refusal(
 }
 
 export function missingFile(file: NamedFile): SourceRead {
-  return refusal(file, 'there is no such file', { missing: true });
+  return refusal(file, 'the file does not exist', { missing: true });
 }
 
-/** Refuses a file of more than MAX_FILE_BYTES. */
+/** The result for a file of more than MAX_FILE_BYTES. */
 export function tooLarge(file: NamedFile, bytes: number): SourceRead {
-  const message = `the file has ${bytes} bytes, more than the ${MAX_FILE_BYTES} that are read; split it with \`extends\``;
+  const message = `the file has ${bytes} bytes, more than the limit of ${MAX_FILE_BYTES}; split it with \`extends\``;
   return refusal(file, message);
 }
 
-/** A file's bytes as text. */
+/** Decodes the bytes of a file. */
 export function decode(file: NamedFile, bytes: Buffer): SourceRead {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     return refusal(file, 'the file is UTF-16; save it as UTF-8');
@@ -62,9 +62,18 @@ export function decode(file: NamedFile, bytes: Buffer): SourceRead {
   return { digest: hash('sha256', bytes, 'base64'), source: { ...file, text } };
 }
 
-/** Refuses a text that has no UTF-8 at the place given. */
+/** The result for a file that is not valid UTF-8 at this position. */
 export function notUtf8(file: NamedFile, place: { line: number; column: number }): SourceRead {
   return refusal(file, 'the file is not valid UTF-8 here; save it as UTF-8', place);
+}
+
+/**
+ * A copy that does not share memory with its source. The parser returns slices of the file's text, which keep the
+ * complete text in memory. Texts of fewer than 13 characters are never slices. A text with a lone surrogate, which has
+ * no UTF-8 bytes, is returned unchanged.
+ */
+export function detached(text: string): string {
+  return text.length < 13 || /\p{Cs}/u.test(text) ? text : Buffer.from(text).toString();
 }
 
 function firstInvalid(bytes: Buffer): { line: number; column: number } {
@@ -79,22 +88,13 @@ function firstInvalid(bytes: Buffer): { line: number; column: number } {
   return { line: 1, column: 1 };
 }
 
-/** How many UTF-16 units of the line decode before the first bad byte. */
+/** The number of UTF-16 units in the line before the first invalid byte. */
 function validPrefix(line: Buffer): number {
   let end = 0;
   for (let next = 1; next <= line.length; next += 1) {
-    // A character has at most four bytes, so only the newest ones can still be incomplete.
+    // A character has at most four bytes, so only the last ones can be incomplete.
     if (isUtf8(line.subarray(end, next))) end = next;
     else if (next - end >= 4) break;
   }
   return line.subarray(0, end).toString('utf8').length;
-}
-
-/**
- * A copy that does not share memory with the text that it was cut from: what the parser returns are slices of the file's
- * text, which keep all of it in memory. Texts of fewer than 13 characters are never slices. Text with a lone surrogate,
- * which has no bytes, is returned unchanged.
- */
-export function detached(text: string): string {
-  return text.length < 13 || /\p{Cs}/u.test(text) ? text : Buffer.from(text).toString();
 }

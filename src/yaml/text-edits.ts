@@ -1,24 +1,24 @@
-// Places and lines of a text that is edited in parts.
+// Finds lines and columns of a text, and replaces parts of it.
 
-/** A part of the text, from `start` to before `end`, and what takes its place. */
+/** The replacement of a part of the text, from `start` to before `end`. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** Where the line of a character begins. */
+/** The offset at which the line of a character starts. */
 export function lineStart(text: string, at: number): number {
   return text.lastIndexOf('\n', at - 1) + 1;
 }
 
-/** Where the next line begins. */
+/** The offset at which the next line starts. */
 export function lineEnd(text: string, at: number): number {
   const end = text.indexOf('\n', at);
   return end === -1 ? text.length : end + 1;
 }
 
-/** How many characters are before it in its line. */
+/** The number of characters before it in its line. */
 export function columnOf(text: string, at: number): number {
   return at - lineStart(text, at);
 }
@@ -28,7 +28,7 @@ export function lineBreak(text: string): string {
   return text.includes('\r\n') ? '\r\n' : '\n';
 }
 
-/** Lines below the line of a character, which may be the last one and lack its end. */
+/** Inserts lines below the line of a character, which may be the last line and have no line break. */
 export function insertion(text: string, below: number, lines: readonly string[]): Splice {
   const at = lineEnd(text, below);
   const eol = lineBreak(text);
@@ -36,7 +36,7 @@ export function insertion(text: string, below: number, lines: readonly string[])
   return { start: at, end: at, text: (isOpen ? eol : '') + lines.map((line) => line + eol).join('') };
 }
 
-/** The text with its parts replaced; of two at one place the first comes first. */
+/** Applies the replacements. Two insertions at one offset keep their order. */
 export function spliced(text: string, splices: readonly Splice[]): string {
   const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
   let result = '';

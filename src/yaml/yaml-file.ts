@@ -1,4 +1,4 @@
-// The second step of loading: text becomes YAML nodes that know their place, or positioned issues (contract, section 2).
+// The second step of loading: parses text to YAML nodes with positions, or reports issues with positions.
 import {
   type Document,
   LineCounter,
@@ -12,48 +12,62 @@ import {
 } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
-import { surveyNodes } from './alias-limits.ts';
+import { inspectNodes } from './alias-limits.ts';
 import {
   TOO_DEEP,
   textProblems,
   unclosedAt,
-  LOOSE_ALIAS,
+  UNKNOWN_ALIAS,
   syntaxMessage,
   unclosedMessage,
 } from './syntax-messages.ts';
 import type { SourceText } from './source-text.ts';
 import { detached } from './source-text.ts';
 
-/** More issues of one file than this help nobody. */
+/** Limit for the issues of one file; more are not helpful. */
 const MAX_SYNTAX_ISSUES = 50;
 
-/** Anything that has a place in the file: a node, or an offset into the text. */
+/** Limit for the values of one key that are checked. */
+const MAX_VARIANTS = 5;
+
+const EXCESSES = {
+  endless:
+    'the alias (*name) is within its own anchor (&name), so it has no end; write the value instead of the alias',
+  huge: 'aliases (*name) make this file too large; write the needed values instead',
+  deep: TOO_DEEP,
+} as const;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\n': String.raw`\n`,
+  '\r': String.raw`\r`,
+  '\t': String.raw`\t`,
+  '"': String.raw`\"`,
+};
+
+/** A position in the file: a node, or an offset of the text. */
 export type Spot = Node | number;
 
-/** A file that is syntactically sound and whose root is a mapping. */
+/** A file with valid syntax whose root is a mapping. */
 export interface YamlFile {
   /** Absolute. */
   readonly path: string;
   readonly text: string;
   readonly root: YAMLMap;
-  /** Of a key that a mapping has several times, this one counts, or the last one before it. */
+  /** Which value of a duplicate key is used, from 0; the last one if there are fewer. */
   readonly occurrence: number;
-  /** The node that an alias stands for, else the node itself. */
+  /** The target of an alias, otherwise the node itself. */
   readonly resolve: (node: unknown) => Node | undefined;
   readonly issue: (spot: Spot, message: string, severity?: ConfigIssue['severity']) => ConfigIssue;
 }
 
 export type YamlRead = {
   readonly file?: YamlFile;
-  /** The file as it would be read with each of its duplicate keys in turn; `file` alone when there are none. */
+  /** The file read with each value of its duplicate keys; only `file` if there are none. */
   readonly variants?: readonly YamlFile[];
   readonly issues: readonly ConfigIssue[];
 };
 
-/** More values of one key are not judged. */
-const MAX_VARIANTS = 5;
-
-/** Parses one document; a file with any syntax error is not looked at further, since its nodes would be guesses. */
+/** Parses one document. After a syntax error the nodes are not checked, because they would be guesses. */
 export function parseYaml({ path, shown, text }: SourceText): YamlRead {
   const issue = issuesOf(shown, countedLines(text));
   const unreadable = textProblems(text);
@@ -68,30 +82,47 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
   const explicit = document.directives?.yaml;
   if (explicit?.explicit === true && explicit.version !== '1.2') {
     return {
-      issues: [issue(0, 'the file asks for an older YAML; rolecall reads YAML 1.2: take the %YAML line out')],
+      issues: [
+        issue(0, 'the file requires an older YAML version; rolecall reads YAML 1.2: remove the %YAML line'),
+      ],
     };
   }
   if (!isMap(root)) return { issues: [issue(root, 'the file must be a mapping of keys to values')] };
-  const survey = surveyNodes(root);
-  // An alias without its anchor would be read as nothing at all.
-  const loose = survey.looseAliases.slice(0, MAX_SYNTAX_ISSUES);
-  if (loose.length > 0) return { issues: loose.map((alias) => issue(alias, LOOSE_ALIAS)) };
-  if (survey.excess !== undefined) {
-    const { node, kind } = survey.excess;
+  const inspection = inspectNodes(root);
+  // An alias without an anchor would be read as an empty value.
+  const unknown = inspection.unknownAliases.slice(0, MAX_SYNTAX_ISSUES);
+  if (unknown.length > 0) return { issues: unknown.map((alias) => issue(alias, UNKNOWN_ALIAS)) };
+  if (inspection.excess !== undefined) {
+    const { node, kind } = inspection.excess;
     return { issues: [issue(node, EXCESSES[kind])] };
   }
-  const issues = survey.duplicateKeys
+  const issues = inspection.duplicateKeys
     .slice(0, MAX_SYNTAX_ISSUES)
-    .map((key) => issue(key, `duplicate key ${quoted(String(key.value))}; keep one of them`));
+    .map((key) => issue(key, `duplicate key ${quoted(String(key.value))}; remove one of them`));
   const resolve = (node: unknown): Node | undefined =>
-    isAlias(node) ? survey.targets.get(node) : asNode(node);
+    isAlias(node) ? inspection.targets.get(node) : asNode(node);
   const file: YamlFile = { path, text, root, occurrence: 0, resolve, issue };
-  const count = Math.min(survey.duplicateKeys.length + 1, MAX_VARIANTS);
+  const count = Math.min(inspection.duplicateKeys.length + 1, MAX_VARIANTS);
   const variants = Array.from({ length: count }, (_, occurrence) => ({ ...file, occurrence }));
   return { file, variants, issues };
 }
 
-/** On its own, so that whoever keeps it, or an issue, does not keep the nodes or the text of the file. */
+/**
+ * `text` in double quotes, shortened, in one line. A text that looks like a token is not shown. Invisible characters
+ * stay, because they are escaped later, where a message is shown.
+ */
+export function quoted(text: string): string {
+  return holdsToken(text) ? NOT_SHOWN : inQuotes(text);
+}
+
+/** The same for a text that is not a token. */
+export function inQuotes(text: string): string {
+  const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  const inLine = short.replace(/[\n\r\t"]/gu, (character) => ESCAPES[character] ?? character);
+  return `"${inLine}"`;
+}
+
+/** A separate function, so that its closure, which is kept, does not keep the nodes or the text of the file. */
 function issuesOf(shown: string, lineCounter: LineCounter): YamlFile['issue'] {
   return (spot, message, severity = 'error') => {
     const { line, col } = lineCounter.linePos(typeof spot === 'number' ? spot : (spot.range?.[0] ?? 0));
@@ -105,35 +136,7 @@ function issuesOf(shown: string, lineCounter: LineCounter): YamlFile['issue'] {
   };
 }
 
-const EXCESSES = {
-  endless: 'the alias (*name) stands within what it stands for, which has no end; write it out',
-  huge: 'aliases (*name) make this file huge; write out what is needed',
-  deep: TOO_DEEP,
-} as const;
-
-/**
- * `text` in double quotes, shortened, in one line; a token that was pasted in its place is not repeated. What cannot be
- * seen stays as it is: whoever shows a message escapes it, once.
- */
-export function quoted(text: string): string {
-  return holdsToken(text) ? NOT_SHOWN : inQuotes(text);
-}
-
-/** The same for a text that is known to hold no token. */
-export function inQuotes(text: string): string {
-  const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
-  const inLine = short.replace(/[\n\r\t"]/gu, (character) => ESCAPES[character] ?? character);
-  return `"${inLine}"`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\n': String.raw`\n`,
-  '\r': String.raw`\r`,
-  '\t': String.raw`\t`,
-  '"': String.raw`\"`,
-};
-
-/** Counted apart from the parser, which does not see the end of a line that it stumbles over. */
+/** Counted separately from the parser, which misses the end of a line with some errors. */
 function countedLines(text: string): LineCounter {
   const lineCounter = new LineCounter();
   for (let at = 0; at !== -1;) {
@@ -145,11 +148,11 @@ function countedLines(text: string): LineCounter {
 }
 
 function parseQuietly(text: string): Document.Parsed {
-  // The parser makes one Error a problem; a hostile file has a million, and their stack traces take seconds.
+  // The parser creates an Error for each problem; the stack traces of a hostile file with a million take seconds.
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   try {
-    // Keys are compared in `surveyNodes`: the parser's own comparison is quadratic.
+    // `inspectNodes` finds duplicate keys, because the parser's own check takes quadratic time.
     return parseDocument(text, {
       stringKeys: true,
       prettyErrors: false,
@@ -170,7 +173,7 @@ function syntaxIssues(document: Document.Parsed, text: string, issue: YamlFile['
       Math.min(problem.pos[0], text.length),
       syntaxMessage(problem.code, problem.message),
     );
-    // One slip gives several errors in one line; the first is the one to mend.
+    // One mistake gives several errors in one line, and the first is the one to fix.
     const key = `${noticed.line}`;
     if (seen.has(key)) continue;
     seen.add(key);

@@ -103,8 +103,7 @@ test('doctor warns of HTTP beyond this machine without TLS, as validate does', a
     file: 'skills: [A]',
     service: 'http: { listen: 0.0.0.0:8080, token: { env: ROLECALL_HTTP_TOKEN } }',
   });
-  const warning =
-    'without `http.tls`, tokens, sessions and every report of the HTTP interface travel in the clear';
+  const warning = 'without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted';
   expect((await s.run(['validate'])).stdout).toContain(warning);
   const text = await s.run(['doctor']);
   expect(text.stderr).toContain(warning);

@@ -28,23 +28,23 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a refused token',
     options: always({ type: 'status', status: 401 }),
-    says: ['the service refused the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
+    says: ['the service rejected the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
   },
   {
     trouble: 'a service in trouble',
     options: always({ type: 'status', status: 500 }),
-    says: ['was answered with status 500', NOTHING, 'trouble of the service, run it again later'],
+    says: ['failed with status 500', NOTHING, 'failure of the service; run it again later'],
   },
   {
     trouble: 'a page instead of a list',
     options: always({ type: 'html' }),
-    says: ['is a web page and not JSON', NOTHING, 'check the base address and any proxy'],
+    says: ['is a web page and not JSON', NOTHING, 'check the base address and the proxy'],
   },
   {
     trouble: 'a service that asks for an hour of rest',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
     says: [
-      'asked to be left alone until',
+      'requested a pause until',
       NOTHING,
       'Next: rolecall apply acme  # after the time given above',
     ],
@@ -53,12 +53,12 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a service that does not answer',
     options: always({ type: 'latency', ms: 2000 }),
-    says: ['no whole answer from 127.0.0.1:', NOTHING, 'within 0.4 s (api.timeout); run it again later'],
+    says: ['no complete response from 127.0.0.1:', NOTHING, 'within 0.4 s (api.timeout); run it again later'],
   },
   {
     trouble: 'a connection that breaks',
     options: always({ type: 'drop-before-effect' }),
-    says: ['broke before an answer came', NOTHING, 'check the network, and run it again'],
+    says: ['broke before a response arrived', NOTHING, 'check the network and run it again'],
   },
   {
     trouble: 'an address where nothing listens',
@@ -68,7 +68,7 @@ const CASES: readonly Case[] = [
   {
     trouble: 'an address that speaks no TLS',
     given: (s) => s.write('config/accounts/acme.yaml', account(s.sandbox.url.replace('http:', 'https:'))),
-    says: ['does not speak TLS as it should', NOTHING, 'check the base address, its port and any proxy'],
+    says: ['did not complete the TLS handshake', NOTHING, 'check the base address, its port and the proxy'],
     never: 'certificate',
   },
   {
@@ -80,7 +80,7 @@ const CASES: readonly Case[] = [
     trouble: 'a name that the service refuses',
     options: { settings: { maxNameLength: 2 } },
     says: [
-      'the create of a skill was refused with status 422: body.name: String should have at most 2 characters',
+      'the service rejected the create of a skill (status 422): body.name: String should have at most 2 characters',
       'Partial: 1 of 1 operation failed.',
       "check the name in the account's file",
     ],
@@ -93,7 +93,7 @@ const CASES: readonly Case[] = [
       settings: { uniqueNames: 'caseless' },
     },
     says: [
-      'the create of a skill was refused with status 409',
+      'the service rejected the create of a skill (status 409)',
       'Partial: 1 of 1 operation failed.',
       '"zig" exists and is not deleted, and the service may not accept a name so similar to it',
     ],
@@ -133,7 +133,7 @@ const CASES: readonly Case[] = [
     trouble: 'a plan that could not be made',
     options: always({ type: 'status', status: 403 }),
     args: ['plan'],
-    says: ['the service refused the token', 'could not be planned', 'Next: rolecall doctor acme'],
+    says: ['the service rejected the token', 'could not be planned', 'Next: rolecall doctor acme'],
   },
   {
     trouble: 'a backup that has no place',

@@ -30,7 +30,7 @@ describe('a file system that does not answer', () => {
       new Set(
         files.map(
           (file) =>
-            `SecretError: token: the file ${file} did not answer within 5 s; check the file system that it is on`,
+            `SecretError: token: the file ${file} could not be read within 5 s; check its file system`,
         ),
       ),
     );

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseBaseUrl, parseGitUrl, parseWebhookUrl } from '../../src/config/addresses.ts';
 import { cronProblem } from '../../src/config/dates-and-schedules.ts';
 import { shownRemote, withoutUsers } from '../../src/core/remote-address.ts';
-import { gitTrouble } from '../../src/git/failure-reason.ts';
+import { explainGitFailure } from '../../src/git/failure-reason.ts';
 import { parseDuration, parseSize } from '../../src/core/durations-and-sizes.ts';
 import { nameProblem, oddCharacters } from '../../src/core/name-rules.ts';
 import { textProblems } from '../../src/yaml/syntax-messages.ts';
@@ -17,8 +17,8 @@ import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
 import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/escape-invisible.ts';
 import { shortCommit } from '../../src/report/formatting.ts';
 import { spelledNumber } from '../../src/service/exact-number.ts';
-import { partialReason } from '../../src/service/partial-answer.ts';
-import { serviceWords } from '../../src/service/service-words.ts';
+import { partialReason } from '../../src/service/partial-list.ts';
+import { serviceMessage } from '../../src/service/service-message.ts';
 
 const MEGABYTE = 1_000_000;
 
@@ -70,11 +70,11 @@ const token = new Secret('a-token-that-nobody-echoes');
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   withoutUsers,
   scrub: (text) => token.scrub(text),
-  serviceWords: (body) => serviceWords(body, { scrub: (text) => token.scrub(text), aboutPeople: true }),
+  serviceMessage: (body) => serviceMessage(body, { scrub: (text) => token.scrub(text), aboutPeople: true }),
   link: (link) => partialReason(200, { link }),
   retryAfter: (text) => parseRetryAfter(text, 0, Date.parse),
   spelledNumber: (text) => spelledNumber(`{"x":"${text.replaceAll(/["\\\n\r\t]/g, 'x')}","a":1}`, 'a'),
-  gitTrouble: (stderr) => gitTrouble({ type: 'failed', status: 128, stderr }, PLACE),
+  explainGitFailure: (stderr) => explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE),
   nameProblem,
   oddCharacters,
   textProblems,

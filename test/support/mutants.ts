@@ -200,7 +200,7 @@ function readable(bytes: Bytes): string {
 
 /** Words of which every message has one: it says what to do, or what would be right. */
 const MENDS =
-  /\b(?:add|ask|close|did you mean|indent|is it meant|is one of them left over|keep|known ones|make|mend|must|quote|put|remove|rename|renew|resolve|run|save|split|start|swap|take|the keys here|the least|the most|try|use|write)\b|is a .* (?:misplaced|missing)|in quotes/u;
+  /\b(?:add|ask|close|did you mean|indent|is it meant|keep|known regions|correct|change|make|mend|must|quote|put|remove|rename|renew|resolve|run|save|split|start|swap|take|the keys here|the minimum|the maximum|try|use|write)\b|is a .* (?:misplaced|missing)|in quotes/u;
 
 function issueComplaints(issue: ConfigIssue, texts: Readonly<Record<string, string>>): string[] {
   const { file, line, column, message } = issue;

@@ -52,7 +52,9 @@ describe('the configuration of a checkout', () => {
     expect(loaded).toMatchObject({ accounts: [] });
     expect(loaded.service).toBeUndefined();
     expect(lines(loaded)).toEqual([
-      expect.stringContaining('nothing has been fetched from the repository of `source.git` yet'),
+      expect.stringContaining(
+        'the daemon has not fetched the repository of `source.git` yet; check its log if this does not change',
+      ),
     ]);
     expect(await source.commit()).toBeNull();
     await checkout.refresh();
@@ -207,7 +209,7 @@ test('a service whose accounts are in a checkout needs none beside it', async ()
   expect(loaded.issues).toMatchObject([
     {
       severity: 'warning',
-      message: expect.stringContaining('the daemon takes the accounts from `source.git`'),
+      message: expect.stringContaining('the daemon reads the accounts from `source.git`'),
     },
   ]);
   writeFileSync(path.join(folder, 'rolecall.yaml'), '{}');

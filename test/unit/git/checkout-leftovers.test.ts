@@ -125,7 +125,7 @@ describe('a checkout that is opened again', () => {
       'a repository that was being replaced',
       (kept) => renameSync(path.join(kept, 'repository.git'), path.join(kept, 'repository.old')),
     ],
-  ])('is whole without the network although it was left with %s', async (_title, leave) => {
+  ])('is repaired without the network after it was left with %s', async (_title, leave) => {
     const origin = makeOrigin({ 'config/a': '1', '.gitignore': '*.ignored\n' });
     const sha = head(origin);
     await (await origin.open()).refresh();
@@ -202,7 +202,7 @@ describe('a checkout that is opened again', () => {
     expect(await checkout.refresh()).toMatchObject({ type: 'unchanged' });
   });
 
-  test('says what is wrong with a folder that it cannot use', async () => {
+  test('reports why it cannot use a folder', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     writeFileSync(origin.kept, 'a file');
     const checkout = await origin.open();
@@ -220,7 +220,7 @@ describe('a checkout that is opened again', () => {
     await checkout.refresh();
     const second = origin.commit({ 'config/a': '2' });
     failCheckouts();
-    const reason = `the disk of ${origin.kept} is full; make room on it`;
+    const reason = `the disk of ${origin.kept} is full; free some space on it`;
     expect(await checkout.refresh()).toEqual({ type: 'failed', reason });
     expect(await checkout.refresh()).toEqual({ type: 'failed', reason });
     vi.unstubAllEnvs();

@@ -52,7 +52,7 @@ describe('the checkout of a daemon', () => {
     expect(existsSync(path.join(before?.folder ?? '', 'config/b'))).toBe(false);
   });
 
-  test('is a repository that tells its commit and how two of them stand to each other', async () => {
+  test('is a repository with a readable commit, and commits in it can be compared', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const first = head(origin);
     const checkout = await origin.open();
@@ -71,7 +71,7 @@ describe('the checkout of a daemon', () => {
     }
   });
 
-  test('keeps the last commit when the branch was rewritten, and says which and how to go on', async () => {
+  test('keeps the last commit when the branch was rewritten, and reports both commits and the fix', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const first = head(origin);
     const second = origin.commit({ 'config/a': '2' });
@@ -98,7 +98,7 @@ describe('the checkout of a daemon', () => {
     expect(await reopened.refresh()).toEqual({ type: 'updated', sha: head(origin) });
   });
 
-  test('keeps the last commit when the branch was set back, or goes on elsewhere', async () => {
+  test('keeps the last commit when the branch was reset or diverged', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const first = head(origin);
     const second = origin.commit({ 'config/a': '2' });
@@ -113,7 +113,7 @@ describe('the checkout of a daemon', () => {
     expect(checkout.current()?.sha).toBe(second);
   });
 
-  test('accepts whatever is there once its folder was deleted, also while it is open', async () => {
+  test('accepts the commit of the branch after its folder was deleted, also while it is open', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const first = head(origin);
     origin.commit({ 'config/a': '2' });
@@ -125,14 +125,14 @@ describe('the checkout of a daemon', () => {
     expect(content(checkout)).toBe('1');
   });
 
-  test('keeps the last commit when the branch is gone, and goes on when it is back', async () => {
+  test('keeps the last commit when the branch is deleted, and continues when it exists again', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const checkout = await origin.open();
     await checkout.refresh();
     git(origin.folder, ['branch', '-m', 'main', 'renamed']);
     expect(await checkout.refresh()).toEqual({
       type: 'failed',
-      reason: `file://${origin.folder} has no branch main; mend \`branch\`, or push it`,
+      reason: `file://${origin.folder} has no branch main; correct \`branch\`, or push the branch`,
     });
     expect(content(checkout)).toBe('1');
     git(origin.folder, ['branch', '-m', 'renamed', 'main']);
@@ -153,7 +153,7 @@ describe('the checkout of a daemon', () => {
     expect(await checkout.refresh()).toEqual({
       type: 'refused',
       sha: without,
-      reason: `${without}, at main of file://${origin.folder}, has no folder config; ${first} stays: push it, or mend \`path\``,
+      reason: `${without}, at main of file://${origin.folder}, has no folder config; ${first} stays in use: push the folder, or correct \`path\``,
     });
     expect(checkout.current()?.sha).toBe(first);
   });
@@ -183,7 +183,7 @@ describe('the checkout of a daemon', () => {
     expect(new Set(answers).size).toBe(1);
   });
 
-  test('says so when git is too old to be told everything', async () => {
+  test('reports a git that is too old for the settings of rolecall', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const folder = workspace({});
     writeFileSync(path.join(folder, 'git'), '#!/bin/sh\necho git version 2.25.1\n', { mode: 0o755 });
@@ -191,13 +191,13 @@ describe('the checkout of a daemon', () => {
     const checkout = await origin.open();
     expect(await checkout.refresh()).toEqual({
       type: 'failed',
-      reason: 'the git that is installed here is too old; install 2.32 or later',
+      reason: 'the installed git is too old; install git 2.32 or later',
     });
     vi.unstubAllEnvs();
     expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
   });
 
-  test('stops when it is told to', async () => {
+  test('stops when its signal aborts', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const checkout = await origin.open();
     expect(await checkout.refresh(AbortSignal.abort())).toEqual({ type: 'failed', reason: 'stopped' });

@@ -80,7 +80,7 @@ describe('a token for git', () => {
     vi.stubEnv('GIT_TOKEN', TOKEN);
     const { reason, kept } = await refreshOnce(settings(host.url, { env: 'GIT_TOKEN' }));
     expect(reason).toBe(
-      `${host.url} refuses the credentials; check that they are valid and may read the repository`,
+      `${host.url} rejected the credentials; check that they are valid and can read the repository`,
     );
     expect(host.headers.map(decoded)).toEqual(host.headers.map(() => `x-access-token:${TOKEN}`));
     expect(host.headers.length).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ describe('a token for git', () => {
   test('is asked for when there is none', async () => {
     const host = await startHost();
     const { reason } = await refreshOnce(settings(host.url));
-    expect(reason).toBe(`${host.url} asks for credentials; put a reference to them into \`credentials\``);
+    expect(reason).toBe(`${host.url} requires credentials; write a reference to them into \`credentials\``);
     expect(host.headers).toEqual([undefined]);
   });
 
@@ -112,19 +112,19 @@ describe('a token for git', () => {
     vi.stubEnv('GIT_TOKEN', TOKEN);
     const { reason } = await refreshOnce(settings(host.url, { env: 'GIT_TOKEN' }));
     expect(reason).toBe(
-      `${host.url} has moved, and redirects are not followed; put the new address into \`url\``,
+      `${host.url} has moved, and redirects are not followed; write the new address into \`url\``,
     );
     expect(other.headers).toEqual([]);
   });
 
-  test('is named by its source when it is not there', async () => {
+  test('is named by its source when it is missing', async () => {
     const host = await startHost();
     const { reason } = await refreshOnce(settings(host.url, { env: 'NO_SUCH_TOKEN' }));
     expect(reason).toBe('git credentials: the environment variable NO_SUCH_TOKEN is not set');
     expect(host.headers).toEqual([]);
   });
 
-  test('is not in what git says, in no form', async () => {
+  test('is removed from the messages of git in every form', async () => {
     vi.stubEnv('GIT_TOKEN', TOKEN);
     const source = settings('https://git.example.com/a.git', { env: 'GIT_TOKEN' });
     const { scrub, env } = await remoteAccess(source, () => credentialsOf(source));
@@ -195,7 +195,7 @@ describe('git', () => {
     const file = path.join(folder, "a key's file");
     const { reason } = await refreshOnce(settings('git@git.example.com:owner/name.git', { file }));
     expect(reason).toBe(
-      'git.example.com:owner/name.git refuses the credentials; check that they are valid and may read the repository',
+      'git.example.com:owner/name.git rejected the credentials; check that they are valid and can read the repository',
     );
     const given = readFileSync(args, 'utf8').split('\n');
     expect(given).toEqual(

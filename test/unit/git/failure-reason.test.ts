@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runGit } from '../../../src/git/run-git.ts';
-import { gitTrouble } from '../../../src/git/failure-reason.ts';
+import { explainGitFailure } from '../../../src/git/failure-reason.ts';
 import { until } from '../../support/workspace.ts';
 import { workspace } from '../config/workspace.ts';
 
@@ -15,18 +15,18 @@ const PLACE = {
 };
 
 function trouble(stderr: string) {
-  return gitTrouble({ type: 'failed', status: 128, stderr }, PLACE);
+  return explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE);
 }
 
-describe('the trouble that git has', () => {
+describe('a failure of git', () => {
   test.each([
     [
       "fatal: unable to access 'https://git.example.com/a.git/': Could not resolve host: git.example.com",
-      'the host of https://git.example.com/a.git is not known here',
+      'the host of https://git.example.com/a.git cannot be resolved',
     ],
     [
       'ssh: Could not resolve hostname x: Name or service not known\nfatal: Could not read from remote repository.',
-      'is not known here',
+      'cannot be resolved',
     ],
     [
       "fatal: unable to access 'https://git.example.com/SSL.git/': Failed to connect to git.example.com port 443 after 2 ms: Couldn't connect to server",
@@ -34,14 +34,14 @@ describe('the trouble that git has', () => {
     ],
     [
       "fatal: unable to access 'x': SSL certificate problem: self-signed certificate in certificate chain",
-      'no encrypted connection to https://git.example.com/a.git could be made',
+      'no encrypted connection to https://git.example.com/a.git is possible',
     ],
     [
       "fatal: unable to access 'x': server certificate verification failed. CAfile: none CRLfile: none",
       'no encrypted connection',
     ],
-    ["remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'x'", 'asks for credentials'],
-    ["fatal: unable to access 'x': The requested URL returned error: 403", 'asks for credentials'],
+    ["remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'x'", 'requires credentials'],
+    ["fatal: unable to access 'x': The requested URL returned error: 403", 'requires credentials'],
     [
       "remote: Repository not found.\nfatal: repository 'https://git.example.com/a.git/' not found",
       'there is no repository at https://git.example.com/a.git',
@@ -50,21 +50,24 @@ describe('the trouble that git has', () => {
     ['Host key verification failed.\nfatal: Could not read from remote repository.', 'the ssh host key of'],
     [
       'Load key "/k": invalid format\ngit@host: Permission denied (publickey).',
-      'is no private key that ssh can use',
+      'is not a private key, or it needs a passphrase',
     ],
     [
       '@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\ngit@host: Permission denied (publickey).',
-      'give it the mode 0600',
+      'set its mode to 0600',
     ],
     ['fatal: write error: No space left on device\nfatal: index-pack failed', 'the disk of /kept is full'],
     ['error: could not lock config file x: Read-only file system', '/kept is on a read-only file system'],
     ["fatal: cannot create directory at 'config': Permission denied", 'git cannot write below /kept'],
     ["fatal: detected dubious ownership in repository at '/x'", '/kept belongs to another user'],
     ["fatal: transport 'http' not allowed", 'cannot be fetched safely'],
-    ['sh: 1: ssh: not found\nfatal: Could not read from remote repository.', 'ssh is not installed here'],
-    ['No user exists for uid 1001\nfatal: Could not read from remote repository.', 'add one to /etc/passwd'],
+    ['sh: 1: ssh: not found\nfatal: Could not read from remote repository.', 'ssh is not installed'],
+    [
+      'No user exists for uid 1001\nfatal: Could not read from remote repository.',
+      'add the user to /etc/passwd',
+    ],
     ['fatal: early EOF', 'cannot be reached'],
-  ])('is told for %j', (stderr, sentence) => {
+  ])('is explained for %j', (stderr, sentence) => {
     expect(trouble(stderr)).toEqual({ reason: expect.stringContaining(sentence), isDamaged: false });
   });
 
@@ -78,31 +81,31 @@ describe('the trouble that git has', () => {
     expect(trouble(stderr).isDamaged).toBe(true);
   });
 
-  test('is passed on by its last words when it is not known, short, without secrets and in plain characters', () => {
+  test('is reported with its last error line when it is unknown, short, without secrets and control characters', () => {
     expect(trouble('hint: x\nfatal: the \u001b[31ms3cr3t\u0007 is out\nhint: y')).toEqual({
       reason: 'git failed: the  [31m[redacted]  is out',
       isDamaged: false,
     });
     expect(trouble('x'.repeat(5000)).reason).toHaveLength('git failed: '.length + 300);
-    expect(trouble('').reason).toBe('git failed: without a word');
+    expect(trouble('').reason).toBe('git failed: without a message');
     expect(trouble('remote: fatal: bad object x\nfatal: something').isDamaged).toBe(false);
   });
 
-  test('is told when git is missing, too slow or stopped', async () => {
+  test('is explained when git is missing, too slow or stopped', async () => {
     const folder = workspace({});
     vi.stubEnv('PATH', folder);
     const missing = await runGit({ folder, args: ['version'] });
-    expect(missing.type === 'done' ? '' : gitTrouble(missing, PLACE).reason).toBe(
-      'git is not installed here; install it',
+    expect(missing.type === 'done' ? '' : explainGitFailure(missing, PLACE).reason).toBe(
+      'git is not installed; install it',
     );
     const nowhere = await runGit({ folder: path.join(folder, 'x'), args: ['version'] });
-    expect(nowhere.type === 'done' ? '' : gitTrouble(nowhere, PLACE).reason).toBe(
-      'git cannot be run (its folder is gone)',
+    expect(nowhere.type === 'done' ? '' : explainGitFailure(nowhere, PLACE).reason).toBe(
+      'git cannot be started (its folder no longer exists); check its installation and the folder /kept',
     );
-    expect(gitTrouble({ type: 'too_slow', timeoutMs: 120_000 }, PLACE).reason).toContain(
+    expect(explainGitFailure({ type: 'too_slow', timeoutMs: 120_000 }, PLACE).reason).toContain(
       'git took more than 120 s',
     );
-    expect(gitTrouble({ type: 'stopped' }, PLACE).reason).toBe('stopped');
+    expect(explainGitFailure({ type: 'stopped' }, PLACE).reason).toBe('stopped');
   });
 });
 

@@ -27,7 +27,7 @@ describe('a pipe or a device', () => {
     ];
     for (const [file = '', what] of irregular) {
       await expect(resolveSecret({ file }, 'token of a')).rejects.toThrow(
-        `token of a: the file ${file} is not a regular file but ${what}; write the path of a regular file that holds the secret`,
+        `token of a: the file ${file} is not a regular file but ${what}; write the path of a regular file that contains only the secret`,
       );
     }
     expect((await resolveSecret({ file: path.join(folder, 'good') }, 'token')).reveal()).toBe('s3cr3t');

@@ -192,7 +192,7 @@ describe('the list of resources', async () => {
     expect(JSON.stringify(await parseResources(text, NO_TOKEN))).not.toContain('Zyx');
   });
 
-  it('tells an absent field from an empty one', async () => {
+  it('distinguishes an absent field from an empty one', async () => {
     const listing = await parseResources('[{"_id":"p"},{"_id":"q","skillsIds":[],"roleId":null}]', NO_TOKEN);
     const [absent, empty] = listing.items;
     expect([
@@ -258,10 +258,10 @@ describe('an answer with the token in it', async () => {
     ['_id', { _id: 'a tok-3n/s3cret' }],
     ['name', { name: 'Bearer tok-3n/s3cret' }],
     ['accountId', { accountId: 'tok-3n/s3cret' }],
-  ])('is no entry when it stands in its %s', async (_, fields) => {
+  ])('is not an entry when the token is in its %s', async (_, fields) => {
     const item = { ...listed, ...fields };
     expect((await refusal(() => parseEntries('skill', JSON.stringify([item]), token))).message).toContain(
-      'token itself',
+      'has the token in a name or an id',
     );
     expect(parseCreated(JSON.stringify(item), token)).toBeUndefined();
   });
@@ -270,12 +270,12 @@ describe('an answer with the token in it', async () => {
     ['_id', { _id: 'tok-3n/s3cret' }],
     ['roleId', { roleId: 'tok-3n/s3cret' }],
     ['skillsIds', { skillsIds: ['s', 'tok-3n/s3cret'] }],
-  ])('is no person when it stands in their %s', async (_, fields) => {
+  ])('is not a person when the token is in its %s', async (_, fields) => {
     const text = JSON.stringify([{ ...listed, ...fields }]);
-    expect((await refusal(() => parseResources(text, token))).message).toContain('token itself');
+    expect((await refusal(() => parseResources(text, token))).message).toContain('has the token in a name or an id');
   });
 
-  it('is kept without it wherever else it stands', async () => {
+  it('is kept without the token when it is in any other field', async () => {
     const echoes = {
       [`x${token.reveal()}`]: 1,
       create_date: { by: [token.reveal()] },

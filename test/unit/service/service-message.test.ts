@@ -1,7 +1,7 @@
 // What a refusal reports of the service's own words.
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/secret.ts';
-import { serviceWords } from '../../../src/service/service-words.ts';
+import { serviceMessage } from '../../../src/service/service-message.ts';
 import { client, json, serve, TOKEN } from './loopback.ts';
 
 const SECRET = 'Zyx-salary-98765';
@@ -9,10 +9,10 @@ const NO_TOKEN = new Secret('');
 
 function words(body: unknown, aboutPeople = false): string | undefined {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return serviceWords(text, { scrub: (each) => NO_TOKEN.scrub(each), aboutPeople });
+  return serviceMessage(text, { scrub: (each) => NO_TOKEN.scrub(each), aboutPeople });
 }
 
-describe('the words of a refusal', () => {
+describe('the message of an error response', () => {
   it.each([
     [{ detail: 'skill already exists' }, 'skill already exists'],
     [

@@ -1,6 +1,6 @@
 // An answer that declares itself a part of a list is refused: the rest of the list would be created again.
 import { describe, expect, it } from 'vitest';
-import { partialReason } from '../../../src/service/partial-answer.ts';
+import { partialReason } from '../../../src/service/partial-list.ts';
 import { client, json, serve } from './loopback.ts';
 
 describe('a Link header', () => {
@@ -68,7 +68,7 @@ describe('a list', () => {
       ] as const) {
         const error: unknown = await list.catch((reason: unknown) => reason);
         expect(error).toMatchObject({ kind: 'malformed', code: 'malformed_response' });
-        expect(String(error)).toContain(`the list of ${name} is only a part of it (${what})`);
+        expect(String(error)).toContain(`the list of ${name} is incomplete (${what})`);
       }
       expect(server.arrived).toHaveLength(3);
     },

@@ -1,8 +1,8 @@
-// Recognises an answer that declares itself a part of a list. What the other parts list would be created again.
+// Detects a response that is only one page of a list. rolecall would create the entries of the other pages again.
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Why the answer is only a part of a list, or null for a complete one. */
+/** Why the response is only a part of a list, or null for a complete one. */
 export function partialReason(status: number, headers: Headers): string | null {
   if (status === 206) return 'status 206';
   if (headers['content-range'] !== undefined) return 'a Content-Range header';
@@ -14,7 +14,7 @@ function valuesOf(header: string | string[] | undefined): readonly string[] {
   return header === undefined ? [] : [header].flat();
 }
 
-/** Whether one of the links of a Link header (RFC 8288) leads to a next page. */
+/** Whether a Link header (RFC 8288) has a link to a next page. */
 function hasNext(header: string): boolean {
   return linksOf(header).some((parameters) =>
     parameters.some(
@@ -28,7 +28,7 @@ function hasNext(header: string): boolean {
   );
 }
 
-/** `next`: plain, in single quotes, which no rule allows, as `UTF-8''next`, or as the registry's address of it. */
+/** `next` as a plain text, as `UTF-8''next`, as its IANA URL, or (although not allowed) in single quotes. */
 function isNext(relation: string): boolean {
   const name = relation.replace(/^[\w-]+'[\w-]*'/, '').replace(/'/g, '');
   return name === 'next' || /^https?:\/\/www\.iana\.org\/assignments\/(?:link-)?relations?\/next$/.test(name);
@@ -40,7 +40,7 @@ interface Parameter {
   readonly value: string;
 }
 
-/** The parameters of each link. Reads each character once; what is no link is skipped up to the next comma. */
+/** The parameters of each link, in linear time. Invalid links are skipped up to the next comma. */
 function linksOf(header: string): readonly (readonly Parameter[])[] {
   const links: Parameter[][] = [];
   let link: Parameter[] = [];

@@ -1,14 +1,14 @@
-// The service's own words in the body of a refusal, whatever its shape: cleaned, without secrets, cut to a line.
+// Extracts the service's own message from the body of an error response, in any format: one short line without secrets.
 import type { Scrub } from './responses.ts';
 
-/** More of a body than this is never read: words for a person are at its beginning. */
+/** Only this much of a body is read, because messages are at its start. */
 export const LONGEST_REFUSAL_BYTES = 65_536;
 
-const LONGEST_WORDS = 300;
+const LONGEST_MESSAGE = 300;
 const MOST_TEXTS = 20;
 const DEEPEST = 5;
 
-/** Fields that hold words for a person, the most specific first. */
+/** Fields that contain messages, the most specific first. */
 const FIELDS = [
   'detail',
   'details',
@@ -23,33 +23,33 @@ const FIELDS = [
   'type',
 ] as const;
 
-export interface WordsOptions {
-  /** Takes the token out of a text. */
+export interface MessageOptions {
+  /** Removes the token from a text. */
   readonly scrub: Scrub;
-  /** Whether the words are about people, so that numbers in them may be salaries. */
+  /** Whether the message is about people, so that its numbers may be salaries. */
   readonly aboutPeople: boolean;
 }
 
-/** One line, or undefined when the body has no words or only words about salaries. */
-export function serviceWords(body: string, { scrub, aboutPeople }: WordsOptions): string | undefined {
+/** One line, or undefined if the body has no message, or only one about salaries. */
+export function serviceMessage(body: string, { scrub, aboutPeople }: MessageOptions): string | undefined {
   const texts = [...new Set(textsOf(body.slice(0, LONGEST_REFUSAL_BYTES)))].filter((text) => !isSalary(text));
-  // Cleaned before it is scrubbed: a line break within the token would hide it.
+  // Line breaks are removed before the token, because the token could be split by one.
   const line = scrub(onOneLine(texts.slice(0, MOST_TEXTS).join('; ')));
-  const words = aboutPeople ? line.replace(/\p{Nd}(?:[.,]?\p{Nd}){2,}/gu, '…') : line;
-  return words === '' ? undefined : cut(words);
+  const message = aboutPeople ? line.replace(/\p{Nd}(?:[.,]?\p{Nd}){2,}/gu, '…') : line;
+  return message === '' ? undefined : cut(message);
 }
 
-/** Anything that is or mentions a salary. */
+/** Whether a text or the name of a field mentions a salary. */
 export function isSalary(text: string): boolean {
   return /salar/i.test(text);
 }
 
 function cut(text: string): string {
-  if (text.length <= LONGEST_WORDS) return text;
-  return `${text.slice(0, LONGEST_WORDS - 1).replace(/\p{Surrogate}$/u, '')}…`;
+  if (text.length <= LONGEST_MESSAGE) return text;
+  return `${text.slice(0, LONGEST_MESSAGE - 1).replace(/\p{Surrogate}$/u, '')}…`;
 }
 
-/** Messages are lines of their own; a line break or an invisible sign of the service would forge another one. */
+/** In one line, because a line break or an invisible character of the service could forge another message. */
 function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}]+/gu, ' ').trim();
 }
@@ -61,20 +61,20 @@ function textsOf(body: string): readonly string[] {
   try {
     return textsIn(JSON.parse(text), 0);
   } catch {
-    return text === '' ? [] : wordsOfBrokenJson(text);
+    return text === '' ? [] : textsOfBrokenJson(text);
   }
 }
 
-/** Plain text as it is; of what looks like JSON and is none, such as one that was cut off, the values. */
-function wordsOfBrokenJson(text: string): readonly string[] {
+/** Plain text unchanged; from invalid JSON, such as incomplete JSON, the values. */
+function textsOfBrokenJson(text: string): readonly string[] {
   if (!/^[[{"]/.test(text)) return [text];
-  // Nobody can tell which value belongs to which field.
+  // It is unknown which value belongs to the salary.
   if (isSalary(text)) return [];
   const values = [...text.matchAll(/:\s*["']([^"']{1,300})/g)].map(([, value = '']) => value.trim());
   return values.filter((value) => value !== '').slice(0, MOST_TEXTS);
 }
 
-/** `a web page, “502 Bad Gateway”`: the rest of a page is layout. */
+/** `a web page, “502 Bad Gateway”`: only the title of a page is used. */
 function pageSummary(page: string): string {
   const open = /<title\b[^<>]{0,200}>/i.exec(page);
   const rest = open === null ? '' : page.slice(open.index + open[0].length);
@@ -92,14 +92,14 @@ function textsIn(value: unknown, depth: number): readonly string[] {
   return known.length > 0 ? known : labelled(object, depth);
 }
 
-/** `body.name: too short`; the `type` where the message quotes what it should not; never `input` and `ctx`. */
+/** `body.name: too short`. Uses `type` if the message mentions a salary; never uses `input` and `ctx`. */
 function validationError({ loc, msg, type }: Readonly<Record<string, unknown>>): readonly string[] {
-  const words = [msg, type].find((text) => typeof text === 'string' && !isSalary(text));
-  if (typeof words !== 'string') return [];
+  const message = [msg, type].find((text) => typeof text === 'string' && !isSalary(text));
+  if (typeof message !== 'string') return [];
   const place = Array.isArray(loc)
     ? loc.filter((part) => ['string', 'number'].includes(typeof part)).join('.')
     : '';
-  return [place === '' || isSalary(place) ? words : `${place}: ${words}`];
+  return [place === '' || isSalary(place) ? message : `${place}: ${message}`];
 }
 
 /** `{"name": ["is taken"]}` as `name: is taken`. */
