@@ -43,11 +43,7 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a service that asks for an hour of rest',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
-    says: [
-      'requested a pause until',
-      NOTHING,
-      'Next: rolecall apply acme  # after the time given above',
-    ],
+    says: ['requested a pause until', NOTHING, 'Next: rolecall apply acme  # after the time given above'],
     never: 'doctor',
   },
   {

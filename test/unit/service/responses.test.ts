@@ -272,7 +272,9 @@ describe('an answer with the token in it', async () => {
     ['skillsIds', { skillsIds: ['s', 'tok-3n/s3cret'] }],
   ])('is not a person when the token is in its %s', async (_, fields) => {
     const text = JSON.stringify([{ ...listed, ...fields }]);
-    expect((await refusal(() => parseResources(text, token))).message).toContain('has the token in a name or an id');
+    expect((await refusal(() => parseResources(text, token))).message).toContain(
+      'has the token in a name or an id',
+    );
   });
 
   it('is kept without the token when it is in any other field', async () => {
