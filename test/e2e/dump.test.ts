@@ -123,7 +123,7 @@ test('dump --write changes nothing when the result would not be valid', async ()
   const before = text(s);
   const { status, stderr } = await s.run(['dump', 'acme', '--write']);
   expect([status, text(s)]).toEqual([4, before]);
-  expect(stderr).toContain('more than the 1048576 that are read');
+  expect(stderr).toContain('more than the limit of 1048576');
 });
 
 test('dump --output does not replace a file without --force', async () => {
