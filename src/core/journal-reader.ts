@@ -27,7 +27,7 @@ export interface JournalReader {
   run(id: string): Promise<RunDetail | null>;
   /** The same run without its lists, and whether those are large. */
   runHead(id: string): Promise<RunHead | null>;
-  /** The same run's warnings and plan as JSON texts, to be passed on without being parsed. */
+  /** The same run's warnings and plan as JSON texts, to be passed on without being parsed, and how many operations it has. */
   runTexts(id: string): Promise<RunTexts | null>;
   /** A piece of the operations of the run with this complete id: those behind `seq`; empty when there are no more. */
   operationsAfter(runId: string, seq: number): Promise<readonly OperationRecord[]>;
@@ -51,6 +51,7 @@ export interface RunTexts {
   readonly warnings: string;
   /** Piece by piece; null when the run never came to a plan. */
   readonly plan: AsyncIterable<Uint8Array> | null;
+  readonly operationCount: number;
 }
 
 export interface RunDetail {

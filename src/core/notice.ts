@@ -1,5 +1,5 @@
 // What a run means for its account, and which notices a change of that gives (contract, section 7, Notifications).
-import type { OperationRecord } from './journal.ts';
+import type { OperationRecord, RunRecord } from './journal.ts';
 import type { HeldChange } from './plan.ts';
 import type { RunDetail } from './journal-reader.ts';
 import type { NotifySettings } from './settings.ts';
@@ -20,9 +20,12 @@ export interface Told extends Standing {
   readonly asOfMs: number;
 }
 
+/** `fingerprint` is null when the changes of the run could not be read: a known state of the same sort continues. */
+type RunStanding = Pick<Standing, 'state'> & { readonly fingerprint: string | null };
+
 /** What a run has to say. `standing` is null when it says nothing of how the account stands. */
 export interface RunNews {
-  readonly standing: Standing | null;
+  readonly standing: RunStanding | null;
   readonly applied: boolean;
 }
 
@@ -45,7 +48,7 @@ export type WaitingChange = Pick<HeldChange, 'action' | 'kind' | 'name'> & {
 };
 
 /** The digest of this run's plan when it waits for approval; another plan that waits is none of this run's. */
-export function awaitedDigest({ run }: RunDetail, pendingDigest: string | null): string | null {
+export function awaitedDigest({ run }: Pick<RunDetail, 'run'>, pendingDigest: string | null): string | null {
   const mayWait = run.status === 'planned' || run.status === 'blocked';
   return mayWait && run.planDigest === pendingDigest ? pendingDigest : null;
 }
@@ -62,6 +65,19 @@ export function newsOf(
     standing: standing && { ...standing, fingerprint: sha256(standing.fingerprint) },
     applied: status !== 'running' && created + deleted > 0,
   };
+}
+
+/** What the record of a run tells where its plan and its operations could not be read. */
+export function unreadNewsOf(
+  run: RunRecord,
+  pendingDigest: string | null,
+  sha256: (text: string) => string,
+): RunNews {
+  const news = newsOf({ run, operations: [], warnings: [], plan: null }, pendingDigest, sha256);
+  const isByItsChanges = run.status === 'held' || run.status === 'partial';
+  return news.standing === null || !isByItsChanges
+    ? news
+    : { ...news, standing: { state: news.standing.state, fingerprint: null } };
 }
 
 function standingOf(detail: RunDetail, isAwaited: boolean): Standing | null {
@@ -160,9 +176,16 @@ export function judgeNews(
   if (standing === null || (told !== null && isOlder(startedAtMs, told.asOfMs, nowMs))) return { told, due };
 
   if (hasRecovered(told, standing, applied)) add('recovered');
-  const known = { ...standing, asOfMs: startedAtMs };
+  const before = told?.state === standing.state ? told.fingerprint : '';
+  const known = {
+    state: standing.state,
+    fingerprint: standing.fingerprint ?? before,
+    asOfMs: startedAtMs,
+  };
   if (standing.state === 'ok') return { told: { ...known, toldAtMs: null }, due };
-  const isSame = told?.state === standing.state && told.fingerprint === standing.fingerprint;
+  const isSame =
+    told?.state === standing.state &&
+    (standing.fingerprint === null || told.fingerprint === standing.fingerprint);
   const toldAtMs = isSame ? told.toldAtMs : null;
   const isNew = toldAtMs === null;
   if (!isNew && nowMs - toldAtMs < listener.remindEveryMs) return { told: { ...known, toldAtMs }, due };
@@ -175,7 +198,7 @@ function isOlder(startedAtMs: number, knownMs: number, nowMs: number): boolean {
   return startedAtMs < knownMs && knownMs <= nowMs;
 }
 
-function hasRecovered(told: Told | null, now: Standing, applied: boolean): boolean {
+function hasRecovered(told: Told | null, now: RunStanding, applied: boolean): boolean {
   if (told === null || told.state === 'ok') return false;
   return told.state === 'failed' ? now.state !== 'failed' : now.state === 'ok' && !applied;
 }

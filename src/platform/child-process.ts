@@ -72,7 +72,7 @@ export function startChild<Sent extends object, Received>(options: ChildOptions<
   running.add(kill);
   signal?.addEventListener('abort', kill);
   if (signal?.aborted === true) kill();
-  giveWay(child.pid);
+  lowerPriority(child.pid);
 
   async function end(): Promise<ChildEnd> {
     const how = await Promise.race([failed, Promise.all([closed, disconnected]).then(([last]) => last)]);
@@ -94,7 +94,7 @@ export function startChild<Sent extends object, Received>(options: ChildOptions<
 }
 
 /** The work of this process comes first where there are few processors. */
-function giveWay(pid: number | undefined): void {
+function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, LESS_URGENT);
   } catch {
