@@ -2,6 +2,7 @@
 import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
+import { immediately } from './database.ts';
 
 /** So many rows are written in some 20 ms. */
 export const ROWS_AT_A_TIME = 2000;
@@ -18,7 +19,9 @@ export async function deleteLargeOperations(db: Database, runs: readonly string[
     where run_id in (${sql.join(runs)}) and seq = ${ROWS_AT_A_TIME + 1}`.execute(db);
   for (const { id } of rows) {
     await inRanges(db, id, async (range) => {
-      await sql`delete from operations where run_id = ${id} and ${range}`.execute(db);
+      await immediately(db, (connection) =>
+        sql`delete from operations where run_id = ${id} and ${range}`.execute(connection),
+      );
     });
   }
 }

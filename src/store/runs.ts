@@ -179,12 +179,13 @@ async function rememberPending(
 /** An ended run has no operation that is still under way: what was sent is unknown, what was not is skipped. */
 async function endOperations(db: Database, runId: string, nowMs: number): Promise<void> {
   await inRanges(db, runId, async (range) => {
-    await sql`
+    const update = sql`
       update operations set
         status = case status when 'sent' then 'unknown' else 'skipped' end,
         finished_at = ${toIso(nowMs)},
         reason = case status when 'sent' then 'the run ended before its answer was journaled'
           else 'the run ended before it was tried' end
-      where run_id = ${runId} and ${range} and status in ('sent', 'pending')`.execute(db);
+      where run_id = ${runId} and ${range} and status in ('sent', 'pending')`;
+    await immediately(db, (connection) => update.execute(connection));
   });
 }
