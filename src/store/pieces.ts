@@ -15,8 +15,9 @@ export const PAUSE_MS = 25;
 /** Deletes the operations of the large ones of these runs before the runs, with which they would be deleted at once. */
 export async function deleteLargeOperations(db: Database, runs: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`
-    select distinct run_id as id from operations
-    where run_id in (${sql.join(runs)}) and seq = ${ROWS_AT_A_TIME + 1}`.execute(db);
+    select id from runs
+    where id in (${sql.join(runs)})
+      and exists (select 1 from operations where run_id = runs.id and seq > ${ROWS_AT_A_TIME})`.execute(db);
   for (const { id } of rows) {
     await inRanges(db, id, async (range) => {
       await immediately(db, (connection) =>
