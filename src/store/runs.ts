@@ -7,7 +7,7 @@ import { pack, sha256 } from './bodies.ts';
 import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
 import { HOST } from './holder.ts';
-import { interruptBrokenRuns } from './locks.ts';
+import { brokenRuns, interruptRuns } from './locks.ts';
 import { inRanges } from './pieces.ts';
 import { recountRun } from './run-totals.ts';
 import { toIso } from './times.ts';
@@ -16,9 +16,9 @@ export function runsJournal(
   db: Database,
 ): Pick<Journal, 'beginRun' | 'forgetRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun'> {
   return {
-    beginRun(run) {
-      return immediately(db, async (connection) => {
-        await interruptBrokenRuns(connection, run.account, false, run.startedAtMs);
+    async beginRun(run) {
+      await interruptRuns(db, await brokenRuns(db, run.account, false, run.startedAtMs), run.startedAtMs);
+      await immediately(db, async (connection) => {
         await connection
           .insertInto('accounts')
           .values({ name: run.account, last_run_id: run.id })
