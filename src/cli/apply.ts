@@ -12,7 +12,7 @@ import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
 import type { Output, OutputOptions } from './console.ts';
-import { openOutput, progressLine, say, sayFailure } from './console.ts';
+import { openOutput, progressLine, say, sayFailure, sayWarnings } from './console.ts';
 import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
@@ -79,12 +79,22 @@ async function applyAccounts(
     if (reports.length > 0 || options.format === 'json')
       await output.print(renderRunReports(reports, output.render));
     // Where no run could be journaled the store has said its trouble already.
-    if (reports.length > 0) await session.prune();
+    if (reports.length > 0) await prune(session);
     return combine(applied.map(({ exit }) => exit));
   } finally {
     await output.close();
     await session.close();
     signals.release();
+  }
+}
+
+/** The runs are over and reported: a store that cannot be pruned now is pruned after another run. */
+async function prune(session: Session): Promise<void> {
+  try {
+    await session.prune();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    sayWarnings([`old runs could not be pruned; the next apply tries it again: ${error.message}`]);
   }
 }
 
