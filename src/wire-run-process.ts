@@ -1,5 +1,4 @@
 // The process that runs one large account: its own store and connections, and the use case that the daemon would have run.
-import { createHash } from 'node:crypto';
 import { preview } from './app/preview.ts';
 import { dryRun, reconcile } from './app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from './app/request.ts';
@@ -13,6 +12,7 @@ import { Secret } from './core/secret.ts';
 import type { PlanHeadline } from './daemon/large-runs.ts';
 import { readAuthorities } from './config/secrets.ts';
 import { serveParent } from './platform/child-process.ts';
+import { sha256 } from './platform/digest.ts';
 import { createConnections } from './service/connections.ts';
 import type { HostQueue } from './service/pacing.ts';
 import type { RequestObserver } from './service/requests.ts';
@@ -131,7 +131,7 @@ async function work(): Promise<FromProcess> {
       void notify({ type: 'began', runId });
       return runId;
     },
-    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    sha256,
     compareCommits,
     loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
   };

@@ -4,9 +4,9 @@ import { StoreError } from './core/errors.ts';
 import { outcomeOf } from './core/run-outcome.ts';
 import { renderRunView } from './daemon/http/pages/run-views.tsx';
 import { serveParent } from './platform/child-process.ts';
+import { sha256 } from './platform/digest.ts';
 import { openStore } from './store/store.ts';
 import type { RunReadingAnswer, RunReadingJob } from './wire-stored-runs.ts';
-import { sha256 } from './wire-stored-runs.ts';
 
 async function read({ storeFile, task }: RunReadingJob): Promise<RunReadingAnswer> {
   const { reader } = openStore(storeFile, { mustExist: true, readOnly: true });

@@ -1,10 +1,11 @@
 // The composition root of a session: the store, the connections and the use cases' dependencies, joined.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/request.ts';
 import type { Configuration, Session } from './cli/environment.ts';
 import type { Journal, ReadableService } from './core/ports.ts';
 import type { Outbox } from './core/outbox.ts';
 import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
+import { sha256 } from './platform/digest.ts';
 import type { Connections } from './service/connections.ts';
 import type { RequestObserver } from './service/requests.ts';
 import { systemClock } from './wire-clock.ts';
@@ -97,7 +98,7 @@ function planningDeps(configFile: string, journal: Journal, connections: Connect
     journal,
     clock: systemClock,
     newRunId: () => uuidv7(Date.now()),
-    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    sha256,
     compareCommits: async (a, b) => (await import('./git/commit.ts')).compareCommits(configFile, a, b),
     loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
   };

@@ -1,16 +1,17 @@
 // What the daemon reads of stored runs: an ordinary one in this process, a large one in another, since the daemon's answers
 // must not wait for it.
-import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import PQueue from 'p-queue';
 import { StoreError } from './core/errors.ts';
 import type { JournalReader } from './core/journal-reader.ts';
 import type { RunSignals } from './core/ports.ts';
-import { outcomeOf, type RunOutcome } from './core/run-outcome.ts';
+import { outcomeOf, type RunOutcome, unreadOutcome } from './core/run-outcome.ts';
 import type { ReadOutcome } from './daemon/account-run.ts';
 import { renderRunView, runShownBy } from './daemon/http/pages/run-views.tsx';
 import type { Log } from './daemon/log.ts';
 import type { Panel, RunView } from './daemon/panel.ts';
-import { startChild } from './platform/child-process.ts';
+import { type ChildEnd, startChild } from './platform/child-process.ts';
+import { sha256 } from './platform/digest.ts';
 
 export interface StoredRunsOptions {
   readonly reader: JournalReader;
@@ -52,54 +53,61 @@ const DEADLINE_MS = 60_000;
 /** Pages that wait for the one process. */
 const MOST_WAITING = 4;
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
 export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
   const { reader, storeFile, signals, log, program = PROGRAM } = options;
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  const queue = new PQueue({ concurrency: 1 });
+  /** The signals of the pages that wait or are being made. */
+  const pages = new Set<AbortSignal>();
 
-  /** Reads in a process, one at a time. */
+  /** Reads in a process, one at a time. The end of a run waits for no page but the one that is being made. */
   function readApart(task: RunReadingJob['task'], signal: AbortSignal): Promise<RunReadingAnswer> {
-    waiting += 1;
-    const answer = last
-      .then(() => runProcess({ storeFile, task }, signal, program))
-      .finally(() => (waiting -= 1));
-    last = answer.catch(() => undefined);
-    return answer;
+    const priority = task.type === 'outcome' ? 1 : 0;
+    return queue.add(() => runProcess({ storeFile, task }, signal, program), { priority });
   }
 
-  /** A store that cannot be read is not about the run: throws StoreError. */
-  function logFailure(runId: string, answer: RunReadingAnswer): void {
+  /** Why the run could not be read. A store that cannot be read is not about the run: throws StoreError. */
+  function logFailure(runId: string, answer: RunReadingAnswer): string {
     const { code = null, message = 'no answer' } = answer.type === 'failed' ? answer : {};
     if (code !== null) throw new StoreError(code, message);
     log.warn({ event: 'run_unread', runId, reason: message }, 'a large run could not be read');
+    return message;
+  }
+
+  async function largeView(view: RunView, runId: string, signal: AbortSignal): ReturnType<Panel['view']> {
+    // Those whose client has left are about to end.
+    if ([...pages].filter(({ aborted }) => !aborted).length >= MOST_WAITING) return { type: 'busy' };
+    const ends = AbortSignal.any([signal, signals.stop]);
+    pages.add(ends);
+    try {
+      const answer = await readApart({ type: 'view', view }, ends);
+      if (answer.type === 'view') return pageOf(answer.html);
+      // Nobody waits for the page any more.
+      if (ends.aborted) return { type: 'busy' };
+      return { type: 'failed', runId, reason: logFailure(runId, answer) };
+    } finally {
+      pages.delete(ends);
+    }
   }
 
   return {
-    async outcomeOf(runId, pendingDigest) {
+    async outcomeOf(runId, pendingDigest, signal = signals.kill) {
       const head = await reader.runHead(runId);
       if (head === null) return null;
       if (!head.isLarge) {
         const detail = await reader.run(runId);
         return detail === null ? null : outcomeOf(detail, pendingDigest, sha256);
       }
-      const answer = await readApart({ type: 'outcome', runId, pendingDigest }, signals.kill);
+      const answer = await readApart({ type: 'outcome', runId, pendingDigest }, signal);
       if (answer.type === 'outcome') return answer.outcome;
       logFailure(runId, answer);
-      // How it ended is known all the same.
-      return outcomeOf({ run: head.run, operations: [], warnings: [], plan: null }, pendingDigest, sha256);
+      return unreadOutcome(head.run, pendingDigest, sha256);
     },
 
-    async viewOf(view) {
+    async viewOf(view, signal) {
       const id = runShownBy(view);
       const head = id === null ? null : await reader.runHead(id);
       if (head?.isLarge !== true) return pageOf(await renderRunView(view, (wanted) => reader.run(wanted)));
-      if (waiting >= MOST_WAITING) return { type: 'busy' };
-      const answer = await readApart({ type: 'view', view }, signals.stop);
-      if (answer.type === 'view') return pageOf(answer.html);
-      logFailure(head.run.id, answer);
-      return { type: 'failed', runId: head.run.id };
+      return await largeView(view, head.run.id, signal);
     },
   };
 }
@@ -109,6 +117,7 @@ function pageOf(html: string | null): Awaited<ReturnType<Panel['view']>> {
 }
 
 async function runProcess(job: RunReadingJob, signal: AbortSignal, program: URL): Promise<RunReadingAnswer> {
+  if (signal.aborted) return failedBy({ reason: 'stopped', how: 'before it started' });
   let answer: RunReadingAnswer | undefined;
   const child = startChild<RunReadingJob, RunReadingAnswer>({
     args: [fileURLToPath(program)],
@@ -118,12 +127,17 @@ async function runProcess(job: RunReadingJob, signal: AbortSignal, program: URL)
     signal,
   });
   child.send(job);
-  const { reason, how } = await child.ended;
-  return (
-    answer ?? {
-      type: 'failed',
-      code: null,
-      message: `its process ended without an answer: ${reason}, ${how}`,
-    }
-  );
+  const end = await child.ended;
+  return answer ?? failedBy(end);
+}
+
+function failedBy({ reason, how }: ChildEnd): RunReadingAnswer {
+  const words = {
+    exited: 'the process that read it ended without a result',
+    out_of_memory: 'it is too large for the memory of the process that reads it',
+    killed: 'the process that read it was killed, possibly because the machine has no memory left',
+    deadline: `reading it took longer than ${DEADLINE_MS / 1000} s`,
+    stopped: 'the process that read it was stopped',
+  } as const satisfies Record<ChildEnd['reason'], string>;
+  return { type: 'failed', code: null, message: `${words[reason]} (${how})` };
 }

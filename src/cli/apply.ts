@@ -79,12 +79,22 @@ async function applyAccounts(
     if (reports.length > 0 || options.format === 'json')
       await output.print(renderRunReports(reports, output.render));
     // When no run was journaled, the store has failed already and the error is shown.
-    if (reports.length > 0) await session.prune();
+    if (reports.length > 0) await prune(session);
     return combine(applied.map(({ exit }) => exit));
   } finally {
     await output.close();
     await session.close();
     signals.release();
+  }
+}
+
+/** The runs are complete and reported: a store that cannot be pruned now is pruned after another run. */
+async function prune(session: Session): Promise<void> {
+  try {
+    await session.prune();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    showMessage(`warning: old runs could not be pruned; the next apply tries again: ${error.message}`);
   }
 }
 

@@ -27,7 +27,7 @@ export interface JournalReader {
   run(id: string): Promise<RunDetail | null>;
   /** The same run without its lists, and whether those are large. */
   runHead(id: string): Promise<RunHead | null>;
-  /** The same run's warnings and plan as JSON texts, which need not be parsed to be sent. */
+  /** The same run's warnings and plan as JSON texts, which need not be parsed to be sent, and its number of operations. */
   runTexts(id: string): Promise<RunTexts | null>;
   /** A page of the operations of the run with this complete id: those after `seq`; empty after the last. */
   operationsAfter(runId: string, seq: number): Promise<readonly OperationRecord[]>;
@@ -51,6 +51,7 @@ export interface RunTexts {
   readonly warnings: string;
   /** In pieces; null when the run made no plan. */
   readonly plan: AsyncIterable<Uint8Array> | null;
+  readonly operationCount: number;
 }
 
 export interface RunDetail {

@@ -1,5 +1,5 @@
 // Derives the health of an account from a run, and the notices that a change of the health causes.
-import type { OperationRecord } from './journal.ts';
+import type { OperationRecord, RunRecord } from './journal.ts';
 import type { HeldChange } from './plan.ts';
 import type { RunDetail } from './journal-reader.ts';
 import type { NotifySettings } from './settings.ts';
@@ -20,9 +20,12 @@ export interface NotifiedState extends AccountHealth {
   readonly asOfMs: number;
 }
 
+/** `fingerprint` is null when the changes of the run could not be read: a known state of the same sort continues. */
+type RunHealth = Pick<AccountHealth, 'state'> & { readonly fingerprint: string | null };
+
 /** What a run changes. `health` is null when the run does not determine it, as an interrupted one. */
 export interface RunNews {
-  readonly health: AccountHealth | null;
+  readonly health: RunHealth | null;
   readonly applied: boolean;
 }
 
@@ -45,7 +48,7 @@ export type WaitingChange = Pick<HeldChange, 'action' | 'kind' | 'name'> & {
 };
 
 /** The digest of this run's plan when it waits for approval; null when another plan waits, or none. */
-export function awaitedDigest({ run }: RunDetail, pendingDigest: string | null): string | null {
+export function awaitedDigest({ run }: Pick<RunDetail, 'run'>, pendingDigest: string | null): string | null {
   const mayWait = run.status === 'planned' || run.status === 'blocked';
   return mayWait && run.planDigest === pendingDigest ? pendingDigest : null;
 }
@@ -62,6 +65,19 @@ export function newsOf(
     health: health && { ...health, fingerprint: sha256(health.fingerprint) },
     applied: status !== 'running' && created + deleted > 0,
   };
+}
+
+/** What the record of a run shows when its plan and its operations could not be read. */
+export function unreadNewsOf(
+  run: RunRecord,
+  pendingDigest: string | null,
+  sha256: (text: string) => string,
+): RunNews {
+  const news = newsOf({ run, operations: [], warnings: [], plan: null }, pendingDigest, sha256);
+  const dependsOnChanges = run.status === 'held' || run.status === 'partial';
+  return news.health === null || !dependsOnChanges
+    ? news
+    : { ...news, health: { state: news.health.state, fingerprint: null } };
 }
 
 function healthOf(detail: RunDetail, isAwaited: boolean): AccountHealth | null {
@@ -160,9 +176,12 @@ export function decideNotices(
     return { notified, due };
 
   if (hasRecovered(notified, health, applied)) add('recovered');
-  const known = { ...health, asOfMs: startedAtMs };
+  const before = notified?.state === health.state ? notified.fingerprint : '';
+  const known = { state: health.state, fingerprint: health.fingerprint ?? before, asOfMs: startedAtMs };
   if (health.state === 'ok') return { notified: { ...known, notifiedAtMs: null }, due };
-  const isSame = notified?.state === health.state && notified.fingerprint === health.fingerprint;
+  const isSame =
+    notified?.state === health.state &&
+    (health.fingerprint === null || notified.fingerprint === health.fingerprint);
   const notifiedAtMs = isSame ? notified.notifiedAtMs : null;
   const isNew = notifiedAtMs === null;
   if (!isNew && nowMs - notifiedAtMs < listener.remindEveryMs)
@@ -176,7 +195,7 @@ function isOlder(startedAtMs: number, knownMs: number, nowMs: number): boolean {
   return startedAtMs < knownMs && knownMs <= nowMs;
 }
 
-function hasRecovered(notified: NotifiedState | null, now: AccountHealth, applied: boolean): boolean {
+function hasRecovered(notified: NotifiedState | null, now: RunHealth, applied: boolean): boolean {
   if (notified === null || notified.state === 'ok') return false;
   return notified.state === 'failed' ? now.state !== 'failed' : now.state === 'ok' && !applied;
 }

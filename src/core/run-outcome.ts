@@ -3,7 +3,7 @@ import type { Kind, Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord } from './journal.ts';
 import type { RunDetail } from './journal-reader.ts';
 import type { NoticeType, RunNews } from './notice.ts';
-import { awaitedDigest, newsOf, undoneOperations, waitingChanges } from './notice.ts';
+import { awaitedDigest, newsOf, undoneOperations, unreadNewsOf, waitingChanges } from './notice.ts';
 import type { PlanSummary } from './plan.ts';
 import { remainingOperations } from './remaining-operations.ts';
 import { LIST_GUARDS } from './list-plausibility.ts';
@@ -24,7 +24,9 @@ export interface FirstChanges {
 
 export interface RunOutcome {
   readonly run: RunRecord;
-  /** null when the run made no plan. */
+  /** Whether the plan and the operations of the run could not be read; then they are unknown, not empty. */
+  readonly isUnread: boolean;
+  /** null when the run made no plan, or could not be read. */
   readonly plan: {
     readonly summary: PlanSummary;
     /** The operations that were not done, counted. */
@@ -63,6 +65,7 @@ export function outcomeOf(
   const done = operations.filter(({ status, attempts }) => status === 'done' && attempts > 0);
   return {
     run,
+    isUnread: false,
     plan:
       plan === null || remaining === null
         ? null
@@ -88,6 +91,33 @@ export function outcomeOf(
       held: firstOf(waitingChanges(detail)),
       failed: firstOf(run.status === 'partial' ? undoneOperations(operations) : []),
       recovered: firstOf([]),
+    },
+  };
+}
+
+/** What the record of a run alone shows, when the lists of the run could not be read. */
+export function unreadOutcome(
+  run: RunRecord,
+  pendingDigest: string | null,
+  sha256: (text: string) => string,
+): RunOutcome {
+  const unnamed = (total: number): FirstChanges => ({ first: [], total });
+  return {
+    run,
+    isUnread: true,
+    plan: null,
+    operations: [],
+    failures: [],
+    lapsed: [],
+    guard: null,
+    news: unreadNewsOf(run, pendingDigest, sha256),
+    awaited: awaitedDigest({ run }, pendingDigest),
+    changes: {
+      drift: unnamed(0),
+      applied: unnamed(run.created + run.deleted),
+      held: unnamed(run.held),
+      failed: unnamed(run.status === 'partial' ? run.failed : 0),
+      recovered: unnamed(0),
     },
   };
 }

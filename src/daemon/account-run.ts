@@ -17,8 +17,15 @@ import type { LargeRuns, PlanHeadline } from './large-runs.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What a stored run came to; null when there is none. `pendingDigest` is that of the account's plan that waits. */
-export type ReadOutcome = (runId: string, pendingDigest: string | null) => Promise<RunOutcome | null>;
+/**
+ * What a stored run came to; null when there is none. `pendingDigest` is that of the account's plan that waits. `signal`
+ * ends the reading of a large run earlier than the end of the daemon does.
+ */
+export type ReadOutcome = (
+  runId: string,
+  pendingDigest: string | null,
+  signal?: AbortSignal,
+) => Promise<RunOutcome | null>;
 
 export interface AccountRunOptions {
   readonly book: AccountBook;

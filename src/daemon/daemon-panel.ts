@@ -93,7 +93,7 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
       return view(account, record);
     },
     runs: (filter) => reader.runs(filter),
-    view: (view) => options.viewOf(view),
+    view: (view, signal) => options.viewOf(view, signal),
     runJson: (id) => runJson(id, reader),
     sync(account) {
       if (options.isStopping()) return 'stopping';

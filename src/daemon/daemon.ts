@@ -95,6 +95,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
       onFailures: (account, failures) => scheduler.ended(account, failures),
       async onRunEnded(outcome, mode) {
         if (outcome.plan !== null) drifts.set(outcome.run.account, driftOf(outcome.plan));
+        else if (outcome.isUnread) drifts.delete(outcome.run.account);
         await options.onRunEnded(outcome, mode);
       },
     }),
@@ -167,6 +168,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 
   let journalWatch: JournalWatch | null = null;
+  let background: Promise<void> = Promise.resolve();
 
   function isAlive(): boolean {
     return clock.nowMs() - scheduler.lastBeatMs() < STUCK_MS;
@@ -184,12 +186,12 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     reload,
     async start() {
       scheduler.start();
-      await startUp({
+      ({ background } = await startUp({
         ...options,
         book,
         scheduler,
         request: (account, trigger) => queue.request(account, trigger),
-      });
+      }));
       journalWatch = watchJournal({ reader, clock, log, request: requestApproved, scheduler });
     },
     problems() {
@@ -204,7 +206,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     isAlive,
     async stop() {
       stopping = true;
-      await Promise.all([scheduler.stop(), journalWatch?.stop(), queue.stop()]);
+      await Promise.all([scheduler.stop(), journalWatch?.stop(), queue.stop(), background]);
     },
   };
 }

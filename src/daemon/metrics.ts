@@ -5,7 +5,7 @@ import { KINDS } from '../core/catalog.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 
 export interface Metrics {
-  /** What a run found: the gauges alone, as after a restart. */
+  /** What a run before this process found: the gauges alone, unless a run of this process has set or removed them. */
   found(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void;
   /** Everything that a finished run says. */
   run(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
@@ -164,10 +164,12 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     duration.remove({ account });
   }
 
-  function showFound({ run, plan }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
+  function showFound({ run, plan, isUnread }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
     const { account } = run;
-    if (plan === null) return;
+    if (plan === null && !isUnread) return;
     forgetGauges(account);
+    // Values of an earlier run would pass for this one's: an alert must not stay silent because of them.
+    if (plan === null) return void forgets.set(account, []);
     const forget: (() => void)[] = [];
     for (const kind of KINDS) {
       entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
@@ -185,7 +187,9 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   }
 
   return {
-    found: showFound,
+    found(outcome, entryCounts) {
+      if (!forgets.has(outcome.run.account)) showFound(outcome, entryCounts);
+    },
     run(outcome, entryCounts, durationSeconds) {
       const { run } = outcome;
       const { account, status } = run;

@@ -75,11 +75,11 @@ export type RunView =
       readonly visitor: Visitor | undefined;
     };
 
-/** `busy`: too many pages of large runs are being made. `failed`: the run is too large for that. */
+/** `busy`: too many pages of large runs are being made. `failed`: the large run could not be read. */
 export type RunViewOutcome =
   | { readonly type: 'page'; readonly html: string }
   | { readonly type: 'unknown' | 'busy' }
-  | { readonly type: 'failed'; readonly runId: string };
+  | { readonly type: 'failed'; readonly runId: string; readonly reason: string };
 
 export interface Panel {
   overview(): Promise<DaemonView>;
@@ -88,8 +88,8 @@ export interface Panel {
   account(name: string): Promise<AccountView | null>;
   /** Newest first. */
   readonly runs: JournalReader['runs'];
-  /** The page of a run or of an account. */
-  view(view: RunView): Promise<RunViewOutcome>;
+  /** The page of a run or of an account; `signal` aborts when nobody waits for it any more. */
+  view(view: RunView, signal: AbortSignal): Promise<RunViewOutcome>;
   /** A run as JSON, complete, as a text or, of a large run, in pieces; null when there is no such run. */
   runJson(id: string): Promise<string | AsyncIterable<string | Uint8Array> | null>;
   /** Runs the account as soon as there is room; while it runs, exactly one more run follows. */

@@ -16,19 +16,28 @@ export async function runJson(
   return detail === null ? null : JSON.stringify(runReportToJson(detail));
 }
 
-/** The same fields in the same order. */
+/** The same fields in the same order. Throws when the store deletes the run, or a part of it, meanwhile. */
 async function* inPieces({ run }: RunHead, reader: Reader): AsyncGenerator<string | Uint8Array> {
+  const texts = await reader.runTexts(run.id);
+  if (texts === null) throw deletedMeanwhile();
   yield `${JSON.stringify(runToJson(run)).slice(0, -1)},"operations":[`;
+  let sent = 0;
   for (let seq = 0; ;) {
     const operations = await reader.operationsAfter(run.id, seq);
     const last = operations.at(-1);
     if (last === undefined) break;
     yield `${seq === 0 ? '' : ','}${operations.map((each) => JSON.stringify(operationToJson(each))).join()}`;
     seq = last.seq;
+    sent += operations.length;
   }
-  const texts = await reader.runTexts(run.id);
-  yield `],"warnings":${texts?.warnings ?? '[]'},"plan":`;
-  if (texts === null || texts.plan === null) yield 'null';
+  // A run that still lasts may have more by now.
+  if (sent < texts.operationCount) throw deletedMeanwhile();
+  yield `],"warnings":${texts.warnings},"plan":`;
+  if (texts.plan === null) yield 'null';
   else yield* texts.plan;
   yield '}';
+}
+
+function deletedMeanwhile(): Error {
+  return new Error('the run was deleted from the store while it was being read');
 }

@@ -1,7 +1,9 @@
 // What a start does before the first tick: says what it will do, restores what the journal knows, asks for first runs.
+import { describeFailure } from '../app/run-result.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { RunSignals } from '../core/ports.ts';
 import type { AccountBook, BookedAccount } from './account-book.ts';
 import type { ReadOutcome } from './account-run.ts';
 import type { Log } from './log.ts';
@@ -19,13 +21,14 @@ export interface StartUpOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly request: (account: string, trigger: Trigger) => boolean;
+  readonly signals: Pick<RunSignals, 'stop'>;
 }
 
 /**
  * Asks for one run of each account, unless `runOnStart: false`; then only accounts that missed a tick while the daemon
- * was down get one.
+ * was down get one. Resolves with what goes on in the background, since reading a large run may take a minute.
  */
-export async function startUp(options: StartUpOptions): Promise<void> {
+export async function startUp(options: StartUpOptions): Promise<{ readonly background: Promise<void> }> {
   const { book, scheduler, reader, log, metrics, request } = options;
   const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
   for (const { name } of book.accounts()) {
@@ -38,7 +41,6 @@ export async function startUp(options: StartUpOptions): Promise<void> {
   }
   tellPlan(book, scheduler, records, log);
   const { runOnStart } = book.service().daemon;
-  if (!runOnStart) await showLastRuns(options, records);
   // Also an account whose file is broken: its failed run is how people learn of it.
   for (const { name } of book.accounts()) {
     const lastRun = records.get(name)?.lastRun ?? null;
@@ -46,18 +48,36 @@ export async function startUp(options: StartUpOptions): Promise<void> {
     if (runOnStart) request(name, 'start');
     else if (missed) request(name, 'catch_up');
   }
+  return { background: runOnStart ? Promise.resolve() : showLastRuns(options, records) };
 }
 
-/** The gauges say what the last runs found, until the next ones do. */
+/** The gauges say what the last runs found, until the next ones do. Never rejects. */
 async function showLastRuns(
-  { book, reader, outcomeOf, metrics }: StartUpOptions,
+  options: StartUpOptions,
   records: ReadonlyMap<string, AccountRecord>,
 ): Promise<void> {
-  for (const { name } of book.accounts()) {
-    const { lastRun, state } = records.get(name) ?? {};
-    if (lastRun === null || lastRun === undefined) continue;
-    const outcome = await outcomeOf(lastRun.id, state?.pending?.digest ?? null);
-    if (outcome !== null) metrics.found(outcome, await reader.entryCounts(lastRun.id));
+  for (const { name } of options.book.accounts()) {
+    const record = records.get(name);
+    if (options.signals.stop.aborted) return;
+    if (record !== undefined) await showLastRun(record, options);
+  }
+}
+
+async function showLastRun(
+  { name, lastRun, state }: AccountRecord,
+  { book, reader, outcomeOf, metrics, log, signals: { stop } }: StartUpOptions,
+): Promise<void> {
+  if (lastRun === null) return;
+  try {
+    const outcome = await outcomeOf(lastRun.id, state.pending?.digest ?? null, stop);
+    if (outcome === null || stop.aborted) return;
+    const entryCounts = await reader.entryCounts(lastRun.id);
+    // Its file may have gone meanwhile.
+    if (book.account(name) !== undefined) metrics.found(outcome, entryCounts);
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    const data = { event: 'last_run_unread', account: name, runId: lastRun.id, code, error: message };
+    log.warn(data, 'the last run of an account could not be read');
   }
 }
 

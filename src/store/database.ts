@@ -5,6 +5,7 @@ import { Kysely, sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
 import { SQLite } from '../platform/sqlite.ts';
+import { RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import { APPLICATION_ID, inspectStoreFile, newerStore } from './inspect-file.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { countAsOpen } from './open-files.ts';
@@ -78,7 +79,7 @@ function openWritable(file: string): Database {
     driver.pragma('journal_mode = WAL');
     // A commit survives a killed process; `durably` makes one that survives a power failure.
     driver.pragma('synchronous = NORMAL');
-    // From now on store.ts waits, and lets others go on meanwhile.
+    // From now on busy.ts waits, and lets others go on meanwhile.
     driver.pragma('busy_timeout = 0');
     return kyselyOver(driver, countAsOpen(statSync(file)));
   } catch (error) {
@@ -132,24 +133,39 @@ function migrate(driver: SQLite.Database, file: string): void {
     .immediate();
 }
 
-/** A transaction that takes the write lock at its start, so that it never fails half-way for a second writer. */
-export async function immediately<T>(db: Database, work: (connection: Database) => Promise<T>): Promise<T> {
-  return await db.connection().execute((connection) => transact(connection, work));
+/**
+ * A transaction that takes the write lock at its start, so that it never fails half-way for a second writer. While
+ * another program keeps the store locked it is tried again, and leaves the connection to others between the attempts.
+ */
+export async function immediately<T>(
+  db: Database,
+  work: (connection: Database) => Promise<T>,
+  patienceMs = RUN_PATIENCE_MS,
+): Promise<T> {
+  return await whileBusy(patienceMs, () =>
+    db.connection().execute((connection) => transact(connection, work)),
+  );
 }
 
 /**
  * The same, on the disk when it resolves, with all that was committed before: for what was sent, for results, and for
  * an operator's word (contract, section 6).
  */
-export async function durably<T>(db: Database, work: (connection: Database) => Promise<T>): Promise<T> {
-  return await db.connection().execute(async (connection) => {
-    await sql`pragma synchronous = full`.execute(connection);
-    try {
-      return await transact(connection, work);
-    } finally {
-      await sql`pragma synchronous = normal`.execute(connection);
-    }
-  });
+export async function durably<T>(
+  db: Database,
+  work: (connection: Database) => Promise<T>,
+  patienceMs = RUN_PATIENCE_MS,
+): Promise<T> {
+  return await whileBusy(patienceMs, () =>
+    db.connection().execute(async (connection) => {
+      await sql`pragma synchronous = full`.execute(connection);
+      try {
+        return await transact(connection, work);
+      } finally {
+        await sql`pragma synchronous = normal`.execute(connection);
+      }
+    }),
+  );
 }
 
 async function transact<T>(connection: Database, work: (connection: Database) => Promise<T>): Promise<T> {

@@ -63,19 +63,39 @@ export async function foldRuns(
   const runs = await foldableRuns(db, account);
   const folds = foldsOf(runs, { ...options, keep: await keptRuns(db, account) });
   return await inSteps(folds, async (some) => {
+    const possible = await possibleFolds(db, some);
     await deleteLargeOperations(
       db,
-      some.map(({ id }) => id),
+      possible.map(({ id }) => id),
     );
-    return await immediately(db, (connection) => fold(connection, some));
+    return await immediately(db, async (connection) =>
+      fold(connection, await possibleFolds(connection, possible)),
+    );
   });
 }
 
-/** Another process may have folded some of them since they were read; what is folded into a run that is gone stays. */
-async function fold(
-  connection: Database,
-  folds: readonly { readonly id: string; readonly into: string }[],
-): Promise<number> {
+interface Fold {
+  readonly id: string;
+  readonly into: string;
+}
+
+/**
+ * Those whose two runs still exist, and whose run no account refers to: since they were read another process may have
+ * folded or pruned some of them, and a renamed account may have taken them over.
+ */
+async function possibleFolds(db: Database, folds: readonly Fold[]): Promise<readonly Fold[]> {
+  const pairs = JSON.stringify(folds.map(({ id, into }) => [id, into]));
+  const { rows } = await sql<Fold>`
+    select runs.id, targets.id as "into"
+    from json_each(${pairs}) join runs on runs.id = value ->> 0 join runs as targets on targets.id = value ->> 1
+    where not exists (
+      select 1 from accounts where name = runs.account and runs.id in (last_run_id, last_good_run, pending_run))`.execute(
+    db,
+  );
+  return rows;
+}
+
+async function fold(connection: Database, folds: readonly Fold[]): Promise<number> {
   const rows = JSON.stringify(folds.map(({ id, into }) => [id, into]));
   await sql`
     with folds as materialized (
@@ -84,10 +104,7 @@ async function fold(
     update runs set folded = folded + folds.runs, folded_until = max(coalesce(folded_until, ''), folds.until)
     from folds where runs.id = folds.target`.execute(connection);
   const { numAffectedRows } = await sql`
-    delete from runs where id in (
-      select value ->> 0 from json_each(${rows}) where value ->> 1 in (select id from runs))`.execute(
-    connection,
-  );
+    delete from runs where id in (select value ->> 0 from json_each(${rows}))`.execute(connection);
   return Number(numAffectedRows ?? 0);
 }
 

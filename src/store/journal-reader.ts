@@ -70,7 +70,15 @@ export function journalReader(db: Database): JournalReader {
         .select('body')
         .where('digest', '=', row.plan_body ?? '')
         .executeTakeFirst();
+      // A plan is deleted only together with the last run that has it.
+      if (row.plan_body !== null && stored === undefined) return null;
+      const { count } = await db
+        .selectFrom('operations')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('run_id', '=', row.id)
+        .executeTakeFirstOrThrow();
       return {
+        operationCount: count,
         warnings: row.warnings ?? '[]',
         plan: stored === undefined ? null : planText(stored.body, row.started_at),
       };

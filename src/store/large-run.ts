@@ -36,15 +36,26 @@ export async function isLargeRun(db: Database, runId: string): Promise<boolean> 
 
 type PlanHead = Pick<Plan, 'observedDigest' | 'summary'>;
 
-/** What the beginning of a run's plan says; null when it has none, or its body is damaged. */
+/** What the beginning of a run's plan says; null when it has none. Throws when its body is damaged. */
 export async function readPlanHead(db: Database, planBody: string | null): Promise<PlanHead | null> {
+  const packed = await packedPlanHead(db, planBody);
+  return packed === null ? null : parsePlanHead(packed);
+}
+
+/** The first bytes of a run's packed plan; null when it has none. */
+export async function packedPlanHead(db: Database, planBody: string | null): Promise<Uint8Array | null> {
   if (planBody === null) return null;
   const stored = await db
     .selectFrom('plan_bodies')
     .select(sql<Uint8Array>`substr(body, 1, ${HEAD_BYTES})`.as('head'))
     .where('digest', '=', planBody)
     .executeTakeFirst();
-  const head = stored === undefined ? '' : unpackHead(stored.head);
+  return stored?.head ?? null;
+}
+
+/** Throws when the bytes are damaged. */
+export function parsePlanHead(packed: Uint8Array): PlanHead | null {
+  const head = unpackHead(packed);
   // The lists are a plan's last fields. Within a string of JSON these quotes would be escaped.
   const end = head.indexOf(LISTS);
   if (end === -1) return null;

@@ -17,9 +17,17 @@ export const LEASE_MS = 30_000;
 const LONGEST_DRY_RUN_MS = 86_400_000;
 
 export function createLocks(db: Database): Locks {
+  async function release(lease: Lease): Promise<void> {
+    await db
+      .deleteFrom('locks')
+      .where('account', '=', lease.account)
+      .where('token', '=', lease.token)
+      .execute();
+  }
+
   return {
-    acquire(account, runId, nowMs) {
-      return immediately(db, async (connection): Promise<LockAttempt> => {
+    async acquire(account, runId, nowMs): Promise<LockAttempt> {
+      const attempt = await immediately(db, async (connection) => {
         const row = await connection
           .selectFrom('locks')
           .selectAll()
@@ -29,7 +37,6 @@ export function createLocks(db: Database): Locks {
           const host = row.host.split('|')[0] ?? '';
           return { heldBy: `process ${row.pid} on ${host} (run ${row.run_id}, since ${row.taken_at})` };
         }
-        await interruptBrokenRuns(connection, account, true, nowMs);
         const lease: Lease = { account, token: randomUUID() };
         const values = {
           token: lease.token,
@@ -45,8 +52,19 @@ export function createLocks(db: Database): Locks {
           .values({ account, ...values })
           .onConflict((conflict) => conflict.column('account').doUpdateSet(values))
           .execute();
-        return { lease };
+        return { lease, broken: await brokenRuns(connection, account, true, nowMs) };
       });
+      if ('heldBy' in attempt) return attempt;
+      const { lease, broken } = attempt;
+      try {
+        // A broken run stays `running` until this is complete, so that the next holder ends it if this process dies.
+        await interruptRuns(db, broken, nowMs);
+      } catch (error) {
+        // When this fails too the lock expires.
+        await release(lease).catch(() => undefined);
+        throw error;
+      }
+      return { lease };
     },
 
     async renew(lease, nowMs) {
@@ -59,13 +77,7 @@ export function createLocks(db: Database): Locks {
       return result.numUpdatedRows > 0n;
     },
 
-    async release(lease) {
-      await db
-        .deleteFrom('locks')
-        .where('account', '=', lease.account)
-        .where('token', '=', lease.token)
-        .execute();
-    },
+    release,
   };
 }
 
@@ -81,43 +93,62 @@ export function isHeld(lock: Selectable<Tables['locks']>, nowMs: number): boolea
 }
 
 /**
- * Marks runs that nobody carries on as interrupted; what was sent is unknown. Whoever has the account's lock knows
- * that no run that writes is alive; a dry run, which takes no lock, is broken when its process is dead.
+ * Runs that nobody carries on. Whoever has the account's lock knows that no run that writes is alive; a dry run, which
+ * takes no lock, is broken when its process is dead.
  */
-export async function interruptBrokenRuns(
-  connection: Database,
+export async function brokenRuns(
+  db: Database,
   account: string,
   hasLock: boolean,
   nowMs: number,
-): Promise<void> {
-  const running = await connection
+): Promise<string[]> {
+  const running = await db
     .selectFrom('runs')
     .select(['id', 'mode', 'holder_host', 'holder_pid', 'started_at'])
     .where('account', '=', account)
     .where('status', '=', 'running')
     .execute();
-  const broken = running.filter(
-    (run) =>
-      (hasLock && run.mode !== 'plan') ||
-      isDead({ host: run.holder_host, pid: run.holder_pid }) ||
-      (run.mode === 'plan' && run.started_at < toIso(nowMs - LONGEST_DRY_RUN_MS)),
-  );
+  return running
+    .filter(
+      (run) =>
+        (hasLock && run.mode !== 'plan') ||
+        isDead({ host: run.holder_host, pid: run.holder_pid }) ||
+        (run.mode === 'plan' && run.started_at < toIso(nowMs - LONGEST_DRY_RUN_MS)),
+    )
+    .map(({ id }) => id);
+}
+
+/**
+ * Marks runs as interrupted, and what they had sent as unknown: each in several transactions, since of a large run it
+ * takes seconds, or within the transaction of the caller.
+ */
+export async function interruptRuns(
+  db: Database,
+  runs: readonly string[],
+  nowMs: number,
+  write: (work: (connection: Database) => Promise<unknown>) => Promise<unknown> = (work) =>
+    immediately(db, work),
+): Promise<void> {
   const now = toIso(nowMs);
-  for (const { id } of broken) {
-    await inRanges(connection, id, async (range) => {
-      await sql`
+  for (const id of runs) {
+    await inRanges(db, id, async (range) => {
+      const update = sql`
         update operations set
           status = case status when 'sent' then 'unknown' else 'skipped' end,
           finished_at = case status when 'sent' then ${now} end,
           attempts = case status when 'sent' then max(attempts, 1) else attempts end,
           reason = case status when 'sent' then 'the process ended before the answer was journaled'
             else 'the process ended before it was tried' end
-        where run_id = ${id} and ${range} and status in ('sent', 'pending')`.execute(connection);
+        where run_id = ${id} and ${range} and status in ('sent', 'pending')`;
+      await write((connection) => update.execute(connection));
     });
-    await sql`
-      update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
-        error = 'the process ended in the middle of the run'
-      where id = ${id}`.execute(connection);
-    await recountRun(connection, id);
+    await write(async (connection) => {
+      const { numAffectedRows } = await sql`
+        update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
+          error = 'the process ended in the middle of the run'
+        where id = ${id} and status = 'running'`.execute(connection);
+      // Another process may have ended it meanwhile.
+      if (numAffectedRows === 1n) await recountRun(connection, id);
+    });
   }
 }

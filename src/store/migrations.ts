@@ -186,6 +186,8 @@ export const MIGRATIONS: readonly string[] = [
   alter table operations add column existed integer not null default 0;
   update operations set existed = 1
   where reason = 'the service answered with an entry that was there already'
-    and run_id in (select run_id from operations where status in ('sent', 'unknown') and settled_by is null);
+    and run_id in (
+      select run_id from operations where status in ('sent', 'unknown') and settled_by is null
+      union select id from runs where status = 'running');
   `,
 ];

@@ -1,6 +1,7 @@
 // What an operator says of an account, kept until a run asks for it (contract, section 7).
 import type { ApproveOutcome, OperatorDesk } from '../core/operator.ts';
 import { APPROVAL_LIFE_MS, PLAN_DIGEST } from '../core/operator.ts';
+import { PERSON_PATIENCE_MS } from './busy.ts';
 import type { Database } from './database.ts';
 import { durably } from './database.ts';
 import { toIso } from './times.ts';
@@ -8,7 +9,7 @@ import { toIso } from './times.ts';
 export function operatorDesk(db: Database): OperatorDesk {
   return {
     approve(account, digest, nowMs) {
-      return durably(db, async (connection): Promise<ApproveOutcome> => {
+      const approveNow = async (connection: Database): Promise<ApproveOutcome> => {
         const row = await connection
           .selectFrom('accounts')
           .select('pending_digest')
@@ -23,7 +24,8 @@ export function operatorDesk(db: Database): OperatorDesk {
           .where('name', '=', account)
           .execute();
         return { type: 'approved', digest: pending, expiresAtMs: nowMs + APPROVAL_LIFE_MS };
-      });
+      };
+      return durably(db, approveNow, PERSON_PATIENCE_MS);
     },
 
     async setPaused(account, paused) {

@@ -2,6 +2,7 @@
 import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
+import { immediately } from './database.ts';
 
 /** So many rows are written in some 20 ms. */
 export const ROWS_AT_A_TIME = 2000;
@@ -14,11 +15,14 @@ export const PAUSE_MS = 25;
 /** Deletes the operations of the large ones of these runs before the runs, with which they would be deleted at once. */
 export async function deleteLargeOperations(db: Database, runs: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`
-    select distinct run_id as id from operations
-    where run_id in (${sql.join(runs)}) and seq = ${ROWS_AT_A_TIME + 1}`.execute(db);
+    select id from runs
+    where id in (${sql.join(runs)})
+      and exists (select 1 from operations where run_id = runs.id and seq > ${ROWS_AT_A_TIME})`.execute(db);
   for (const { id } of rows) {
     await inRanges(db, id, async (range) => {
-      await sql`delete from operations where run_id = ${id} and ${range}`.execute(db);
+      await immediately(db, (connection) =>
+        sql`delete from operations where run_id = ${id} and ${range}`.execute(connection),
+      );
     });
   }
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { IdentityClaim } from '../core/ports.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './database.ts';
-import { interruptBrokenRuns } from './locks.ts';
+import { brokenRuns, interruptRuns } from './locks.ts';
 
 /** As Journal.adoptRenamedAccount, within a transaction. */
 export async function adoptRenamedAccount(
@@ -39,7 +39,9 @@ async function formerNameOf(db: Database, claim: IdentityClaim): Promise<string 
 /** All that is journaled of an account goes on under another name. */
 async function carryOn(connection: Database, former: string, account: string): Promise<void> {
   // Nobody who may be alive holds the lock of the old name, so it is taken over as any lock is.
-  await interruptBrokenRuns(connection, former, true, Date.now());
+  const nowMs = Date.now();
+  const broken = await brokenRuns(connection, former, true, nowMs);
+  await interruptRuns(connection, broken, nowMs, (work) => work(connection));
   await connection.deleteFrom('locks').where('account', '=', former).execute();
   await sql`
     update accounts set (base_url, remote_account_id, paused, pending_digest, pending_run, pending_since,

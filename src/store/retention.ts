@@ -1,5 +1,5 @@
 // Prunes old runs, snapshots and entries; never the last good snapshot of an account, nor what a rule still needs.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/history.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { pruneBodies } from './body-retention.ts';
@@ -79,7 +79,7 @@ async function pruneRuns(
   }
 }
 
-/** The newest runs of an account, and the one with its last good snapshot. A run does not become one of them later. */
+/** The newest runs of an account, and the one with its last good snapshot. */
 async function keptRuns(db: Database, account: string, keepAtLeast: number): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`
     select id from (select id from runs where account = ${account} order by started_at desc limit ${keepAtLeast})
@@ -91,15 +91,23 @@ async function keptRuns(db: Database, account: string, keepAtLeast: number): Pro
 
 async function deleteSnapshots(db: Database, runs: readonly string[], before: string): Promise<number> {
   const { rows } = await sql<{ id: number }>`
-    select id from snapshots where run_id in (${sql.join(runs)}) and taken_at < ${before}`.execute(db);
+    select id from snapshots where run_id in (${sql.join(runs)}) and taken_at < ${before}
+      and ${isNotLastGood('snapshots', 'run_id')}`.execute(db);
   if (rows.length === 0) return 0;
   return await deleted(db, sql`delete from snapshots where id in (${sql.join(rows.map(({ id }) => id))})`);
+}
+
+/** A renamed account takes over runs after its runs to keep were read, and among them its last good run. */
+function isNotLastGood(table: 'runs' | 'snapshots', run: 'id' | 'run_id'): RawBuilder<unknown> {
+  const [account, id] = [sql.ref(`${table}.account`), sql.ref(`${table}.${run}`)];
+  return sql`not exists (select 1 from accounts where name = ${account} and last_good_run = ${id})`;
 }
 
 /** Not those that still have snapshots, that last, or of which it is not known what happened. */
 async function deleteRuns(db: Database, runs: readonly string[], before: string): Promise<number> {
   const prunable = sql`
     id in (${sql.join(runs)}) and started_at < ${before} and status != 'running'
+      and ${isNotLastGood('runs', 'id')}
       and not exists (select 1 from snapshots where run_id = runs.id)
       and not exists (
         select 1 from operations

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { RunRecord } from '../core/journal.ts';
 import type { Database } from './database.ts';
-import { readPlanHead } from './large-run.ts';
+import { packedPlanHead, parsePlanHead } from './large-run.ts';
 import { inRanges } from './pieces.ts';
 
 /** `requests` is at least this many: reading the lists is counted at the end of a run only. */
@@ -25,11 +25,21 @@ export async function totalsOf(db: Database, runId: string): Promise<RunTotals> 
       counted[key] += rows[0]?.[key] ?? 0;
   });
   const run = await db.selectFrom('runs').select('plan_body').where('id', '=', runId).executeTakeFirst();
-  // A damaged body must not keep a run from being ended, nor its account from the next one.
-  const head = await readPlanHead(db, run?.plan_body ?? null).catch(() => null);
-  const { hold, keep } = head?.summary ?? { hold: 0, keep: 0 };
+  const packed = await packedPlanHead(db, run?.plan_body ?? null);
+  const { hold, keep } = packed === null ? NO_PLAN : summaryOf(packed);
   // The operations of a plan are written after the plan itself.
   return { ...counted, held: Math.max(counted.held, hold), kept: keep };
+}
+
+const NO_PLAN = { hold: 0, keep: 0 };
+
+/** A damaged plan must not keep its run from being ended, nor its account from the next run. */
+function summaryOf(packed: Uint8Array): typeof NO_PLAN {
+  try {
+    return parsePlanHead(packed)?.summary ?? NO_PLAN;
+  } catch {
+    return NO_PLAN;
+  }
 }
 
 /** Makes the totals of an ended run those of its operations. */

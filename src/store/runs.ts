@@ -7,7 +7,7 @@ import { pack, sha256 } from './bodies.ts';
 import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
 import { HOST } from './holder.ts';
-import { interruptBrokenRuns } from './locks.ts';
+import { brokenRuns, interruptRuns } from './locks.ts';
 import { inRanges } from './pieces.ts';
 import { recountRun } from './run-totals.ts';
 import { toIso } from './times.ts';
@@ -16,9 +16,9 @@ export function runsJournal(
   db: Database,
 ): Pick<Journal, 'beginRun' | 'forgetRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun'> {
   return {
-    beginRun(run) {
-      return immediately(db, async (connection) => {
-        await interruptBrokenRuns(connection, run.account, false, run.startedAtMs);
+    async beginRun(run) {
+      await interruptRuns(db, await brokenRuns(db, run.account, false, run.startedAtMs), run.startedAtMs);
+      await immediately(db, async (connection) => {
         await connection
           .insertInto('accounts')
           .values({ name: run.account, last_run_id: run.id })
@@ -179,12 +179,13 @@ async function rememberPending(
 /** An ended run has no operation that is still under way: what was sent is unknown, what was not is skipped. */
 async function endOperations(db: Database, runId: string, nowMs: number): Promise<void> {
   await inRanges(db, runId, async (range) => {
-    await sql`
+    const update = sql`
       update operations set
         status = case status when 'sent' then 'unknown' else 'skipped' end,
         finished_at = ${toIso(nowMs)},
         reason = case status when 'sent' then 'the run ended before its answer was journaled'
           else 'the run ended before it was tried' end
-      where run_id = ${runId} and ${range} and status in ('sent', 'pending')`.execute(db);
+      where run_id = ${runId} and ${range} and status in ('sent', 'pending')`;
+    await immediately(db, (connection) => update.execute(connection));
   });
 }

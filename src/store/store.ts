@@ -7,6 +7,7 @@ import type { OperatorDesk } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { ServiceSettings } from '../core/settings.ts';
+import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database, OpenOptions } from './database.ts';
 import { immediately, openDatabase, toStoreError } from './database.ts';
 import { journalReader } from './journal-reader.ts';
@@ -76,20 +77,17 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
 
 /** Writes the version that is there already: it changes nothing, and takes a page, which a full disk refuses. */
 async function writeNothing(db: Database): Promise<void> {
-  await immediately(db, async (connection) => {
-    await sql`pragma user_version = ${sql.raw(String(MIGRATIONS.length))}`.execute(connection);
-  });
+  await immediately(
+    db,
+    (connection) => sql`pragma user_version = ${sql.raw(String(MIGRATIONS.length))}`.execute(connection),
+    PERSON_PATIENCE_MS,
+  );
 }
 
-/** How long a store that another program keeps locked is waited for: by runs, and by people. */
-const RUN_PATIENCE_MS = 30_000;
-const PERSON_PATIENCE_MS = 3000;
-const BUSY_PAUSE_MS = 20;
-
 /**
- * The same methods, whose failures are StoreErrors. While another program keeps the store locked they try again: each
- * method is one transaction, so that what failed left nothing behind. A file that was removed or replaced is refused:
- * other processes would not see what is written into it, nor its locks.
+ * The same methods, whose failures are StoreErrors. Transactions wait for a locked store themselves; a method is tried
+ * again only when a statement outside of them finds it locked, and must then be safe to repeat. A file that was removed
+ * or replaced is refused: other processes would not see what is written into it, nor its locks.
  */
 function explained<T extends object>(file: StoreFile, methods: T, patienceMs = RUN_PATIENCE_MS): T {
   return new Proxy(methods, {
@@ -97,17 +95,13 @@ function explained<T extends object>(file: StoreFile, methods: T, patienceMs = R
       const method: unknown = Reflect.get(target, property, receiver);
       if (typeof method !== 'function') return method;
       return async (...args: unknown[]): Promise<unknown> => {
-        const deadline = performance.now() + patienceMs;
-        for (;;) {
-          try {
+        try {
+          return await whileBusy(patienceMs, async (): Promise<unknown> => {
             file.check();
             return await Reflect.apply(method, target, args);
-          } catch (error) {
-            const explainedError = toStoreError(error, file.path);
-            const isBusy = explainedError instanceof StoreError && explainedError.code === 'store_busy';
-            if (!isBusy || performance.now() > deadline) throw explainedError;
-          }
-          await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS * (1 + Math.random())));
+          });
+        } catch (error) {
+          throw toStoreError(error, file.path);
         }
       };
     },

@@ -1,5 +1,7 @@
 // The main job through the built program: plan, apply, apply again.
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { SQLite } from '../../src/platform/sqlite.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makeWorkspace, writeAccount } from '../support/workspace.ts';
 
@@ -41,6 +43,26 @@ test('an apply creates what is missing, deletes what nobody has, and a second on
     const again = await workspace.run(['apply', '--yes']);
     expect(again.status).toBe(0);
     expect(sandbox.requests().every(({ method }) => method === 'GET')).toBe(true);
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test('an apply whose store cannot be pruned afterwards warns, and its exit status is that of its runs', async () => {
+  const { sandbox, token } = await sandboxWith([]);
+  try {
+    const workspace = makeWorkspace(token);
+    writeAccount(workspace, sandbox.url, 'skills: [New]');
+    expect((await workspace.run(['apply', '--yes'])).status).toBe(0);
+    const store = new SQLite(join(workspace.folder, 'data/rolecall.db'));
+    store.exec(`
+      insert into plan_bodies values ('unused', x'00');
+      create trigger refuse before delete on plan_bodies begin select raise(abort, 'not now'); end`);
+    store.close();
+    const applied = await workspace.run(['apply', '--yes']);
+    expect(applied.stderr).toMatch(/^warning: old runs could not be pruned.*not now/m);
+    expect(applied.status).toBe(0);
+    expect(applied.stdout).toContain('converged');
   } finally {
     await sandbox.close();
   }

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { outcomeOf } from '../../src/core/run-outcome.ts';
 import type { RunView } from '../../src/daemon/panel.ts';
 import { renderRunView } from '../../src/daemon/http/pages/run-views.tsx';
-import { createStoredRuns, sha256 } from '../../src/wire-stored-runs.ts';
-import { entry, plan } from '../unit/core/builders.ts';
+import { createStoredRuns } from '../../src/wire-stored-runs.ts';
+import { entry, plan, sha256 } from '../unit/core/builders.ts';
 import { makeAccount } from '../unit/daemon/http/stage.ts';
 import { testLog } from '../unit/daemon/notify/stage.ts';
 import { fixture } from '../unit/store/fixture.ts';
@@ -33,6 +33,7 @@ async function largeRun(program = PROGRAM) {
   return { id, store, detail, log, runs };
 }
 
+const NOBODY_LEAVES = new AbortController().signal;
 const visitor = { kind: 'session', name: 'http', role: 'operate' } as const;
 
 test('a large run comes to the same outcome in a process of its own', async () => {
@@ -55,7 +56,7 @@ test('the page of a large run, and that of its account, are those of any other',
   for (const view of views) {
     const html = await renderRunView(view, (wanted) => store.reader.run(wanted));
     expect(html?.includes('and 11500 more')).toBe(true);
-    const outcome = await runs.viewOf(view);
+    const outcome = await runs.viewOf(view, NOBODY_LEAVES);
     expect(outcome.type === 'page' && outcome.html === html).toBe(true);
   }
 });
@@ -63,9 +64,36 @@ test('the page of a large run, and that of its account, are those of any other',
 test('of many pages of large runs at once some are put off', async () => {
   const { id, runs } = await largeRun();
   const outcomes = await Promise.all(
-    Array.from({ length: 6 }, () => runs.viewOf({ type: 'run', id, visitor })),
+    Array.from({ length: 6 }, () => runs.viewOf({ type: 'run', id, visitor }, NOBODY_LEAVES)),
   );
   expect(outcomes.map(({ type }) => type)).toEqual(['page', 'page', 'page', 'page', 'busy', 'busy']);
+});
+
+test('the end of a large run waits for no page that has not begun, and pages that nobody waits for are not made', async () => {
+  const { id, detail, log, runs } = await largeRun();
+  const order: string[] = [];
+  const note = async <T>(name: string, work: Promise<T>): Promise<T> => {
+    const result = await work;
+    order.push(name);
+    return result;
+  };
+  const leaving = new AbortController();
+  const view = { type: 'run', id, visitor } as const;
+  const made = [
+    note('page 1', runs.viewOf(view, NOBODY_LEAVES)),
+    note('page 2', runs.viewOf(view, NOBODY_LEAVES)),
+  ];
+  const left = [1, 2].map(() => runs.viewOf(view, leaving.signal));
+  const full = await runs.viewOf(view, NOBODY_LEAVES);
+  const outcome = note('outcome', runs.outcomeOf(id, null));
+  leaving.abort();
+  const late = note('page 3', runs.viewOf(view, NOBODY_LEAVES));
+  expect(full).toEqual({ type: 'busy' });
+  expect(await outcome).toEqual(outcomeOf(detail, null, sha256));
+  expect((await Promise.all([...made, late])).map(({ type }) => type)).toEqual(['page', 'page', 'page']);
+  expect((await Promise.all(left)).map(({ type }) => type)).toEqual(['busy', 'busy']);
+  expect(order).toEqual(['page 1', 'outcome', 'page 2', 'page 3']);
+  expect(log.lines).toEqual([]);
 });
 
 test('a damaged plan of a large run is an error of the store', async () => {
@@ -76,18 +104,25 @@ test('a damaged plan of a large run is an error of the store', async () => {
     JSON.stringify([{ code: 'x', message: 'y'.repeat(3_000_000) }]),
   );
   const damaged = expect.objectContaining({ name: 'StoreError', code: 'store_corrupt' }) as Error;
-  await expect(runs.viewOf({ type: 'run', id, visitor })).rejects.toEqual(damaged);
+  await expect(runs.viewOf({ type: 'run', id, visitor }, NOBODY_LEAVES)).rejects.toEqual(damaged);
   await expect(runs.outcomeOf(id, null)).rejects.toEqual(damaged);
 });
 
 test('a large run that cannot be read is logged, is no page, and its end is known all the same', async () => {
   const { id, detail, log, runs } = await largeRun(new URL('../support/ends-at-once.mjs', import.meta.url));
-  expect(await runs.viewOf({ type: 'run', id, visitor })).toEqual({ type: 'failed', runId: id });
-  expect(await runs.outcomeOf(id, null)).toMatchObject({ run: { ...detail.run }, plan: null });
+  const reason = 'the process that read it ended without a result (status 3)';
+  const failed = { type: 'failed', runId: id, reason };
+  expect(await runs.viewOf({ type: 'run', id, visitor }, NOBODY_LEAVES)).toEqual(failed);
+  expect(await runs.outcomeOf(id, null)).toMatchObject({
+    run: { ...detail.run },
+    isUnread: true,
+    plan: null,
+    news: { standing: null, applied: false },
+  });
   expect(log.lines).toHaveLength(2);
   expect(log.lines[0]).toMatchObject({
     event: 'run_unread',
     runId: id,
-    reason: expect.stringContaining('status 3'),
+    reason,
   });
 });

@@ -97,7 +97,8 @@ test('a daemon that was killed is followed by one that goes on', { timeout: 600_
       const service = daemonOf('apply', EVERY_SECOND);
       writeAccount(scene.workspace, scene.gate.url, ACCOUNT, { api: CRASH_API, service });
       const next = await startDaemon(scene.workspace);
-      await until('the next one has come to an end', () => next.runsEnded('acme', 'held') > 0);
+      // Where the killed one had read no lists, the first run holds the deletes (no_history), and the second one makes them.
+      await until('the next one has run twice', () => next.runsEnded('acme', 'held') > 1);
       const failed = next.events('run_failed').map(({ reason }) => `the next daemon failed: ${reason}`);
       await next.stop();
       return await judgeAfter(scene, point, reached, { runs: 1, breaches: failed, broken });

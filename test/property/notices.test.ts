@@ -63,7 +63,8 @@ describe('every history of runs', () => {
         let notifiedAtMs = 0;
         for (const [index, due] of heard(runs, TYPES).entries()) {
           const run = runs[index];
-          const now = run?.health ?? known;
+          const { state, fingerprint } = run?.health ?? known;
+          const now: AccountHealth = { state, fingerprint: fingerprint ?? '' };
           const news = due.filter(({ type }) => type !== 'applied' && type !== 'recovered');
           const isSame = now.state === known.state && now.fingerprint === known.fingerprint;
           if (run === undefined || run.health === null || now.state === 'ok') expect(news).toEqual([]);

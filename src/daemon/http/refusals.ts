@@ -97,9 +97,9 @@ export function storeFailed({ message }: StoreError): Failure {
   return { ...INTERNAL, message };
 }
 
-/** For a page of a run that is too large to be made. */
-export function runNotShown(runId: string): Failure {
-  const message = `The run is too large to be shown as a page; read /api/v1/runs/${runId}, or run \`rolecall show ${runId}\`.`;
+/** For the page of a large run that could not be made. */
+export function runNotShown(runId: string, reason: string): Failure {
+  const message = `The run cannot be shown as a page: ${reason}. Read /api/v1/runs/${runId}, or run \`rolecall show ${runId}\`.`;
   return { ...INTERNAL, message };
 }
 

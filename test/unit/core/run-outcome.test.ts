@@ -1,6 +1,8 @@
 // What the daemon reports of a run: counts and first rows, never all of them.
 import { describe, expect, it } from 'vitest';
-import { outcomeOf } from '../../../src/core/run-outcome.ts';
+import type { RunStatus } from '../../../src/core/journal.ts';
+import { decideNotices } from '../../../src/core/notice.ts';
+import { outcomeOf, unreadOutcome } from '../../../src/core/run-outcome.ts';
 import { sha256 } from './builders.ts';
 import type { RunSketch } from './run-details.ts';
 import { runDetail } from './run-details.ts';
@@ -64,5 +66,35 @@ describe('the outcome of a run', () => {
     };
     const size = (count: number) => JSON.stringify(outcome(many(count))).length;
     expect(size(5000)).toBeLessThan(size(10) + 100);
+  });
+});
+
+describe('the outcome of a run whose lists could not be read', () => {
+  const unread = (sketch: RunSketch) => unreadOutcome(runDetail(1, sketch).run, null, sha256);
+
+  it('has no plan, no operations, and the totals of the record', () => {
+    const outcome = unread({ status: 'held', held: ['Perl'] });
+    expect(outcome).toMatchObject({ isUnread: true, plan: null, operations: [], failures: [] });
+    expect(outcome.changes.held).toEqual({ first: [], total: outcome.run.held });
+  });
+
+  it('says only as much of the account as the status does', () => {
+    const standing = (status: RunStatus) => unread({ status }).news.health;
+    for (const status of ['planned', 'running', 'interrupted'] as const) expect(standing(status)).toBeNull();
+    expect(standing('held')).toEqual({ state: 'held', fingerprint: null });
+    expect(standing('partial')).toEqual({ state: 'failed', fingerprint: null });
+    for (const status of ['converged', 'failed', 'blocked'] as const) {
+      expect(standing(status)).toEqual(outcome({ status }).news.health);
+    }
+  });
+
+  it('gives a notice of a state that begins, and none of one that lasts', () => {
+    const listener = { events: ['held'] as const, remindEveryMs: 1000 };
+    const news = { ...unread({ status: 'held' }).news, startedAtMs: 10 };
+    const first = decideNotices(news, null, listener, 20);
+    expect(first.due).toEqual([{ type: 'held', reminder: false }]);
+    const told = { state: 'held', fingerprint: 'known', notifiedAtMs: 5, asOfMs: 5 } as const;
+    const second = decideNotices(news, told, listener, 20);
+    expect(second).toEqual({ notified: { ...told, asOfMs: 10 }, due: [] });
   });
 });

@@ -104,4 +104,45 @@ describe('folding', () => {
     await store.prune({ ...RETENTION, keepAtLeast: 1 }, T0 + 5 * HOUR_MS);
     expect(store.rows('select id from runs where id = ?', other)).toHaveLength(1);
   });
+
+  /** Equal runs of two days: of the first day as many as one step folds, and of the second one that is large. */
+  async function withLargeRun(store: Fixture) {
+    for (let n = 1; n <= 21; n += 1) await quiet(store, n, T0 + n * 60_000);
+    const into = await quiet(store, 30, T0 + DAY_MS);
+    const large = await quiet(store, 31, T0 + DAY_MS + 60_000);
+    store.execute(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
+        insert into operations (run_id, seq, kind, action, name, status)
+        select '${large}', i, 'skill', 'delete', i, 'held' from n`,
+    );
+    await quiet(store, 32, T0 + 2 * DAY_MS);
+    const held = () => store.rows('select count(*) as n from operations where run_id = ?', large);
+    return { into, large, held };
+  }
+
+  it('folds a large run', async () => {
+    const store = fixture();
+    const { large, held } = await withLargeRun(store);
+    await store.prune({ ...RETENTION, keepAtLeast: 1 }, T0 + 3 * DAY_MS);
+    expect([store.rows('select 1 from runs where id = ?', large), held()]).toEqual([[], [{ n: 0 }]]);
+  });
+
+  it.each([
+    ['whose target is gone meanwhile', (into: string) => `delete from runs where id = '${into}'`],
+    [
+      'that is the last good one of its account meanwhile',
+      (_: string, large: string) => `update accounts set last_good_run = '${large}'`,
+    ],
+  ])('leaves a large run as it is %s', async (_, change) => {
+    const store = fixture();
+    const { into, large, held } = await withLargeRun(store);
+    store.execute(
+      `create trigger change after delete on runs when old.id != '${into}' begin ${change(into, large)}; end`,
+    );
+    await store.prune({ ...RETENTION, keepAtLeast: 1 }, T0 + 3 * DAY_MS);
+    expect(store.rows('select folded from runs where id = ?', large)).toEqual([{ folded: 0 }]);
+    expect(held()).toEqual([{ n: 3000 }]);
+    expect(store.rows('select folded from runs order by id limit 1')).toEqual([{ folded: 20 }]);
+    expect(store.rows('select folded from runs where id = ?', into)).not.toContainEqual({ folded: 1 });
+  });
 });

@@ -51,9 +51,10 @@ describe('a run', () => {
 
   it('is not large with a plan of a few changes, or without one', async () => {
     const store = fixture();
-    expect(await isLarge(store, await runOf(store, plan({ skills: ['Go'] }), ['Go']))).toBe(false);
+    const id = await runOf(store, plan({ skills: ['Go'] }), ['Go']);
+    expect(await isLarge(store, id)).toBe(false);
     store.execute('update runs set plan_body = null');
-    expect(await isLarge(store, 'ffff')).toBeUndefined();
+    expect(await isLarge(store, id)).toBe(false);
   });
 });
 
@@ -76,5 +77,31 @@ describe('the JSON of a large run', () => {
     const json = await runJson(id, store.reader);
     if (json === null || typeof json === 'string') throw new Error('it is not in pieces');
     expect(JSON.parse(await text(Readable.from(json)))).toMatchObject({ plan: null, warnings: [] });
+  });
+
+  it('breaks off when the run, or a part of it, is deleted before all of it has been read', async () => {
+    const deletions = ['delete from runs', 'delete from operations where seq > 6000'];
+    for (const deletion of deletions) {
+      const store = fixture();
+      const id = await runOf(store, largePlan(), MANY);
+      const json = await runJson(id, {
+        ...store.reader,
+        async operationsAfter(runId, seq) {
+          if (seq === 0) store.execute(deletion);
+          return await store.reader.operationsAfter(runId, seq);
+        },
+      });
+      if (json === null || typeof json === 'string') throw new Error('it is not in pieces');
+      await expect(text(Readable.from(json))).rejects.toThrow('the run was deleted');
+    }
+  });
+
+  it('breaks off when the run is deleted before it is begun', async () => {
+    const store = fixture();
+    const id = await runOf(store, largePlan());
+    const json = await runJson(id, store.reader);
+    store.execute('delete from runs');
+    if (json === null || typeof json === 'string') throw new Error('it is not in pieces');
+    await expect(text(Readable.from(json))).rejects.toThrow('the run was deleted');
   });
 });

@@ -57,6 +57,29 @@ describe('pruning', () => {
     expect([runs(store), withSnapshots(store)]).toEqual([[good], [good]]);
   });
 
+  it('never removes the last good snapshot of an account that is renamed meanwhile', async () => {
+    const store = fixture();
+    // More than one query reads.
+    for (let n = 1; n <= 201; n += 1) {
+      await store.end(
+        await store.begin(n, { account: 'later', remote: 'later', atMs: T0 + n }),
+        'failed',
+        T0,
+      );
+    }
+    const good = await runOf(store, 300, 500);
+    store.execute(`
+      create trigger rename after delete on runs when exists (select 1 from accounts where name = 'acme') begin
+        update runs set account = 'later' where account = 'acme';
+        update snapshots set account = 'later' where account = 'acme';
+        update accounts set last_good_run = '${good}' where name = 'later';
+        delete from accounts where name = 'acme';
+      end`);
+    await store.prune(RETENTION, NOW);
+    expect(store.rows('select name from accounts')).toEqual([{ name: 'later' }]);
+    expect([runs(store), withSnapshots(store)]).toEqual([[good], [good]]);
+  });
+
   it('keeps at least so many runs of each account', async () => {
     const store = fixture();
     await runOf(store, 1, 300);

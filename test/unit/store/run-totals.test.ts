@@ -90,4 +90,11 @@ describe('the totals of a run', () => {
     expect(store.rows('select status, created from runs')).toEqual([{ status: 'interrupted', created: 1 }]);
     await expect(store.reader.run(id)).rejects.toMatchObject({ code: 'store_corrupt' });
   });
+
+  it('are not counted as if there were no plan while the plan cannot be read', async () => {
+    const store = fixture();
+    await halfWay(store);
+    store.execute('alter table plan_bodies rename to elsewhere');
+    await expect(store.reader.runs({ limit: 1 })).rejects.toMatchObject({ code: 'store_failed' });
+  });
 });

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
+import { MIGRATIONS } from '../../../src/store/migrations.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
 
@@ -65,6 +66,32 @@ describe('a store that is there', () => {
     await first.end(id);
     const again = fixture(join(folder, 'x.db'));
     expect((await again.reader.run(id))?.run).toMatchObject({ id, status: 'converged' });
+  });
+
+  it('from before found entries were marked marks those of runs that have not been counted', async () => {
+    const file = join(newFolder(), 'x.db');
+    const before = MIGRATIONS.findIndex((step) => step.includes('add column existed'));
+    const db = new SQLite(file);
+    for (const step of MIGRATIONS.slice(0, before)) db.exec(step);
+    const addRun = db.prepare(
+      "insert into runs (id, account, trigger, mode, status, started_at) values (?, 'acme', 'cli', 'apply', ?, '')",
+    );
+    const addOperation = db.prepare(
+      `insert into operations (run_id, seq, kind, action, name, status, reason)
+        values (?, ?, 'skill', 'create', 'A', ?, 'the service answered with an entry that was there already')`,
+    );
+    for (const [id, status, ...operations] of [
+      ['ended', 'converged', 'done'],
+      ['in doubt', 'partial', 'done', 'unknown'],
+      ['killed', 'running', 'done'],
+    ] as const) {
+      addRun.run(id, status);
+      for (const [index, of] of operations.entries()) addOperation.run(id, index + 1, of);
+    }
+    db.pragma(`user_version = ${String(before)}`);
+    db.close();
+    const marked = "select run_id from operations where existed = 1 and status = 'done' order by run_id";
+    expect(fixture(file).rows(marked)).toEqual([{ run_id: 'in doubt' }, { run_id: 'killed' }]);
   });
 
   it('that others could read is made private', () => {

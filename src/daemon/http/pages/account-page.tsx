@@ -25,6 +25,8 @@ interface AccountPageProps {
   readonly plan: Plan | null;
   /** What the last run left to do or holds; null when nothing is, or when a plan waits. */
   readonly remaining: Plan | null;
+  /** Why neither of the two is shown, although there may be one. */
+  readonly unshown?: string;
   /** What came of the button that led here. */
   readonly said: ActionOutcome['type'] | null;
   readonly visitor: Visitor | undefined;
@@ -32,7 +34,8 @@ interface AccountPageProps {
 
 const GOOD_NEWS: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
 
-export function AccountPage({ account, runs, plan, remaining, said, visitor }: AccountPageProps) {
+export function AccountPage(props: AccountPageProps) {
+  const { account, runs, plan, remaining, unshown, said, visitor } = props;
   const canWrite = visitor?.role === 'operate';
   const { name, lastRun } = account;
   return (
@@ -56,7 +59,13 @@ export function AccountPage({ account, runs, plan, remaining, said, visitor }: A
       ) : (
         <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
       )}
-      <PendingPlan account={account} plan={plan} canWrite={canWrite} />
+      {unshown === undefined ? null : (
+        <p class="notice warn">
+          The changes of <a href={`/runs/${account.pending?.runId ?? lastRun?.id ?? ''}`}>the run</a> are not
+          shown. {unshown}
+        </p>
+      )}
+      <PendingPlan account={account} plan={plan} isUnshown={unshown !== undefined} canWrite={canWrite} />
       <RemainingChanges plan={remaining} lastRun={lastRun} />
       <section>
         <h2>Last runs</h2>

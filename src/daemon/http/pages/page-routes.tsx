@@ -6,6 +6,7 @@ import { OUTCOME_WORDS, type ActionOutcome } from '../actions.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
+import { AccountPage } from './account-page.tsx';
 import { AccountsPage } from './accounts-page.tsx';
 
 const LAST_RUNS = 20;
@@ -37,20 +38,45 @@ export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
   );
 
   async function answerView(context: HttpContext, view: RunView): Promise<Response> {
-    const outcome = await panel.view(view);
+    const outcome = await panel.view(view, context.req.raw.signal);
     switch (outcome.type) {
       case 'page':
         return context.html(outcome.html);
       case 'unknown':
         return await answerFailure(context, NO_RUN);
       case 'busy':
+        if (view.type === 'account')
+          return await answerWithoutPlan(context, view, TOO_MANY_LARGE_RUNS.message);
         return await answerFailure(context, TOO_MANY_LARGE_RUNS);
-      case 'failed':
-        return await answerFailure(context, runNotShown(outcome.runId));
+      case 'failed': {
+        const failure = runNotShown(outcome.runId, outcome.reason);
+        if (view.type === 'account') return await answerWithoutPlan(context, view, failure.message);
+        return await answerFailure(context, failure);
+      }
       default:
         return outcome satisfies never;
     }
   }
+}
+
+/** The account can be looked at, paused and run although the changes of its last run cannot be shown. */
+async function answerWithoutPlan(
+  context: HttpContext,
+  { account, runs, said, visitor }: Extract<RunView, { type: 'account' }>,
+  unshown: string,
+): Promise<Response> {
+  const page = (
+    <AccountPage
+      account={account}
+      runs={runs}
+      plan={null}
+      remaining={null}
+      unshown={unshown}
+      said={said}
+      visitor={visitor}
+    />
+  );
+  return await context.html(html`<!doctype html>${page}`);
 }
 
 /** What an address says came of a button: one of our own words, or nothing. */

@@ -10,11 +10,13 @@ import { Inline, Sections } from './report-view.tsx';
 interface PendingPlanProps {
   readonly account: AccountView;
   readonly plan: Plan | null;
+  /** The page says elsewhere why the plan is not shown. */
+  readonly isUnshown: boolean;
   readonly canWrite: boolean;
 }
 
 /** The button carries the digest of the plan that is shown; where that is not the one that waits, there is none. */
-export function PendingPlan({ account, plan, canWrite }: PendingPlanProps) {
+export function PendingPlan({ account, plan, isUnshown, canWrite }: PendingPlanProps) {
   const { name, pending } = account;
   if (pending === null) return null;
   const isWaiting = waitsForApproval(account);
@@ -32,9 +34,10 @@ export function PendingPlan({ account, plan, canWrite }: PendingPlanProps) {
           <Instant at={pending.since} />, by <a href={`/runs/${pending.runId}`}>this run</a>
         </dd>
       </dl>
-      {shown === undefined ? (
+      {shown === undefined && !isUnshown ? (
         <p class="notice warn">The plan cannot be shown any more; run the account to make it anew.</p>
-      ) : (
+      ) : null}
+      {shown === undefined ? null : (
         <>
           <p class="strong">
             <Inline line={shown.summary ?? []} />

@@ -81,6 +81,70 @@ describe('the page of all accounts', () => {
   });
 });
 
+describe('the page of an account whose last run is large', () => {
+  const noChanges = (page: string): void => {
+    expect(page).toContain('A plan waits for approval');
+    expect(page).toContain(PENDING.digest);
+    expect(page).toContain(`The changes of <a href="/runs/${RUN_ID}">the run</a> are not shown.`);
+    for (const action of ['sync', 'pause']) expect(page).toContain(`action="/accounts/acme-eu/${action}"`);
+    // Nobody is to approve a plan unseen.
+    expect(page).not.toContain('/approve"');
+    expect(page).not.toContain('cannot be shown any more');
+    expect(page).toContain('<h2>Last runs</h2>');
+  };
+
+  it('has everything but the changes, and the reason, when the run cannot be read', async () => {
+    const view = async () => ({ type: 'failed', runId: RUN_ID, reason: 'reading took too long' }) as const;
+    const { get } = await browse(await start({}, { view }));
+    const page = await get('/accounts/acme-eu');
+    noChanges(page);
+    expect(page).toContain('reading took too long');
+  });
+
+  it('has everything but the changes while other large runs are read', async () => {
+    const { get } = await browse(await start({}, { view: async () => ({ type: 'busy' }) }));
+    const page = await get('/accounts/acme-eu');
+    noChanges(page);
+    expect(page).toContain('try again in 10 s');
+  });
+
+  it('is not made when its client leaves', async () => {
+    let left = false;
+    let isBegun = false;
+    const running = await start(
+      {},
+      {
+        view(_, signal) {
+          isBegun = true;
+          return new Promise((resolve) =>
+            signal.addEventListener('abort', () => {
+              left = true;
+              resolve({ type: 'busy' });
+            }),
+          );
+        },
+      },
+    );
+    const leaving = new AbortController();
+    const headers = { ...(await signIn(running)), ...HTML };
+    const answer = fetch(`${running.url}/accounts/acme-eu`, { headers, signal: leaving.signal });
+    await expect.poll(() => isBegun).toBe(true);
+    leaving.abort();
+    await expect(answer).rejects.toThrow();
+    await expect.poll(() => left).toBe(true);
+  });
+});
+
+describe('the page of a large run that cannot be read', () => {
+  it('says why, and where the run can be read', async () => {
+    const view = async () => ({ type: 'failed', runId: RUN_ID, reason: 'reading took too long' }) as const;
+    const { get } = await browse(await start({}, { view }));
+    const page = await get(`/runs/${RUN_ID}`);
+    expect(page).toContain('The run cannot be shown as a page: reading took too long.');
+    expect(page).toContain(`rolecall show ${RUN_ID}`);
+  });
+});
+
 describe('the page of an account', () => {
   it('shows how it stands, the plan that waits and the last runs', async () => {
     const { get } = await browse(await start());

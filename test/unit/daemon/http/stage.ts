@@ -76,6 +76,8 @@ export interface Stage {
   runs: readonly RunDetail[];
   /** The JSON of every run, in place of its own. */
   json: AsyncIterable<string> | null;
+  /** Makes the pages of runs and accounts, in place of their own. */
+  view: Panel['view'] | null;
   overview: DaemonView;
   sync: ReturnType<Panel['sync']>;
   plans: readonly PlanResult[] | Error;
@@ -90,6 +92,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
     ],
     runs: [makeDetail()],
     json: null,
+    view: null,
     overview: {
       version: '1.2.3',
       startedAt: '2026-11-20T00:00:00.000Z',
@@ -129,7 +132,8 @@ function memoryPanel(stage: Stage, told: Told): Panel {
       told.filters.push(filter);
       return ask(stage.runs.map(({ run }) => run).slice(0, filter.limit));
     },
-    async view(view) {
+    async view(view, signal) {
+      if (stage.view !== null) return await stage.view(view, signal);
       const html = await renderRunView(view, async (id) => ask(findRun(id)));
       return html === null ? { type: 'unknown' } : { type: 'page', html };
     },

@@ -1,0 +1,6 @@
+// The digest that identifies a text: of a plan, of a list of names.
+import { createHash } from 'node:crypto';
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

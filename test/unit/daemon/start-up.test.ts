@@ -1,0 +1,119 @@
+// What a start requests and shows, and what it does not wait for.
+import { expect, it } from 'vitest';
+import type { Trigger } from '../../../src/core/journal.ts';
+import { outcomeOf, type RunOutcome, unreadOutcome } from '../../../src/core/run-outcome.ts';
+import { createMetrics } from '../../../src/daemon/metrics.ts';
+import { startUp, type StartUpOptions } from '../../../src/daemon/start-up.ts';
+import { sha256 } from '../core/builders.ts';
+import { runDetail, type RunSketch } from '../core/run-details.ts';
+import { testLog } from './notify/stage.ts';
+
+const found = (account: string, sketch: RunSketch): RunOutcome =>
+  outcomeOf(runDetail(1, { account, ...sketch }), null, sha256);
+
+/** A daemon with `runOnStart: false` whose accounts ran before and have all missed a tick. */
+function stage(names: readonly string[], outcomes: (account: string) => Promise<RunOutcome>) {
+  const metrics = createMetrics('test');
+  const log = testLog();
+  const stop = new AbortController();
+  const requested: [string, Trigger][] = [];
+  const read: string[] = [];
+  const state = {
+    remoteAccountId: null,
+    paused: false,
+    pending: null,
+    approval: null,
+    consecutiveFailures: 0,
+    throttledUntilMs: null,
+  };
+  const booked = names.map((name) => ({ name, file: `/${name}.yaml`, errors: [], settings: null }));
+  const records = names.map((name) => ({
+    name,
+    state,
+    lastRun: runDetail(1, { id: name, account: name }).run,
+    lastSuccessAt: null,
+  }));
+  const options = {
+    book: {
+      accounts: () => booked,
+      account: (name: string) => booked.find((each) => each.name === name),
+      service: () => ({ daemon: { runOnStart: false, maxRuns: 8, shutdownGraceMs: 1 } }),
+    },
+    scheduler: { ended: () => undefined, nextRunMs: () => null, missedTickSince: () => true },
+    reader: { accounts: async () => records, entryCounts: async () => new Map() },
+    async outcomeOf(runId: string) {
+      read.push(runId);
+      return await outcomes(runId);
+    },
+    log,
+    metrics,
+    signals: { stop: stop.signal },
+    request: (account: string, trigger: Trigger) => requested.push([account, trigger]) > 0,
+  } as unknown as StartUpOptions; // only what a start uses
+  const gauges = async (name: string): Promise<string[]> =>
+    (await metrics.text()).split('\n').filter((line) => line.startsWith(`rolecall_${name}{`));
+  return { options, metrics, log, stop, requested, read, gauges };
+}
+
+const drift = (account: string, created: number): string =>
+  `rolecall_drift{account="${account}",kind="skill",action="create"} ${created}`;
+
+it('a start waits for no last run: what was missed is requested before any is read', async () => {
+  const { options, requested, read, stop } = stage(['a', 'b'], () => new Promise(() => undefined));
+  await startUp(options);
+  expect(requested).toEqual([
+    ['a', 'catch_up'],
+    ['b', 'catch_up'],
+  ]);
+  expect(read).toEqual(['a']);
+  stop.abort();
+});
+
+it('the gauges show the last runs, but for one that cannot be read', async () => {
+  const { options, gauges, log } = stage(['a', 'b'], async (name) => {
+    if (name === 'a') throw new Error('no');
+    return found(name, { status: 'planned', toCreate: ['Go'] });
+  });
+  const { background } = await startUp(options);
+  await background;
+  expect(await gauges('drift')).toContain(drift('b', 1));
+  expect((await gauges('drift')).join()).not.toContain('account="a"');
+  expect(log.lines).toContainEqual(expect.objectContaining({ event: 'last_run_unread', account: 'a' }));
+});
+
+it('a last run that is read late does not replace what a newer run found, or could not say', async () => {
+  let endReading = (): void => undefined;
+  const reading = new Promise<void>((resolve) => (endReading = resolve));
+  const { options, gauges, metrics } = stage(['a', 'b'], async (name) => {
+    await reading;
+    return found(name, { status: 'planned', toCreate: ['Go'] });
+  });
+  const { background } = await startUp(options);
+  metrics.run(found('a', { status: 'planned', toCreate: ['Go', 'Rust'] }), new Map(), 1);
+  metrics.run(unreadOutcome(runDetail(2, { account: 'b' }).run, null, sha256), new Map(), 1);
+  endReading();
+  await background;
+  expect(await gauges('drift')).toContain(drift('a', 2));
+  expect((await gauges('drift')).join()).not.toContain('account="b"');
+});
+
+it('nothing more is read once the daemon stops', async () => {
+  const { options, stop, read, gauges } = stage(['a', 'b'], async (name) => {
+    stop.abort();
+    return found(name, { status: 'planned', toCreate: ['Go'] });
+  });
+  const { background } = await startUp(options);
+  await background;
+  expect(read).toEqual(['a']);
+  expect(await gauges('drift')).toEqual([]);
+});
+
+it('a run that could not be read takes the gauges of an earlier one away', async () => {
+  const { metrics, gauges } = stage([], () => Promise.reject(new Error('no')));
+  metrics.run(found('a', { status: 'held', held: ['Perl'] }), new Map(), 1);
+  expect((await gauges('held')).join()).toContain('account="a"');
+  metrics.run(found('a', { status: 'failed', plan: null }), new Map(), 1);
+  expect((await gauges('held')).join()).toContain('account="a"');
+  metrics.run(unreadOutcome(runDetail(2, { account: 'a', status: 'held' }).run, null, sha256), new Map(), 1);
+  expect([...(await gauges('held')), ...(await gauges('drift'))].join()).not.toContain('account="a"');
+});
