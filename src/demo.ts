@@ -1,5 +1,5 @@
-// The demonstration: an account with real names that has drifted from its file, on a sandbox in this process.
-// It uses the same commands as a person would, and leaves a journal to look at and nothing running.
+// The demo: plans and applies an account that has drifted from its file, on a sandbox in this process. It runs the
+// same commands as a user, and leaves a journal to read and no process.
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { startSandbox } from './sandbox/sandbox.ts';
 const TOKEN_VARIABLE = 'ROLECALL_DEMO_TOKEN';
 const ACCOUNT = 'acme';
 
-/** Plays it; resolves with 0 when every step came out as it should. */
+/** Runs the demo. Resolves with 0 when every step had the expected result. */
 export async function playDemo(environment: Environment): Promise<number> {
   const extract = readDemoExtract(
     fileURLToPath(new URL('../config/demo/onet-extract.json', import.meta.url)),
@@ -26,42 +26,42 @@ export async function playDemo(environment: Environment): Promise<number> {
     const folder = await mkdtemp(join(tmpdir(), 'rolecall-demo-'));
     const configure = (catalog: string): Promise<string> => writeConfiguration(folder, sandbox, catalog);
     process.env[TOKEN_VARIABLE] = sandbox.accounts[0]?.token ?? '';
-    // The account was looked at before it drifted: a first plan on a fresh store holds every delete.
+    // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
     const output = join(folder, 'first-plan.txt');
     const options = { format: 'text', output, detailedExitcode: false } as const;
     await plan(environment, await configure(catalogText(demoNames(extract), null)), [], options);
-    const drift = letDrift(sandbox);
-    return await play(environment, await configure(catalogText(demoNames(extract), drift)), sandbox);
+    const drift = introduceDrift(sandbox);
+    return await runSteps(environment, await configure(catalogText(demoNames(extract), drift)), sandbox);
   } finally {
     await sandbox.close();
   }
 }
 
-async function play(environment: Environment, configFile: string, sandbox: Sandbox): Promise<number> {
+async function runSteps(environment: Environment, configFile: string, sandbox: Sandbox): Promise<number> {
   const text = { format: 'text' } as const;
-  heading('1. The dry run: what rolecall would do, and what it would not', `rolecall plan ${ACCOUNT}`);
+  heading('1. Dry run: what rolecall would create, delete and hold', `rolecall plan ${ACCOUNT}`);
   const planned = await plan(environment, configFile, [], { ...text, detailedExitcode: true });
 
-  heading('2. Applied: what was done, and what is held and for whom', `rolecall apply ${ACCOUNT} --yes`);
+  heading('2. Apply: rolecall applies the plan, except the held changes', `rolecall apply ${ACCOUNT} --yes`);
   const applyOptions = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
   const applied = await apply(environment, configFile, [], { ...text, ...applyOptions });
 
   const writesBefore = countWrites(sandbox);
-  heading('3. Once more: nothing is left to write', `rolecall apply ${ACCOUNT} --yes`);
+  heading('3. Apply again: nothing remains to be written', `rolecall apply ${ACCOUNT} --yes`);
   const again = await apply(environment, configFile, [], { ...text, ...applyOptions });
   const writes = countWrites(sandbox) - writesBefore;
 
-  // The program that runs now, wherever that is.
+  // The path of the running program, so that the commands can be copied.
   const program = `node ${process.argv[1] ?? 'dist/main.js'}`;
   process.stdout.write(
     [
       '',
-      `The second apply wrote nothing: the service saw ${writes} creates and deletes.`,
+      `The second apply sent ${writes} creates and deletes to the service.`,
       '',
-      'The journal is in the store beside the configuration. To read it:',
+      'The journal is in the store beside the configuration. To read it, run:',
       `  ${program} --config ${configFile} history`,
       `  ${program} --config ${configFile} show last`,
-      'Names from the O*NET database (USDOL/ETA), CC BY 4.0; the people are made up.',
+      'The names are from the O*NET database (USDOL/ETA, CC BY 4.0); the people are made up.',
       '',
     ].join('\n'),
   );
@@ -76,23 +76,23 @@ function countWrites(sandbox: Sandbox): number {
   return sandbox.requests().filter(({ method }) => method !== 'GET').length;
 }
 
-/** What other people did to the account since its file was written. */
+/** How the account differs from its file. */
 interface Drift {
-  /** Desired, and deleted by hand. */
+  /** Desired names that were deleted by hand. */
   readonly missing: readonly string[];
-  /** Renamed in the file: the new name and the old one, which people have. */
+  /** A rename in the file: the new name, and the old name, which people have. */
   readonly renamed: { readonly name: string; readonly formerly: string };
 }
 
-function letDrift(sandbox: Sandbox): Drift {
+function introduceDrift(sandbox: Sandbox): Drift {
   const { skills, resources } = sandbox.state(ACCOUNT);
   const people = (id: string): number => resources.filter(({ skillsIds }) => skillsIds.includes(id)).length;
   const missing = skills.filter(({ id }) => people(id) === 0).slice(0, 3);
   for (const { id } of missing) sandbox.removeEntry(ACCOUNT, id);
-  const [renamed, typo, twin] = skills.toSorted(
+  const [renamed, typo, duplicate] = skills.toSorted(
     (a, b) => people(b.id) - people(a.id) || (a.name < b.name ? -1 : 1),
   );
-  if (renamed === undefined || typo === undefined || twin === undefined)
+  if (renamed === undefined || typo === undefined || duplicate === undefined)
     throw new Error('the seed has no skills');
 
   sandbox.addSkill(ACCOUNT, 'Macromedia Flash');
@@ -100,10 +100,10 @@ function letDrift(sandbox: Sandbox): Drift {
   const [first, second, third] = resources.map(({ id }) => id);
   const lotus = sandbox.addSkill(ACCOUNT, 'IBM Lotus 1-2-3');
   for (const id of [first, second, third]) if (id !== undefined) sandbox.assign(ACCOUNT, id, lotus.id);
-  // Somebody typed a name anew in other letters and gave it to people.
+  // A near duplicate in lower case, which people have.
   const near = sandbox.addSkill(ACCOUNT, typo.name.toLowerCase());
   for (const id of [second, third]) if (id !== undefined) sandbox.assign(ACCOUNT, id, near.id);
-  sandbox.addSkill(ACCOUNT, twin.name);
+  sandbox.addSkill(ACCOUNT, duplicate.name);
   return {
     missing: missing.map(({ name }) => name),
     renamed: { name: `${renamed.name} (Microsoft 365)`, formerly: renamed.name },

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program: parse, run, set the exit status. What people see of an error is decided here.
+// The program: parses the arguments, runs the command and sets the exit status. Decides how errors are shown.
 import { readFileSync } from 'node:fs';
 import { runCommand } from './cli/program.ts';
 import {
@@ -17,32 +17,34 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/** Errors with a person who can act get a sentence; anything else is a bug, and says so without a stack. All of it is visible. */
+/** The message of an error that a user can fix; any other error is reported as a bug, without a stack. */
 async function explain(error: unknown): Promise<{ readonly text: string; readonly exit: number }> {
-  const { visible, visibleLines } = await import('./report/visible.ts');
-  const { hinted } = await import('./cli/console.ts');
+  const { visible, visibleLines } = await import('./report/escape-invisible.ts');
+  const { adaptHints } = await import('./cli/console.ts');
   if (error instanceof ConfigError) {
-    const lines = error.issues.map((issue) => `error: ${visible(hinted(formatConfigIssue(issue)))}`);
+    const lines = error.issues.map((issue) => `error: ${visible(adaptHints(formatConfigIssue(issue)))}`);
     return { text: lines.join('\n'), exit: 4 };
   }
-  if (error instanceof UsageError) return { text: `error: ${visibleLines(hinted(error.message))}`, exit: 64 };
+  if (error instanceof UsageError)
+    return { text: `error: ${visibleLines(adaptHints(error.message))}`, exit: 64 };
   if (error instanceof StoreError || error instanceof ServiceError || error instanceof SecretError) {
-    return { text: `error: ${visibleLines(hinted(error.message))}`, exit: 1 };
+    return { text: `error: ${visibleLines(adaptHints(error.message))}`, exit: 1 };
   }
-  // Another room's error that is meant for people carries a name of its own and a whole sentence.
+  // The sandbox shares no classes with this program; its errors are recognised by name.
   if (error instanceof Error && error.name === 'SandboxError')
-    return { text: `error: ${visible(hinted(error.message))}`, exit: 1 };
+    return { text: `error: ${visible(adaptHints(error.message))}`, exit: 1 };
   const message = error instanceof Error ? error.message : String(error);
-  const hint = process.env['ROLECALL_DEBUG'] === undefined ? '\nSet ROLECALL_DEBUG=1 to see where.' : '';
+  const hint =
+    process.env['ROLECALL_DEBUG'] === undefined ? '\nSet ROLECALL_DEBUG=1 to see the stack trace.' : '';
   const stack = hint === '' && error instanceof Error ? `\n${visibleLines(error.stack ?? '')}` : '';
   return { text: `error: a bug in rolecall: ${visible(message)}${hint}${stack}`, exit: 1 };
 }
 
-// A reader that goes away, as `head` does, is no failure of ours. Either way what has begun goes on to its end.
+// A closed pipe, as with `head`, is no failure. With any other error the command continues as well.
 process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE' || outputFailed) return;
   outputFailed = true;
-  process.stderr.write(`error: stdout cannot be written (${code}); what was to stand there is not whole\n`);
+  process.stderr.write(`error: cannot write to stdout (${code}); the output is incomplete\n`);
 });
 process.stderr.on('error', () => undefined);
 process.once('exit', () => {
@@ -58,10 +60,10 @@ try {
   process.exitCode = exit;
 }
 
-const { exitNow, hasStuckReads } = await import('./config/regular-file.ts');
+const { exitNow, hasStuckReads } = await import('./platform/regular-file.ts');
 if (hasStuckReads()) {
   process.stderr.write(
-    'warning: a file has not answered; this process kills itself so as not to wait for it\n',
+    'warning: reading a file takes too long (is its mount stuck?); the process exits without waiting for it\n',
   );
   exitNow(Number(process.exitCode ?? 0));
 }

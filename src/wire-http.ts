@@ -2,7 +2,7 @@
 import { SecretError, UsageError } from './core/errors.ts';
 import { isLoopback } from './core/loopback.ts';
 import type { HttpSettings, ServiceSettings } from './core/settings.ts';
-import { FileTrouble, readRegularFile } from './config/regular-file.ts';
+import { FileError, readRegularFile } from './platform/regular-file.ts';
 import { resolveSecret } from './config/secrets.ts';
 import type { HttpToken } from './daemon/http/access.ts';
 import type { HttpOptions, HttpServer, TlsPair } from './daemon/http/server.ts';
@@ -83,7 +83,7 @@ async function readPem(file: string, what: string): Promise<string> {
   try {
     return (await readRegularFile(file, MOST_PEM_BYTES)).bytes.toString('utf8');
   } catch (error) {
-    const code = error instanceof FileTrouble ? error.code : 'unknown';
+    const code = error instanceof FileError ? error.code : 'unknown';
     throw new UsageError(
       code === 'irregular' || code === 'too_large'
         ? `${what}: ${file} is not a PEM file; name a file of at most 1 MiB`

@@ -17,7 +17,7 @@ import { planPosted } from './wire-preview.ts';
 import { createStoredRuns } from './wire-stored-runs.ts';
 import type { OpenSession } from './wire-session.ts';
 import { openSession } from './wire-session.ts';
-import { realPathOf } from './config/regular-file.ts';
+import { realPathOf } from './platform/regular-file.ts';
 import { resolveToken } from './config/secrets.ts';
 import { trustPosted } from './config/trust.ts';
 import type { OpenSource } from './wire-source.ts';

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { describeFailure } from './app/run-result.ts';
 import { ConfigError, UsageError } from './core/errors.ts';
-import { filesFromMemory } from './config/files-in-memory.ts';
-import type { LoadedConfiguration } from './config/load-configuration.ts';
+import { filesFromMemory } from './config/configuration-files.ts';
+import type { LoadedConfiguration } from './config/join-accounts.ts';
 import { loadConfiguration } from './config/load-configuration.ts';
 import { readPosted } from './daemon/http/posted-configuration.ts';
 import { serveParent } from './platform/child-process.ts';

@@ -8,7 +8,7 @@ import { LargeAccount } from './core/errors.ts';
 import type { PlanResult } from './core/plan.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit } from './core/settings.ts';
-import type { LoadedConfiguration } from './config/load-configuration.ts';
+import type { LoadedConfiguration } from './config/join-accounts.ts';
 import type { PostedConfiguration, PostedOutcome } from './daemon/panel.ts';
 import { type PostedFiles, readPostedFiles } from './wire-posted.ts';
 

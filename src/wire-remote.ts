@@ -1,6 +1,6 @@
 // A request to a daemon elsewhere, through the proxy that the environment names.
 import type { Secret } from './core/secret.ts';
-import { openRoutes } from './service/routes.ts';
+import { openDispatchers } from './service/dispatchers.ts';
 import { request } from './service/undici.ts';
 import { ServiceError } from './core/errors.ts';
 
@@ -17,7 +17,7 @@ export async function postJson(
   body: string,
   timeoutMs: number,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const routes = openRoutes({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const routes = openDispatchers({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   try {
     const response = await request(url, {
       method: 'POST',

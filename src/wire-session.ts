@@ -99,7 +99,7 @@ function planningDeps(configFile: string, journal: Journal, connections: Connect
     clock: systemClock,
     newRunId: () => uuidv7(Date.now()),
     sha256,
-    compareCommits: async (a, b) => (await import('./config/git-commit.ts')).compareCommits(configFile, a, b),
+    compareCommits: async (a, b) => (await import('./git/commit.ts')).compareCommits(configFile, a, b),
     loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
   };
 }
@@ -114,7 +114,7 @@ export async function connect(
 ): Promise<Connections> {
   const { createConnections } = await import('./service/connections.ts');
   const { resolveToken } = await import('./config/secrets.ts');
-  const { readAuthorities } = await import('./config/authorities.ts');
+  const { readAuthorities } = await import('./config/secrets.ts');
   return createConnections({
     api: service.api,
     version,
@@ -131,7 +131,7 @@ export async function commitOf(
   configuration: Configuration,
   service: ServiceSettings,
 ): Promise<ConfigCommit | null> {
-  const { readConfigCommit } = await import('./config/git-commit.ts');
+  const { readConfigCommit } = await import('./git/commit.ts');
   const files = configuration.accounts.map(({ file }) => file);
   return (await readConfigCommit(anchorOf(configuration, service), files)) ?? null;
 }

@@ -2,10 +2,11 @@
 import { ConfigError } from './core/errors.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
-import { checkoutRoot } from './config/checkout-folder.ts';
+import { checkoutRoot } from './git/checkout-folder.ts';
 import { createConfigurationSource } from './config/configuration-source.ts';
-import type { Checkout } from './config/git-checkout.ts';
-import { openCheckout } from './config/git-checkout.ts';
+import { createCommitReader } from './git/commit-cache.ts';
+import type { Checkout } from './git/checkout.ts';
+import { openCheckout } from './git/checkout.ts';
 import { resolveSecret } from './config/secrets.ts';
 import type { ConfigurationReader } from './daemon/account-book.ts';
 import type { Log } from './daemon/log.ts';
@@ -31,7 +32,7 @@ export interface Bootstrap {
 
 /** Reads the files beside --config. Throws ConfigError when the service's file is not sound. */
 export async function readBootstrap(configFile: string): Promise<Bootstrap> {
-  const files = createConfigurationSource(configFile);
+  const files = createConfigurationSource(configFile, createCommitReader());
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   return { service, files };
@@ -46,12 +47,10 @@ export async function openSource(
   const git = service.source?.git;
   if (git === undefined) return fromFiles(files, service, () => null);
   const { credentials } = git;
-  const checkout = await openCheckout(
-    git,
-    checkoutRoot(service),
-    ...(credentials === undefined ? [] : [() => resolveSecret(credentials, 'git credentials')]),
+  const checkout = await openCheckout(git, checkoutRoot(service), async () =>
+    credentials === undefined ? undefined : await resolveSecret(credentials, 'git credentials'),
   );
-  const configuration = createConfigurationSource(configFile, { checkout });
+  const configuration = createConfigurationSource(configFile, createCommitReader(), { checkout });
   let problem: string | null = null;
   let onUpdate = (): void => undefined;
   const stopping = new AbortController();

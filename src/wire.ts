@@ -2,14 +2,14 @@
 // every room. Heavy rooms are imported only when a command needs them.
 import type { AccountMemory } from './app/read-account.ts';
 import type { Environment } from './cli/environment.ts';
-import type { CheckoutPlace } from './config/service-layers.ts';
+import type { CheckoutPlace } from './core/repository.ts';
 import type { ServiceSettings } from './core/settings.ts';
 
 /** With `source.git` the accounts are in the checkout that the daemon of this store keeps. */
 async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | undefined> {
   const git = service.source?.git;
   if (git === undefined) return undefined;
-  const { checkoutRoot, placeOfCheckout } = await import('./config/checkout-folder.ts');
+  const { checkoutRoot, placeOfCheckout } = await import('./git/checkout-folder.ts');
   return await placeOfCheckout(checkoutRoot(service), git.path);
 }
 
@@ -23,10 +23,10 @@ export function createEnvironment(version: string): Environment {
       return checkout === undefined ? loaded : await loadConfiguration(file, { checkout });
     },
     collectConfiguration: async (file) =>
-      (await import('./config/collect-configuration.ts')).collectConfiguration(file),
+      (await import('./config/load-configuration.ts')).collectConfiguration(file),
     postJson: async (url, token, body, timeoutMs) =>
       (await import('./wire-remote.ts')).postJson(url, token, body, timeoutMs),
-    checkPlans: async (value) => (await import('./config/check-plans.ts')).checkPlans(value),
+    checkPlans: async (value) => (await import('./report/schemas.ts')).checkPlans(value),
     commitOf: async (configuration, service) =>
       (await import('./wire-session.ts')).commitOf(configuration, service),
     async httpToken(service, variable) {

@@ -6,6 +6,7 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     include: ['test/long/**/*.test.ts'],
+    globalSetup: ['test/support/fresh-build.mjs'],
     testTimeout: 300_000,
     hookTimeout: 30_000,
     fileParallelism: false,

@@ -13,8 +13,8 @@ export default {
   ignorers: ['sentences'],
   mutate: [
     'src/core/**/*.ts',
-    'src/app/{apply-context,apply-creates,apply-deletes,approval,carry-out,freeze,history-so-far}.ts',
-    'src/app/{judge-again,lease,observe,operation-log,outstanding,own-lists,plan-account,reconcile,run-result,settle,verify}.ts',
+    'src/app/{apply-context,apply-creates,apply-deletes,approval,execute-plan,freeze,run-history}.ts',
+    'src/app/{recheck-deletes,lease,observe,operation-log,unsettled-operations,account-guard,plan-account,reconcile,run-result,settle,verify}.ts',
   ],
   coverageAnalysis: 'perTest',
   // What is only evaluated when a file is loaded (tables, constants) would run every test for each mutant. Most of it is

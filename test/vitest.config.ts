@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/long/**', 'node_modules/**', 'dist/**'],
+    globalSetup: ['test/support/fresh-build.mjs'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     maxWorkers: 4,

@@ -1,4 +1,4 @@
-// What the steps of an apply share: the numbered operations, where results go, and why to stop.
+// What the steps of an apply share: the numbered operations, their results, and the reason to stop.
 import { LONGEST_WAIT_MS } from '../core/backoff.ts';
 import type { ObservedCatalog } from '../core/catalog.ts';
 import type { History } from '../core/history.ts';
@@ -14,7 +14,7 @@ export interface NumberedOperation extends Operation {
   readonly seq: number;
 }
 
-/** Why nothing more is started. */
+/** Why the run starts no further operation. */
 export interface Halt {
   readonly code:
     | 'interrupted'
@@ -35,26 +35,26 @@ export interface ApplyContext {
   readonly writer: ServiceWriter;
   readonly log: OperationLog;
   readonly planned: ObservedCatalog;
-  /** As the plan was made by it. */
+  /** The history that the plan is based on. */
   readonly history: History;
   /** Epoch milliseconds of the plan. */
   readonly plannedAtMs: number;
-  /** The freeze window that is open at this moment, in words, or null. */
+  /** A description of the freeze window that is open now, or null. */
   readonly frozen: () => string | null;
   readonly operations: readonly NumberedOperation[];
-  /** null until the first answer tells, when nothing listed did. */
+  /** null until an answer carries an account id, where no listed object does. */
   remoteAccountId: string | null;
-  /** Whether anything that the service said carried an account id, so that it is known whose account this is. */
+  /** Whether a list or an answer carried an account id, so that the account is confirmed. */
   identified: boolean;
-  /** Checks and remembers the account id of a first answer; resolves with what is wrong with it, or null. */
-  readonly identify: (accountId: string) => Promise<string | null>;
-  /** Statuses by `seq`, as they stand. */
+  /** Checks the account id of an answer and remembers it. Resolves with the error message, or null. */
+  readonly claimAccountId: (accountId: string) => Promise<string | null>;
+  /** The current result of each operation, by `seq`. */
   readonly statuses: Map<number, OperationResult>;
   readonly onProgress: () => void;
   halt: Halt | null;
 }
 
-/** Journals what became of an operation. */
+/** Journals the result of an operation. */
 export function conclude(
   context: ApplyContext,
   seq: number,
@@ -76,46 +76,49 @@ export function conclude(
   context.onProgress();
 }
 
-/** Marks operations as planned and not tried, with the reason. */
+/** Marks operations that have no result as planned and not tried, with the reason. */
 export function skip(context: ApplyContext, operations: readonly NumberedOperation[], reason: string): void {
   for (const { seq } of operations) {
     if (!context.statuses.has(seq)) conclude(context, seq, 'skipped', { reason });
   }
 }
 
-/** Holds what a freeze window that opened in the course of the run forbids to send. */
+/** Holds an operation because a freeze window opened during the run. */
 export function holdFrozen(context: ApplyContext, seq: number, window: string, attempts: number): void {
-  const reason = `a freeze window (${window}) opened while the run was under way`;
+  const reason = `a freeze window (${window}) opened during the run`;
   conclude(context, seq, 'held', { attempts, rule: 'freeze', reason });
 }
 
-/** Whether nothing more may be started: a halt that happened, or a signal. */
+/** Whether no further operation may start, because the run was halted or received a signal. */
 export function halted(context: ApplyContext): boolean {
   if (context.halt === null && context.request.signals.stop.aborted) {
-    context.halt = { code: 'interrupted', message: 'the run was interrupted, and started nothing more' };
+    context.halt = {
+      code: 'interrupted',
+      message: 'the run was interrupted and started no further operation',
+    };
   }
   return context.halt !== null;
 }
 
-/** Why nothing more is sent where neither a list nor an answer told whose account this is. */
+/** Why nothing more is sent while neither a list nor an answer carries an account id. */
 export const UNIDENTIFIED =
-  'nothing that the service said carries an account id, so nobody knows that this is the account that is meant';
+  'no list or answer of the service carries an account id, so rolecall cannot confirm that this is the intended account';
 
-/** 401, 403, a list of another account and a long Retry-After end the whole account at once. */
+/** Halts the run on 401, 403, a list of another account and a long Retry-After. */
 export function noteFailure(context: ApplyContext, error: ServiceError): void {
   if (context.halt !== null) return;
   if (error.kind === 'auth') {
-    context.halt = { code: 'unauthorized', message: 'the service refused the token', error };
+    context.halt = { code: 'unauthorized', message: 'the service rejected the token', error };
   }
   if (error.kind === 'identity') {
-    context.halt = { code: 'identity_mismatch', message: 'a list was of another account', error };
+    context.halt = { code: 'identity_mismatch', message: 'a list belongs to another account', error };
   }
   if (error.kind === 'throttled' && (error.retryAfterMs ?? 0) > LONGEST_WAIT_MS) {
-    context.halt = { code: 'throttled', message: 'the service asked to be left alone', error };
+    context.halt = { code: 'throttled', message: 'the service asked for a long pause (Retry-After)', error };
   }
 }
 
-/** Runs `work` over the operations, at most `concurrency` at once, until they end or the run is halted. */
+/** Runs `work` for each operation, at most `concurrency` at once, until all are done or the run is halted. */
 export async function forEachOperation(
   context: ApplyContext,
   operations: readonly NumberedOperation[],
@@ -129,7 +132,7 @@ export async function forEachOperation(
       try {
         await work(operation);
       } catch (error) {
-        // The journal cannot be written: nothing more may be sent, but what is in flight is waited for.
+        // The journal cannot be written: nothing more may be sent, but requests in flight are awaited.
         failure ??= { error };
         context.halt ??= { code: 'store_failed', message: 'the journal could not be written' };
         return;

@@ -1,4 +1,4 @@
-// Carries out the creates of a plan: journaled before they are sent, never sent twice blindly (contract, section 5).
+// Applies the creates of a plan. A create is journaled before it is sent, and sent again only if it certainly failed.
 import { nameKey, nearKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/write-outcome.ts';
 import type { Entry, Kind } from '../core/catalog.ts';
@@ -28,17 +28,17 @@ interface DoubtfulCreate extends Doubt {
   readonly reason: string;
 }
 
-/** What can be said of a refused create besides what the service said. */
-export type TwinHint = (operation: NumberedOperation) => string | null;
+/** Explains a 409 by an existing entry with a near name, or returns null. */
+export type DuplicateHint = (operation: NumberedOperation) => string | null;
 
 interface Sending {
   readonly context: ApplyContext;
-  /** Ids that belong to no doubtful create: listed before, known to the journal, or confirmed in this run. */
+  /** Ids that no doubtful create can have made: listed before, known to the journal, or confirmed in this run. */
   readonly seen: Set<EntryKey>;
   /** How often each create was sent, by `seq`. */
   readonly attempts: Map<number, number>;
-  readonly nearTwin: TwinHint;
-  /** Whether any create was answered with an entry. */
+  readonly nearDuplicate: DuplicateHint;
+  /** Whether the service answered any create with an entry. */
   isAnswered: boolean;
 }
 
@@ -46,11 +46,11 @@ interface Sending {
 export async function applyCreates(
   context: ApplyContext,
   creates: readonly NumberedOperation[],
-  nearTwin: TwinHint,
+  nearDuplicate: DuplicateHint,
 ): Promise<void> {
   if (creates.length === 0) return;
   const seen = await knownEntries(context);
-  const sending: Sending = { context, seen, attempts: new Map(), nearTwin, isAnswered: false };
+  const sending: Sending = { context, seen, attempts: new Map(), nearDuplicate, isAnswered: false };
   let pending = context.identified ? creates : await createFirstAlone(sending, creates);
   const alone = (operation: NumberedOperation): Promise<void> => createAlone(sending, operation);
   for (const kind of KINDS) pending = await probeEmptyList(context, kind, pending, alone);
@@ -61,8 +61,8 @@ export async function applyCreates(
 }
 
 /**
- * Nothing listed says whose account this is, so creates go one by one until one is answered with its entry. One that may
- * have happened unanswered ends them: the id of its account was never seen. Returns what is left.
+ * No listed object carries an account id, so creates are sent one by one until an answer contains an entry. A create
+ * whose answer was lost stops the rest, since its account is unknown. Returns the remaining creates.
  */
 async function createFirstAlone(
   sending: Sending,
@@ -74,7 +74,7 @@ async function createFirstAlone(
     const left = creates.slice(index + 1);
     if (sending.isAnswered || context.identified) return left;
     const status = context.statuses.get(operation.seq)?.status;
-    // What was refused, or held before it was sent, tells nothing: the next one is as good.
+    // A create that was refused, or held before it was sent, reveals no account id: try the next one.
     if (status !== 'failed' && status !== 'held') {
       skip(context, left, context.halt?.message ?? UNIDENTIFIED);
       return [];
@@ -83,7 +83,7 @@ async function createFirstAlone(
   return [];
 }
 
-/** Sends one create until its outcome is found out. */
+/** Sends one create, again if needed, until its outcome is known. */
 async function createAlone(sending: Sending, operation: NumberedOperation): Promise<void> {
   let pending: readonly NumberedOperation[] = [operation];
   for (let round = 0; pending.length > 0 && !halted(sending.context); round += 1) {
@@ -91,7 +91,7 @@ async function createAlone(sending: Sending, operation: NumberedOperation): Prom
   }
 }
 
-/** Sends each create once and finds out what is doubtful. Returns those that certainly did not happen. */
+/** Sends each create once and settles the doubtful ones. Returns those that certainly did not happen. */
 async function sendRound(
   sending: Sending,
   creates: readonly NumberedOperation[],
@@ -105,7 +105,7 @@ async function sendRound(
   return await resolve(sending, doubts, round);
 }
 
-/** Sends one create. Returns the doubt, if its outcome is one. */
+/** Sends one create. Returns a doubt when it is unknown whether the create happened. */
 async function createOne(sending: Sending, operation: NumberedOperation): Promise<DoubtfulCreate | null> {
   const { context } = sending;
   const { kind, name, seq } = operation;
@@ -120,7 +120,7 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
     context.halt ??= LOCK_LOST;
     return null;
   }
-  // While the row was committed another answer may have told that this is not the account that is meant.
+  // While the row was committed, another answer may have shown that this is the wrong account.
   const mayStart = (): boolean => !halted(context) && context.frozen() === null;
   const outcome = await context.writer.create(kind, name, mayStart);
   const attempts = earlier + outcome.attempts;
@@ -130,7 +130,7 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
       sending.isAnswered = true;
       if (isAnother(sending, operation, outcome.entry)) {
         await checkOwner(context, outcome.entry);
-        const reason = `the service answered with another entry that was there already, “${outcome.entry.name}”`;
+        const reason = `the service answered with another entry that already existed, “${outcome.entry.name}”`;
         return doubtOf(sending, operation, { attempts, httpStatus: outcome.httpStatus, reason });
       }
       await confirm(sending, operation, outcome.entry, { attempts, httpStatus: outcome.httpStatus });
@@ -138,14 +138,14 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
     case 'failed':
       if (attempts === 0 && halted(context)) return null;
       noteFailure(context, outcome.error);
-      // An earlier sending of the same create may be why the service refuses this one.
+      // The service may refuse this attempt because an earlier attempt of the same create succeeded.
       if (attempts > outcome.attempts && outcome.error.httpStatus === 409) {
         return doubtOf(sending, operation, { attempts, httpStatus: 409, reason: outcome.error.message });
       }
       conclude(context, seq, attempts === 0 ? 'skipped' : 'failed', {
         attempts,
         httpStatus: outcome.error.httpStatus ?? null,
-        reason: failureReason(operation, outcome, sending.nearTwin),
+        reason: failureReason(operation, outcome, sending.nearDuplicate),
       });
       return null;
     case 'outdated': {
@@ -187,7 +187,7 @@ async function resolve(
   round: number,
 ): Promise<NumberedOperation[]> {
   const { context } = sending;
-  // Until the answer is found out it stands as `unknown`: that is what a crash or a halt would leave to be true.
+  // The journal shows `unknown` until the outcome is known, so that it is correct after a crash or a halt.
   for (const { operation, attempts, httpStatus, reason } of doubts) {
     conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
   }
@@ -197,17 +197,17 @@ async function resolve(
   for (const settlement of settlements) {
     const { operation, attempts, httpStatus } = settlement.doubt;
     if (settlement.type === 'found') {
-      const reason = 'its answer was lost; the list shows the entry';
+      const reason = 'the answer was lost, but the list shows the entry';
       await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
     } else if (settlement.type === 'absent' && round < context.request.api.retries && !halted(context)) {
-      // An entry of its name that was there all along was missing from the lists of the plan: the next run judges anew.
-      if (settlement.twin === undefined) again.push(operation);
+      // An older entry of that name was missing from the lists of the plan: the next run decides.
+      if (settlement.existing === undefined) again.push(operation);
     }
   }
   return again;
 }
 
-/** What the lists tell of the doubts; nothing, and the run is halted, when one was of another account. */
+/** Settles the doubts by the lists. Returns nothing and halts the run when a list belongs to another account. */
 async function settleHere(
   context: ApplyContext,
   doubts: readonly DoubtfulCreate[],
@@ -228,20 +228,20 @@ async function settleHere(
   }
 }
 
-/** A create that happened: journals it, and checks whose account it happened in before anything else may be sent. */
+/** Journals a create that happened, and checks its account id before anything else may be sent. */
 async function confirm(
   { context, seen }: Sending,
   operation: NumberedOperation,
   entry: Entry,
   details: { attempts: number; httpStatus: number | null; reason?: string },
 ): Promise<void> {
-  // A service that answers with an entry that was there created nothing, and nothing here may delete that entry.
+  // A service that answers with an older entry created nothing, so rolecall must not own that entry.
   const existed = seen.has(entryKey(operation.kind, entry.id));
   seen.add(entryKey(operation.kind, entry.id));
   const isOwn = await checkOwner(context, entry);
   conclude(context, operation.seq, 'done', {
     ...details,
-    reason: existed ? 'the service answered with an entry that was there already' : (details.reason ?? null),
+    reason: existed ? 'the service answered with an entry that already existed' : (details.reason ?? null),
     entry: {
       remoteId: entry.id,
       name: entry.name,
@@ -251,16 +251,16 @@ async function confirm(
   });
 }
 
-/** Whether an answer is no entry of this create: a service may change a name, but not take another one's. */
+/** Whether the answer contains an older entry with an unrelated name. A service may change the name of a new entry. */
 function isAnother({ seen }: Sending, { kind, name }: NumberedOperation, entry: Entry): boolean {
   return seen.has(entryKey(kind, entry.id)) && nearKey(entry.name) !== nearKey(name);
 }
 
-/** Whether an answer is of the account that is meant, as far as it says; else the run is halted. */
+/** Whether the answer belongs to the intended account, or carries no account id. Halts the run otherwise. */
 async function checkOwner(context: ApplyContext, { accountId }: Entry): Promise<boolean> {
   if (accountId === undefined) return true;
   if (context.identified && accountId === context.remoteAccountId) return true;
-  const wrong = await context.identify(accountId);
+  const wrong = await context.claimAccountId(accountId);
   if (wrong === null) {
     context.remoteAccountId = accountId;
     context.identified = true;
@@ -271,13 +271,13 @@ async function checkOwner(context: ApplyContext, { accountId }: Entry): Promise<
 function failureReason(
   operation: NumberedOperation,
   outcome: Extract<CreateOutcome, { type: 'failed' }>,
-  nearTwin: TwinHint,
+  nearDuplicate: DuplicateHint,
 ): string {
-  const twin = outcome.error.httpStatus === 409 ? nearTwin(operation) : null;
-  return twin === null ? outcome.error.message : `${outcome.error.message}; ${twin}`;
+  const hint = outcome.error.httpStatus === 409 ? nearDuplicate(operation) : null;
+  return hint === null ? outcome.error.message : `${outcome.error.message}; ${hint}`;
 }
 
-/** Every id that was there before: listed now, or ever known to the journal. */
+/** Every id that existed before: listed when the run was planned, or known to the journal. */
 async function knownEntries({
   planned,
   request,

@@ -1,5 +1,5 @@
-// Carries out the deletes of a plan. Right before the first one, and every 60 seconds while deleting, the lists are
-// read again: what is gone is done, what somebody renamed or was given meanwhile is held (contract, section 5).
+// Applies the deletes of a plan. Right before the first delete, and every 60 seconds while deleting, it reads the lists
+// again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held.
 import type { ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import type { OperationStatus } from '../core/journal.ts';
@@ -14,7 +14,7 @@ import {
   mergeReadings,
   suspiciousList,
   suspiciousShrink,
-} from '../core/shrink.ts';
+} from '../core/list-plausibility.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import {
   conclude,
@@ -25,22 +25,22 @@ import {
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
-import type { Findings } from './judge-again.ts';
-import { findingsOf, judgeAgain } from './judge-again.ts';
+import type { Findings } from './recheck-deletes.ts';
+import { findingsOf, recheckDelete } from './recheck-deletes.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
 const READ_AGAIN_MS = 60_000;
-/** So many readings in a row may take longer than they are good for; a service may have asked for patience. */
+/** After this many readings in a row that took more than a minute, nothing more is deleted. */
 const MOST_SLOW_READINGS = 2;
 
 interface Reading extends Findings {
-  /** Whether a minute has passed since it began. */
+  /** Whether a minute has passed since the reading started. */
   readonly isOld: () => boolean;
 }
 
-/** A delete that was answered, or not, in a way that does not say whether the entry is gone. */
+/** A delete whose answer, or missing answer, leaves open whether the entry is gone. */
 interface UnsureDelete {
   readonly operation: NumberedOperation;
   readonly attempts: number;
@@ -74,7 +74,7 @@ export async function applyDeletes(
 }
 
 interface Readings {
-  /** The lists, read again when they are older than a minute; null when they cannot be read or trusted. */
+  /** The lists, read again when they are older than a minute. Null when they cannot be read or are implausible. */
   readonly current: () => Promise<Reading | null>;
   readonly problem: () => string;
 }
@@ -90,7 +90,7 @@ function createReadings(context: ApplyContext): Readings {
     });
     slow = reading?.isOld() === true ? slow + 1 : 0;
     if (slow < MOST_SLOW_READINGS) return reading;
-    problem = 'reading the lists takes more than a minute, so they are too old to delete by';
+    problem = 'reading the lists took more than a minute; nothing is deleted based on lists that old';
     isOld = () => false;
     return null;
   }
@@ -106,7 +106,7 @@ function createReadings(context: ApplyContext): Readings {
   };
 }
 
-/** Whether a minute has passed since now, by either clock: one may have been set back, the other slept. */
+/** Whether a minute has passed since this call, by either clock: one can be set back, the other stops in sleep. */
 function growOld(clock: Clock): () => boolean {
   const [nowMs, steadyMs] = [clock.nowMs(), clock.steadyMs()];
   return () => Math.max(clock.nowMs() - nowMs, clock.steadyMs() - steadyMs) >= READ_AGAIN_MS;
@@ -118,17 +118,17 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
     const observed = await readTwiceIfNeeded(context);
     if (observed !== null) return { ...findingsOf(context, observed), isOld };
     onProblem(
-      'the lists lost more than half since the run began, or no longer show what people have, twice in a row, so nothing is deleted',
+      'two readings in a row lost more than half of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
     );
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     noteFailure(context, error);
-    onProblem(`the lists could not be read again before deleting: ${error.message}`);
+    onProblem(`the lists could not be read again before deleting, so nothing is deleted: ${error.message}`);
   }
   return null;
 }
 
-/** Lists may lie now as they may have before the plan: what is missing is looked for once more. */
+/** Reads the lists, and a second time when entries are missing, since a list can be stale or truncated. */
 async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog | null> {
   const { request, deps, planned } = context;
   const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
@@ -141,25 +141,25 @@ async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog
   const second = await readLists(context.reader);
   if (suspicious && suspiciousShrink(certain, second, managed) !== null) return null;
   const observed = mergeReadings(first, second);
-  // What was accepted when the run was planned is accepted here too.
+  // Lists that were accepted when the run was planned are accepted here too.
   const wasSuspicious = suspiciousList(planned, managed, new Set()) !== null;
   const gone = deleted(context, ['done', 'unknown']);
   return wasSuspicious || suspiciousList(observed, managed, gone) === null ? observed : null;
 }
 
-/** The entries whose delete stands so in this run; a create has no id when it is planned. */
+/** The entries whose delete has one of these statuses in this run. Creates are left out, since they have no id yet. */
 export function deleted(
   { operations, statuses }: ApplyContext,
-  standing: readonly OperationStatus[],
+  wanted: readonly OperationStatus[],
 ): Set<EntryKey> {
   return new Set(
     operations
-      .filter(({ seq }) => standing.includes(statuses.get(seq)?.status ?? 'pending'))
+      .filter(({ seq }) => wanted.includes(statuses.get(seq)?.status ?? 'pending'))
       .flatMap(({ kind, remoteId }) => (remoteId === undefined ? [] : [entryKey(kind, remoteId)])),
   );
 }
 
-/** Deletes one entry; reads and judges anew whenever what it was decided on grows old. */
+/** Deletes one entry. Reads the lists and checks the delete again whenever the lists are too old. */
 async function deleteOne(
   context: ApplyContext,
   operation: NumberedOperation,
@@ -179,9 +179,9 @@ async function deleteOne(
     }
     const reading = await current();
     if (reading === null) break;
-    const judgement = judgeAgain(context, operation, reading);
-    if (judgement !== null) {
-      conclude(context, seq, judgement.status, { ...judgement, attempts });
+    const recheck = recheckDelete(context, operation, reading);
+    if (recheck !== null) {
+      conclude(context, seq, recheck.status, { ...recheck, attempts });
       return null;
     }
     if (halted(context)) break;
@@ -205,7 +205,7 @@ async function deleteOne(
   return concludeDelete(context, operation, { type: 'failed', error: last, attempts, maybeDone });
 }
 
-/** What came of a delete that was sent; the doubt, if that is one. */
+/** Journals the result of a delete. Returns a doubt when only a list can show whether the entry is gone. */
 function concludeDelete(
   context: ApplyContext,
   operation: NumberedOperation,
@@ -226,11 +226,11 @@ function concludeDelete(
     case 'failed': {
       const { message: reason, httpStatus = null } = outcome.error;
       noteFailure(context, outcome.error);
-      // What was sent is told as failed only when the lists were asked: a run that ends before has not found it out.
+      // A delete that was sent is journaled as failed only after a list was read: until then its result is unknown.
       if (attempts === 0) conclude(context, seq, 'skipped', { attempts, httpStatus, reason });
       if (outcome.maybeDone) conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
-      // A list tells whether it is gone. Where the service says so itself a stale list gets its time to agree; any
-      // other refusal is looked up once.
+      // Only a list shows whether the entry is gone. After 404 and 410 a stale list gets `settle` to show it; after any
+      // other refusal the list is read once.
       const saysGone = httpStatus === 404 || httpStatus === 410;
       const sinceMs = saysGone ? context.deps.clock.steadyMs() : -Infinity;
       return { operation, attempts, httpStatus, reason, sinceMs };
@@ -240,7 +240,7 @@ function concludeDelete(
   }
 }
 
-/** A delete of an entry that is gone counts as done, whatever its status said; a list tells. */
+/** Reads the lists for the unsure deletes. A delete of an entry that is gone counts as done, whatever its status was. */
 async function resolve(context: ApplyContext, unsure: readonly UnsureDelete[]): Promise<void> {
   const { clock } = context.deps;
   const { settleMs } = context.request.api;
@@ -255,7 +255,7 @@ async function resolve(context: ApplyContext, unsure: readonly UnsureDelete[]): 
         conclude(context, operation.seq, 'done', {
           attempts,
           httpStatus,
-          reason: 'the list shows that it is gone',
+          reason: 'the list no longer shows it',
         });
       }
     }

@@ -1,34 +1,37 @@
-// Whether a plan of the daemon may be carried out, or waits for a person's word (contract, section 7).
+// Whether the daemon may apply a plan, or the plan waits for approval.
 import type { Warning } from '../core/catalog.ts';
 import type { Plan } from '../core/plan.ts';
 import type { AccountRequest, ApplyDeps } from './request.ts';
 
-/** `waits`: nothing may be written yet. `approved`: a person said yes to exactly this plan. */
-export interface Word {
+/** `free`: no approval is needed. `approved`: an operator approved exactly this plan. `waits`: nothing is written yet. */
+export interface ApprovalVerdict {
   readonly verdict: 'free' | 'approved' | 'waits';
-  /** Said of an approval that no longer fits what is there. */
+  /** Reports an approval that lapsed: of another plan, or too old. */
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Asks whether the plan may be carried out. In `approve` mode each plan that would write, and in any mode each plan
- * that a guard blocked, needs an approval of its digest, which is used up here.
+ * Decides whether the plan may be applied. In `approve` mode each plan that would write, and in any mode each plan that a
+ * guard blocked, needs an approval of its digest. The approval is used up here.
  */
-export async function askForWord(
+export async function takeApproval(
   plan: Plan,
   mode: 'plan' | 'approve' | 'apply',
   { settings, trigger }: AccountRequest,
   { journal, clock }: ApplyDeps,
-): Promise<Word> {
-  const taking = await journal.takeApproval(settings.name, plan.digest, trigger === 'manual', clock.nowMs());
-  const needsWord = plan.status === 'blocked' || (mode === 'approve' && plan.operations.length > 0);
-  if (taking.type === 'lapsed') {
+): Promise<ApprovalVerdict> {
+  const taken = await journal.takeApproval(settings.name, plan.digest, trigger === 'manual', clock.nowMs());
+  const needsApproval = plan.status === 'blocked' || (mode === 'approve' && plan.operations.length > 0);
+  if (taken.type === 'lapsed') {
     const why =
-      taking.reason === 'changed' ? 'what is there has changed since' : 'it was given more than 24 hours ago';
-    const message = `the approval of ${taking.digest} has lapsed: ${why}`;
+      taken.reason === 'changed'
+        ? 'the plan has changed since it was approved'
+        : 'it was given more than 24 hours ago';
+    const next = needsApproval ? `. Review the new plan, then run \`rolecall approve ${settings.name}\`` : '';
+    const message = `the approval of the plan ${taken.digest} has lapsed: ${why}${next}`;
     const warnings = [{ code: 'approval_lapsed', message }];
-    return { verdict: needsWord ? 'waits' : 'free', warnings };
+    return { verdict: needsApproval ? 'waits' : 'free', warnings };
   }
-  if (!needsWord) return { verdict: 'free', warnings: [] };
-  return { verdict: taking.type === 'taken' ? 'approved' : 'waits', warnings: [] };
+  if (!needsApproval) return { verdict: 'free', warnings: [] };
+  return { verdict: taken.type === 'taken' ? 'approved' : 'waits', warnings: [] };
 }

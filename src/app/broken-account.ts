@@ -1,4 +1,4 @@
-// An account whose file is broken still has a run: one that failed with the file's errors (contract, section 2).
+// Journals a failed run for an account whose file is invalid, so that history and notifications show the errors.
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';

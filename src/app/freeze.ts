@@ -1,18 +1,18 @@
-// Whether a freeze window is open (contract, section 4): windows in which nothing is written.
+// Whether a freeze window is open, in which nothing is written.
 import type { FreezeWindow } from '../core/catalog.ts';
 import { DAY_MS } from '../core/history.ts';
 import type { OpenFreeze } from '../core/plan.ts';
 import type { PlanningDeps } from './request.ts';
 
-/** The windows at any moment, in epoch milliseconds. */
+/** Which window is open at a moment, in epoch milliseconds. */
 export interface FreezeWatch {
-  /** The first window that is open, in words, or null. */
-  readonly wordsAt: (nowMs: number) => string | null;
-  /** The same with the end, which takes longer to find. */
+  /** A description of the first window that is open, or null. */
+  readonly describeAt: (nowMs: number) => string | null;
+  /** The same with the end of the window, which takes longer to find. */
   readonly openAt: (nowMs: number) => OpenFreeze | null;
 }
 
-/** After so many windows in a row the end of them is not searched for any longer. */
+/** After this many windows in a row the search for their end stops. */
 const MOST_WINDOWS = 10;
 
 /** Reads the windows once. A `to` that is a bare date is open through its last moment, UTC. */
@@ -27,7 +27,7 @@ export async function watchFreeze(
       ? cronTicked(window.cron, timezone, nowMs - window.forMs, nowMs)
       : nowMs >= startOf(window.from) && nowMs < endOf(window.to);
   const firstOpen = (nowMs: number): FreezeWindow | undefined => windows.find((each) => isOpen(each, nowMs));
-  const wordsAt = (nowMs: number): string | null => {
+  const describeAt = (nowMs: number): string | null => {
     const window = firstOpen(nowMs);
     if (window === undefined) return null;
     return 'cron' in window ? `cron ${window.cron}` : `${window.from} to ${window.to}`;
@@ -51,9 +51,9 @@ export async function watchFreeze(
     return null;
   };
   return {
-    wordsAt,
+    describeAt,
     openAt(nowMs) {
-      const window = wordsAt(nowMs);
+      const window = describeAt(nowMs);
       return window === null ? null : { window, untilMs: endAfter(nowMs) };
     },
   };
@@ -65,7 +65,7 @@ function isDate(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text);
 }
 
-/** A time without a zone is UTC, as everything is that has none. */
+/** A time without a zone is UTC. */
 function instant(text: string): number {
   return Date.parse(isDate(text) || /(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
 }

@@ -1,11 +1,11 @@
-// Holds an account's lock while a run lasts, and says so when it is lost.
+// Holds an account's lock during a run, and reports when the lock is lost.
 import type { Lease, Locks } from '../core/locks.ts';
 import type { Clock } from '../core/ports.ts';
 
 const RENEW_MS = 5000;
 const LOCK_POLL_MS = 250;
 
-/** Waits for the lock, up to `timeoutMs`; resolves with who holds it when that passes. */
+/** Waits for the lock, up to `timeoutMs`. Resolves with the holder when that time has passed. */
 export async function takeLock(
   account: string,
   runId: string,
@@ -18,23 +18,23 @@ export async function takeLock(
   },
 ): Promise<{ readonly lease: Lease } | { readonly heldBy: string }> {
   const deadlineMs = clock.nowMs() + options.timeoutMs;
-  for (let told = false; ; told = true) {
+  for (let isReported = false; ; isReported = true) {
     const attempt = await locks.acquire(account, runId, clock.nowMs());
     if ('lease' in attempt) return attempt;
     if (clock.nowMs() >= deadlineMs || options.stop.aborted) return attempt;
-    if (!told) options.onWait?.(attempt.heldBy);
+    if (!isReported) options.onWait?.(attempt.heldBy);
     await clock.sleep(LOCK_POLL_MS, options.stop);
   }
 }
 
-/** Renews the lock until the returned function is called, which also gives it back. */
+/** Renews the lock until the returned function is called, which also releases the lock. */
 export function keepLock(lease: Lease, locks: Locks, clock: Clock, onLost: () => void): () => Promise<void> {
   const ended = new AbortController();
   const loop = (async () => {
     for (;;) {
       await clock.sleep(RENEW_MS, ended.signal);
       if (ended.signal.aborted) return;
-      // A renewal that fails is tried again; whether the lock still holds is checked in every commit anyway.
+      // A renewal that fails is tried again: every commit checks the lock anyway.
       const held = await locks.renew(lease, clock.nowMs()).catch(() => true);
       if (!held) return onLost();
     }

@@ -1,10 +1,10 @@
-// The first steps of a run: read the lists, check whose they are, look twice where something is missing.
+// The first steps of a run: read the lists, check their account id, read them again where something is missing.
 import type { Kind, ObservedCatalog, Warning } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/history.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
-import type { Baseline, MissingHolding } from '../core/shrink.ts';
+import type { Baseline, MissingHolding } from '../core/list-plausibility.ts';
 import {
   anythingMissing,
   baselineOf,
@@ -12,7 +12,7 @@ import {
   missingHoldings,
   suspiciousList,
   suspiciousShrink,
-} from '../core/shrink.ts';
+} from '../core/list-plausibility.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey, holdingsOf } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps } from './request.ts';
@@ -21,19 +21,19 @@ import type { AccountRequest, PlanningDeps } from './request.ts';
 export interface Observation {
   readonly observed: ObservedCatalog;
   readonly remoteAccountId: string | null;
-  /** The name under which this account was managed until this run, when its file was renamed; else null. */
+  /** The name of this account before its file was renamed, in the first run after the rename; else null. */
   readonly formerName: string | null;
-  /** Whether anything listed carried an account id, so that it is known before the first write. */
+  /** Whether a listed object carried an account id, so that the account is confirmed before the first write. */
   readonly identified: boolean;
   readonly missing: readonly MissingHolding[];
-  /** Why the lists are not believed, after two readings; nothing is written then until that is accepted. */
+  /** Why the lists are implausible after two readings, or null. Nothing is written until an operator accepts them. */
   readonly implausible: Warning | null;
-  /** Whether the store holds good lists of this account from before. */
+  /** Whether the store contains earlier good lists of this account. */
   readonly hasSnapshot: boolean;
   readonly takenAtMs: number;
 }
 
-/** Skills and roles, then resources (contract, section 5). */
+/** Reads skills and roles, then resources. */
 export async function readLists(reader: ServiceReader): Promise<ObservedCatalog> {
   const [skill, role] = await Promise.all([reader.listEntries('skill'), reader.listEntries('role')]);
   const resources = await reader.listResources();
@@ -45,7 +45,7 @@ export async function readLists(reader: ServiceReader): Promise<ObservedCatalog>
   };
 }
 
-/** Reads and checks. Throws ServiceError when a list does not parse or belongs to another account. */
+/** Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account. */
 export async function observe(
   reader: ServiceReader,
   runId: string,
@@ -53,9 +53,9 @@ export async function observe(
   deps: PlanningDeps,
 ): Promise<Observation> {
   const { settings } = request;
-  const identify = await identityCheck(request, deps);
+  const checkAccountId = await accountIdCheck(request, deps);
   const first = await readLists(reader);
-  const remoteAccountId = identify(first);
+  const remoteAccountId = checkAccountId(first);
   const claim = {
     runId,
     account: settings.name,
@@ -63,8 +63,8 @@ export async function observe(
     remoteAccountId,
     configured: request.configured,
   };
-  const formerName = await deps.journal.inherit(claim);
-  const other = await deps.journal.identify(claim);
+  const formerName = await deps.journal.adoptRenamedAccount(claim);
+  const other = await deps.journal.claimRemoteAccount(claim);
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
   if (listedAccountId(first) === null) {
     const foreign = await deps.journal.foreignAccount(settings.name, remoteAccountId, keysOf(first));
@@ -73,8 +73,8 @@ export async function observe(
 
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
-  const { observed, implausible } = await lookTwice(reader, request, deps, first, lastGood, baseline);
-  identify(observed);
+  const { observed, implausible } = await readTwiceIfNeeded(reader, request, deps, first, lastGood, baseline);
+  checkAccountId(observed);
   const takenAtMs = deps.clock.nowMs();
   return {
     observed,
@@ -91,8 +91,8 @@ export async function observe(
   };
 }
 
-/** The identity check of this account, for any reading of its lists. */
-async function identityCheck(
+/** Returns the account id check of this account, for any reading of its lists. */
+async function accountIdCheck(
   { settings }: AccountRequest,
   { journal }: PlanningDeps,
 ): Promise<(observed: ObservedCatalog) => string | null> {
@@ -102,10 +102,10 @@ async function identityCheck(
 }
 
 /**
- * What the last good lists showed and this reading does not is looked for once more after `recheck`; at the first sight
- * of an account, what people have and no list names.
+ * Reads the lists again after `recheck` when the first reading lacks entries of the last good lists. In the first run of
+ * an account, it reads again when the lists lack entries that people have.
  */
-async function lookTwice(
+async function readTwiceIfNeeded(
   reader: ServiceReader,
   { settings, api, signals }: AccountRequest,
   { clock }: PlanningDeps,
@@ -122,7 +122,7 @@ async function lookTwice(
     const observed = mergeReadings(first, await readLists(reader));
     return { observed, implausible: judge(observed) };
   }
-  // Also what was created since then is created again only when it is missing twice.
+  // Entries created since then are created again only when they are missing twice.
   const lacksCreated = lacksAny(first, lastGood.createdSince);
   if (lastGood.observed === first && !lacksCreated) return { observed: first, implausible: null };
   const suspicion = suspiciousShrink(baseline, first, managed);
@@ -136,7 +136,7 @@ async function lookTwice(
   return { observed, implausible: shrink ?? judge(observed) };
 }
 
-/** What people have of these kinds. */
+/** The entries of these kinds that people have. */
 function heldIds({ resources }: ObservedCatalog, kinds: readonly Kind[]): ReadonlySet<EntryKey> {
   const holdings = resources.flatMap(holdingsOf).filter(({ kind }) => kinds.includes(kind));
   return new Set(holdings.map(({ kind, remoteId }) => entryKey(kind, remoteId)));

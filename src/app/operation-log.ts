@@ -1,14 +1,14 @@
-// Group commit for the write-ahead journal: what happens within one turn of the event loop is one transaction, and
-// no request leaves before the transaction that says so is on disk.
+// Group commit for the write-ahead journal: all rows of one turn of the event loop are one transaction, and no request
+// is sent before the transaction that marks it as sent is on disk.
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { Journal, OperationResult } from '../core/ports.ts';
 
 export interface OperationLog {
-  /** Resolves when the row is committed as `sent`; `lock_lost` means that the request must not leave. */
+  /** Resolves when the row is committed as `sent`; after `lock_lost` the request must not be sent. */
   sent(seq: number, atMs: number): Promise<SentCommit>;
-  /** Takes note of a result; it is committed with the next transaction at the latest. */
+  /** Queues a result; the next transaction commits it. */
   result(result: OperationResult): void;
-  /** Resolves when everything noted is on disk. Rejects with the StoreError that a commit met. */
+  /** Resolves when every queued row is on disk. Rejects with the StoreError of a failed commit. */
   flush(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function createOperationLog(journal: Journal, runId: string, lease: Lease
       results = [];
       const commit = chain.then(() => journal.commitOperations(runId, lease, batch.sent, batch.results));
       chain = commit;
-      // The chain's failure reaches every waiter and flush(); without waiters it must not crash the process.
+      // A failure reaches every waiter and flush(); without waiters it must not crash the process.
       commit.catch(() => undefined);
       for (const { settle } of batch.sent) settle(commit);
     });

@@ -1,4 +1,4 @@
-// From an observation to a plan: gathers what the journal and git know, and asks the pure core.
+// Plans an account: gathers the history from the journal and git, and calls the pure planner of core.
 import type { DesiredCatalog, ObservedCatalog, Warning } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { nameKey } from '../core/names.ts';
@@ -20,13 +20,13 @@ export interface Planned {
   readonly plan: Plan;
   readonly history: History;
   readonly frozen: FreezeWatch;
-  /** Whether the configuration is as new as what was last applied, or its age was accepted. */
+  /** Whether the configuration is at least as new as the last applied one, or an operator accepted its age. */
   readonly sourceAccepted: boolean;
-  /** The entries that the file names, by present or former names: adopted by an applied run. */
+  /** The entries that the file names, by desired or former names; an applied run adopts them. */
   readonly named: (observed: ObservedCatalog) => EntryKey[];
 }
 
-/** Plans an account from what was observed of it. Writes nothing. */
+/** Plans an account from an observation. Writes nothing. */
 export async function planAccount(
   observation: Observation,
   accept: Acceptance,
@@ -78,13 +78,13 @@ export async function planAccount(
   };
 }
 
-/** A pin or a remembered id that nothing confirms: said before a person judges the plan. */
+/** Warns that no list confirms the pinned or remembered account id, so that it is known when the plan is reviewed. */
 function identityWarnings({ identified, remoteAccountId }: Observation): Warning[] {
   if (identified || remoteAccountId === null) return [];
   return [
     {
       code: 'identity_unknown',
-      message: `nothing listed carries an account id, so it is not certain that this is account ${remoteAccountId}; nothing is deleted until the answer to a create says so; what has to go before that can be deleted there by hand`,
+      message: `no listed object carries an account id, so rolecall cannot confirm that this is account ${remoteAccountId}; nothing is deleted until the answer to a create confirms it. Delete by hand what must be deleted earlier`,
     },
   ];
 }
@@ -94,7 +94,7 @@ function renameWarnings({ formerName }: Observation): Warning[] {
   return [
     {
       code: 'renamed_account',
-      message: `this account was managed as “${formerName}” until its file was renamed; its history is carried on under the new name, and so is a pause`,
+      message: `this account was managed as “${formerName}” until its file was renamed; its history, and its pause if there is one, now belong to the new name`,
     },
   ];
 }
@@ -114,7 +114,7 @@ function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, histor
   });
 }
 
-/** How the configuration's commit stands to the one that the account was last applied from (contract, section 4). */
+/** Compares the configuration's commit with the one that was last applied to the account. */
 async function sourceAge(
   { settings, commit }: AccountRequest,
   { journal, compareCommits }: PlanningDeps,

@@ -1,4 +1,4 @@
-// The plan that a run would make, of somebody else's configuration: with this store's history, and journaled nowhere.
+// Plans a posted configuration with the history of this store, and journals nothing.
 import { LargeAccount } from '../core/errors.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { IdentityClaim } from '../core/ports.ts';
@@ -8,12 +8,12 @@ import type { AccountRequest, PlanningDeps } from './request.ts';
 import { ACCEPT_NOTHING } from './request.ts';
 import { describeFailure } from './run-result.ts';
 
-/** What a preview may ask: the journal's memory, and who has claimed a remote account without claiming it. */
+/** What a preview needs: reads of the journal, and a look-up of claims that claims nothing itself. */
 export interface PreviewDeps extends PlanningDeps {
   readonly claimant: (claim: IdentityClaim) => Promise<string | null>;
 }
 
-/** Observes and plans; writes neither to the service nor to the store. A failure is a value. */
+/** Observes and plans; writes neither to the service nor to the store. Returns a failure as a value. */
 export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
   const { accountState, foreignAccount, lastGood, memory } = deps.journal;
   const readOnly: PlanningDeps = {
@@ -23,8 +23,8 @@ export async function preview(request: AccountRequest, deps: PreviewDeps): Promi
       foreignAccount,
       lastGood,
       memory,
-      inherit: () => Promise.resolve(null),
-      identify: deps.claimant,
+      adoptRenamedAccount: () => Promise.resolve(null),
+      claimRemoteAccount: deps.claimant,
     },
   };
   try {

@@ -1,5 +1,5 @@
-// An empty list may be wrong, and then each create would make an entry a second time. So the first create into a kind
-// whose list is empty is sent alone, and the others follow once a list shows it.
+// An empty list may be wrong, and then each create would make a duplicate. So the first create of a kind whose list is
+// empty is sent alone, and the others follow when a list shows its entry.
 import type { Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
@@ -7,8 +7,8 @@ import { halted, noteFailure, skip } from './apply-context.ts';
 import { waits } from './settle.ts';
 
 /**
- * Sends the first create of a kind whose list was empty with `createAlone`, where others of that kind would follow, and
- * halts the run (`suspicious_list`) when no list shows just that entry within `settle`. Returns what remains to be sent.
+ * Sends the first of several creates of a kind whose list was empty with `createAlone`. Halts the run
+ * (`suspicious_list`) when no list shows exactly that entry within `settle`. Returns the creates that remain.
  */
 export async function probeEmptyList(
   context: ApplyContext,
@@ -25,9 +25,13 @@ export async function probeEmptyList(
     if (probe === undefined || following.length === 0) return creates.filter((each) => isOpen(context, each));
     await createAlone(probe);
     const status = context.statuses.get(probe.seq)?.status;
-    // What was refused, or held before it was sent, shows nothing: the next create is the probe then.
+    // A create that was refused, or held before it was sent, proves nothing: the next create is the probe.
     if (status !== 'done' && status !== 'failed' && status !== 'held') {
-      skip(context, following, context.halt?.message ?? 'an earlier create into an empty list is in doubt');
+      skip(
+        context,
+        following,
+        context.halt?.message ?? 'the outcome of an earlier create into an empty list is unknown',
+      );
       return others;
     }
     ofKind = following;
@@ -49,7 +53,7 @@ function createdIds({ operations, statuses }: ApplyContext, kind: Kind): string[
   });
 }
 
-/** Reads the list of a kind, for `settle` at most, until it shows what this run created; halts the run otherwise. */
+/** Reads the list of a kind until it shows what this run created. Halts the run when `settle` has passed. */
 async function awaitList(context: ApplyContext, kind: Kind, created: readonly string[]): Promise<void> {
   const { deps, request, reader } = context;
   const startedAtMs = deps.clock.steadyMs();
@@ -59,7 +63,7 @@ async function awaitList(context: ApplyContext, kind: Kind, created: readonly st
     try {
       const listed = new Set((await reader.listEntries(kind)).items.map(({ id }) => id));
       if ([...listed].some((id) => !created.includes(id))) {
-        halt(context, `the list of ${kind}s was empty when the run was planned, and shows other entries now`);
+        halt(context, `the list of ${kind}s was empty when the run was planned, but shows other entries now`);
         return;
       }
       if (created.every((id) => listed.has(id))) return;
@@ -75,11 +79,11 @@ async function awaitList(context: ApplyContext, kind: Kind, created: readonly st
   }
   halt(
     context,
-    `the list of ${kind}s was empty, and no list shows the entry that this run created${failure}`,
+    `the list of ${kind}s was empty, and it does not show the entry that this run created${failure}`,
   );
 }
 
 function halt(context: ApplyContext, why: string): void {
-  const message = `${why}; nothing more was written, because more creates could make entries twice. Check the account, then run \`rolecall plan\` again`;
+  const message = `${why}; nothing more was written, because more creates could make duplicates. Check the account, then run \`rolecall plan\` again`;
   context.halt = { code: 'suspicious_list', message };
 }

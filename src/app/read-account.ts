@@ -1,14 +1,14 @@
-// The lists of an account for commands that only read, refused when they are those of another account.
+// Reads the lists of an account for commands that only read, and refuses lists of another account.
 import type { ObservedCatalog, Warning } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { AccountSettings } from '../core/settings.ts';
-import { suspiciousList } from '../core/shrink.ts';
+import { suspiciousList } from '../core/list-plausibility.ts';
 import { keysOf, readLists } from './observe.ts';
 
-/** What a store knows of accounts. */
+/** The store's reads that the check of an account needs. */
 export interface AccountMemory {
   readonly accountState: Journal['accountState'];
   readonly foreignAccount: Journal['foreignAccount'];
@@ -17,16 +17,15 @@ export interface AccountMemory {
 
 export interface ReadAccount {
   readonly observed: ObservedCatalog;
-  /** The listed id, else the pinned or the remembered one. */
+  /** The listed id, otherwise the pinned or the remembered one. */
   readonly remoteAccountId: string | null;
-  /** Whether the lists lack what people have, so that they cannot be complete. */
+  /** Whether the lists lack entries that people have, so that they cannot be complete. */
   readonly isIncomplete: boolean;
 }
 
 /**
- * Reads the lists by the same checks as a run: the pin, the id that the store remembers, the accounts that others of
- * `configured` have claimed, and the entries seen elsewhere. `memory` is null while there is no store. Throws
- * ServiceError `identity`.
+ * Reads the lists with the identity checks of a run: the pin, the remembered id, the claims of other accounts among
+ * `configured`, and entries seen in other accounts. `memory` is null without a store. Throws ServiceError `identity`.
  */
 export async function readAccount(
   reader: ServiceReader,
@@ -51,9 +50,9 @@ export async function readAccount(
   return { observed, remoteAccountId, isIncomplete };
 }
 
-/** A pin or a remembered id that nothing listed confirms. */
+/** Warns that no listed object confirms the pinned or remembered account id. */
 function unconfirmed(listed: string | null, remoteAccountId: string | null): Warning[] {
   if (listed !== null || remoteAccountId === null) return [];
-  const message = `nothing listed carries an account id, so it is not certain that this is account ${remoteAccountId}`;
+  const message = `no listed object carries an account id, so rolecall cannot confirm that this is account ${remoteAccountId}`;
   return [{ code: 'identity_unknown', message }];
 }

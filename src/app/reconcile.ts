@@ -1,5 +1,4 @@
-// One run of one account: observe → check → plan → journal → apply → verify → journal (contract, section 5).
-// A list of steps; each step is a file of its own.
+// One run of one account: observe → check → plan → journal → apply → verify → journal. Each step has its own file.
 import type { Warning } from '../core/catalog.ts';
 import { sharedToken } from '../core/identity.ts';
 import type { AgreedPlan } from '../core/operator.ts';
@@ -7,13 +6,13 @@ import { LargeAccount } from '../core/errors.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { ServiceReader, Traffic } from '../core/ports.ts';
-import type { Word } from './approval.ts';
-import { askForWord } from './approval.ts';
-import { carryOut } from './carry-out.ts';
+import type { ApprovalVerdict } from './approval.ts';
+import { takeApproval } from './approval.ts';
+import { executePlan } from './execute-plan.ts';
 import { keepLock, takeLock } from './lease.ts';
 import type { Observation } from './observe.ts';
 import { observe } from './observe.ts';
-import { settleOutstanding } from './outstanding.ts';
+import { settleEarlierOperations } from './unsettled-operations.ts';
 import type { Planned } from './plan-account.ts';
 import { planAccount } from './plan-account.ts';
 import type {
@@ -28,12 +27,12 @@ import { ACCEPT_NOTHING } from './request.ts';
 import type { RunResult } from './run-result.ts';
 import { endRun, failRun, LOCK_LOST } from './run-result.ts';
 
-const FREE: Word = { verdict: 'free', warnings: [] };
+const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /**
  * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
- * `accept` is what the apply that it is the preview of accepts. Throws LargeAccount where the reader is limited.
+ * `accept` is what the apply accepts that this run is a preview of. Throws LargeAccount where the reader is limited.
  */
 export async function dryRun(
   request: AccountRequest,
@@ -47,29 +46,29 @@ export async function dryRun(
     reader = await deps.service.reader(request.settings, request.signals);
     const observation = await observe(reader, runId, request, deps);
     const { plan } = await planAccount(observation, accept, request, deps);
-    // Only a run that writes makes lists that shrank the good ones: a preview that accepts them may be answered “no”.
+    // Lists that shrank become the good ones only in a run that writes: the operator may still reject this preview.
     const good = observation.implausible === null && plan.status !== 'blocked';
     await recordPlan(runId, { observation, plan, good }, request, deps);
-    // The daemon's own dry run says that nothing waits for approval any more; anybody else's changes nothing there.
+    // Only the daemon's own dry run ends a pending approval; a dry run of a command leaves it unchanged.
     const pending = request.trigger === 'cli' ? {} : { pending: null };
     return await endRun(runId, { status: plan.status, plan, traffic: reader.traffic(), ...pending }, deps);
   } catch (error) {
-    if (error instanceof LargeAccount) return await leaveToProcess(runId, error, deps);
+    if (error instanceof LargeAccount) return await leaveToRunProcess(runId, error, deps);
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
 }
 
-/** No run: `heldBy` has the lock, or (null) another process had made the run when it was this one's turn. */
+/** Without a run, `heldBy` is the holder of the lock, or null when another process has made the run already. */
 export type ReconcileResult = RunResult | { readonly heldBy: string | null };
 
 export interface LockOptions {
   readonly lockTimeoutMs: number;
   readonly onWait?: (heldBy: string) => void;
-  /** What the account's files say when the lock was waited for: they may have changed, and been applied, meanwhile. */
+  /** Reads the account's files again after a wait for the lock: they may have changed, and been applied, meanwhile. */
   readonly reread?: () => Promise<AccountRequest>;
 }
 
-/** A run that writes what its plan says. Waits for the account's lock; resolves with its holder when that fails. */
+/** A run that applies its plan. Waits for the account's lock, and resolves with its holder when the wait fails. */
 export async function reconcile(
   request: AccountRequest,
   deps: ApplyDeps,
@@ -108,22 +107,22 @@ async function runLocked(
   let reader: ServiceReader | null = null;
   try {
     reader = await deps.service.reader(settings, signals);
-    // An empty account has no id in its lists, and two runs that both see it empty would both write.
+    // The lists of an empty account carry no id, so two accounts with one token would both write to it.
     const other = await deps.journal.claimToken(lease, await deps.service.tokenKey(settings, signals));
     if (other !== null) throw sharedToken(other);
     let observation = await observe(reader, runId, request, deps);
     const agreed =
       options.approvals === true ? await deps.journal.approvedPlan(settings.name) : options.agreed;
-    const isOld = await settleOutstanding(reader, runId, observation, request, deps);
+    const isOld = await settleEarlierOperations(reader, runId, observation, request, deps);
     if (isOld) {
-      // The name that it had is told once, by the observation that carried the history on.
+      // Only the observation that adopted the renamed account reports its former name.
       const { formerName } = observation;
       observation = { ...(await observe(reader, runId, request, deps)), formerName };
     }
     let planned = await planAgreed(agreed ?? null, observation, options.accept, request, deps);
-    const word =
-      options.approvals === true ? await askForWord(planned.plan, options.mode, request, deps) : FREE;
-    if (planned.plan.status === 'blocked' && word.verdict === 'approved') {
+    const approval =
+      options.approvals === true ? await takeApproval(planned.plan, options.mode, request, deps) : FREE;
+    if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
       planned = await planAccount(observation, { ...options.accept, shrink: true }, request, deps);
     }
     const { plan } = planned;
@@ -131,9 +130,9 @@ async function runLocked(
     await options.onPlan?.(plan, runId);
 
     const pause = await inheritedPause(observation, request, deps);
-    if (plan.status === 'blocked' || word.verdict === 'waits' || pause.length > 0) {
-      const waits = word.verdict === 'waits' ? { pending: plan.digest } : {};
-      const warnings = [...word.warnings, ...pause];
+    if (plan.status === 'blocked' || approval.verdict === 'waits' || pause.length > 0) {
+      const waits = approval.verdict === 'waits' ? { pending: plan.digest } : {};
+      const warnings = [...approval.warnings, ...pause];
       return await endRun(
         runId,
         { status: plan.status, plan, traffic: reader.traffic(), warnings, ...waits },
@@ -148,11 +147,11 @@ async function runLocked(
       };
       return await endRun(runId, { status: 'failed', plan, traffic: reader.traffic(), error }, deps);
     }
-    if ((await remember(runId, lease, observation, planned, request, deps)) === 'lock_lost') {
+    if ((await recordApplied(runId, lease, observation, planned, request, deps)) === 'lock_lost') {
       const ending = { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST } as const;
       return await endRun(runId, ending, deps);
     }
-    return await carryOut({
+    return await executePlan({
       runId,
       lease,
       reader,
@@ -161,15 +160,15 @@ async function runLocked(
       request,
       deps,
       onProgress: options.onProgress,
-      warnings: word.warnings,
+      warnings: approval.warnings,
     });
   } catch (error) {
-    if (error instanceof LargeAccount) return await leaveToProcess(runId, error, deps);
+    if (error instanceof LargeAccount) return await leaveToRunProcess(runId, error, deps);
     return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
   }
 }
 
-/** The plan by all that is known; or as it was agreed to, where it was the first one and the account shows the same. */
+/** Plans the account. Returns the agreed plan where it was the account's first plan and the lists have not changed. */
 async function planAgreed(
   agreed: AgreedPlan | null,
   observation: Observation,
@@ -183,13 +182,17 @@ async function planAgreed(
   return digest === agreed.digest && observedDigest === agreed.firstObserved ? first : planned;
 }
 
-/** Nothing was written yet, so the run can be made from its beginning by a process that has time for it. */
-async function leaveToProcess(runId: string, error: LargeAccount, { journal }: DryRunDeps): Promise<never> {
+/** Forgets the run, which has written nothing yet, so that a separate process can make it from the beginning. */
+async function leaveToRunProcess(
+  runId: string,
+  error: LargeAccount,
+  { journal }: DryRunDeps,
+): Promise<never> {
   await journal.forgetRun(runId);
   throw error;
 }
 
-/** The daemon learns of the pause of a renamed account only in its first run under the new name. */
+/** The pause of a renamed account, which the daemon notices only in the first run under the new name. */
 async function inheritedPause(
   { formerName }: Observation,
   { settings, trigger }: AccountRequest,
@@ -197,7 +200,7 @@ async function inheritedPause(
 ): Promise<Warning[]> {
   if (formerName === null || !['schedule', 'start', 'catch_up'].includes(trigger)) return [];
   if (!(await journal.accountState(settings.name)).paused) return [];
-  const message = `“${formerName}” was paused, and so is this account now; nothing was written. \`rolecall resume ${settings.name}\` goes on`;
+  const message = `“${formerName}” was paused, so this account is paused too; nothing was written. Run \`rolecall resume ${settings.name}\` to continue`;
   return [{ code: 'paused', message }];
 }
 
@@ -218,7 +221,7 @@ async function beginRun(
   });
 }
 
-/** The snapshot before anything is written, and the plan. Lists that a guard refuses never become the good ones. */
+/** Journals the snapshot before any write, and the plan. Lists that a guard rejects never become the good ones. */
 async function recordPlan(
   runId: string,
   {
@@ -242,8 +245,8 @@ async function recordPlan(
   await journal.recordPlan(runId, plan);
 }
 
-/** What the file names is rolecall's from now on, and its commit is what the account stands at. */
-async function remember(
+/** Adopts the entries that the file names, and records the commit as the last applied one. */
+async function recordApplied(
   runId: string,
   lease: Lease,
   { observed, remoteAccountId }: Observation,

@@ -1,60 +1,54 @@
-// What a run is asked to do, and with what.
+// The request of a run and its dependencies.
 import type { Locks } from '../core/locks.ts';
-import type {
-  Clock,
-  CommitRelation,
-  Journal,
-  ReadableService,
-  RunSignals,
-  WritableService,
-} from '../core/ports.ts';
+import type { Clock, Journal, ReadableService, RunSignals, WritableService } from '../core/ports.ts';
+import type { CommitRelation } from '../core/repository.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit } from '../core/settings.ts';
 
-/** One account, as its file says, with what surrounds it. */
+/** One account with its settings, its trigger and its signals. */
 export interface AccountRequest {
   readonly settings: AccountSettings;
   readonly api: ApiSettings;
   readonly commit: ConfigCommit | null;
-  /** Names of all configured accounts: only among these a copied token is looked for. */
+  /** Names of all configured accounts: only their claims of a remote account count. */
   readonly configured: ReadonlySet<string>;
   readonly trigger: Trigger;
   readonly signals: RunSignals;
 }
 
-/** What an operator accepts for this one run. */
+/** The guards that an operator overrides for this run. */
 export interface Acceptance {
   readonly shrink: boolean;
   readonly olderSource: boolean;
-  /** Deletes although the store holds no earlier lists of the account. */
+  /** Deletes are allowed although the store contains no earlier lists of the account. */
   readonly noHistory: boolean;
 }
 
 export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false, noHistory: false };
 
-/** What a plan asks of the journal. */
+/** What planning needs from the journal. */
 export type PlanningMemory = Pick<
   Journal,
-  'accountState' | 'inherit' | 'identify' | 'foreignAccount' | 'lastGood' | 'memory'
+  'accountState' | 'adoptRenamedAccount' | 'claimRemoteAccount' | 'foreignAccount' | 'lastGood' | 'memory'
 >;
 
-/** What observing and planning needs: nothing here can write to the service, nor journal a run. */
+/** What observing and planning need. Nothing here can write to the service or journal a run. */
 export interface PlanningDeps {
   readonly service: ReadableService;
   readonly journal: PlanningMemory;
   readonly clock: Clock;
   readonly sha256: (text: string) => string;
-  /** How commit `a` stands to commit `b` in the history of the configuration. */
+  /** The relation of commit `a` to commit `b` in the history of the configuration. */
   readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
-  /** Loads what says whether a cron line ticked between two moments (epoch ms, the first exclusive). */
+  /** Loads the function that reports whether a cron line ticked between two moments (epoch ms, the first exclusive). */
   readonly loadCron: () => Promise<
     (cron: string, timezone: string, afterMs: number, upToMs: number) => boolean
   >;
 }
 
-/** What a dry run needs: it is journaled. */
+/** What a dry run needs, including the journal that it is recorded in. */
 export interface DryRunDeps extends PlanningDeps {
   readonly journal: Journal;
   readonly newRunId: () => string;
@@ -69,12 +63,12 @@ export interface ReconcileOptions {
   readonly mode: RunMode;
   readonly accept: Acceptance;
   readonly agreed?: AgreedPlan | undefined;
-  /** The daemon's: a plan that needs a person's word is carried out once it was given, and waits until then. */
+  /** For the daemon: a plan that needs an approval waits for it, and is applied in the run after it was given. */
   readonly approvals?: boolean;
-  /** Asked once the lock is held: whether another process has made this run meanwhile. Then there is none. */
+  /** Called when the lock is held: whether another process has made this run meanwhile. Then this one is skipped. */
   readonly isMade?: () => Promise<boolean>;
   /** Called with the plan before anything is written. */
   readonly onPlan?: (plan: Plan, runId: string) => void | Promise<void>;
-  /** Called as operations end. */
+  /** Called after each operation. */
   readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
 }

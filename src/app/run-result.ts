@@ -1,4 +1,4 @@
-// How a run ends, whatever happened: counted, journaled, and told to the caller as a value.
+// Ends a run in every case: counts and journals the result, and returns it as a value.
 import type { Warning } from '../core/catalog.ts';
 import { ConfigError, SecretError, ServiceError, StoreError, UsageError } from '../core/errors.ts';
 import type { RunStatus } from '../core/journal.ts';
@@ -11,14 +11,14 @@ export interface RunFailure {
   readonly message: string;
 }
 
-/** Another process took the account over while this one was paused, and has said of the run what there is to say. */
+/** Another process took over the account while this one was paused, and has journaled the end of this run. */
 export const LOCK_LOST = {
   code: 'lock_lost',
   message:
-    'another process took the account over, so nothing more was sent; its run finds out what is in doubt',
+    'another process took over the account, so nothing more was sent; the run of that process finds out whether the doubtful operations happened',
 } as const satisfies RunFailure;
 
-/** What the caller gets; the journal holds the rest under `runId`. */
+/** What the caller receives; the journal contains the rest under `runId`. */
 export interface RunResult {
   readonly runId: string;
   readonly status: RunStatus;
@@ -32,12 +32,12 @@ interface Ending {
   readonly traffic: Traffic;
   readonly error?: RunFailure;
   readonly warnings?: readonly Warning[];
-  /** The digest of the plan that waits for approval; null when none does, left out when that stays as it is. */
+  /** The digest of the plan that waits for approval; null: none waits; left out: unchanged. */
   readonly pending?: string | null;
   readonly results?: readonly (OperationResult & { readonly action: 'create' | 'delete' })[];
 }
 
-/** Journals the end of a run; one that another process has ended meanwhile is told as interrupted. */
+/** Journals the end of a run. A run that another process has ended meanwhile is returned as interrupted. */
 export async function endRun(
   runId: string,
   { status, plan, traffic, error, warnings = [], results, pending }: Ending,
@@ -71,7 +71,7 @@ function countsOf(plan: Plan, results: Ending['results'] = []): RunEnd['counts']
   };
 }
 
-/** Ends a run that could not observe or plan. A full store is told to the caller; any other failure is journaled. */
+/** Ends a run that could not observe or plan. Throws a StoreError on; journals any other failure. */
 export async function failRun(
   runId: string,
   error: unknown,
@@ -80,7 +80,7 @@ export async function failRun(
   traffic: Traffic,
 ): Promise<RunResult> {
   if (error instanceof StoreError) {
-    // The journal is what failed; a last try to close the run is made, and its outcome changes nothing.
+    // The journal itself failed, so a failure to end the run is ignored.
     await endRun(runId, failed(error, traffic), deps).catch(() => undefined);
     throw error;
   }
@@ -93,7 +93,7 @@ export async function failRun(
   );
 }
 
-/** Journals when the service may be called again, if it answered with such a time; every command obeys it. */
+/** Journals when the service may be called again, if its answer contained a time. Every command waits for it. */
 export async function rememberThrottle(
   account: string,
   error: unknown,
@@ -108,7 +108,7 @@ function failed(error: unknown, traffic: Traffic): Ending & { error: RunFailure 
   return { status: 'failed', plan: null, traffic, error: describeFailure(error) };
 }
 
-/** An error as a code and a sentence. What is no error of ours is a bug, and says so. */
+/** An error as a code and a sentence. Any error outside the known classes is a bug, and is reported as one. */
 export function describeFailure(error: unknown): RunFailure {
   if (
     error instanceof ServiceError ||
@@ -120,5 +120,5 @@ export function describeFailure(error: unknown): RunFailure {
     return { code: error.code, message: error.message };
   }
   const message = error instanceof Error ? error.message : String(error);
-  return { code: 'internal', message: `a bug in rolecall: ${message}. Please report it` };
+  return { code: 'internal', message: `a bug in rolecall: ${message}. Report it with this message` };
 }

@@ -1,5 +1,5 @@
-// Doubtful creates: a create whose answer was lost may have happened, and only a list can tell (contract, section 5,
-// Retries). Nothing here sends anything but reads.
+// Settles doubtful creates: a create whose answer was lost may have happened, and only a list can show it. Sends only
+// reads.
 import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { nameKey, nearKey } from '../core/names.ts';
@@ -7,39 +7,39 @@ import type { Clock, ServiceReader } from '../core/ports.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 
-/** A create of which nobody knows whether it happened. */
+/** A create whose outcome is unknown. */
 export interface Doubt {
   readonly kind: Kind;
   readonly name: string;
-  /** When its answer came or was given up, on the steady clock: one that is set forward lets no `settle` pass. */
+  /** When its answer arrived or timed out, on the steady clock, so that a change of the system clock has no effect. */
   readonly sinceMs: number;
-  /** Whether an id was there before the create was sent, or belongs to another create. */
+  /** Whether an id existed before the create was sent, or belongs to another create. */
   readonly isKnown: (key: EntryKey) => boolean;
 }
 
 export interface SettleOptions {
   readonly settleMs: number;
-  /** Whether a name is asked for by the file, so that its entry is nobody else's. */
+  /** Whether the file asks for a name, so that its entry cannot be the result of this create. */
   readonly isDesired: (kind: Kind, name: string) => boolean;
   readonly clock: Clock;
   readonly stop: AbortSignal;
 }
 
 /**
- * `found`: the entry that it made. `absent`: it made none; `twin` is an entry of its very name that was there before and
- * is listed, and without one it may be sent again. `open`: it could not be found out.
+ * `found`: the entry that the create made. `absent`: it made none; `existing` is an older entry of exactly that name, and
+ * without one the create may be sent again. `open`: the outcome is still unknown.
  */
 export type Settlement<D> =
   | { readonly doubt: D; readonly type: 'found'; readonly entry: Entry }
-  | { readonly doubt: D; readonly type: 'absent'; readonly twin: Entry | undefined }
+  | { readonly doubt: D; readonly type: 'absent'; readonly existing: Entry | undefined }
   | { readonly doubt: D; readonly type: 'open' };
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2000;
 
 /**
- * Reads the lists until every doubt is found or its `settle` has passed and a list read after that shows nothing.
- * Rejects (ServiceError `identity`) when a list was of another account.
+ * Reads the lists until every doubt is found, or its `settle` has passed and a list read after that does not show it.
+ * Rejects (ServiceError `identity`) when a list belongs to another account.
  */
 export async function settle<D extends Doubt>(
   doubts: readonly D[],
@@ -64,8 +64,8 @@ export async function settle<D extends Doubt>(
       } else if (!due) remaining.push(doubt);
       else if (list === undefined) settled.push({ doubt, type: 'open' });
       else {
-        const twin = list.find(({ name }) => nameKey(name) === nameKey(doubt.name));
-        settled.push({ doubt, type: 'absent', twin });
+        const existing = list.find(({ name }) => nameKey(name) === nameKey(doubt.name));
+        settled.push({ doubt, type: 'absent', existing });
       }
     }
     open = remaining;
@@ -76,7 +76,7 @@ export async function settle<D extends Doubt>(
   return [...settled, ...open.map((doubt) => ({ doubt, type: 'open' as const }))];
 }
 
-/** Ever longer waits between two readings. */
+/** Increasing waits between two readings, in milliseconds. */
 export function* waits(): Generator<number, void> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) yield waitMs;
 }
@@ -92,15 +92,15 @@ async function readKinds(
       lists.set(kind, (await reader.listEntries(kind)).items);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.kind === 'identity') throw error;
-      // Not being able to look is no answer; the next reading may be one, and in the end the doubt stays open.
+      // A failed reading settles nothing: a later reading may succeed, otherwise the doubt stays open.
     }
   }
   return lists;
 }
 
 /**
- * The new entry that a doubtful create made: of exactly that name; when none has come in time, of a near name that
- * nobody asked for, since a service may change names.
+ * The new entry that a doubtful create made: one of exactly that name. When `settle` has passed without one, an entry of a
+ * near name that the file does not ask for, since a service may change names.
  */
 function entryOf(
   doubt: Doubt,

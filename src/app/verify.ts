@@ -1,4 +1,4 @@
-// After writing: reads the lists until they show what was done, and says what they do not show (contract, section 5).
+// After writing: reads the lists until they show every change, and warns of changes that they do not show.
 import type { DesiredCatalog, ObservedCatalog, Policy, Warning } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { KINDS } from '../core/catalog.ts';
@@ -10,26 +10,26 @@ import type { OperationResult } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { noteFailure } from './apply-context.ts';
-import { historySoFar } from './history-so-far.ts';
+import { runHistory } from './run-history.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
-/** What the lists should show besides what was done. */
+/** What the lists should show besides the operations that were done. */
 export interface Expectation {
   readonly desired: DesiredCatalog;
   readonly policy: Policy;
-  /** `kind:name key` of creates that were tried or held, whose absence their own status tells. */
+  /** `kind:name key` of creates that were tried or held: their own status explains why they are missing. */
   readonly handled: ReadonlySet<string>;
 }
 
 export interface Verification {
-  /** The last lists that were read; null when none could be. */
+  /** The last lists that were read; null when the last reading failed. */
   readonly observed: ObservedCatalog | null;
-  /** What was done and is not shown, and what is desired and not there. Empty: verified. */
+  /** Changes that no list shows, desired names that are missing, and entries that appeared. Empty: verified. */
   readonly warnings: readonly Warning[];
 }
 
-/** Verifies done operations within `settle` after the last of them. Never throws for the service's sake. */
+/** Verifies the operations within `settle` after the last of them. Returns a failure of the service as a warning. */
 export async function verify(
   context: ApplyContext,
   operations: readonly NumberedOperation[],
@@ -42,7 +42,7 @@ export async function verify(
     return result?.status === 'done' ? [{ operation, result }] : [];
   });
   const lastMs = Math.max(0, ...done.map(({ result }) => result.atMs));
-  // A clock that is set meanwhile neither ends the wait nor prolongs it.
+  // On the steady clock, so that a change of the system clock neither ends nor prolongs the wait.
   const startedAtMs = clock.steadyMs();
   const lastDoneMs = startedAtMs - Math.max(0, clock.nowMs() - lastMs);
   let observed: ObservedCatalog | null = null;
@@ -59,15 +59,15 @@ export async function verify(
     }
     const open = observed === null ? done : notShownBy(observed, done);
     const vanished = observed === null ? [] : vanishedNames(context, expectation, done, observed);
-    // What was done is waited for as long as `settle`; what others did is only looked for once more.
+    // This run's own changes get `settle` to appear; for changes of others one more reading is enough.
     const settled = readAtMs - lastDoneMs >= (open.length > 0 || failure !== null ? api.settleMs : 0);
-    const lookedTwice = vanished.length === 0 || readAtMs - startedAtMs >= api.recheckMs;
-    const hopeless =
+    const hasReadAgain = vanished.length === 0 || readAtMs - startedAtMs >= api.recheckMs;
+    const mustStop =
       failure?.kind === 'auth' ||
       failure?.kind === 'malformed' ||
       context.halt !== null ||
       signals.stop.aborted;
-    if ((settled && lookedTwice) || hopeless) {
+    if ((settled && hasReadAgain) || mustStop) {
       if (failure !== null || observed === null) return { observed: null, warnings: [unverified(failure)] };
       const appeared = appearedEntries(context, expectation, done, observed);
       return { observed, warnings: [...open.map(notShown), ...vanished, ...appeared] };
@@ -82,7 +82,7 @@ interface DoneOperation {
   readonly result: OperationResult;
 }
 
-/** Creates that are not listed, and deletes that are. */
+/** Done creates that are not listed, and done deletes that are still listed. */
 function notShownBy(observed: ObservedCatalog, done: readonly DoneOperation[]): DoneOperation[] {
   const listed = new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
   return done.filter(({ operation: { action, kind, remoteId }, result }) => {
@@ -98,10 +98,10 @@ function notShown({ operation, result }: DoneOperation): Warning {
     code: NOT_SHOWN_YET,
     message:
       operation.action === 'delete' && result.attempts === 0
-        ? `a list did not show the ${operation.kind} “${operation.name}” before its delete, so none was sent, but the list shows it again; the next run judges it again`
+        ? `the list did not show the ${operation.kind} “${operation.name}” right before its delete, so no delete was sent, but the list shows it again; the next run decides again`
         : operation.action === 'create'
-          ? `the service confirmed the create of the ${operation.kind} “${operation.name}”, but no list shows it yet; the next run looks again`
-          : `the service confirmed the delete of the ${operation.kind} “${operation.name}”, but the list still shows it; the next run looks again`,
+          ? `the service confirmed the create of the ${operation.kind} “${operation.name}”, but no list shows it yet; the next run checks again`
+          : `the service confirmed the delete of the ${operation.kind} “${operation.name}”, but the list still shows it; the next run checks again`,
     kind: operation.kind,
     name: operation.name,
     ...(remoteId === undefined ? {} : { remoteId }),
@@ -111,20 +111,20 @@ function notShown({ operation, result }: DoneOperation): Warning {
 function unverified(failure: ServiceError | null): Warning {
   return {
     code: 'unverified',
-    message: `what was done could not be verified, and the next run looks again: ${failure?.message ?? 'the lists were not read'}`,
+    message: `the changes could not be verified, and the next run checks again: ${failure?.message ?? 'the lists were not read'}`,
   };
 }
 
-/** Names that the file asks for, that this run had no part in, and that are not there at its end. */
+/** Warns of desired names that are missing at the end of the run, although the run did not fail to create them. */
 function vanishedNames(
   context: ApplyContext,
   { desired, handled }: Expectation,
   done: readonly DoneOperation[],
   observed: ObservedCatalog,
 ): Warning[] {
-  // What the service named differently is found by its id, as in the next plan.
-  const history = historySoFar(context, observed);
-  // What was made and no list shows yet is awaited, so that what is missing of it was taken by somebody.
+  // An entry whose name the service changed is found by its id, as in the next plan.
+  const history = runHistory(context, observed);
+  // A created entry that no list has shown yet counts as listed, so a missing one was deleted or renamed by somebody.
   const made = new Set(done.map(({ operation: { kind, name } }) => kindNameKey(kind, name)));
   return missingDesiredNames(desired, observed, history)
     .filter(({ kind, name }) => {
@@ -133,13 +133,13 @@ function vanishedNames(
     })
     .map(({ kind, name }) => ({
       code: 'vanished',
-      message: `the ${kind} “${name}” was listed or created during the run and is missing from the list at its end; the next run judges it`,
+      message: `the ${kind} “${name}” was listed or created during the run and is missing from the list at its end; the next run decides about it`,
       kind,
       name,
     }));
 }
 
-/** Entries that others made in the course of the run and that the next plan would find too much. */
+/** Warns of entries that others created during the run and that the file does not ask for. */
 function appearedEntries(
   { planned }: ApplyContext,
   { desired, policy }: Expectation,
@@ -162,7 +162,7 @@ function appearedEntries(
       .filter(({ name }) => !isProtected.some((matches) => matches(name)))
       .map(({ id, name }) => ({
         code: 'appeared',
-        message: `the ${kind} “${name}” (${id}) is listed now and was not when the run was planned: somebody created it, or the list was incomplete; the next run judges it`,
+        message: `the ${kind} “${name}” (${id}) is listed now and was not listed when the run was planned: somebody created it, or the list was incomplete; the next run decides about it`,
         kind,
         name,
         remoteId: id,

@@ -1,8 +1,8 @@
-// Which accounts a command is about, and their configuration or the reason why there is none.
+// Loads the configuration and selects the accounts that a command works on.
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError, formatConfigIssue } from '../core/errors.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import { sayWarnings } from './console.ts';
+import { showWarnings } from './console.ts';
 import type { Configuration, ConfiguredAccount, Environment } from './environment.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -24,28 +24,28 @@ export async function loadAccounts(
   const configuration = await environment.loadConfiguration(configFile);
   const { service, accounts } = configuration;
   if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(configuration.issues));
-  warnOf(configuration.issues);
+  showConfigWarnings(configuration.issues);
   return { configuration, service, accounts: selectAccounts(accounts, names) };
 }
 
-/** Says the warnings among the problems of a configuration. */
-export function warnOf(issues: readonly ConfigIssue[]): void {
-  sayWarnings(issues.filter(({ severity }) => severity === 'warning').map(formatConfigIssue));
+/** Shows the warnings among the issues of a configuration. */
+export function showConfigWarnings(issues: readonly ConfigIssue[]): void {
+  showWarnings(issues.filter(({ severity }) => severity === 'warning').map(formatConfigIssue));
 }
 
 export function errorsOf(issues: readonly ConfigIssue[]): ConfigIssue[] {
   return issues.filter((issue) => issue.severity === 'error');
 }
 
-/** Like loadAccounts, for the one account of `dump`. Throws ConfigError when its file is broken. */
+/** The settings of an account. Throws ConfigError when its file is invalid. */
 export function settingsOf(account: ConfiguredAccount): NonNullable<ConfiguredAccount['settings']> {
   if (account.settings === undefined) throw new ConfigError(errorsOf(account.issues));
   return account.settings;
 }
 
 /**
- * Works on several accounts at once, at most `limit` at a time; results stand in the order of the accounts. After a
- * failure nothing more is started, what runs is waited for, and then the failure is thrown.
+ * Calls `work` for each account, at most `limit` at a time. Results are in the order of the accounts. After a failure
+ * no further call starts; the running ones are awaited, then the first failure is thrown.
  */
 export async function mapAccounts<T, R>(
   accounts: readonly T[],

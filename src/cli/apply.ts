@@ -1,4 +1,4 @@
-// rolecall apply: plans, shows the plan, asks, carries it out, verifies.
+// rolecall apply: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
 import { journalBrokenAccount } from '../app/broken-account.ts';
 import { reconcile } from '../app/reconcile.ts';
 import type { Acceptance, AccountRequest } from '../app/request.ts';
@@ -12,13 +12,13 @@ import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
 import type { Output, OutputOptions } from './console.ts';
-import { openOutput, progressLine, say, sayFailure, sayWarnings } from './console.ts';
+import { openOutput, progressLine, showMessage, showFailure } from './console.ts';
 import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
 import { orJsonFailure } from './json-failure.ts';
 import { readSavedPlan } from './saved-plan.ts';
-import { accountNamed, known, selectAccounts } from './select-accounts.ts';
+import { accountList, accountNamed, selectAccounts } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
 export interface ApplyOptions extends OutputOptions, RetryAfterOptions {
@@ -26,7 +26,7 @@ export interface ApplyOptions extends OutputOptions, RetryAfterOptions {
   readonly allowHeld: boolean;
   readonly lockTimeoutMs: number;
   readonly planFile?: string | undefined;
-  /** Whether every account was asked for. */
+  /** Whether to apply to every account (`--all`). */
   readonly all?: boolean;
   readonly accept: Acceptance;
 }
@@ -68,17 +68,17 @@ async function applyAccounts(
     const applied = await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
       applyOne(account, session, signals, options, {
         agreed: expected.get(account.name),
-        // A preview has been shown already; a saved plan was shown when it was made.
+        // With a question the plan has been shown already. A JSON report contains it.
         showPlan: asks || options.format === 'json' ? null : (plan) => show(output, [plan]),
         progress,
-        readAgain: () => reread(environment, configFile, account.name, session, signals),
+        reloadRequest: () => reloadRequest(environment, configFile, account.name, session, signals),
       }),
     );
     progress.clear();
     const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
     if (reports.length > 0 || options.format === 'json')
       await output.print(renderRunReports(reports, output.render));
-    // Where no run could be journaled the store has said its trouble already.
+    // When no run was journaled, the store has failed already and the error is shown.
     if (reports.length > 0) await prune(session);
     return combine(applied.map(({ exit }) => exit));
   } finally {
@@ -88,17 +88,17 @@ async function applyAccounts(
   }
 }
 
-/** The runs are over and reported: a store that cannot be pruned now is pruned after another run. */
+/** The runs are complete and reported: a store that cannot be pruned now is pruned after another run. */
 async function prune(session: Session): Promise<void> {
   try {
     await session.prune();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    sayWarnings([`old runs could not be pruned; the next apply tries it again: ${error.message}`]);
+    showMessage(`warning: old runs could not be pruned; the next apply tries again: ${error.message}`);
   }
 }
 
-/** The accounts that the command names. Writing to several takes names, globs or `--all`. Throws UsageError. */
+/** The accounts to apply to. Several accounts need names, globs or `--all`. Throws UsageError. */
 function accountsToApply(
   accounts: readonly ConfiguredAccount[],
   names: readonly string[],
@@ -106,11 +106,11 @@ function accountsToApply(
   all: boolean,
 ): ConfiguredAccount[] {
   if (all && saved !== null) {
-    throw new UsageError('--all and --plan exclude each other: a saved plan names its accounts');
+    throw new UsageError('--all and --plan cannot be used together: a saved plan names its accounts');
   }
   if (all && names.some((name) => !name.startsWith('!'))) {
     throw new UsageError(
-      "--all and names exclude each other; use one of them, and exclusions such as '!eu-test'",
+      "--all and account names cannot be used together; use one of them, and exclusions such as '!eu-test'",
     );
   }
   if (saved !== null) {
@@ -118,10 +118,10 @@ function accountsToApply(
     const planned = [...saved.keys()].map((name) => accountNamed(accounts, name));
     return selectAccounts(wanted.length === 0 ? planned : accounts, names);
   }
-  // An exclusion alone names nothing.
+  // An exclusion alone does not select an account.
   if (names.every((name) => name.startsWith('!')) && !all && accounts.length > 1) {
     throw new UsageError(
-      `apply needs the accounts to write to: names, globs such as 'eu-*', or --all (an exclusion alone is not enough); ${known(accounts)}`,
+      `apply needs names, globs such as 'eu-*', or --all (an exclusion alone is not enough); ${accountList(accounts)}`,
     );
   }
   return selectAccounts(accounts, names);
@@ -131,7 +131,7 @@ async function show(output: Output, plans: Parameters<typeof renderPlans>[0]): P
   await output.print(renderPlans(plans, output.render));
 }
 
-/** The dry runs, where nothing else was run: JSON is a list of runs whatever the answer was. */
+/** The report of the dry runs: JSON output is a list of runs, also when nothing is applied. */
 async function reportOf(runIds: readonly string[], session: Session, output: Output): Promise<string> {
   const runs = await Promise.all(runIds.map((id) => session.reader.run(id)));
   return renderRunReports(
@@ -145,13 +145,13 @@ function agreedPlans(
   saved: ReadonlyMap<string, AgreedPlan | null>,
 ): ReadonlyMap<string, AgreedPlan | null> {
   for (const { name } of accounts) {
-    if (!saved.has(name)) throw new UsageError(`the saved plan holds no plan of ${name}`);
+    if (!saved.has(name)) throw new UsageError(`the saved plan contains no plan of ${name}`);
   }
   return saved;
 }
 
-/** What the account's files say now. Throws ConfigError when they are broken by now, or gone. */
-async function reread(
+/** Loads the account's files again. Throws ConfigError when they are invalid or missing by now. */
+async function reloadRequest(
   environment: Environment,
   configFile: string,
   name: string,
@@ -175,9 +175,9 @@ async function applyOne(
     agreed,
     showPlan,
     progress,
-    readAgain,
+    reloadRequest: reload,
   }: {
-    readonly readAgain: () => Promise<AccountRequest>;
+    readonly reloadRequest: () => Promise<AccountRequest>;
     readonly agreed: AgreedPlan | null | undefined;
     readonly showPlan: ((plan: Plan) => Promise<void>) | null;
     readonly progress: ReturnType<typeof progressLine>;
@@ -196,10 +196,10 @@ async function applyOne(
     return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };
   }
   if (agreed === null) {
-    say(`${account.name}: the plan of this account failed, so there is nothing to carry out`);
+    showMessage(`${account.name}: there is no plan to apply, because planning this account failed`);
     return { exit: EXIT.failed, report: null };
   }
-  const result = await reconcileOrExplain(
+  const result = await reconcileOrReport(
     account.name,
     session.requestFor(account.settings, 'cli', signals),
     deps,
@@ -208,16 +208,16 @@ async function applyOne(
       accept: options.accept,
       agreed,
       lockTimeoutMs: options.lockTimeoutMs,
-      reread: readAgain,
-      onWait: (heldBy) => say(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
+      reread: reload,
+      onWait: (heldBy) => showMessage(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
       onProgress: ({ done, total }) => progress.show(`${account.name}: ${done} of ${total} operations…`),
       ...(showPlan === null ? {} : { onPlan: showPlan }),
     },
   );
   if (result === null) return { exit: EXIT.failed, report: null };
   if ('heldBy' in result) {
-    say(
-      `${account.name}: the lock is held by ${result.heldBy}; nothing was written. Run it again when that has ended, or let it wait with --lock-timeout`,
+    showMessage(
+      `${account.name}: the lock is held by ${result.heldBy}; nothing was written. Try again when that run has ended, or wait longer with --lock-timeout`,
     );
     return { exit: signals.stop.aborted ? EXIT.interrupted : EXIT.failed, report: null };
   }
@@ -228,8 +228,8 @@ async function applyOne(
   return { exit, report: await session.reader.run(result.runId) };
 }
 
-/** A run whose journal fails cannot be reported from it; what is known is said instead. */
-async function reconcileOrExplain(
+/** Shows the error and returns null when the store fails, since such a run cannot be reported from the journal. */
+async function reconcileOrReport(
   account: string,
   ...args: Parameters<typeof reconcile>
 ): Promise<Awaited<ReturnType<typeof reconcile>> | null> {
@@ -237,9 +237,9 @@ async function reconcileOrExplain(
     return await reconcile(...args);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    sayFailure(`error: ${account}`, error);
-    say(
-      `${account}: the run ended there: nothing more was sent. What it had sent before stands in the journal or is in doubt; the next apply finds that out before it plans, so run it again once the store is well.`,
+    showFailure(`error: ${account}`, error);
+    showMessage(
+      `${account}: the run ended; no further requests were sent. The results of earlier requests may be missing from the journal; the next apply checks them before it plans. Run apply again when the store works.`,
     );
     return null;
   }

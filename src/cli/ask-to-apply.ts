@@ -1,35 +1,35 @@
-// What `apply` does before it may write without `--yes`: plans, shows the plans where it asks, and asks.
+// The confirmation of `apply` without `--yes`: plans all accounts, shows the plans and asks.
 import type { Acceptance } from '../app/request.ts';
 import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
-import { count } from '../report/wording.ts';
+import { count } from '../report/formatting.ts';
 import { mapAccounts } from './accounts.ts';
 import type { Output } from './console.ts';
-import { canAsk, confirm, say, terminalRender } from './console.ts';
+import { canAsk, confirm, showMessage, terminalRender } from './console.ts';
 import type { ConfiguredAccount, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
 import { planOne } from './plan.ts';
 import { agreedPlan } from './saved-plan.ts';
 
-/** `agreed`: what was agreed to, by account; null for one that could not be planned. `exit`: why nothing is applied. */
+/** `agreed`: the confirmed plan of each account, null if planning failed. `exit`: the status when nothing is applied. */
 export type Consent =
   | { readonly agreed: ReadonlyMap<string, AgreedPlan | null> }
   | { readonly exit: ExitStatus; readonly runIds: readonly string[]; readonly refusal?: UsageError };
 
-interface Asked {
+interface ApplyRequest {
   readonly accounts: readonly ConfiguredAccount[];
   readonly session: Session;
   readonly signals: RunSignals;
   readonly accept: Acceptance;
 }
 
-/** Shows the plan of every account and asks once, or refuses where there is no terminal to ask on. */
+/** Shows the plans of all accounts and asks once. Refuses when there is no terminal to ask on. */
 export async function askToApply(
-  { accounts, session, signals, accept }: Asked,
+  { accounts, session, signals, accept }: ApplyRequest,
   output: Output,
 ): Promise<Consent> {
   const planned = await mapAccounts(accounts, 8, (account) => planOne(account, session, signals, accept));
@@ -42,7 +42,7 @@ export async function askToApply(
   const answer = text === null ? 'yes' : await confirm(text, signals.stop);
   if (answer === 'yes')
     return { agreed: new Map(results.map((result) => [result.account, agreedPlan(result)])) };
-  say('Nothing was written.');
+  showMessage('Nothing was written.');
   if (answer === 'interrupted') return { exit: EXIT.interrupted, runIds };
   const failures = results.flatMap((result) =>
     result.status === 'failed' ? [failureExit(result.error.code)] : [],
@@ -50,16 +50,16 @@ export async function askToApply(
   return { exit: combine([...failures, EXIT.changes]), runIds };
 }
 
-/** As the report, and on the terminal that shows the question when the report is not there. */
+/** Prints the plans as the report, and also above the question when the report goes elsewhere. */
 async function showPlans(plans: readonly PlanResult[], output: Output): Promise<void> {
-  // JSON is a list of runs; the plans are part of those.
+  // JSON output is a list of runs, which contain the plans.
   const isReported = output.render.format !== 'json';
   if (isReported) await output.print(renderPlans(plans, output.render));
   if (isReported && output.isTerminal) return;
   if (!isReported || canAsk()) process.stderr.write(renderPlans(plans, terminalRender()));
 }
 
-/** What is asked: what is created and deleted, and how many people lose something. null: there is nothing to apply. */
+/** The question, with the numbers of creates, deletes and people who lose something. null if there is nothing to apply. */
 export function question(results: readonly PlanResult[]): string | null {
   const plans = results.flatMap((result) =>
     result.status === 'planned' && result.operations.length > 0 ? [result] : [],
@@ -74,24 +74,24 @@ export function question(results: readonly PlanResult[]): string | null {
   ].join(' and ');
   const where = results.length > 1 ? ` in ${count(plans.length, 'account')}` : '';
   const asked = `${parts.charAt(0).toUpperCase()}${parts.slice(1)}${where}?`;
-  return deletes === 0 ? asked : `${asked} ${losers(plans, deletes)}`;
+  return deletes === 0 ? asked : `${asked} ${deleteWarning(plans, deletes)}`;
 }
 
-/** Ids of people mean something within their account only. */
-function losers(plans: readonly Plan[], deletes: number): string {
-  const lose = plans.reduce(
+/** Counts people per account, since ids of people are unique within an account only. */
+function deleteWarning(plans: readonly Plan[], deletes: number): string {
+  const affected = plans.reduce(
     (sum, plan) => sum + new Set(plan.operations.flatMap(({ usedBy = [] }) => usedBy)).size,
     0,
   );
   const who =
-    lose === 0
-      ? `Nobody has what is deleted.`
-      : `${lose === 1 ? '1 person loses' : `${lose} people lose`} a skill or a role.`;
+    affected === 0
+      ? 'Nobody loses a skill or a role.'
+      : `${affected === 1 ? '1 person loses' : `${affected} people lose`} a skill or a role.`;
   return `${who} ${deletes === 1 ? 'The delete' : 'Deletes'} cannot be undone.`;
 }
 
 function noTerminal(): UsageError {
   return new UsageError(
-    'there is no terminal to ask on, so nothing was written; review the plan, then use --yes, or save the plan with `rolecall plan --save FILE` and apply it with --plan FILE',
+    'there is no terminal to ask on, so nothing was written; review the plan and use --yes, or run `rolecall plan --save FILE` and then apply with --plan FILE',
   );
 }

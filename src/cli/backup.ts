@@ -1,8 +1,8 @@
 // rolecall backup: a consistent copy of the store, also while the daemon runs.
 import { ConfigError } from '../core/errors.ts';
-import { count } from '../report/wording.ts';
+import { count } from '../report/formatting.ts';
 import { errorsOf } from './accounts.ts';
-import { answer } from './console.ts';
+import { printLine } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
@@ -15,6 +15,6 @@ export async function backup(
   const { service, issues } = await environment.loadConfiguration(configFile);
   if (service === undefined) throw new ConfigError(errorsOf(issues));
   const { bytes, runs } = await environment.backupStore(service, file);
-  answer(`wrote ${file}: ${count(runs, 'run')}, ${count(bytes, 'byte')}`);
+  printLine(`wrote ${file}: ${count(runs, 'run')}, ${count(bytes, 'byte')}`);
   return EXIT.done;
 }

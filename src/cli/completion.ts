@@ -1,13 +1,13 @@
-// Shell completion, by @bomb.sh/tab from the program itself.
+// Shell completion, which @bomb.sh/tab derives from the commands of the program.
 import tab from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 
 const SHELLS = ['bash', 'zsh', 'fish'];
 
-/** Adds `completion SHELL`, and the hidden command by which a sourced script asks for words. */
+/** Adds `completion SHELL`, and the hidden command that the completion scripts call. */
 export function addCompletion(program: Command): void {
   tab(program, { completionCommandName: 'completion' });
   const command = program.commands.find((each) => each.name() === 'completion');
-  // In place, since the library has handed out this list already. Its script for PowerShell is not tested here.
+  // Changed in place, since the library keeps this list. PowerShell is removed because it is not tested.
   command?.registeredArguments[0]?.argChoices?.splice(0, Infinity, ...SHELLS);
 }

@@ -1,11 +1,11 @@
-// Where a command's words go: data to stdout or a file, everything else to stderr; colour on a terminal only.
+// Terminal input and output: data goes to stdout or a file, everything else to stderr; colour on terminals only.
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { StoreError, UsageError } from '../core/errors.ts';
-import { hintedText, PROGRAM, programWith } from '../report/command-hints.ts';
-import { visible, visibleLines } from '../report/visible.ts';
+import { adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
+import { visible, visibleLines } from '../report/escape-invisible.ts';
 
 export type Format = 'text' | 'json' | 'markdown';
 export const FORMATS: readonly Format[] = ['text', 'json', 'markdown'];
@@ -17,41 +17,41 @@ export interface OutputOptions {
 
 let program = PROGRAM;
 
-/** From now on commands that are advised repeat the `--config` that was given. */
+/** From now on suggested commands repeat the given `--config`. */
 export function repeatConfig(configFile: string): void {
   program = programWith(configFile);
 }
 
-/** The text with the commands that it advises as they must be typed. */
-export function hinted(text: string): string {
-  return hintedText(text, program);
+/** The text, with the `--config` of this command in the commands that it suggests. */
+export function adaptHints(text: string): string {
+  return adaptHintsInText(text, program);
 }
 
-/** Says it on stderr; whatever it quotes commands neither a terminal nor a runner of CI. */
-export function say(text: string): void {
-  process.stderr.write(`${visibleLines(hinted(text))}\n`);
+/** Shows a message on stderr. Quoted text is escaped, so that it cannot control a terminal or a CI runner. */
+export function showMessage(text: string): void {
+  process.stderr.write(`${visibleLines(adaptHints(text))}\n`);
 }
 
-/** Says each warning on a line of its own. */
-export function sayWarnings(messages: readonly string[]): void {
-  for (const message of messages) process.stderr.write(`warning: ${visible(hinted(message))}\n`);
+/** Shows each warning on its own line on stderr. */
+export function showWarnings(messages: readonly string[]): void {
+  for (const message of messages) process.stderr.write(`warning: ${visible(adaptHints(message))}\n`);
 }
 
-/** Says why an account's work failed: a line, or one for each problem of its configuration. */
-export function sayFailure(account: string, { code, message }: { code: string; message: string }): void {
-  const words = hinted(message);
-  const shown = code === 'config_invalid' ? visibleLines(words) : visible(words);
+/** Shows why an account failed: one line, or one for each issue of its configuration. */
+export function showFailure(account: string, { code, message }: { code: string; message: string }): void {
+  const text = adaptHints(message);
+  const shown = code === 'config_invalid' ? visibleLines(text) : visible(text);
   process.stderr.write(`${visible(account)}: ${shown}\n`);
 }
 
-/** Says a line on stdout, in the same way. */
-export function answer(text: string): void {
-  process.stdout.write(`${visible(hinted(text))}\n`);
+/** Prints a line on stdout, escaped like a message. */
+export function printLine(text: string): void {
+  process.stdout.write(`${visible(adaptHints(text))}\n`);
 }
 
 /** A sink for reports: stdout, or the file of `--output`, written when closed. */
 export interface Output {
-  /** Whether what is printed is shown on a terminal. */
+  /** Whether the report is printed on a terminal. */
   readonly isTerminal: boolean;
   readonly render: {
     readonly format: Format;
@@ -76,10 +76,10 @@ export function openOutput({
   output,
   keepExisting = false,
 }: OutputOptions & { readonly keepExisting?: boolean }): Output {
-  // Node leaves it undefined for what is no terminal, and undefined lets the colour library decide by $CI.
+  // Without a terminal isTTY is undefined, and for undefined the colour library decides by $CI.
   const toTerminal = output === undefined && Boolean(process.stdout.isTTY);
   const parts: string[] = [];
-  // Tried before anything is done: a report must not be lost after a run for a mistyped path.
+  // Opened before the command runs: a mistyped path must not cost the report of a run.
   if (output !== undefined) (keepExisting ? refuseExisting : tryToOpen)(output);
   return {
     render: {
@@ -109,7 +109,7 @@ export function openOutput({
   };
 }
 
-/** How a report is printed on the terminal that shows the questions. */
+/** How to print a report on the terminal that shows the question. */
 export function terminalRender(): Output['render'] {
   const isTerminal = Boolean(process.stderr.isTTY);
   return {
@@ -127,7 +127,7 @@ function columnsOf(stream: NodeJS.WriteStream): number {
 function refuseExisting(file: string): void {
   if (isDevice(file)) return;
   if (existsSync(file)) {
-    throw new UsageError(`${file} exists and was not changed; use --force to replace it`);
+    throw new UsageError(`${file} exists already and was not changed; use --force to replace it`);
   }
   try {
     accessSync(dirname(file), constants.W_OK);
@@ -136,7 +136,7 @@ function refuseExisting(file: string): void {
   }
 }
 
-/** A terminal or a pipe has nothing that could be lost. */
+/** A terminal or a pipe has no content that could be lost. */
 function isDevice(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isFile() === false;
 }
@@ -152,7 +152,7 @@ function tryToOpen(file: string): void {
 
 const SQLITE_HEADER = 'SQLite format 3\0';
 
-/** A mistyped path must not cost the journal: a report never takes the place of a database. */
+/** Throws UsageError for a SQLite file: a mistyped path must not overwrite the store. */
 export function refuseDatabase(file: string, flag: string): void {
   const header = Buffer.alloc(SQLITE_HEADER.length);
   try {
@@ -161,17 +161,17 @@ export function refuseDatabase(file: string, flag: string): void {
     readSync(descriptor, header, 0, header.length, 0);
     closeSync(descriptor);
   } catch {
-    return; // What cannot be read is told when it is written.
+    return; // An unreadable file is reported when it is written.
   }
   if (header.toString('latin1') !== SQLITE_HEADER) return;
-  throw new UsageError(`${file} is a database, and was left as it is; name another file for ${flag}`);
+  throw new UsageError(`${file} is a database and was not changed; choose another file for ${flag}`);
 }
 
 function reasonOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
-/** Resolves when the text is out, also into a slow pipe. */
+/** Resolves when the text is written, also to a slow pipe. */
 function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return new Promise((resolve) => {
     stream.write(text, () => resolve());
@@ -182,20 +182,20 @@ function wantsColour(): boolean {
   return (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
 }
 
-/** Whether a person can be asked. */
+/** Whether there is a terminal to ask on. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 export type Answer = 'yes' | 'no' | 'interrupted';
 
-/** Asks on the terminal; only the complete word `yes` agrees. Ctrl-C and an aborted signal interrupt. */
+/** Asks on the terminal. Only `yes` agrees. Ctrl-C and an aborted signal interrupt. */
 export async function confirm(question: string, signal: AbortSignal): Promise<Answer> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const interrupted = new Promise<Answer>((resolve) => {
       terminal.once('SIGINT', () => resolve('interrupted'));
-      // The end of the input (Ctrl-D) agrees to nothing, and never answers the question either.
+      // At the end of the input (Ctrl-D) the question is never answered.
       terminal.once('close', () => resolve('no'));
     });
     const answered = terminal
@@ -210,7 +210,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<An
   }
 }
 
-/** A line on the terminal that shows how far the work is; nothing where nobody looks. */
+/** A progress line on the terminal; without a terminal it shows nothing. */
 export function progressLine(): { show(text: string): void; clear(): void } {
   const isTerminal = process.stderr.isTTY;
   let shown = 0;

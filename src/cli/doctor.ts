@@ -1,12 +1,12 @@
-// rolecall doctor: tries everything that a run needs and says what is well and what is not. Writes nothing.
+// rolecall doctor: checks everything that a run needs. Writes nothing to the service.
 import { readLists } from '../app/observe.ts';
 import { describeFailure, rememberThrottle } from '../app/run-result.ts';
 import { listedAccountId, shownPin } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
-import { visible, visibleJson } from '../report/visible.ts';
-import { count } from '../report/wording.ts';
+import { visible, visibleJson } from '../report/escape-invisible.ts';
+import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { openOutput } from './console.ts';
 import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
@@ -79,7 +79,7 @@ async function openStore(
     session = await environment.openSession(configuration, service, options);
     await session.checkStore();
     await session.verifyStore();
-    const findings = [{ ok: true, what: 'store', detail: 'opens, can be written, and is not damaged' }];
+    const findings = [{ ok: true, what: 'store', detail: 'readable, writable and not damaged' }];
     return { session, diagnosis: { title, account: null, findings, exit: EXIT.done } };
   } catch (error) {
     await session?.close();
@@ -89,7 +89,7 @@ async function openStore(
   }
 }
 
-/** The service's own secrets, when there is something to say of them. */
+/** The warnings about secrets that belong to no account. */
 function ownSecrets(secrets: readonly SecretIssue[]): Diagnosis[] {
   const findings = secrets.filter(({ account }) => account === undefined).map(secretNote);
   return findings.length === 0
@@ -124,7 +124,7 @@ async function examine(
   }
   const next = await environment.nextTimes(settings.schedule, settings.timezone, 3);
   const findings: Finding[] = [
-    // One that is missing fails below.
+    // A missing secret is reported below, when the lists are read.
     ...secrets.filter((issue) => issue.account === account.name && issue.isOpen === true).map(secretNote),
     {
       ok: true,
@@ -139,7 +139,7 @@ async function examine(
     const listed = listedAccountId(observed);
     const expected = settings.accountId ?? state.remoteAccountId;
     findings.push(
-      { ok: true, what: 'address', detail: `${settings.baseUrl} answers and takes the token` },
+      { ok: true, what: 'address', detail: `${settings.baseUrl} answers and accepts the token` },
       {
         ok: true,
         what: 'lists',
@@ -171,13 +171,13 @@ function accountIdDetail(
   pinned: string | undefined,
   remembered: string | null,
 ): string {
-  if (listed === null) return 'nothing listed carries an account id; the answer to the first create shows it';
+  if (listed === null) return 'the lists contain no account id; the response to the first create shows it';
   const expected = pinned ?? remembered;
   if (expected === null) return `${listed}; pin it with accountId: ${yamlQuoted(listed)}`;
-  const by = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
+  const source = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
   return listed === expected
-    ? `${listed}, as ${by}`
-    : `the token belongs to account ${listed}, but ${pinned === undefined ? expected : shownPin(pinned)} is ${by}; fix the token, or the accountId in the file if the change is intended`;
+    ? `${listed}, as ${source}`
+    : `the token belongs to account ${listed}, but ${pinned === undefined ? expected : shownPin(pinned)} is ${source}; fix the token, or set accountId in the file if the change is intended`;
 }
 
 function toJson({ title, account, findings, exit }: Diagnosis) {

@@ -1,11 +1,11 @@
-// rolecall dump: an account's file with what the account contains now; how an account is adopted, and drift accepted.
+// rolecall dump: prints an account file with the current skills and roles, to adopt an account or to accept drift.
 import { relative } from 'node:path';
 import { describeFailure } from '../app/run-result.ts';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
-import { count } from '../report/wording.ts';
+import { count } from '../report/formatting.ts';
 import { loadAccounts, settingsOf } from './accounts.ts';
-import { openOutput, say, sayFailure, sayWarnings } from './console.ts';
+import { openOutput, showMessage, showFailure, showWarnings } from './console.ts';
 import type { Environment, RetryAfterOptions } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT, failureExit } from './exit-status.ts';
@@ -21,9 +21,9 @@ export interface DumpOptions {
   readonly write?: boolean;
 }
 
-const INCOMPLETE = 'the lists lack skills or roles that people have, so they are not complete';
+const INCOMPLETE = 'the lists are incomplete: people have skills or roles that no list contains';
 
-/** A kind that the file leaves out stays left out, unless it leaves out both. */
+/** The kinds to write: those that the file manages, or both when it manages none. */
 function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
   const managed = KINDS.filter((kind) => desired[kind] !== undefined);
   return managed.length === 0 ? KINDS : managed;
@@ -40,7 +40,7 @@ export async function dump(
   const settings = settingsOf(account);
   if (options.write === true && service.source !== undefined) {
     throw new UsageError(
-      `--write does not change the daemon’s checkout, where the file of ${name} is; dump with --output FILE, and commit that in the repository`,
+      `--write cannot change the file of ${name}, which is in the daemon’s checkout; use --output FILE and commit that file to the repository`,
     );
   }
   const output =
@@ -51,12 +51,12 @@ export async function dump(
   const reading = await openReading(environment, configuration, service, options);
   try {
     const { observed, remoteAccountId, isIncomplete } = await reading.read(settings, signals);
-    sayWarnings(observed.warnings.map(({ message }) => message));
+    showWarnings(observed.warnings.map(({ message }) => message));
     if (isIncomplete && output === null) {
-      say(`error: ${name}: ${INCOMPLETE}; the file was not changed. Run the command again later`);
+      showMessage(`error: ${name}: ${INCOMPLETE}; the file was not changed. Run the command again later.`);
       return EXIT.failed;
     }
-    if (isIncomplete) sayWarnings([INCOMPLETE]);
+    if (isIncomplete) showWarnings([INCOMPLETE]);
     const { text, before, notes, errors } = await environment.dumpAccount(configFile, service, account, {
       accountId: remoteAccountId,
       names: {
@@ -65,7 +65,7 @@ export async function dump(
       },
       policy: settings.policy,
     });
-    for (const note of notes) say(`${name}: ${note}`);
+    for (const note of notes) showMessage(`${name}: ${note}`);
     if (output !== null) {
       await output.print(text);
       await output.close();
@@ -74,20 +74,22 @@ export async function dump(
       const written = writtenKinds(settings.desired);
       const entries = written.map((kind) => count(observed[kind].length, kind)).join(' and ');
       const file = relative(process.cwd(), account.file);
-      say(
+      showMessage(
         text === before
-          ? `${name}: nothing changed: ${file} has the account’s ${entries} already`
+          ? `${name}: nothing to change: ${file} already lists the account’s ${entries}`
           : `${name}: wrote ${entries} to ${file}`,
       );
     }
     if (errors.length === 0) return EXIT.done;
-    say(`error: ${name}: the file would not be valid${output === null ? ', so it was not changed' : ''}:`);
-    for (const issue of errors) say(`error: ${formatConfigIssue(issue)}`);
+    showMessage(
+      `error: ${name}: the new file is not valid${output === null ? ', so the old one was not changed' : ''}:`,
+    );
+    for (const issue of errors) showMessage(`error: ${formatConfigIssue(issue)}`);
     return EXIT.invalidConfiguration;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const failure = describeFailure(error);
-    sayFailure(name, failure);
+    showFailure(name, failure);
     await reading.noteFailure(name, error);
     return signals.stop.aborted ? EXIT.interrupted : failureExit(failure.code);
   } finally {

@@ -1,4 +1,4 @@
-// What the commands are given. wire.ts makes it; a command knows core, app and report, and nothing of the rest.
+// The interface between the commands and the other rooms, which they do not import. wire.ts implements it.
 import type { AccountMemory } from '../app/read-account.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
@@ -10,7 +10,7 @@ import type { ReadableService, RunSignals } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ConfigCommit, SecretRef, ServiceSettings } from '../core/settings.ts';
 
-/** An account file as it was found; `settings` is absent when it is broken. */
+/** A loaded account file. `settings` is absent when the file is invalid. */
 export interface ConfiguredAccount {
   readonly name: string;
   readonly file: string;
@@ -18,16 +18,16 @@ export interface ConfiguredAccount {
   readonly issues: readonly ConfigIssue[];
 }
 
-/** All configuration; `service` is absent when rolecall.yaml itself is broken. */
+/** The complete configuration. `service` is absent when the service file is invalid. */
 export interface Configuration {
   readonly service?: ServiceSettings;
   readonly accounts: readonly ConfiguredAccount[];
   readonly issues: readonly ConfigIssue[];
-  /** Where the sound parts refer to secrets. */
+  /** The references to secrets in the valid parts. */
   readonly secrets: readonly SecretUse[];
 }
 
-/** A reference to a secret, with its place. */
+/** A reference to a secret, with its position in a file. */
 export interface SecretUse {
   readonly ref: SecretRef;
   readonly what: string;
@@ -36,45 +36,45 @@ export interface SecretUse {
   readonly column: number;
 }
 
-/** Everything that a run of this process shares. Closing it lets go of connections and of the store. */
+/** What all runs of this process share. `close` closes connections and the store. */
 export interface Session {
   readonly planning: DryRunDeps;
   readonly applying: ApplyDeps;
   readonly reader: JournalReader;
   readonly desk: OperatorDesk;
-  /** The commit that the configuration stood in when the session was opened. */
+  /** The commit of the configuration when the session was opened. */
   readonly commit: ConfigCommit | null;
   readonly requestFor: (
     settings: AccountSettings,
     trigger: AccountRequest['trigger'],
     signals: RunSignals,
   ) => AccountRequest;
-  /** Says which accounts are configured now; a token belongs to one of them only. */
+  /** Sets the names of the configured accounts, of which no two may share a token. */
   setConfigured(names: ReadonlySet<string>): void;
   /** Resolves when the store can be written. */
   checkStore(): Promise<void>;
-  /** Resolves when every page of the store is sound; throws StoreError when it is damaged or cannot be checked. */
+  /** Checks every page of the store. Throws StoreError when it is damaged or cannot be checked. */
   verifyStore(signal?: AbortSignal): Promise<void>;
-  /** Prunes by the settings that it was opened with, unless others are given. */
+  /** Deletes old runs and snapshots, by the settings of the session unless others are given. */
   prune(retention?: ServiceSettings['retention']): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What an account contains, for its file. */
+/** The current content of an account, for its file. */
 export interface AccountContents {
   readonly accountId: string | null;
   readonly names: Readonly<Record<Kind, readonly string[]>>;
   readonly policy: AccountSettings['policy'];
 }
 
-/** An account's file with what the account contains now. */
+/** An account file with the current content of the account. */
 export interface DumpedAccount {
   readonly text: string;
-  /** The text that it was made from. */
+  /** The text of the existing file. */
   readonly before: string;
-  /** What changed besides the lists, and why. */
+  /** Changes beyond the lists, with their reasons. */
   readonly notes: readonly string[];
-  /** Why the loader refuses the text; none when it does not. */
+  /** The errors of the new text; empty when it is valid. */
   readonly errors: readonly ConfigIssue[];
 }
 
@@ -93,14 +93,14 @@ export interface RunningSandbox {
 }
 
 export interface RetryAfterOptions {
-  /** Sends requests also before the time that the service requested in an earlier answer. */
+  /** Whether to send requests before the time that the service set with Retry-After. */
   readonly ignoreRetryAfter?: boolean;
 }
 
-/** Lists of accounts, for commands that journal no run. */
+/** Reads the lists of accounts, for commands that journal no run. */
 export interface Readable {
   readonly service: ReadableService;
-  /** Journals when the service may be called again, if the failure of an account says so. */
+  /** Journals the Retry-After time of a failure, if it has one. */
   noteFailure(account: string, error: unknown): Promise<void>;
   close(): Promise<void>;
 }
@@ -108,28 +108,28 @@ export interface Readable {
 export interface Environment {
   readonly version: string;
   loadConfiguration(file: string): Promise<Configuration>;
-  /** Loads it, with the text of every file that was read, by its path below their deepest common folder. */
+  /** Loads the configuration and returns the text of every file, by its path below their deepest common folder. */
   collectConfiguration(file: string): Promise<{
     readonly config: string;
     readonly files: Readonly<Record<string, string>>;
     readonly loaded: Configuration;
   }>;
-  /** The commit that a configuration stands in, or null. */
+  /** The commit of a configuration, or null outside of git. */
   commitOf(configuration: Configuration, service: ServiceSettings): Promise<ConfigCommit | null>;
-  /** The daemon's token: from the variable, else from where the service's file says; null when there is none. */
+  /** The daemon's token from the variable, otherwise from the reference in the service file; null when there is none. */
   httpToken(service: ServiceSettings, variable: string): Promise<Secret | null>;
-  /** Sends JSON with a bearer token. Rejects when no whole answer came. */
+  /** Sends JSON with a bearer token. Rejects when no complete response arrives. */
   postJson(
     url: URL,
     token: Secret,
     body: string,
     timeoutMs: number,
   ): Promise<{ readonly status: number; readonly text: string }>;
-  /** The plans in what a server answered, or where the answer does not keep to the published schema. */
+  /** The plans in a server's response, or the first place where it does not match the published schema. */
   checkPlans(
     value: unknown,
   ): Promise<{ readonly plans: readonly PlanResult[] } | { readonly problem: string }>;
-  /** Problems with the secrets that the configuration refers to; errors where an account may not use one. */
+  /** Problems with the referenced secrets; a secret that an account may not use is an error. */
   checkSecrets(configuration: Configuration): Promise<readonly SecretIssue[]>;
   /** Opens the store and the connections. Throws StoreError. */
   openSession(
@@ -137,7 +137,7 @@ export interface Environment {
     service: ServiceSettings,
     options?: RetryAfterOptions,
   ): Promise<Session>;
-  /** The journal alone, of a store that is there already unless it may be new. */
+  /** Opens the journal of an existing store. With `mayBeNew` a missing store is created. */
   openJournal(
     service: ServiceSettings,
     options?: { readonly mayBeNew: boolean },
@@ -149,22 +149,22 @@ export interface Environment {
   }>;
   /** Copies the store. Throws StoreError. */
   backupStore(service: ServiceSettings, file: string): Promise<{ bytes: number; runs: number }>;
-  /** Reading without journaling a run, for commands that only ask. A store is used if there is one. */
+  /** Opens connections to read without journaling a run. The store is used if it exists. */
   openReadable(service: ServiceSettings, options?: RetryAfterOptions): Promise<Readable>;
-  /** The account's file with what the account contains. Throws ConfigError when the file cannot be read. */
+  /** The account file with the given content. Throws ConfigError when the file cannot be read. */
   dumpAccount(
     configFile: string,
     service: ServiceSettings,
     account: { readonly name: string; readonly file: string },
     contents: AccountContents,
   ): Promise<DumpedAccount>;
-  /** Replaces an account's file in one step, unless it is no longer what it was. Throws StoreError. */
+  /** Replaces an account file atomically. Throws StoreError, also when the file changed meanwhile. */
   replaceAccountFile(file: string, before: string, text: string): Promise<void>;
-  /** The next times at which a schedule ticks. */
+  /** The next times of a schedule. */
   nextTimes(schedule: string, timezone: string, count: number): Promise<readonly Date[]>;
   startSandbox(options: SandboxCommand): Promise<RunningSandbox>;
-  /** Runs the daemon until it is told to stop; resolves with the exit status. */
+  /** Runs the daemon until it receives a signal. Resolves with the exit status. */
   serve(configFile: string, options?: RetryAfterOptions): Promise<number>;
-  /** Plays the demonstration; resolves with the exit status. */
+  /** Runs the demo. Resolves with the exit status. */
   demo(): Promise<number>;
 }

@@ -1,4 +1,4 @@
-// Exit statuses and which of several wins (contract, section 3).
+// The exit statuses, and which one is returned for several accounts.
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 
@@ -24,19 +24,19 @@ const PRECEDENCE: readonly ExitStatus[] = [
   EXIT.changes,
 ];
 
-/** The most severe status, in the order 1, 4, 5, 3, 2; an interruption outweighs them. */
+/** The most severe status, in the order 1, 4, 5, 3, 2; an interruption comes before all of them. */
 export function combine(statuses: readonly ExitStatus[]): ExitStatus {
   return PRECEDENCE.find((status) => statuses.includes(status)) ?? EXIT.done;
 }
 
-/** What a failure's code means for the exit status. */
+/** The exit status for the code of a failure. */
 export function failureExit(code: string): ExitStatus {
   if (code === 'config_invalid') return EXIT.invalidConfiguration;
   if (code === 'plan_stale') return EXIT.stalePlan;
   return EXIT.failed;
 }
 
-/** Of a plan, with `--detailed-exitcode`: 2 when there is something to carry out, 3 when all that is left waits. */
+/** The exit status of a plan. With `--detailed-exitcode`: 2 if there are operations, 3 if changes are only held or blocked. */
 export function planExit(plan: Plan, detailed: boolean): ExitStatus {
   if (!detailed) return EXIT.done;
   if (plan.status === 'blocked') return EXIT.held;
@@ -44,7 +44,7 @@ export function planExit(plan: Plan, detailed: boolean): ExitStatus {
   return plan.held.length > 0 ? EXIT.held : EXIT.done;
 }
 
-/** Of a run that `apply` made. */
+/** The exit status of a run of `apply`. */
 export function runExit(status: RunStatus, failureCode: string | null, allowHeld: boolean): ExitStatus {
   switch (status) {
     case 'converged':

@@ -1,4 +1,4 @@
-// What the command line's parser makes of the options of a command.
+// The options of the commands, as the parser returns them.
 import type { Format } from './console.ts';
 
 export interface ReportFlags {
@@ -6,7 +6,7 @@ export interface ReportFlags {
   readonly output?: string;
 }
 
-/** Of the commands that send requests to the service. */
+/** Options of the commands that send requests to the service. */
 export interface SendingFlags {
   readonly ignoreRetryAfter?: true;
 }

@@ -1,4 +1,4 @@
-// rolecall history and rolecall show: what the journal says. Asks the store only, never the service.
+// rolecall history and rolecall show: print runs from the journal. They read the store and never call the service.
 import { RUN_STATUSES } from '../core/journal.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
@@ -7,7 +7,7 @@ import { renderRuns } from '../report/history-report.ts';
 import { renderRun } from '../report/run-report.ts';
 import { loadAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
-import { openOutput, say } from './console.ts';
+import { openOutput, showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
@@ -33,7 +33,7 @@ async function listRuns(
   const { service, accounts } = await loadAccounts(environment, configFile, []);
   const journal = await environment.openJournal(service);
   try {
-    // An account that has left the configuration still has its history.
+    // A removed account keeps its history, so any name is accepted.
     const runs = await journal.reader.runs({
       limit: options.limit,
       ...(account === undefined ? {} : { account }),
@@ -41,7 +41,9 @@ async function listRuns(
       ...(options.sinceMs === undefined ? {} : { sinceMs: Date.now() - options.sinceMs }),
     });
     if (account !== undefined && runs.length === 0 && !accounts.some(({ name }) => name === account)) {
-      say(`warning: no account is called ${JSON.stringify(account)} now, and no run of one is kept`);
+      showMessage(
+        `warning: no account ${JSON.stringify(account)} is configured, and no run of such an account is stored`,
+      );
     }
     const output = openOutput(options);
     await output.print(renderRuns(runs, output.render));
@@ -77,10 +79,10 @@ async function showRun(
   }
 }
 
-/** Ids that begin alike are listed up to this many. */
+/** The most runs that are listed for an ambiguous id. */
 const MOST_LISTED = 20;
 
-/** The id of the run that is meant: an id, an unambiguous beginning of one, or `last`. Says why there is none. */
+/** The id of the requested run: an id, an unambiguous beginning of one, or `last`. Shows an error and returns null if none fits. */
 async function findRun(reader: JournalReader, wanted: string): Promise<string | null> {
   const runs =
     wanted === 'last'
@@ -89,10 +91,10 @@ async function findRun(reader: JournalReader, wanted: string): Promise<string | 
   const [run, ...others] = runs;
   const shown = JSON.stringify(wanted);
   if (run === undefined) {
-    say(
+    showMessage(
       wanted === 'last'
-        ? 'error: no run is kept yet'
-        : `error: no run has the id ${shown}, and none begins so; \`rolecall history\` lists the runs`,
+        ? 'error: no run is stored yet'
+        : `error: no run has an id that begins with ${shown}; run \`rolecall history\` to list the runs`,
     );
     return null;
   }
@@ -101,9 +103,9 @@ async function findRun(reader: JournalReader, wanted: string): Promise<string | 
     .slice(0, MOST_LISTED)
     .map((each) => `  ${each.id}  ${each.account}  ${each.status}  ${each.startedAt}`);
   const rest = runs.length > MOST_LISTED ? ['  … and more'] : [];
-  say(
+  showMessage(
     [
-      `error: several runs have an id that begins with ${shown}; write more of it (\`rolecall history\` lists all runs):`,
+      `error: several runs have an id that begins with ${shown}; use more characters of the id (\`rolecall history\` lists all runs):`,
       ...rows,
       ...rest,
     ].join('\n'),
@@ -114,7 +116,9 @@ async function findRun(reader: JournalReader, wanted: string): Promise<string | 
 function toStatus(text: string): RunStatus {
   const status = RUN_STATUSES.find((candidate) => candidate === text);
   if (status === undefined) {
-    throw new UsageError(`--status ${JSON.stringify(text)} is none of ${RUN_STATUSES.join(', ')}`);
+    throw new UsageError(
+      `--status ${JSON.stringify(text)} is not a status; use one of ${RUN_STATUSES.join(', ')}`,
+    );
   }
   return status;
 }

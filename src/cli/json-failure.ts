@@ -1,8 +1,8 @@
-// JSON is what a program asked for, also when a command fails before it has anything to report.
+// Prints JSON also when a command fails before its report, since programs parse the output.
 import type { Command, CommanderError } from 'commander';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { UsageError } from '../core/errors.ts';
-import { visibleJson } from '../report/visible.ts';
+import { visibleJson } from '../report/escape-invisible.ts';
 import { hasReported, openOutput, type Output, type OutputOptions } from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
 
@@ -10,8 +10,8 @@ import type { ExitStatus } from './exit-status.ts';
 type Shape = 'list' | 'one';
 
 /**
- * Does the work. When it fails before anything was reported, and JSON is asked for, the failure is reported: as the one
- * element of a list, or alone. The error itself is thrown in any case.
+ * Calls `work`. If it fails before a report was printed and the format is JSON, prints the failure: as the only element
+ * of a list, or alone. The error is thrown in any case.
  */
 export async function orJsonFailure(
   options: Pick<OutputOptions, 'output'> & { readonly format: string },
@@ -27,7 +27,7 @@ export async function orJsonFailure(
   }
 }
 
-/** Reports arguments that the parser refused, when the command prints reports and JSON is asked for. */
+/** Prints the refused arguments as a JSON failure, if the command prints reports and the format is JSON. */
 export async function reportWrongUsage(
   program: Command,
   argv: readonly string[],
@@ -36,20 +36,20 @@ export async function reportWrongUsage(
   const [name] = program.parseOptions([...argv]).operands;
   const command = program.commands.find((each) => each.name() === name);
   const hasFormat = command?.options.some(({ long }) => long === '--format') === true;
-  if (!hasFormat || !asksForJson(argv)) return;
+  if (!hasFormat || !requestsJson(argv)) return;
   const failure = { code: new UsageError('').code, message: message.replace(/^error: /u, '') };
   await print(failure, name === 'show' ? 'one' : 'list', openFor(undefined));
 }
 
-function asksForJson(argv: readonly string[]): boolean {
+function requestsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const options = end === -1 ? argv : argv.slice(0, end);
-  return options.some((word, index) =>
-    word === '--format' ? options[index + 1] === 'json' : word === '--format=json',
+  return options.some((option, index) =>
+    option === '--format' ? options[index + 1] === 'json' : option === '--format=json',
   );
 }
 
-/** Where the report would have gone; stdout when that cannot be written. */
+/** The output of the report; stdout when its file cannot be written. */
 function openFor(output: string | undefined): Output {
   try {
     return openOutput({ format: 'json', output });

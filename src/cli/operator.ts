@@ -1,15 +1,15 @@
-// rolecall approve, pause and resume: an operator's word to the daemon, left in the store that both share.
+// rolecall approve, pause and resume: commands to the daemon, passed through the store that both share.
 import { ConfigError, UsageError } from '../core/errors.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import { PLAN_DIGEST } from '../core/operator.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
 import { errorsOf } from './accounts.ts';
-import { answer, say } from './console.ts';
+import { printLine, showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
 
-/** Approves the plan that waits; with a digest (or the beginning of one) only when that is the one. */
+/** Approves the pending plan. With a digest, or the beginning of one, only the plan with that digest. */
 export async function approve(
   environment: Environment,
   configFile: string,
@@ -18,31 +18,33 @@ export async function approve(
 ): Promise<ExitStatus> {
   if (digest !== undefined && !PLAN_DIGEST.test(digest)) {
     throw new UsageError(
-      'a digest is `sha256:` and hex digits, as `rolecall plan` and `rolecall show` print it; eight are enough',
+      'DIGEST must be `sha256:` and at least eight hex digits, as `rolecall plan` and `rolecall show` print it',
     );
   }
-  return await atDesk(environment, configFile, account, async (desk, record) => {
+  return await withJournal(environment, configFile, account, async (desk, record) => {
     const outcome = await desk.approve(account, digest ?? null, Date.now());
     switch (outcome.type) {
       case 'approved': {
         const until = new Date(outcome.expiresAtMs).toISOString();
         const wait =
-          record?.state.paused === true ? `; ${account} is paused, so that it waits for \`resume\`` : '';
-        answer(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}`);
+          record?.state.paused === true
+            ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue`
+            : '';
+        printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}`);
         return EXIT.done;
       }
       case 'nothing_pending': {
         const last = record?.lastRun;
         const state = last ? `its last run (${last.id}) ended ${last.status}` : 'it has not run yet';
-        say(
-          `error: no plan of ${account} waits for approval: ${state}; a run of the daemon in mode approve makes one`,
+        showMessage(
+          `error: ${account} has no plan that waits for approval: ${state}. Runs of the daemon in mode approve make such plans`,
         );
         return EXIT.failed;
       }
       case 'other_plan': {
-        const hint = `Look at it with \`rolecall show ${record?.state.pending?.runId ?? 'RUN'}\``;
-        say(
-          `error: the plan that waits now is ${outcome.pending}, not ${digest ?? ''}; nothing was approved. ${hint}`,
+        const hint = `Review it with \`rolecall show ${record?.state.pending?.runId ?? 'RUN'}\``;
+        showMessage(
+          `error: the pending plan is ${outcome.pending}, not ${digest ?? ''}; nothing was approved. ${hint}`,
         );
         return EXIT.stalePlan;
       }
@@ -52,32 +54,32 @@ export async function approve(
   });
 }
 
-/** Stops or restarts the scheduled runs of an account; a second time changes nothing and reports it. */
+/** Stops or restarts the scheduled runs of an account. Reports when nothing had to change. */
 export async function setPaused(
   environment: Environment,
   configFile: string,
   account: string,
   paused: boolean,
 ): Promise<ExitStatus> {
-  return await atDesk(environment, configFile, account, async (desk, record) => {
+  return await withJournal(environment, configFile, account, async (desk, record) => {
     if ((record?.state.paused ?? false) === paused) {
-      answer(
+      printLine(
         paused
-          ? `${account} is paused already: no scheduled run of it starts until \`rolecall resume ${account}\``
+          ? `${account} is paused already; run \`rolecall resume ${account}\` to restart its scheduled runs`
           : `${account} is not paused; nothing was changed`,
       );
       return EXIT.done;
     }
     await desk.setPaused(account, paused);
     const what = paused
-      ? 'no scheduled run of it starts until `rolecall resume`'
+      ? `no scheduled run starts until \`rolecall resume ${account}\``
       : 'it runs on its schedule again';
-    answer(`${paused ? 'paused' : 'resumed'} ${account}: ${what}`);
+    printLine(`${paused ? 'paused' : 'resumed'} ${account}: ${what}`);
     return EXIT.done;
   });
 }
 
-async function atDesk(
+async function withJournal(
   environment: Environment,
   configFile: string,
   account: string,
@@ -87,7 +89,7 @@ async function atDesk(
   if (service === undefined) throw new ConfigError(errorsOf(issues));
   const journal = await environment.openJournal(service, { mayBeNew: true });
   try {
-    // With `source.git` the account's file may stand in the daemon's checkout only: then the store knows the account.
+    // With `source.git` the account file may exist only in the daemon's checkout. Then the store knows the account.
     const [record] = await journal.reader.accounts(account);
     if (record === undefined && !accounts.some(({ name }) => name === account)) {
       const known = accounts.map(({ name }) => name).join(', ');

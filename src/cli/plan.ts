@@ -1,4 +1,4 @@
-// rolecall plan: the dry run. What it is given cannot write to the service.
+// rolecall plan: the dry run. Its service client has no methods that write.
 import { writeFile } from 'node:fs/promises';
 import { dryRun } from '../app/reconcile.ts';
 import type { Acceptance } from '../app/request.ts';
@@ -9,8 +9,8 @@ import type { FailedPlan, PlanResult } from '../core/plan.ts';
 import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
-import { visibleJson } from '../report/visible.ts';
-import { count } from '../report/wording.ts';
+import { visibleJson } from '../report/escape-invisible.ts';
+import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput, progressLine, refuseDatabase } from './console.ts';
@@ -27,7 +27,7 @@ export interface PlanOptions extends OutputOptions, RetryAfterOptions {
   readonly detailedExitcode: boolean;
   /** The address of a daemon that plans instead. */
   readonly server?: string | undefined;
-  /** Whether accounts that the daemon does not have yet fail the command. */
+  /** Whether accounts that the daemon does not know yet fail the command. */
   readonly newAccounts?: 'ok' | 'fail';
 }
 
@@ -84,7 +84,7 @@ async function report(plans: readonly PlanResult[], options: PlanOptions): Promi
   );
 }
 
-/** An account that a pull request adds: the daemon can plan it once its own configuration has it. */
+/** Whether a pull request adds this account: the daemon plans it after its own configuration contains it. */
 function isUnplannedAddition({ error }: FailedPlan, { server, newAccounts = 'ok' }: PlanOptions): boolean {
   return server !== undefined && newAccounts === 'ok' && error.code === UNKNOWN_ACCOUNT;
 }
@@ -94,7 +94,7 @@ export interface PlannedAccount {
   readonly runId: string;
 }
 
-/** The plan of one account, or why there is none, with the dry run that is journaled of it. */
+/** Plans one account and journals the dry run. Returns the plan, or the failure. */
 export async function planOne(
   account: ConfiguredAccount,
   session: Session,

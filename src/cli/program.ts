@@ -1,4 +1,4 @@
-// The command line: names, options and help. Each command's work is imported only when it is asked for.
+// The command line: names, options and help. The code of a command is imported only when that command runs.
 import { Command, CommanderError, Option } from 'commander';
 import { FORMATS, repeatConfig } from './console.ts';
 import type { Environment } from './environment.ts';
@@ -10,11 +10,18 @@ import { SANDBOX_HELP } from './sandbox-help.ts';
 import { refuseUnknownCommand } from './unknown-command.ts';
 
 const EXIT_HELP = `
-Exit status: 0 done · 1 something failed · 2 there are operations to apply (plan --detailed-exitcode, apply not
-answered with “yes”) · 3 the policy held or blocked something · 4 the configuration is invalid · 5 the saved plan is stale ·
-64 wrong usage · 130 interrupted`;
+Exit status:
+  0    success
+  1    something failed
+  2    there are operations to apply (plan --detailed-exitcode, apply not confirmed)
+  3    the policy held or blocked changes
+  4    the configuration is invalid
+  5    the saved plan is stale
+  64   wrong usage
+  130  interrupted`;
 
-const ACCOUNTS_HELP = "names and globs; '!name' excludes; none means all";
+const ACCOUNTS_HELP = "names or globs; '!name' excludes; default: all accounts";
+const ACCOUNT_HELP = 'name of the account';
 
 /** Parses the arguments and runs the command. Resolves with the exit status. */
 export async function runCommand(
@@ -26,17 +33,18 @@ export async function runCommand(
   const program = buildProgram(environment, version, (exit) => {
     status = exit;
   });
-  // The library for completion is loaded only for it; for --help a line is enough. Options may stand before it.
-  if (argv.some((word) => word === 'completion' || word === 'complete'))
+  // The completion library loads only for its own command; --help needs one line. Options may precede the command.
+  if (argv.some((argument) => argument === 'completion' || argument === 'complete'))
     (await import('./completion.ts')).addCompletion(program);
-  else program.command('completion').argument('<bash|zsh|fish>').description('shell completion');
+  else
+    program.command('completion').argument('<bash|zsh|fish>').description('print a shell completion script');
   try {
     refuseUnknownCommand(program, argv);
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return EXIT.done; // Help and version are no errors.
-    // Everything else that commander throws is wrong usage, and it has said so on stderr.
+    if (error.exitCode === 0) return EXIT.done; // --help and --version
+    // Everything else that commander throws is wrong usage, which it has reported on stderr.
     await (await import('./json-failure.ts')).reportWrongUsage(program, argv, error);
     return EXIT.usage;
   }
@@ -51,9 +59,9 @@ function buildProgram(
   const program = new Command('rolecall')
     .description('Keeps the skills and roles of Planning Service accounts exactly as YAML files in git say.')
     .version(version)
-    .option('--config <file>', 'the service file', process.env['ROLECALL_CONFIG'] ?? 'config/rolecall.yaml')
+    .option('--config <file>', 'service file', process.env['ROLECALL_CONFIG'] ?? 'config/rolecall.yaml')
     .addHelpText('after', EXIT_HELP)
-    .showHelpAfterError('(rolecall --help shows all commands)')
+    .showHelpAfterError('(run rolecall --help to list all commands)')
     .exitOverride();
   const config = (): string => {
     const file = program.opts<{ config: string }>().config;
@@ -62,18 +70,18 @@ function buildProgram(
   };
   const report = (command: Command): Command =>
     command
-      .addOption(new Option('--format <format>', 'how to print it').choices(FORMATS).default('text'))
-      .option('--output <file>', 'write the report to a file');
+      .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('text'))
+      .option('--output <file>', 'write the report to this file instead of stdout');
 
   const sending = (command: Command): Command =>
     command.option(
       '--ignore-retry-after',
-      'send requests before the time that the service requested (Retry-After)',
+      'send requests even before the time set by the service (Retry-After)',
     );
 
   report(program.command('validate'))
-    .description('check all configuration, without the network and without secrets')
-    .option('--require-secrets', 'missing environment variables and secret files are errors')
+    .description('check all configuration files, without network access or secrets')
+    .option('--require-secrets', 'report missing environment variables and secret files as errors')
     .action(async (flags: ReportFlags & { requireSecrets?: true }) => {
       const { validate } = await import('./validate.ts');
       const options = { ...flags, requireSecrets: flags.requireSecrets === true };
@@ -81,22 +89,25 @@ function buildProgram(
     });
 
   sending(report(program.command('plan')))
-    .description('the dry run: what would be created, deleted and held, and who would be affected')
+    .description('show what apply would create, delete and hold, and who is affected (dry run)')
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--save <file>', 'save the plan for `apply --plan`')
     .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())
-    .option('--server <url>', 'ask a daemon, which knows the history; its token in $ROLECALL_HTTP_TOKEN')
+    .option(
+      '--server <url>',
+      'request the plan from a daemon, which has the history; token in $ROLECALL_HTTP_TOKEN',
+    )
     .addOption(
       new Option(
         '--new-accounts <what>',
-        'with --server: whether accounts that the daemon does not have fail',
+        'with --server: whether accounts that the daemon does not know are an error',
       )
         .choices(['ok', 'fail'])
         .default('ok'),
     )
     .option(
       '--detailed-exitcode',
-      'exit 2 when there are operations, 3 when something is only held or blocked',
+      'exit 2 if there are operations to apply, 3 if changes are only held or blocked',
     )
     .action(async (names: string[], flags: PlanFlags) => {
       const { plan } = await import('./plan.ts');
@@ -110,17 +121,29 @@ function buildProgram(
     });
 
   sending(report(program.command('apply')))
-    .description('plan, show the plan, ask, carry it out, verify')
-    .argument('[account...]', "names and globs; '!name' excludes; needed when there are several accounts")
-    .option('--all', 'apply all accounts')
-    .option('--yes', 'do not ask')
-    .option('--plan <file>', 'carry out a plan that `plan --save` saved; refused when it no longer matches')
-    .option('--allow-held', 'exit 0 when all that is left is held')
-    .option('--accept-shrink', 'believe lists that look incomplete (suspicious_shrink, suspicious_list)')
-    .option('--accept-no-history', 'delete although the store holds no earlier lists (no_history)')
-    .option('--accept-older-source', 'accept a configuration older than the one last applied (stale_source)')
+    .description('plan, show the plan, ask for confirmation, apply the plan and verify the result')
+    .argument('[account...]', "names or globs; '!name' excludes; required if there are several accounts")
+    .option('--all', 'apply to all accounts')
+    .option('--yes', 'do not ask for confirmation')
+    .option(
+      '--plan <file>',
+      'apply a plan saved by `plan --save`; refused if it no longer matches the account',
+    )
+    .option('--allow-held', 'exit 0 if only held changes remain')
+    .option('--accept-shrink', 'accept lists that look incomplete (suspicious_shrink, suspicious_list)')
+    .option(
+      '--accept-no-history',
+      'delete even if the store has no earlier lists of the account (no_history)',
+    )
+    .option(
+      '--accept-older-source',
+      'accept a configuration that is older than the one last applied (stale_source)',
+    )
     .addOption(
-      new Option('--lock-timeout <duration>', 'how long to wait for another run of the account')
+      new Option(
+        '--lock-timeout <duration>',
+        'how long to wait while another run of the account holds the lock',
+      )
         .default(300_000, '5m')
         .argParser(duration),
     )
@@ -146,7 +169,7 @@ function buildProgram(
     });
 
   sending(program.command('serve'))
-    .description('the daemon: scheduled runs and the HTTP server, until SIGTERM or SIGINT')
+    .description('run the daemon: scheduled runs and the HTTP server, until SIGTERM or SIGINT')
     .action(async (flags: SendingFlags) => {
       const status = await (await environment()).serve(config(), retryAfter(flags));
       setStatus(status === 0 ? EXIT.done : EXIT.failed);
@@ -154,14 +177,9 @@ function buildProgram(
 
   program
     .command('approve')
-    .description(
-      'let the daemon carry out the pending plan of an account: this plan only, once, within 24 hours',
-    )
-    .argument('<account>')
-    .argument(
-      '[digest]',
-      'the plan that is meant, or the beginning of its digest; refused when another one waits',
-    )
+    .description('allow the daemon to apply the pending plan of an account, once, within 24 hours')
+    .argument('<account>', ACCOUNT_HELP)
+    .argument('[digest]', 'digest of the plan, or the beginning of it; refused if another plan is pending')
     .action(async (account: string, digest: string | undefined) => {
       const { approve } = await import('./operator.ts');
       setStatus(await approve(await environment(), config(), account, digest));
@@ -173,7 +191,7 @@ function buildProgram(
     program
       .command(name)
       .description(description)
-      .argument('<account>')
+      .argument('<account>', ACCOUNT_HELP)
       .action(async (account: string) => {
         const { setPaused } = await import('./operator.ts');
         setStatus(await setPaused(await environment(), config(), account, paused));
@@ -181,18 +199,18 @@ function buildProgram(
   }
 
   sending(program.command('dump'))
-    .description('print the file of an account with what the account contains now as its skills and roles')
-    .argument('<account>', 'an account whose file names its address and token')
-    .addOption(new Option('--write', 'change the file in place').conflicts(['output', 'force']))
-    .option('--output <file>', 'write it to a file that does not exist yet')
-    .option('--force', 'let --output replace a file')
+    .description('print the account file with the current skills and roles of the account')
+    .argument('<account>', 'name of the account; its file must set address and token')
+    .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
+    .option('--output <file>', 'write to a new file')
+    .option('--force', 'let --output replace an existing file')
     .action(async (name: string, flags: SendingFlags & { output?: string; force?: true; write?: true }) => {
       const { dump } = await import('./dump.ts');
       setStatus(await dump(await environment(), config(), name, { ...flags, ...retryAfter(flags) }));
     });
 
   sending(report(program.command('usage')))
-    .description('each skill and role with how many people have it')
+    .description('list skills and roles with the number of people who have them')
     .argument('[account...]', ACCOUNTS_HELP)
     .action(async (names: string[], flags: ReportFlags & SendingFlags) => {
       const { usage } = await import('./usage.ts');
@@ -200,10 +218,10 @@ function buildProgram(
     });
 
   report(program.command('history'))
-    .description('the runs, newest first')
-    .argument('[account]')
-    .option('--limit <n>', 'how many', positive, 20)
-    .option('--since <duration>', 'not older than, as in 24h or 7d', duration)
+    .description('list the runs, newest first')
+    .argument('[account]', 'name of the account; default: all accounts')
+    .option('--limit <n>', 'maximum number of runs', positive, 20)
+    .option('--since <duration>', 'only runs newer than this, such as 24h or 7d', duration)
     .option('--status <status>', 'only runs with this status')
     .action(
       async (
@@ -217,18 +235,18 @@ function buildProgram(
     );
 
   report(program.command('show'))
-    .description('one run: its plan, its operations, what came of each')
-    .argument('<run>', 'the id of a run, the beginning of one, or `last`')
+    .description('show one run: its plan, its operations and their results')
+    .argument('<run>', 'id of the run, the beginning of the id, or `last`')
     .action(async (runId: string, flags: ReportFlags) => {
       const { show } = await import('./history.ts');
       setStatus(await show(await environment(), config(), runId, flags));
     });
 
   sending(program.command('doctor'))
-    .description('try each account: address, TLS, token, account id, lists; the store; the schedules')
+    .description('check each account (address, TLS, token, account id, lists), the store and the schedules')
     .argument('[account...]', ACCOUNTS_HELP)
-    .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json']).default('text'))
-    .option('--output <file>', 'write the report to a file')
+    .addOption(new Option('--format <format>', 'output format').choices(['text', 'json']).default('text'))
+    .option('--output <file>', 'write the report to this file instead of stdout')
     .action(async (names: string[], flags: SendingFlags & { format: 'text' | 'json'; output?: string }) => {
       const { doctor } = await import('./doctor.ts');
       setStatus(await doctor(await environment(), config(), names, { ...flags, ...retryAfter(flags) }));
@@ -236,8 +254,8 @@ function buildProgram(
 
   program
     .command('backup')
-    .description('a consistent copy of the store, also while the daemon runs')
-    .argument('<file>', 'where to write it; an earlier copy is replaced')
+    .description('write a consistent copy of the store, also while the daemon runs')
+    .argument('<file>', 'target file; an earlier copy is replaced')
     .action(async (file: string) => {
       const { backup } = await import('./backup.ts');
       setStatus(await backup(await environment(), config(), file));
@@ -245,13 +263,13 @@ function buildProgram(
 
   program
     .command('sandbox')
-    .description('a Planning Service of your own, to try a catalog on')
+    .description('run a local Planning Service for tests of a catalog')
     .addHelpText('after', SANDBOX_HELP)
-    .option('--port <n>', 'where to listen on loopback; 0 takes any', port, 8090)
-    .option('--data <file>', 'keep it in this SQLite file')
-    .option('--accounts <n>', 'how many accounts', positive, 1)
-    .option('--seed <file>', 'what the accounts hold at first (JSON)')
-    .option('--faults <file>', 'how the service misbehaves (JSON)')
+    .option('--port <n>', 'port on loopback; 0 selects a free port', port, 8090)
+    .option('--data <file>', 'keep the data in this SQLite file')
+    .option('--accounts <n>', 'number of accounts', positive, 1)
+    .option('--seed <file>', 'initial data of the accounts (JSON)')
+    .option('--faults <file>', 'faults to simulate (JSON)')
     .action(
       async (flags: { port: number; data?: string; accounts: number; seed?: string; faults?: string }) => {
         const { sandbox } = await import('./sandbox.ts');
@@ -269,7 +287,7 @@ function buildProgram(
 
   program
     .command('demo')
-    .description('a drifted account with real names, planned, applied and applied again, on a sandbox')
+    .description('plan and apply a drifted sample account on a sandbox')
     .action(async () => {
       setStatus((await (await environment()).demo()) === 0 ? EXIT.done : EXIT.failed);
     });

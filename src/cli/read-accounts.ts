@@ -1,4 +1,4 @@
-// Reading accounts without a run, for `dump` and `usage`: connections, and what the store knows of whose lists they are.
+// Reads the lists of accounts without a run, for `dump` and `usage`, and checks by the store whose lists they are.
 import type { AccountMemory, ReadAccount } from '../app/read-account.ts';
 import { readAccount } from '../app/read-account.ts';
 import { StoreError } from '../core/errors.ts';
@@ -7,14 +7,14 @@ import type { AccountSettings, ServiceSettings } from '../core/settings.ts';
 import type { Configuration, Environment, RetryAfterOptions } from './environment.ts';
 
 export interface AccountReading {
-  /** Reads an account's lists. Throws ServiceError `identity` when they are those of another account. */
+  /** Reads an account's lists. Throws ServiceError `identity` when they belong to another account. */
   read(settings: AccountSettings, signals: RunSignals): Promise<ReadAccount>;
-  /** Journals when the service may be called again, if the failure of an account says so. */
+  /** Journals the Retry-After time of a failure, if it has one. */
   noteFailure(account: string, error: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens connections, and the store for reading; a store that does not exist yet is not made. */
+/** Opens connections, and the store for reading. A missing store is not created. */
 export async function openReading(
   environment: Environment,
   configuration: Configuration,
@@ -22,30 +22,30 @@ export async function openReading(
   options: RetryAfterOptions,
 ): Promise<AccountReading> {
   const configured = new Set(configuration.accounts.map(({ name }) => name));
-  const known = await openMemory(environment, service);
+  const history = await openHistory(environment, service);
   const readable = await environment.openReadable(service, options);
   return {
     async read(settings, signals) {
-      // A pin says whose account it must be; without one only the store can.
-      if (known.failure !== null && settings.accountId === undefined) throw known.failure;
+      // Without a pinned accountId only the store knows which account is expected.
+      if (history.failure !== null && settings.accountId === undefined) throw history.failure;
       const reader = await readable.service.reader(settings, signals);
-      return await readAccount(reader, settings, configured, known.memory);
+      return await readAccount(reader, settings, configured, history.memory);
     },
     noteFailure: (account, error) => readable.noteFailure(account, error),
     async close() {
       await readable.close();
-      await known.close();
+      await history.close();
     },
   };
 }
 
-interface Known {
+interface AccountHistory {
   readonly memory: AccountMemory | null;
   readonly failure: StoreError | null;
   close(): Promise<void>;
 }
 
-async function openMemory(environment: Environment, service: ServiceSettings): Promise<Known> {
+async function openHistory(environment: Environment, service: ServiceSettings): Promise<AccountHistory> {
   const nothing = { memory: null, close: () => Promise.resolve() };
   try {
     const journal = await environment.openJournal(service);

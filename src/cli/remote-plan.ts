@@ -1,21 +1,21 @@
-// rolecall plan --server: the working tree's files go to a daemon, which answers with the plan that it would make of
-// them with its history and its tokens.
+// rolecall plan --server: sends the files of the working tree to a daemon, which plans them with its history and its
+// tokens and returns the plans.
 import { ConfigError, ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
-import { errorsOf, warnOf } from './accounts.ts';
-import { say } from './console.ts';
+import { errorsOf, showConfigWarnings } from './accounts.ts';
+import { showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
 import { selectAccounts } from './select-accounts.ts';
 
-/** A daemon reads the lists of each account, which takes its time. */
+/** A daemon reads the lists of each account first, which can take minutes. */
 const TIMEOUT_MS = 600_000;
-/** What is shown of a refusal; what answers in a daemon's place may say anything. */
+/** The longest error message that is shown, since the server may not be a daemon. */
 const LONGEST_MESSAGE = 2000;
 const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
 
-/** Asks the daemon at `server`. Throws UsageError, ConfigError, or ServiceError when it gives no plan. */
+/** Requests the plans from the daemon at `server`. Throws UsageError, ConfigError, or ServiceError when it returns none. */
 export async function planRemotely(
   environment: Environment,
   configFile: string,
@@ -26,11 +26,11 @@ export async function planRemotely(
   const { config, files, loaded } = await environment.collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
   if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(issues));
-  warnOf(issues);
+  showConfigWarnings(issues);
   const picked = selectAccounts(accounts, names).map(({ name }) => name);
   const token = await environment.httpToken(service, TOKEN_VARIABLE);
   if (token === null) {
-    throw new UsageError(`plan --server needs the daemon’s token: set ${TOKEN_VARIABLE}`);
+    throw new UsageError(`plan --server needs the token of the daemon; set ${TOKEN_VARIABLE}`);
   }
   const commit = await environment.commitOf(loaded, service);
   const body = {
@@ -39,8 +39,8 @@ export async function planRemotely(
     accounts: names.length === 0 ? [] : picked,
     commit: commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt },
   };
-  const plans = await ask(environment, endpoint, token, JSON.stringify(body));
-  // In the order of the accounts here; one that the daemon says nothing about is no plan.
+  const plans = await requestPlans(environment, endpoint, token, JSON.stringify(body));
+  // In the order of the accounts here. An account that the response lacks is reported as failed.
   return picked.map(
     (account) =>
       plans.find((plan) => plan.account === account) ?? {
@@ -49,7 +49,7 @@ export async function planRemotely(
         status: 'failed',
         error: {
           code: 'malformed_response',
-          message: `the daemon at ${endpoint.host} said nothing about it`,
+          message: `the response of the daemon at ${endpoint.host} does not contain this account`,
         },
       },
   );
@@ -58,15 +58,17 @@ export async function planRemotely(
 function endpointOf(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
-    throw new UsageError('--server is the address of a daemon, such as https://rolecall.example.com');
+    throw new UsageError('--server must be the URL of a daemon, such as https://rolecall.example.com');
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    say(`warning: the token travels to ${url.host} in the clear; use https:// outside of a private network`);
+    showMessage(
+      `warning: the token is sent to ${url.host} unencrypted; use https:// outside of a private network`,
+    );
   }
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);
 }
 
-async function ask(
+async function requestPlans(
   environment: Environment,
   endpoint: URL,
   token: Secret,
@@ -77,7 +79,10 @@ async function ask(
     .postJson(endpoint, token, body, TIMEOUT_MS)
     .catch((error: unknown) => {
       if (error instanceof ServiceError) throw error;
-      throw new ServiceError('unavailable', `${at} gave no answer (${reasonOf(error)}); is it running?`);
+      throw new ServiceError(
+        'unavailable',
+        `${at} does not respond (${reasonOf(error)}); check the address and that it is running`,
+      );
     });
   const answer = parse(text);
   if (status !== 200) throw refusal(at, status, answer, token);
@@ -85,7 +90,7 @@ async function ask(
   if ('plans' in checked) return checked.plans;
   throw new ServiceError(
     'malformed',
-    `${at} answered with something that is no list of plans (${token.scrub(checked.problem)}); is it a rolecall daemon of this version?`,
+    `${at} did not return a list of plans (${token.scrub(checked.problem)}); check that it is a rolecall daemon of this version`,
   );
 }
 
@@ -95,7 +100,7 @@ function reasonOf(error: unknown): string {
   return 'code' in error ? String(error.code) : error.name;
 }
 
-/** What is nested deeper than any plan would exhaust the stack of whoever walks through it. */
+/** Deeper nesting than in any plan, which could exhaust the stack of code that walks through it. */
 const DEEPEST = 64;
 
 function parse(text: string): unknown {
@@ -107,7 +112,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** How deep brackets are nested outside of strings. */
+/** How deep brackets are nested, outside of strings. */
 function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;
@@ -127,11 +132,11 @@ function depthOf(json: string): number {
 }
 
 function refusal(at: string, status: number, answer: unknown, token: Secret): ServiceError {
-  if (status === 401) return new ServiceError('auth', `${at} refused the token in ${TOKEN_VARIABLE}`);
-  const said = messageOf(answer);
+  if (status === 401) return new ServiceError('auth', `${at} rejected the token in ${TOKEN_VARIABLE}`);
+  const message = messageOf(answer);
   return new ServiceError(
     'rejected',
-    `${at} answered ${status}${said === null ? '' : `: ${token.scrub(said).slice(0, LONGEST_MESSAGE)}`}`,
+    `${at} answered ${status}${message === null ? '' : `: ${token.scrub(message).slice(0, LONGEST_MESSAGE)}`}`,
   );
 }
 

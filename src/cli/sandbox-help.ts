@@ -1,4 +1,4 @@
-// One example of each file that `sandbox` takes, for its help.
+// The help of `sandbox` with an example of each file that it reads.
 
 const SEED = {
   accounts: [
@@ -20,8 +20,8 @@ const FAULTS = [
 ];
 
 export const SANDBOX_HELP = `
-A file for --seed, with accounts by which the sandbox starts and settings of the service:
+Example of a --seed file, with initial accounts and settings of the service:
   ${JSON.stringify(SEED)}
 
-A file for --faults, with rules of which the first that matches a request acts:
+Example of a --faults file; the first rule that matches a request applies:
   ${JSON.stringify(FAULTS)}`;

@@ -1,4 +1,4 @@
-// rolecall sandbox: a Planning Service of one's own, until it is stopped (contract, section 8).
+// rolecall sandbox: runs a local Planning Service until it is stopped.
 import type { Environment, SandboxCommand } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
@@ -6,11 +6,11 @@ import { EXIT } from './exit-status.ts';
 export async function sandbox(environment: Environment, options: SandboxCommand): Promise<ExitStatus> {
   const running = await environment.startSandbox(options);
   const lines = [
-    `A Planning Service listens at ${running.url} (description: ${running.url}/openapi.json)`,
+    `The sandbox listens at ${running.url} (OpenAPI: ${running.url}/openapi.json)`,
     ...running.accounts.map(
       ({ name, token, region }) => `  account ${name}: address ${running.url}/${region}, token ${token}`,
     ),
-    'Stop it with Ctrl-C.',
+    'Press Ctrl-C to stop it.',
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
   await new Promise<void>((resolve) => {

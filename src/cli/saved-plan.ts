@@ -1,4 +1,4 @@
-// Reads what `plan --save` saved, for `apply --plan`.
+// Reads the file of `plan --save`, for `apply --plan`.
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { UsageError } from '../core/errors.ts';
@@ -7,14 +7,14 @@ import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import { planDigest } from '../core/plan-digest.ts';
-import { say } from './console.ts';
+import { showMessage } from './console.ts';
 
-/** No plan has it: what a person changed in the file is not what anybody planned. */
+/** A digest that no plan has: a plan that was edited in the file is never applied. */
 const EDITED = 'edited';
 
 /**
- * The digests that were saved, by account; an account that could not be planned has none, and one whose operations were
- * changed since has one that no plan matches.
+ * The saved plan of each account; null for an account that could not be planned. A plan whose operations were edited
+ * gets a digest that no plan matches.
  */
 export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, AgreedPlan | null>> {
   const rows = parse(file, await read(file));
@@ -24,28 +24,30 @@ export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, A
       throw notAPlan(file, 'an entry has no account');
     }
     if (!('schemaVersion' in row) || row.schemaVersion !== 1) {
-      throw notAPlan(file, `the plan of ${row.account} has another schemaVersion than 1`);
+      throw notAPlan(file, `the schemaVersion of the plan of ${row.account} is not 1`);
     }
     const digest = 'digest' in row && typeof row.digest === 'string' ? row.digest : null;
     if (digest === null && !('error' in row))
       throw notAPlan(file, `the plan of ${row.account} has no digest`);
-    if (plans.has(row.account)) throw notAPlan(file, `it holds ${row.account} twice`);
+    if (plans.has(row.account)) throw notAPlan(file, `it contains ${row.account} twice`);
     const isEdited = digest !== null && 'operations' in row && digestOf(row) !== digest;
     if (isEdited) {
-      say(`${row.account}: its plan in ${file} was changed after it was saved; save a new one with --save`);
+      showMessage(
+        `${row.account}: its plan in ${file} was edited after it was saved; save a new plan with \`rolecall plan --save\``,
+      );
     }
     plans.set(row.account, digest === null ? null : agreedTo(isEdited ? EDITED : digest, row as SavedPlan));
   }
   return plans;
 }
 
-/** A plan as a file holds it: anybody may have written it. */
+/** A plan from a file, not validated. */
 interface SavedPlan {
   readonly warnings?: unknown;
   readonly observedDigest?: unknown;
 }
 
-/** What a run must plan to carry out this plan; null when the account could not be planned. */
+/** What a run must plan again before it applies this plan; null when the account could not be planned. */
 export function agreedPlan(plan: PlanResult): AgreedPlan | null {
   return plan.status === 'failed' ? null : agreedTo(plan.digest, plan);
 }
@@ -56,7 +58,7 @@ function agreedTo(digest: string, { warnings, observedDigest }: SavedPlan): Agre
   return { digest, firstObserved: isFirst && typeof observedDigest === 'string' ? observedDigest : null };
 }
 
-/** The digest of the operations that the file names, null when they are none. */
+/** The digest of the operations in the file, or null when they are malformed. */
 function digestOf(row: object): string | null {
   const { operations, remoteAccountId = null } = row as Partial<Pick<Plan, 'operations' | 'remoteAccountId'>>;
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -67,13 +69,13 @@ function digestOf(row: object): string | null {
   }
 }
 
-/** The plan of the largest account is smaller. */
+/** More than the plan of the largest account. */
 const LARGEST_BYTES = 256 * 1024 ** 2;
 
 async function read(file: string): Promise<string> {
   try {
     const found = await stat(file);
-    // A pipe would block, and a device has no end.
+    // A pipe could block, and a device may have no end.
     if (found.isFile() && found.size <= LARGEST_BYTES) return await readFile(file, 'utf8');
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
@@ -87,11 +89,11 @@ function parse(file: string, text: string): unknown[] {
     const value: unknown = JSON.parse(text);
     if (Array.isArray(value)) return value;
   } catch {
-    // The parser's own message quotes the text; that it is no JSON is all there is to say.
+    // The parser's message is not shown, since it quotes the text.
   }
   throw notAPlan(file, 'it is not a JSON array');
 }
 
 function notAPlan(file: string, why: string): UsageError {
-  return new UsageError(`${file} is not a plan that \`rolecall plan --save\` saved: ${why}`);
+  return new UsageError(`${file} is not a file of \`rolecall plan --save\`: ${why}`);
 }

@@ -1,4 +1,4 @@
-// Which accounts the arguments of a command select: names, globs, and exclusions that begin with `!`.
+// Selects accounts by the arguments of a command: names, globs, and exclusions that begin with `!`.
 import { UsageError } from '../core/errors.ts';
 import { globMatcher } from '../core/names.ts';
 
@@ -7,9 +7,9 @@ interface Named {
 }
 
 /**
- * The accounts that the arguments select, in the order of the arguments, each once; without a name or a glob all of
- * them, in their own order. An exclusion applies wherever it is among the arguments. Throws UsageError for an argument
- * that matches no account, since a mistyped exclusion would include what it was meant to exclude.
+ * The accounts that the arguments select, each once, in the order of the arguments. Without a name or a glob: all
+ * accounts, in their own order. The position of an exclusion does not matter. Throws UsageError for an argument that
+ * matches no account, since a mistyped exclusion would include the account that it must exclude.
  */
 export function selectAccounts<T extends Named>(accounts: readonly T[], args: readonly string[]): T[] {
   const wanted = args.filter((arg) => !arg.startsWith('!'));
@@ -21,7 +21,7 @@ export function selectAccounts<T extends Named>(accounts: readonly T[], args: re
   const selected = [...new Set(included)].filter((account) => !excluded.has(account));
   if (selected.length === 0 && args.length > 0) {
     throw new UsageError(
-      `${args.map((arg) => JSON.stringify(arg)).join(' ')} selects no account; ${known(accounts)}`,
+      `${args.map((arg) => JSON.stringify(arg)).join(' ')} selects no account; ${accountList(accounts)}`,
     );
   }
   return selected;
@@ -43,10 +43,10 @@ export function onlyAccountNamed<T extends Named>(accounts: readonly T[], name: 
   const matched = accounts.filter((candidate) => matches(candidate.name) !== isExclusion);
   const found =
     matched.length === 0
-      ? `it matches no account; ${known(accounts)}`
+      ? `it matches no account; ${accountList(accounts)}`
       : `it matches: ${matched.map((each) => each.name).join(', ')}`;
   throw new UsageError(
-    `${command} takes the name of exactly one account, and ${JSON.stringify(name)} is a pattern; ${found}`,
+    `${command} needs the name of exactly one account, but ${JSON.stringify(name)} is a pattern; ${found}`,
   );
 }
 
@@ -55,7 +55,7 @@ function isPattern(arg: string): boolean {
 }
 
 /** `the accounts are: a, b`, for a message. */
-export function known(accounts: readonly Named[]): string {
+export function accountList(accounts: readonly Named[]): string {
   return `the accounts are: ${accounts.map(({ name }) => name).join(', ') || 'none'}`;
 }
 
@@ -72,5 +72,5 @@ function noAccount(accounts: readonly Named[], arg: string): UsageError {
   const what = isPattern(arg)
     ? `no account matches ${JSON.stringify(arg)}`
     : `there is no account ${JSON.stringify(arg)}`;
-  return new UsageError(`${what}; ${known(accounts)}`);
+  return new UsageError(`${what}; ${accountList(accounts)}`);
 }

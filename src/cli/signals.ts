@@ -1,18 +1,20 @@
-// SIGINT and SIGTERM while a command runs: first nothing new is started, then what is in flight is given up.
+// SIGINT and SIGTERM while a command runs: the first stops new operations, the second aborts requests in flight.
 import { setMaxListeners } from 'node:events';
 import type { RunSignals } from '../core/ports.ts';
-import { say } from './console.ts';
+import { showMessage } from './console.ts';
 
-/** Listens until `release` is called. A second signal, or the end of the grace, gives up what is in flight. */
+/** Listens until `release` is called. A second signal, or the end of `graceMs`, aborts requests in flight. */
 export function listenForSignals(graceMs: number): RunSignals & { release(): void } {
   const stop = new AbortController();
   const kill = new AbortController();
-  // As many wait at once as the service keeps waiting; each lets go of the signal when its wait ends.
+  // Each waiting request listens, and their number is not limited. A listener is removed when its wait ends.
   setMaxListeners(0, stop.signal, kill.signal);
   let timer: NodeJS.Timeout | undefined;
   function onSignal(): void {
     if (stop.signal.aborted) return kill.abort();
-    say('Stopping: nothing new is started; what is in flight ends first. Once more gives it up.');
+    showMessage(
+      'Stopping: no new operation starts, requests in flight are completed. Press Ctrl-C again to abort them.',
+    );
     stop.abort();
     timer = setTimeout(() => kill.abort(), graceMs);
   }

@@ -1,13 +1,13 @@
-// Unknown commands that the parser itself would answer with help and success.
+// Refuses unknown commands beside `help` and `--help`, for which the parser itself would exit with success.
 import type { Command } from 'commander';
-import { visible } from '../report/visible.ts';
+import { visible } from '../report/escape-invisible.ts';
 import { EXIT } from './exit-status.ts';
 
-/** The library answers an unknown command beside `--help`, and `help` of one, with help and success. */
+/** Ends with wrong usage for `rolecall UNKNOWN --help` and `rolecall help UNKNOWN`. */
 export function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
-  const words = argv.filter((word) => word !== '--help' && word !== '-h');
-  if (words.length === argv.length && !words.includes('help')) return;
-  const { operands } = program.parseOptions(words);
+  const rest = argv.filter((argument) => argument !== '--help' && argument !== '-h');
+  if (rest.length === argv.length && !rest.includes('help')) return;
+  const { operands } = program.parseOptions(rest);
   const name = operands[0] === 'help' ? operands[1] : operands[0];
   const isKnown = program.commands.some(
     (command) => command.name() === name || command.aliases().includes(name ?? ''),

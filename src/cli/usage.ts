@@ -1,4 +1,4 @@
-// rolecall usage: each skill and role with how many people have it. Only reads.
+// rolecall usage: lists skills and roles with the number of people who have them. Writes nothing to the service.
 import { describeFailure } from '../app/run-result.ts';
 import type { FailedPlan } from '../core/plan.ts';
 import type { AccountUsage } from '../core/usage.ts';
@@ -6,7 +6,7 @@ import { accountUsage } from '../core/usage.ts';
 import { renderUsage } from '../report/usage-report.ts';
 import { loadAccounts, mapAccounts, settingsOf } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
-import { openOutput, sayFailure } from './console.ts';
+import { openOutput, showFailure } from './console.ts';
 import type { Environment, RetryAfterOptions } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
@@ -34,7 +34,7 @@ async function readUsage(
           return accountUsage(account.name, observed);
         } catch (error) {
           const failure = describeFailure(error);
-          sayFailure(account.name, failure);
+          showFailure(account.name, failure);
           await reading.noteFailure(account.name, error);
           exits.push(failureExit(failure.code));
           return { schemaVersion: 1, account: account.name, status: 'failed', error: failure };

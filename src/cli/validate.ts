@@ -1,4 +1,4 @@
-// rolecall validate: all configuration, without the network and without secrets.
+// rolecall validate: checks all configuration files, without network access or secrets.
 import { renderIssues } from '../report/issues-report.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput } from './console.ts';

@@ -1,30 +1,30 @@
-// Which address an account's token is sent to: `region` or `baseUrl`, exactly one of them (contract, section 2).
+// Finds the address that an account's token is sent to: from `region` or `baseUrl`, exactly one of them.
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import { accountSettingsSchema } from './account-schema.ts';
 import { isPlainHttp } from './addresses.ts';
-import { nearestWord } from './near-word.ts';
-import { locate, spotOf } from './node-lookup.ts';
-import { type YamlFile, quoted } from './yaml-file.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
+import { locate, spotOf } from '../yaml/node-lookup.ts';
+import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
 
-export interface AddressBook {
-  /** Base addresses by region; undefined when they are not known, and then no region is judged. */
+export interface KnownRegions {
+  /** Base addresses by region; undefined when `regions` is invalid, and then no region is checked. */
   readonly regions: Readonly<Record<string, string>> | undefined;
 }
 
 export interface AccountAddress {
-  /** With the place that says it. */
+  /** The address, and the position that sets it. */
   readonly address?: { readonly baseUrl: string; readonly place: ConfigIssue };
   readonly issues: readonly ConfigIssue[];
 }
 
 const MAX_SHOWN_REGIONS = 20;
 
-/** The base address, when it is sound, and what is wrong with it beyond its own spelling. */
+/** The base address if it is valid, and the issues that the schema can't find. */
 export function accountAddress(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
-  { regions }: AddressBook,
+  { regions }: KnownRegions,
 ): AccountAddress {
   const hasRegion = Object.hasOwn(raw, 'region');
   const hasBaseUrl = Object.hasOwn(raw, 'baseUrl');
@@ -33,8 +33,8 @@ export function accountAddress(
     return file.issue(located.key ?? spotOf(located), message);
   };
   if (hasRegion && hasBaseUrl) {
-    const both = at('baseUrl', 'an account has either `region` or `baseUrl`; take one of them out');
-    // What else is wrong with either is reported too.
+    const both = at('baseUrl', 'an account has either `region` or `baseUrl`, not both; remove one of them');
+    // Other problems of both keys are reported too.
     const others = [keyAddress(file, raw, 'region', regions), keyAddress(file, raw, 'baseUrl', regions)];
     return { issues: [both, ...others.flatMap(({ issues }) => issues)] };
   }
@@ -48,7 +48,7 @@ function keyAddress(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
   key: 'region' | 'baseUrl',
-  regions: AddressBook['regions'],
+  regions: KnownRegions['regions'],
 ): AccountAddress {
   const address = key === 'region' ? regionAddress(file, raw['region'], regions) : ownAddress(raw['baseUrl']);
   if (address === undefined) return { issues: [] };
@@ -56,7 +56,7 @@ function keyAddress(
   const spot = spotOf(locate(file, [key]));
   if (isPlainHttp(address) && raw['allowInsecure'] !== true) {
     const message =
-      'http:// to another machine would send the token unencrypted; use https://, or set `allowInsecure: true`';
+      'http:// would send the token unencrypted to another machine; use https://, or set `allowInsecure: true`';
     return { issues: [file.issue(spot, message)] };
   }
   return { address: { baseUrl: address, place: file.issue(spot, '') }, issues: [] };
@@ -65,17 +65,17 @@ function keyAddress(
 function regionAddress(
   file: YamlFile,
   region: unknown,
-  regions: AddressBook['regions'],
+  regions: KnownRegions['regions'],
 ): string | { issue: ConfigIssue } | undefined {
   if (typeof region !== 'string' || regions === undefined) return undefined;
   if (Object.hasOwn(regions, region)) return regions[region];
   const known = Object.keys(regions).toSorted();
   const near = nearestWord(region, known);
-  const mend =
+  const fix =
     known.length === 0
-      ? '`regions` of rolecall.yaml names none: add it there, or use `baseUrl`'
-      : `the known ones are ${someOf(known)}${near === undefined ? '' : `; did you mean ${near}?`}`;
-  return { issue: file.issue(spotOf(locate(file, ['region'])), `unknown region ${quoted(region)}; ${mend}`) };
+      ? '`regions` in rolecall.yaml is empty: add the region there, or use `baseUrl`'
+      : `known regions: ${someOf(known)}${near === undefined ? '' : `; did you mean ${near}?`}`;
+  return { issue: file.issue(spotOf(locate(file, ['region'])), `unknown region ${quoted(region)}; ${fix}`) };
 }
 
 function someOf(regions: readonly string[]): string {

@@ -1,8 +1,10 @@
-// The account's file on the disk, for `dump`: made of what the account contains, judged as the loader would judge it,
-// and replaced in one step.
+// Writes the account file for `dump`: generates it from the contents of the account, checks it with the loader, and
+// replaces it atomically.
 import { randomBytes } from 'node:crypto';
 import { chown, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { CheckoutPlace } from '../core/repository.ts';
+import { errorCode } from '../core/error-code.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { openCatalogs } from './catalog-file.ts';
@@ -10,8 +12,7 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { type AccountContents, type DumpedFile, dumpAccountFile } from './dump-account-file.ts';
 import { filesOnDisk } from './files-on-disk.ts';
 import { loadConfiguration } from './load-configuration.ts';
-import type { CheckoutPlace } from './service-layers.ts';
-import { MAX_FILE_BYTES, decode, errorCode, tooLarge } from './source-text.ts';
+import { MAX_FILE_BYTES, decode, tooLarge } from '../yaml/source-text.ts';
 
 export interface DumpTarget {
   readonly configFile: string;
@@ -20,13 +21,13 @@ export interface DumpTarget {
 }
 
 export interface DumpedAccount extends DumpedFile {
-  /** What the loader has against the new text. */
+  /** The errors that the loader finds in the new text. */
   readonly errors: readonly ConfigIssue[];
-  /** The text that it was made from. */
+  /** The text of the file before the dump. */
   readonly before: string;
 }
 
-/** The account's file with what the account contains. Throws ConfigError when the file cannot be read. */
+/** Generates the account file from the contents of the account. Throws ConfigError when the file cannot be read. */
 export async function dumpAccount(target: DumpTarget, contents: AccountContents): Promise<DumpedAccount> {
   const { configFile, account, checkout } = target;
   const files = filesOnDisk(checkout);
@@ -49,21 +50,14 @@ export async function dumpAccount(target: DumpTarget, contents: AccountContents)
   return { ...dumped, errors, before };
 }
 
-function withText(files: ConfigurationFiles, file: string, text: string): ConfigurationFiles {
-  const named = { path: file, shown: files.shown(file) ?? file };
-  const bytes = Buffer.from(text);
-  const read = bytes.length > MAX_FILE_BYTES ? tooLarge(named, bytes.length) : decode(named, bytes);
-  return { ...files, read: (other) => (other === file ? read : files.read(other)) };
-}
-
 /**
- * Replaces the file by the text in one step: nobody reads half of it, and it keeps its mode and, where this process may
- * say so, its owner. Nothing is written when it is no longer what it was. Throws StoreError.
+ * Replaces the file atomically, so that no reader sees half of it. Keeps its mode and, if this process is allowed to,
+ * its owner. Writes nothing if the file is no longer equal to `before`. Throws StoreError.
  */
 export async function replaceAccountFile(file: string, before: string, text: string): Promise<void> {
   let fresh: string | undefined;
   try {
-    // What a link names is replaced, not the link.
+    // Replaces the target of a symbolic link, not the link.
     const target = await realpath(file);
     const { mode, uid, gid } = await stat(target);
     fresh = path.join(path.dirname(target), `.${path.basename(target)}.${randomBytes(6).toString('hex')}`);
@@ -80,7 +74,7 @@ export async function replaceAccountFile(file: string, before: string, text: str
     if (!('source' in current) || current.source.text !== before) {
       throw new StoreError(
         'output_failed',
-        `${file} changed while its account was read, so it was not replaced; dump again`,
+        `${file} changed while rolecall read the account, so it was not replaced; run \`rolecall dump\` again`,
       );
     }
     await rename(fresh, target);
@@ -90,4 +84,11 @@ export async function replaceAccountFile(file: string, before: string, text: str
     const reason = `cannot be replaced (${errorCode(error)}); check the permissions of the file and its folder`;
     throw new StoreError('output_failed', `${file} ${reason}`);
   }
+}
+
+function withText(files: ConfigurationFiles, file: string, text: string): ConfigurationFiles {
+  const named = { path: file, shown: files.shown(file) ?? file };
+  const bytes = Buffer.from(text);
+  const read = bytes.length > MAX_FILE_BYTES ? tooLarge(named, bytes.length) : decode(named, bytes);
+  return { ...files, read: (other) => (other === file ? read : files.read(other)) };
 }

@@ -1,31 +1,33 @@
-// One account's file becomes its settings: judged, merged with the defaults and with its `extends`
-// (contract, section 2). Whatever is wrong stays within this account.
+// Reads one account file: its settings, its desired entries and the digest that identifies equal configurations.
+import { createHash } from 'node:crypto';
+import {
+  type DesiredCatalog,
+  type DesiredEntry,
+  type Policy,
+  KINDS,
+  type ApprovedDelete,
+} from '../core/catalog.ts';
 import path from 'node:path';
 import type { z } from 'zod';
-import { type ApprovedDelete, type DesiredCatalog, KINDS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
-import { accountSettingsSchema } from './account-schema.ts';
-import { type AccountAddress, type AddressBook, accountAddress } from './account-address.ts';
-import { approvalIssues } from './approved-deletes.ts';
-import type { CatalogRead } from './catalog-file.ts';
-import { configDigest } from './config-digest.ts';
+import { accountSettingsSchema, approvalIssues, mergePolicies } from './account-schema.ts';
+import { type AccountAddress, type KnownRegions, accountAddress } from './account-address.ts';
+import { type CatalogRead, mergeLists } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { fewIssues, sortedIssues } from './few-issues.ts';
+import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
-import { mergeLists } from './merge-lists.ts';
 import { LIST_KEYS, MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
-import { locate, plainRoot, spotOf } from './node-lookup.ts';
-import { mergePolicies } from './policy-schema.ts';
-import { judge } from './schema-issues.ts';
-import { absoluteRef } from './secret-refs.ts';
+import { locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
+import { checkAgainstSchema } from './schema-issues.ts';
+import { absoluteRef } from './secret-references.ts';
 import type { ServiceFile } from './service-schema.ts';
-import type { SourceRead } from './source-text.ts';
-import { type YamlFile, inQuotes, parseYaml, quoted } from './yaml-file.ts';
+import type { SourceRead } from '../yaml/source-text.ts';
+import { type YamlFile, inQuotes, parseYaml, quoted } from '../yaml/yaml-file.ts';
 
-/** What an account needs from outside its own file. `regions` is undefined when the service's file is too broken to tell. */
-export interface AccountContext extends AddressBook {
+/** What an account needs from outside its own file. `regions` is undefined when the service file is invalid there. */
+export interface AccountContext extends KnownRegions {
   readonly defaults: ServiceFile['defaults'];
   readonly files: ConfigurationFiles;
   readonly readCatalog: (file: string) => CatalogRead;
@@ -33,18 +35,18 @@ export interface AccountContext extends AddressBook {
   readonly today: string;
 }
 
-/** An account as read, with what only its neighbours can judge. */
+/** An account as read, with what is needed to compare it with the other accounts. */
 export interface AccountRead {
   readonly name: string;
   /** Absolute. */
   readonly file: string;
   readonly settings?: AccountSettings;
   readonly issues: readonly ConfigIssue[];
-  /** Address and token reference when both are sound, and the place of the reference. */
+  /** The token reference with its position, and the address if that is valid. */
   readonly identity?: { readonly baseUrl?: string; readonly token: SecretRef; readonly place: ConfigIssue };
-  /** The address when it is sound, and the place that says it. */
+  /** The address if it is valid, and the position that sets it. */
   readonly address?: NonNullable<AccountAddress['address']>;
-  /** Whether the day has a say in the issues. */
+  /** Whether the issues depend on the current day. */
   readonly isDated: boolean;
 }
 
@@ -52,18 +54,25 @@ type Settings = z.output<typeof accountSettingsSchema>;
 
 const NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
 
+export interface DigestedSettings {
+  readonly baseUrl: string;
+  readonly accountId?: string;
+  readonly policy: Policy;
+  readonly desired: DesiredCatalog;
+}
+
 /** The account's name: its file's base name without `.yaml` or `.yml`. */
 export function accountName(file: string): string {
   return path.basename(file).replace(/\.ya?ml$/u, '');
 }
 
-/** Judges one account's file (absolute path) as it was read. Never throws for what a file holds. */
+/** Checks one account file (absolute path) as it was read. Never throws because of the content of a file. */
 export function readAccount(filePath: string, read: SourceRead, context: AccountContext): AccountRead {
   const name = accountName(filePath);
   const base = { name, file: filePath, isDated: false };
   const issues: ConfigIssue[] = [];
   if (!NAME.test(name)) {
-    const message = `${quoted(name)} cannot be an account's name; name the file with letters, digits, ".", "_" and "-"`;
+    const message = `${quoted(name)} is not a valid account name; rename the file, with letters, digits, ".", "_" and "-" only`;
     const shown = context.files.shown(filePath) ?? name;
     issues.push({ file: shown, line: 1, column: 1, message, severity: 'error' });
   }
@@ -78,6 +87,18 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
   return { ...rest, issues: fewIssues(sortedIssues(all)) };
 }
 
+/** `sha256:…` over the settings that determine a plan; the order of keys and of lists does not change it. */
+export function configDigest({ baseUrl, accountId, policy, desired }: DigestedSettings): string {
+  const kinds = KINDS.map((kind) => [kind, desired[kind]?.map(entryText)]);
+  const subject = {
+    baseUrl,
+    accountId,
+    policy,
+    desired: { ...Object.fromEntries(kinds), approvedDeletes: desired.approvedDeletes },
+  };
+  return `sha256:${createHash('sha256').update(canonicalJson(subject)).digest('hex')}`;
+}
+
 function readVariant(
   file: YamlFile,
   base: Pick<AccountRead, 'name' | 'file' | 'isDated'>,
@@ -86,21 +107,21 @@ function readVariant(
   const plain = plainRoot(file, Object.values(LIST_KEYS));
   if ('issue' in plain) return { ...base, issues: [plain.issue] };
   const { value: raw } = plain;
-  const { settings, issues: schemaIssues, uncounted } = judge(file, accountSettingsSchema, raw);
+  const { settings, issues: schemaIssues, uncounted } = checkAgainstSchema(file, accountSettingsSchema, raw);
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
   const lists = readLists(file, raw, context);
   const approvals = approvalIssues(file, raw, lists.desired, context.today);
   const found = [...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
   const identity = identityOf(file, raw, address?.baseUrl);
-  const sound = !found.some(({ severity }) => severity === 'error');
+  const isValid = !found.some(({ severity }) => severity === 'error');
   return {
     ...base,
     issues: fewIssues(found, uncounted),
     isDated: Array.isArray(raw['approvedDeletes']),
     ...(identity === undefined ? {} : { identity }),
     ...(address === undefined ? {} : { address }),
-    ...(sound && settings !== undefined && address !== undefined
+    ...(isValid && settings !== undefined && address !== undefined
       ? { settings: complete(base, settings, address.baseUrl, lists.desired, context.defaults) }
       : {}),
   };
@@ -122,20 +143,22 @@ function readLists(
     const catalog = path.resolve(path.dirname(file.path), written);
     const spot = spotOf(locate(file, ['extends', index]));
     if (seen.has(catalog)) {
-      batches.push([file.issue(spot, 'this file is listed twice in `extends`; keep one of them', 'warning')]);
+      batches.push([
+        file.issue(spot, 'this file is listed twice in `extends`; remove one of the two', 'warning'),
+      ]);
       continue;
     }
     seen.add(catalog);
     if (catalog === file.path) {
-      batches.push([file.issue(spot, 'this is the file itself; `extends` names catalogs: take it out')]);
+      batches.push([file.issue(spot, 'a file cannot extend itself; remove it from `extends`')]);
       continue;
     }
     const read = context.readCatalog(catalog);
     if (read.leadsOut) batches.push([file.issue(spot, LEADS_OUT)]);
     else if (read.missing) {
-      // The folders above may be named like tokens; what is written here decides.
+      // The parent folders may look like tokens, so only the text of the setting decides.
       const shown = holdsToken(written) ? NOT_SHOWN : inQuotes(context.files.shown(catalog) ?? written);
-      batches.push([file.issue(spot, `there is no file ${shown}; mend the path`)]);
+      batches.push([file.issue(spot, `there is no file ${shown}; correct the path`)]);
     } else batches.push(read.issues);
     sources.push(read.lists);
     names += KINDS.reduce((sum, kind) => sum + (read.lists[kind]?.length ?? 0), 0);
@@ -208,4 +231,19 @@ function complete(
     desired,
     configDigest: configDigest({ baseUrl, ...pin, policy, desired }),
   };
+}
+
+/** An entry as one text. Faster than `canonicalJson`, since an account may have ten thousand entries. */
+function entryText({ name, formerly }: DesiredEntry): string {
+  return JSON.stringify([name, ...formerly.toSorted()]);
+}
+
+/** JSON with sorted keys and lists, without undefined members; lists of the configuration are sets. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).toSorted().join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.toSorted().join(',')}}`;
 }

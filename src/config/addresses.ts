@@ -1,21 +1,26 @@
-// Addresses as files write them. No message repeats one: an address may carry a password.
+// Parses the addresses of configuration files. No message quotes an address, because it may contain a password.
 import { isIP, isIPv4 } from 'node:net';
 import { isLoopback } from '../core/loopback.ts';
-import type { Checked } from './field-formats.ts';
+import { remoteKind } from '../core/remote-address.ts';
 
-/** A base address without its trailing slash (contract, section 2); http is judged apart, by `isPlainHttp`. */
+/** A parsed value, or what is wrong with its text. */
+export type Checked<T> = { readonly value: T } | { readonly problem: string };
+
+/** A base address without its trailing slash. Whether http is allowed is checked separately, by `isPlainHttp`. */
 export function parseBaseUrl(text: string): Checked<string> {
   if (!/^https?:\/\/[^\s\\]+$/iu.test(text))
     return { problem: 'an address starts with https:// and has no white space; write it as https://host' };
   const url = parseUrl(text);
   if (url === undefined) return { problem: 'this is not an address; write it as https://host' };
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/]*@/iu.test(text)) {
-    return { problem: 'an address holds no user name and password; the token goes into `token`' };
+    return {
+      problem: 'an address must not contain a user name or password; write the token reference into `token`',
+    };
   }
-  if (/[?#]/u.test(text)) return { problem: 'a base address has no ? and no #; take what follows away' };
+  if (/[?#]/u.test(text)) return { problem: 'a base address has no ? and no #; remove it and what follows' };
   const path = url.pathname.replace(/\/+$/u, '');
   if (path.endsWith('/api/public/v1')) {
-    return { problem: 'a base address ends before /api/public/v1, which rolecall adds; take it away' };
+    return { problem: 'rolecall adds /api/public/v1 to the base address; remove it here' };
   }
   return { value: `${url.origin}${path}` };
 }
@@ -26,7 +31,7 @@ export function isPlainHttp(baseUrl: string): boolean {
   return url?.protocol === 'http:' && !isLoopback(url.hostname);
 }
 
-/** A glob over origins as `URL.origin` spells them: in small letters, without a path and without the usual port. */
+/** A glob over origins as `URL.origin` spells them: in lower case, without a path and without the default port. */
 export function parseOriginGlob(text: string): Checked<string> {
   if (text === '*') return { value: text };
   const [, scheme, rest] = /^(https?):\/\/([^\s/#@\\]+)\/?$/iu.exec(text) ?? [];
@@ -39,20 +44,22 @@ export function parseOriginGlob(text: string): Checked<string> {
   return { value: `${scheme.toLowerCase()}://${host.endsWith(usual) ? host.slice(0, -usual.length) : host}` };
 }
 
-/** A webhook's address: http or https, the query allowed since many carry their key there. */
+/** A webhook's address: http or https. A query is allowed, because many webhooks have their key there. */
 export function parseWebhookUrl(text: string): Checked<string> {
   const url = /^https?:\/\/[^\s\\]+$/iu.test(text) ? parseUrl(text) : undefined;
   if (url === undefined)
     return { problem: 'must be an address that starts with https:// (the value is not shown)' };
   if (url.username !== '' || url.password !== '') {
-    return { problem: 'an address holds no user name and password (the value is not shown)' };
+    return {
+      problem: 'an address must not contain a user name or password (the value is not shown); remove them',
+    };
   }
   return { value: text };
 }
 
 /**
- * A repository that git can fetch from, without credentials in it and without a way to run a program. What is fetched
- * decides what is deleted, so it comes over a line that nobody else can write to.
+ * A repository that git can fetch from, without credentials in its address and without a way to run a program. The
+ * fetched files decide what is deleted, so only protocols that protect the content are allowed.
  */
 export function parseGitUrl(text: string): Checked<string> {
   if (text === '' || text.startsWith('-') || text.includes('::') || /[\p{Cc}\s]/u.test(text)) {
@@ -62,7 +69,7 @@ export function parseGitUrl(text: string): Checked<string> {
   const httpUser = url !== undefined && url.protocol.startsWith('http') && url.username !== '';
   if (httpUser || (url !== undefined && url.password !== '')) {
     return {
-      problem: 'the address holds credentials (not shown); put a reference to them into `credentials`',
+      problem: 'the address contains credentials (not shown); write a reference to them into `credentials`',
     };
   }
   const kind = remoteKind(text);
@@ -72,33 +79,14 @@ export function parseGitUrl(text: string): Checked<string> {
   return { value: text };
 }
 
-/** What git makes of a repository's address. */
-export function remoteKind(url: string): 'http' | 'ssh' | 'local' | 'other' {
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//iu.exec(url)?.[1]?.toLowerCase();
-  if (scheme === 'https' || scheme === 'http') return 'http';
-  if (scheme === 'ssh') return 'ssh';
-  if (scheme === 'file') return 'local';
-  if (scheme !== undefined) return 'other';
-  // host:path, as scp has it, has its colon before any slash.
-  return /^[^/]*:/u.test(url) ? 'ssh' : 'local';
-}
-
-/** A repository's address without user name, password and query, for messages. */
-export function shownRemote(url: string): string {
-  return url
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/iu, '$1')
-    .replace(/^[^/:@]+@(?=[^/]*:)/u, '')
-    .replace(/[?#].*$/u, '');
-}
-
 /** `host:port` of a listening address; IPv6 in brackets. */
 export function parseListen(text: string): Checked<{ host: string; port: number }> {
   const [, bracketed, plain, digits] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
   const host = bracketed ?? plain;
   const port = Number(digits);
-  const sound =
+  const isValid =
     bracketed === undefined ? !/^[\d.]+$/u.test(plain ?? '') || isIPv4(plain ?? '') : isIP(bracketed) === 6;
-  if (host === undefined || !sound || port > 65_535) {
+  if (host === undefined || !isValid || port > 65_535) {
     return {
       problem: 'a listening address is host:port; write it as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080',
     };

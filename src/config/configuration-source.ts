@@ -1,35 +1,34 @@
-// The configuration as the daemon reads it: anew for each run, so that a `git pull` is enough, and for next to nothing
-// while nothing has changed (contract, section 7).
+// The configuration of the daemon. It is read again for each run, so that a `git pull` is enough to change it; while
+// the files are unchanged, that costs almost nothing.
 import path from 'node:path';
-import type { CommitRelation } from '../core/ports.ts';
+import type { CommitPlace, CommitReader, CommitRelation } from '../core/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
-import { type CommitPlace, createCommitCache } from './commit-cache.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
-import { compareCommits } from './git-commit.ts';
-import { type LoadedConfiguration, currentDay } from './load-configuration.ts';
-import { type KeptLoad, type LoadTarget, isStillSo, loadFiles } from './load-files.ts';
+import type { LoadedConfiguration } from './join-accounts.ts';
+import { currentDay } from './load-configuration.ts';
+import { type KeptLoad, type LoadTarget, isUpToDate, loadFiles } from './load-files.ts';
 
 export interface ConfigurationSource {
-  /** Looks at all files anew and parses those that have changed. The same object as last time when none has. */
+  /** Reads all files and parses those that changed. Returns the same object as last time if none has changed. */
   read(): Promise<LoadedConfiguration>;
   /**
-   * The configuration as it is for this account now. Looks at the service's file, at the account's and at the catalogs
-   * that it extends, and only when one of them has changed at all the others. An account that is not there costs a
-   * `read`. Many may ask at once.
+   * The current configuration for this account. Checks the service file, the account file and the catalogs that it
+   * extends, and reads the other files only if one of these changed. An unknown account costs a `read`. Concurrent
+   * calls are allowed.
    */
   readFor(account: string): Promise<LoadedConfiguration>;
   /**
-   * The commit that the configuration stands in, or null. With a checkout it is that of `loaded`, else what is checked
-   * out now. What changes neither git's own state nor a file that was read is seen after ten seconds.
+   * The commit of the configuration, or null. With a checkout it is the commit of `loaded`, otherwise the commit that
+   * is checked out now. A change outside of git's state and of the files that were read is noticed after ten seconds.
    */
   commit(loaded?: object): Promise<ConfigCommit | null>;
-  /** How two commits of the configuration's repository stand to each other; see git-commit.ts. */
+  /** How two commits of the configuration's repository are related; see CommitReader. */
   compareCommits(older: string, newer: string): Promise<CommitRelation>;
 }
 
-/** What a source has to know of the daemon's own checkout; see git-checkout.ts. */
+/** The part of the daemon's own checkout that a source uses; see git/checkout.ts. */
 export interface CheckoutInUse {
-  /** Leads to the folder of the current commit, and keeps its path when that changes. */
+  /** A symbolic link to the folder of the current commit; its path never changes. */
   readonly link: string;
   /** The folder of the configuration in the repository. */
   readonly path: string;
@@ -38,20 +37,21 @@ export interface CheckoutInUse {
 }
 
 export interface SourceOptions {
-  /** The daemon's checkout; see `readServiceLayers` for what is taken from it. */
+  /** The daemon's checkout; see `readServiceLayers` for the settings that come from it. */
   readonly checkout?: CheckoutInUse;
   /** `YYYY-MM-DD` in UTC; for tests. */
   readonly today?: () => string;
-  /** For tests. */
-  readonly nowMs?: () => number;
 }
 
-/** `file` is the service's file, relative to the working directory or absolute. Nothing is read until it is asked for. */
-export function createConfigurationSource(file: string, options: SourceOptions = {}): ConfigurationSource {
-  const { checkout, today = currentDay, nowMs = Date.now } = options;
+/** `file` is the service file, relative to the working directory or absolute. Nothing is read before the first call. */
+export function createConfigurationSource(
+  file: string,
+  commits: CommitReader,
+  options: SourceOptions = {},
+): ConfigurationSource {
+  const { checkout, today = currentDay } = options;
   const serviceFile = path.resolve(file);
-  const commitAt = createCommitCache(nowMs);
-  /** Where the files of a configuration are, for git. */
+  /** The files of each loaded configuration, for questions to git. */
   const places = new WeakMap<object, CommitPlace>();
   let kept: KeptLoad | undefined;
   let generation = 0;
@@ -70,13 +70,13 @@ export function createConfigurationSource(file: string, options: SourceOptions =
   };
 
   const load = async (): Promise<LoadedConfiguration> => {
-    const aim = target();
+    const currentTarget = target();
     const before = kept;
-    kept = await loadFiles(aim, before);
+    kept = await loadFiles(currentTarget, before);
     const { loaded } = kept;
     if (loaded !== before?.loaded) generation += 1;
-    places.set(loaded, commitPlace(loaded, aim, generation));
-    // Once for each update: this is the only reader of the folders.
+    places.set(loaded, commitPlace(loaded, currentTarget, generation));
+    // Once for each update. No other code reads the folders of earlier commits.
     if (kept.checkout !== undefined && kept.checkout !== before?.checkout) {
       void checkout?.removeUnused(new Set([kept.checkout]));
     }
@@ -84,7 +84,7 @@ export function createConfigurationSource(file: string, options: SourceOptions =
   };
 
   const read = (): Promise<LoadedConfiguration> => {
-    // Who asks while a load runs waits for the next one: the running one may have passed the file that has changed.
+    // A call during a load waits for the next load, since the running one may have read the changed file already.
     waiting ??= running.then(() => {
       const loading = load();
       waiting = undefined;
@@ -95,7 +95,7 @@ export function createConfigurationSource(file: string, options: SourceOptions =
   };
 
   const readFor = async (account: string): Promise<LoadedConfiguration> =>
-    kept !== undefined && isStillSo(kept, account, target()) ? kept.loaded : read();
+    kept !== undefined && isUpToDate(kept, account, target()) ? kept.loaded : read();
 
   const placeOf = async (loaded: object | undefined): Promise<CommitPlace> => {
     const known = loaded ?? kept?.loaded ?? (await read());
@@ -105,8 +105,8 @@ export function createConfigurationSource(file: string, options: SourceOptions =
   return {
     read,
     readFor,
-    commit: async (loaded) => commitAt(await placeOf(loaded)),
-    compareCommits: async (older, newer) => compareCommits((await placeOf(undefined)).file, older, newer),
+    commit: async (loaded) => commits.commitAt(await placeOf(loaded)),
+    compareCommits: async (older, newer) => commits.compare((await placeOf(undefined)).file, older, newer),
   };
 }
 
@@ -115,13 +115,13 @@ function commitPlace(
   { file, checkout }: LoadTarget,
   generation: number,
 ): CommitPlace {
-  // One file of each folder is enough, since git is asked about folders.
+  // One file of each folder is enough, since git compares folders.
   const folders = new Map(accounts.map((account) => [path.dirname(account.file), account.file]));
   const others = [...folders.values()];
   if (!checkout) return { file, others, generation };
   const real = others.map((other) => pinnedPath(checkout, other));
   const inner = path.join(checkout.folder, checkout.path, 'rolecall.yaml');
-  // The checkout need not have a file for the service; any of its accounts tells the same.
+  // The checkout may have no rolecall.yaml; any of its account files leads to the same commit.
   const tracked = real.find((other) => other.startsWith(checkout.folder + path.sep)) ?? inner;
   return { file: tracked, others: [inner, ...real], generation };
 }

@@ -1,9 +1,9 @@
-// An account's file with what the account contains now in place of its skills and roles, for `dump`. Everything else of
-// the file stays; what cannot stay beside the new lists is reported.
+// Generates the account file of `dump`: replaces its lists of skills and roles by the contents of the account. The rest
+// of the file stays; parts that conflict with the new lists are removed and reported.
 import path from 'node:path';
 import { type Node, isMap, isSeq } from 'yaml';
 import { type Kind, KINDS, type Policy } from '../core/catalog.ts';
-import { compareCodePoints } from '../core/names.ts';
+import { compareCodePoints, nameKey } from '../core/names.ts';
 import { yamlQuoted, yamlText } from '../core/yaml-text.ts';
 import { unfoldedPolicy, withProtection } from './dump-protection.ts';
 import {
@@ -16,17 +16,17 @@ import {
   pairAt,
   textOf,
   textsAt,
-} from './edit-yaml.ts';
+} from '../yaml/edit-yaml.ts';
 import { LIST_KEYS, type WrittenLists } from './name-list.ts';
-import { nameProblem, normalName } from './name-text.ts';
+import { nameProblem } from '../core/name-rules.ts';
 
-/** What the account contains and what is known of its configuration. */
+/** The contents of the account, and the settings that decide how they are written. */
 export interface AccountContents {
-  /** Written as the pin of a file that has none; null when nothing that was listed carries one. */
+  /** Becomes `accountId` of a file that has none; null when no listed object has one. */
   readonly accountId: string | null;
-  /** Names as the service shows them. */
+  /** Names as the service lists them. */
   readonly names: Readonly<Record<Kind, readonly string[]>>;
-  /** The policy of the account, that of `defaults` included. */
+  /** The policy of the account, merged with `defaults`. */
   readonly policy: Pick<Policy, 'protect' | 'duplicates'>;
 }
 
@@ -35,7 +35,7 @@ export type ReadCatalog = (file: string) => WrittenLists;
 
 export interface DumpedFile {
   readonly text: string;
-  /** What changed besides the two lists, and why, one sentence each. */
+  /** One sentence for each change outside of the two lists, with its reason. */
   readonly notes: readonly string[];
 }
 
@@ -44,19 +44,25 @@ interface WrittenEntry {
   readonly formerly: readonly string[];
 }
 
-/** What the lists of the new file are made of. */
+/** The input for the lists of the new file. */
 interface Wanted {
   readonly kinds: readonly Kind[];
-  /** Names that the file may contain, NFC, each once, by code points. */
+  /** Names that a file may contain: NFC, distinct, sorted by code points. */
   readonly names: Readonly<Record<Kind, readonly string[]>>;
-  /** The names that remain in `extends`. */
+  /** The names that the catalogs in `extends` still provide. */
   readonly inherited: Readonly<Record<Kind, ReadonlySet<string>>>;
 }
 
+interface Catalog {
+  readonly index: number;
+  readonly written: string;
+  readonly lists: WrittenLists;
+}
+
 /**
- * The text of the account's file (`file`, which the loader accepted) that asks for what the account contains now. A kind
- * that the file and its catalogs leave out stays left out, unless they leave out both. A catalog stays in `extends` while
- * the account contains all of it. A plan of the new text right after it is empty.
+ * Generates the text of the account file (`file`, which the loader accepted) that describes the current contents of the
+ * account. A kind that the file and its catalogs omit stays omitted, unless they omit both. A catalog stays in
+ * `extends` if the account contains all its names. A plan with the new text is empty.
  */
 export function dumpAccountFile(
   { file, text }: { readonly file: string; readonly text: string },
@@ -87,12 +93,6 @@ export function dumpAccountFile(
   return { text: steps.reduce((current, step) => step(editable(current)), start.text), notes };
 }
 
-interface Catalog {
-  readonly index: number;
-  readonly written: string;
-  readonly lists: WrittenLists;
-}
-
 function catalogsOf(yaml: EditableYaml, folder: string, readCatalog: ReadCatalog): Catalog[] {
   return textsAt(yaml, 'extends').map((written, index) => ({
     index,
@@ -117,7 +117,7 @@ function dumpedKinds(
     if (managed.includes(kind) || names[kind].length === 0) continue;
     const key = LIST_KEYS[kind];
     notes.push(
-      `the file leaves ${key} out, and so does this one; to manage them, add \`${key}: []\` and dump again`,
+      `the file has no list of ${key}, so the dump has none; to manage them, add \`${key}: []\` and run \`rolecall dump\` again`,
     );
   }
   return managed;
@@ -126,11 +126,11 @@ function dumpedKinds(
 function duplicateNotes(kinds: readonly Kind[], names: AccountContents['names']): string[] {
   return kinds.flatMap((kind) => {
     const seen = new Set<string>();
-    const again = names[kind].map(normalName).filter((name) => seen.size === seen.add(name).size);
+    const again = names[kind].map(nameKey).filter((name) => seen.size === seen.add(name).size);
     const twice = sortedOnce(again);
     return twice.map(
       (name) =>
-        `several entries are the ${kind} “${name}”; by policy.duplicates, a plan deletes those of them that nobody has`,
+        `several entries have the name of the ${kind} “${name}”; because of policy.duplicates, a plan deletes those that nobody has`,
     );
   });
 }
@@ -139,7 +139,7 @@ function namesOf(catalogs: readonly Catalog[], kind: Kind): ReadonlySet<string> 
   return new Set(catalogs.flatMap(({ lists }) => (lists[kind] ?? []).map(({ name }) => name)));
 }
 
-/** Whether a catalog asks for something that the account does not contain, or renames what it contains. */
+/** Whether a catalog lists an entry that the account does not contain, or renames one that it contains. */
 function isDropped(
   { written, lists }: Catalog,
   kinds: readonly Kind[],
@@ -156,7 +156,7 @@ function isDropped(
           ? `the account does not contain its ${kind} “${name}”`
           : `the account still contains the ${kind} “${old.name}”, which it renames to “${name}”`;
       notes.push(
-        `${written} is no longer extended: ${why}; what it shares with the account is in the file now`,
+        `${written} is removed from \`extends\`: ${why}; the entries that it shares with the account are in this file now`,
       );
       return true;
     }
@@ -170,18 +170,18 @@ function withoutCatalogs(yaml: EditableYaml, remove: ReadonlySet<number>): strin
   return editList(yaml, ['extends'], { remove, add: [], written: (index) => yamlText(written[index] ?? '') });
 }
 
-/** An approval to delete what the file asks for would be an error. */
+/** Removes the approvals for entries that the file lists now, which would be errors. */
 function withoutApprovals(yaml: EditableYaml, { kinds, names }: Wanted, notes: string[]): string {
   const approvals = itemsAt(yaml, 'approvedDeletes').map((item) => ({
     kind: textOf(item, 'kind'),
-    name: normalName(textOf(item, 'name')),
+    name: nameKey(textOf(item, 'name')),
     expires: textOf(item, 'expires'),
   }));
   const remove = new Set<number>();
   for (const [index, { kind, name }] of approvals.entries()) {
     if (!kinds.some((dumped) => dumped === kind && names[dumped].includes(name))) continue;
     remove.add(index);
-    notes.push(`the approval to delete the ${kind} “${name}” is removed: the file asks for it now`);
+    notes.push(`the approval to delete the ${kind} “${name}” is removed, because the file lists it now`);
   }
   if (remove.size === 0) return yaml.text;
   return editList(yaml, ['approvedDeletes'], {
@@ -213,7 +213,7 @@ function withList(yaml: EditableYaml, kind: Kind, wanted: Wanted, notes: string[
     rewrite.set(index, writtenEntry({ name: entry.name, formerly }));
     for (const old of entry.formerly.filter((name) => names.has(name))) {
       notes.push(
-        `the rename of the ${kind} “${old}” to “${entry.name}” is removed: the account contains both, and the file asks for both now`,
+        `the rename of the ${kind} “${old}” to “${entry.name}” is removed, because the account contains both and the file lists both now`,
       );
     }
   }
@@ -227,7 +227,7 @@ function withList(yaml: EditableYaml, kind: Kind, wanted: Wanted, notes: string[
   });
 }
 
-/** Where new names are written: in their places of a sorted list, else at the end. */
+/** The positions of new names: in order if the list is sorted, otherwise at the end. */
 function placed(names: readonly string[], entries: readonly WrittenEntry[]): NewItem[] {
   const isSorted = entries.every(
     ({ name }, index) => index === 0 || compareCodePoints(entries[index - 1]?.name ?? '', name) < 0,
@@ -245,7 +245,7 @@ function withPin(yaml: EditableYaml, accountId: string | null): string {
 }
 
 function writable(names: readonly string[]): readonly string[] {
-  return sortedOnce(names.map(normalName).filter((name) => nameProblem(name) === undefined));
+  return sortedOnce(names.map(nameKey).filter((name) => nameProblem(name) === undefined));
 }
 
 function sortedOnce(names: readonly string[]): readonly string[] {
@@ -259,10 +259,10 @@ function writtenEntry({ name, formerly }: WrittenEntry): string {
 }
 
 function entryOf(item: Node): WrittenEntry {
-  if (!isMap(item)) return { name: normalName(textOf(item)), formerly: [] };
+  if (!isMap(item)) return { name: nameKey(textOf(item)), formerly: [] };
   const formerly: unknown = item.get('formerly', true);
   return {
-    name: normalName(textOf(item, 'name')),
-    formerly: isSeq(formerly) ? (formerly.items as Node[]).map((old) => normalName(textOf(old))) : [],
+    name: nameKey(textOf(item, 'name')),
+    formerly: isSeq(formerly) ? (formerly.items as Node[]).map((old) => nameKey(textOf(old))) : [],
   };
 }

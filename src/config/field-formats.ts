@@ -1,21 +1,25 @@
-// The kinds of text that settings are written in, each as a zod schema: validation, conversion and what an editor is
-// told about it come from one definition.
+// The text formats of settings, each as a zod schema: validation, conversion and the JSON Schema for editors come from
+// one definition.
 import { z } from 'zod';
-import { parseBaseUrl, parseGitUrl, parseListen, parseOriginGlob, parseWebhookUrl } from './addresses.ts';
-import { isCalendarDate, isInstant, isTimezone } from './calendar.ts';
-import { cronProblem } from './cron-line.ts';
-import { formatDuration, parseDuration, parseSize } from './measures.ts';
-import { hasMarkHeap, nameProblem, normalName, referenceProblem } from './name-text.ts';
-import { nearestWord } from './near-word.ts';
+import {
+  type Checked,
+  parseBaseUrl,
+  parseGitUrl,
+  parseListen,
+  parseOriginGlob,
+  parseWebhookUrl,
+} from './addresses.ts';
+import { isCalendarDate, isInstant, isTimezone, cronProblem } from './dates-and-schedules.ts';
+import { formatDuration, parseDuration, parseSize } from '../core/durations-and-sizes.ts';
+import { hasTooManyMarks, nameProblem, referenceProblem } from '../core/name-rules.ts';
+import { nameKey } from '../core/names.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
 
-/** A parsed value, or what is wrong with its text. */
-export type Checked<T> = { readonly value: T } | { readonly problem: string };
-
-/** What a setting expects, for the message when YAML holds something else there. Never printed into the JSON Schemas. */
+/** What a setting expects, for the message about a value of another type. Not part of the JSON Schemas. */
 export const expectations = z.registry<{ readonly expected: string }>();
 
-/** Marks a schema whose value must never stand in a message. */
-export const unspeakable = z.registry<{ readonly mend: string }>();
+/** Marks a schema whose value must never be part of a message; `message` is shown instead. */
+export const neverShown = z.registry<{ readonly message: string }>();
 
 interface Format<T> {
   readonly expected: string;
@@ -23,22 +27,15 @@ interface Format<T> {
   readonly pattern?: string;
 }
 
-function format<T>({ expected, parse, pattern }: Format<T>) {
-  const text = pattern === undefined ? z.string() : z.string().meta({ pattern });
-  expectations.add(text, { expected });
-  return text.transform((written, context): T => {
-    const checked = parse(written);
-    if ('value' in checked) return checked.value;
-    context.addIssue({ code: 'custom', message: checked.problem });
-    return z.NEVER;
-  });
-}
-
-/** setTimeout fires at once beyond some 24.8 days, so what feeds a timer stays below. */
+/** setTimeout fires immediately for more than about 24.8 days, so durations of timers must be shorter. */
 const LONGEST_TIMER_MS = 24 * 86_400_000;
 const LONGEST_MS = 36_500 * 86_400_000;
+/** PATH_MAX of Linux. */
+const LONGEST_PATH = 4096;
+/** A name of 1,000 characters, each escaped. */
+const LONGEST_GLOB = 2000;
 
-/** A duration, in milliseconds; `timer` bounds it to what a timer can wait. */
+/** A duration, in milliseconds; `timer` limits it to the longest delay of a timer. */
 export function duration({ min = 0, timer = true }: { min?: number; timer?: boolean } = {}) {
   const max = timer ? LONGEST_TIMER_MS : LONGEST_MS;
   return format<number>({
@@ -48,8 +45,8 @@ export function duration({ min = 0, timer = true }: { min?: number; timer?: bool
       const value = parseDuration(text);
       if (value === undefined)
         return { problem: 'this is not a duration; write it as 500ms, 30s, 15m, 2h or 90d' };
-      if (value < min) return { problem: `this is too short; the least is ${formatDuration(min)}` };
-      if (value > max) return { problem: `this is too long; the most is ${formatDuration(max)}` };
+      if (value < min) return { problem: `this is too short; the minimum is ${formatDuration(min)}` };
+      if (value > max) return { problem: `this is too long; the maximum is ${formatDuration(max)}` };
       return { value };
     },
   });
@@ -86,7 +83,7 @@ export function timezone() {
       if (isTimezone(text)) return { value: text };
       const near = nearestWord(text, Intl.supportedValuesOf('timeZone'));
       return {
-        problem: `this is no time zone; ${near === undefined ? 'write it as Europe/Berlin' : `did you mean ${near}?`}`,
+        problem: `this is not a time zone; ${near === undefined ? 'write it as Europe/Berlin' : `did you mean ${near}?`}`,
       };
     },
   });
@@ -119,7 +116,7 @@ export function calendarDate() {
     parse: (text) =>
       isCalendarDate(text)
         ? { value: text }
-        : { problem: 'the calendar has no such date; write it as YYYY-MM-DD' },
+        : { problem: 'this is not a date of the calendar; write it as YYYY-MM-DD' },
   });
 }
 
@@ -130,65 +127,59 @@ export function moment() {
     parse: (text) =>
       isCalendarDate(text) || isInstant(text)
         ? { value: text }
-        : { problem: 'this is no date; write 2026-12-24, or 2026-12-24T18:00:00Z with its zone' },
+        : { problem: 'this is not a date; write 2026-12-24, or 2026-12-24T18:00:00Z with a time zone' },
   });
 }
 
-/** The name of a skill or role, NFC in the result. */
+/** The name of a skill or role, converted to NFC. */
 export function nameText() {
   return z
     .string()
     .min(1)
     .transform((written, context): string => {
       const problem = nameProblem(written);
-      if (problem === undefined) return normalName(written);
+      if (problem === undefined) return nameKey(written);
       context.addIssue({ code: 'custom', message: problem });
       return z.NEVER;
     });
 }
 
-/** The name of an existing skill or role, NFC in the result. */
+/** The name of an existing skill or role, converted to NFC. */
 export function nameReference() {
   return z.string().transform((written, context): string => {
     const problem = referenceProblem(written);
-    if (problem === undefined) return normalName(written);
+    if (problem === undefined) return nameKey(written);
     context.addIssue({ code: 'custom', message: problem });
     return z.NEVER;
   });
 }
 
-/** What no path of a file can be longer than. */
-const LONGEST_PATH = 4096;
-
-/** A path or a glob of paths; only its presence is judged here. */
+/** A path or a glob of paths. Whether it exists is not checked here. */
 export function pathText() {
   return format<string>({
     expected: 'a path',
     parse: (text) => {
       if (text === '' || /\p{Cc}/u.test(text))
-        return { problem: 'a path is empty or has a control character; write the path of a file' };
-      if (text.length > LONGEST_PATH || hasMarkHeap(text))
+        return { problem: 'this path is empty or has a control character; write the path of a file' };
+      if (text.length > LONGEST_PATH || hasTooManyMarks(text))
         return { problem: 'this is longer than a path can be; is a quote or a line break missing?' };
       return { value: text };
     },
   });
 }
 
-/** A name of 1,000 characters, each escaped. */
-const LONGEST_GLOB = 2000;
-
 /** A glob over names. */
 export function nameGlob() {
   return format<string>({
     expected: 'a glob such as Admin*',
     parse: (text) =>
-      hasMarkHeap(text) && text.length > LONGEST_GLOB
-        ? { problem: 'a glob has more than 30 combining marks in a row; shorten it' }
+      hasTooManyMarks(text) && text.length > LONGEST_GLOB
+        ? { problem: 'this glob has more than 30 combining marks in a row; shorten it' }
         : { value: text },
   });
 }
 
-/** A glob over origins, in the form that an address has. */
+/** A glob over origins, written like an address. */
 export function originGlob() {
   return format<string>({
     expected: 'an origin such as https://host, where * matches any characters',
@@ -212,19 +203,30 @@ export function variableGlob() {
   });
 }
 
-/** Where a secret is found. Whatever else stands there may be the secret itself, so it is never repeated. */
+/** A reference to a secret. Any other value may be the secret itself, so messages never quote it. */
 export function secretRef(what: string) {
-  const mend = `${what} must be { env: NAME } or { file: PATH }, never the secret itself (the value is not shown)`;
+  const message = `${what} must be { env: NAME } or { file: PATH }, never the secret itself (the value is not shown)`;
   const env = z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/u)
-    .describe('Name of the environment variable that holds it.');
+    .describe('Name of the environment variable that contains it.');
   const file = z
     .string()
     .regex(/^[^\p{Cc}]+$/u)
     .meta({ pattern: '^.+$' })
-    .describe('File that holds it, relative to this file.');
+    .describe('File that contains it, relative to this file.');
   const reference = z.union([z.strictObject({ env }), z.strictObject({ file })]);
-  unspeakable.add(reference, { mend });
+  neverShown.add(reference, { message });
   return reference;
+}
+
+function format<T>({ expected, parse, pattern }: Format<T>) {
+  const text = pattern === undefined ? z.string() : z.string().meta({ pattern });
+  expectations.add(text, { expected });
+  return text.transform((written, context): T => {
+    const checked = parse(written);
+    if ('value' in checked) return checked.value;
+    context.addIssue({ code: 'custom', message: checked.problem });
+    return z.NEVER;
+  });
 }

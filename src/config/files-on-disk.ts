@@ -1,47 +1,55 @@
-// The files of a configuration as they stand on the disk.
-import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, statSync } from 'node:fs';
+// The files of a configuration on disk. Within a checkout, symbolic links are resolved one by one, so that no path
+// leads out of it.
+import {
+  lstatSync,
+  readlinkSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  readdirSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
+import { errorCode } from '../core/error-code.ts';
+import type { PinnedFolder } from '../core/repository.ts';
+import { realPathOf } from '../platform/regular-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { stayWithin } from './confined-path.ts';
 import { type FolderItem, type FolderLookup, matchPaths, yamlBelow } from './path-glob.ts';
-import { realPathOf } from './regular-file.ts';
 import {
   MAX_FILE_BYTES,
   type SourceRead,
   decode,
-  errorCode,
   missingFile,
   refusal,
   shownPath,
   tooLarge,
-} from './source-text.ts';
+} from '../yaml/source-text.ts';
 
-/** A folder that goes by another path: what stands below `link` is read below `folder`. */
-export interface PinnedFolder {
-  readonly link: string;
-  readonly folder: string;
-}
+/** The message for a path that leads out of a checkout. */
+export const LEADS_OUT =
+  'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
 
-/** Where a file really is: below the folder, when its path goes by the link. */
+/** The limit of Linux. */
+const MAX_LINKS = 40;
+
+/** The real path of a file: below the folder if its path starts with the link. */
 export function pinnedPath({ link, folder }: PinnedFolder, file: string): string {
   const below = belowLink(link, file);
   return below === undefined ? file : path.join(folder, below);
 }
 
-/** What is to be done about a path that leads out of a checkout. */
-export const LEADS_OUT =
-  'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
-
 /**
- * The disk. What is below the link of `pinned` is read from its folder and named relative to it: a load that goes
- * through a link which moves meanwhile would otherwise see half of one version and half of the next. Nothing outside of
- * that folder is read then but `ownFile`, the machine's own.
+ * The files on disk. Paths below the link of `pinned` are read from its folder and named relative to it: the link may
+ * move during a load, which would otherwise read a mix of two versions. With `pinned`, nothing outside of its folder is
+ * read except `ownFile`, the service file of this machine.
  */
 export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): ConfigurationFiles {
   const locate = (file: string): string | undefined => {
     if (pinned === undefined || file === ownFile) return file;
     const below = belowLink(pinned.link, file);
-    return below === undefined ? undefined : stayWithin(pinned.folder, below);
+    return below === undefined ? undefined : resolveWithin(pinned.folder, below);
   };
   const shown = (file: string): string => {
     const below = pinned === undefined ? undefined : belowLink(pinned.link, file);
@@ -55,7 +63,7 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
     },
     isFile(file) {
       const location = locate(file);
-      // A link that leads out is an account that cannot be read.
+      // A link that leads out counts as a file, so that the account is reported as unreadable.
       if (location === undefined) return pinned !== undefined && belowLink(pinned.link, file) !== undefined;
       return isKind(location, 'file');
     },
@@ -78,20 +86,46 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
   };
 }
 
+/**
+ * Resolves `below` (relative) within `folder`; undefined when it leads out, by `..` or by a symbolic link, whether or
+ * not the target exists. A path that does not exist is resolved too.
+ */
+export function resolveWithin(folder: string, below: string): string | undefined {
+  const steps = below.split(path.sep).toReversed();
+  const place: string[] = [];
+  let links = 0;
+  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+    if (step === '' || step === '.') continue;
+    if (step === '..') {
+      if (place.pop() === undefined) return undefined;
+      continue;
+    }
+    const target = linkTarget(path.join(folder, ...place, step));
+    if (target === undefined) place.push(step);
+    else {
+      links += 1;
+      if (path.isAbsolute(target) || links > MAX_LINKS) return undefined;
+      steps.push(...target.split(path.sep).toReversed());
+    }
+  }
+  return path.join(folder, ...place);
+}
+
 function belowLink(link: string, file: string): string | undefined {
   if (file === link) return '';
   return file.startsWith(`${link}${path.sep}`) ? file.slice(link.length + 1) : undefined;
 }
 
-/** Reads a whole file, or nothing of it when it changed meanwhile. */
+/** Reads a complete file, or fails if the file keeps changing. */
 function readDisk(location: string, named: { readonly path: string; readonly shown: string }): SourceRead {
   for (let attempt = 0; attempt < 3; attempt += 1) {
     try {
       const read = readOnce(location);
       if (read === 'folder') {
-        return refusal(named, 'this is a folder, not a regular file; rename it, or name a YAML file');
+        return refusal(named, 'this is a folder and not a file; rename it, or write the path of a YAML file');
       }
-      if (read === 'irregular') return refusal(named, 'this is not a regular file; name a YAML file');
+      if (read === 'irregular')
+        return refusal(named, 'this is not a regular file; write the path of a YAML file');
       if (typeof read === 'number') return tooLarge(named, read);
       if (Buffer.isBuffer(read)) return decode(named, read);
     } catch (error) {
@@ -101,21 +135,21 @@ function readDisk(location: string, named: { readonly path: string; readonly sho
         : refusal(named, `the file cannot be read (${code}); check its permissions`);
     }
   }
-  return refusal(named, 'the file changed while it was read; try again when it is written completely');
+  return refusal(named, 'the file changed while it was read; try again when it is completely written');
 }
 
-/** The bytes; the size when they are too many; `changed` when they did not hold still. */
+/** The bytes; the size if the file is too large; `changed` if the file changed during the read. */
 function readOnce(location: string): Buffer | number | 'folder' | 'irregular' | 'changed' {
-  // A device may not like to be opened, so it is looked at first.
+  // Opening a device may have side effects, so its type is checked first.
   const found = statSync(location);
   if (!found.isFile()) return found.isDirectory() ? 'folder' : 'irregular';
-  // What has become a pipe since would block the whole program but for O_NONBLOCK.
+  // If the file was replaced by a pipe since then, an open without O_NONBLOCK would block the process.
   const handle = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const before = fstatSync(handle);
     if (!before.isFile()) return 'irregular';
     if (before.size > MAX_FILE_BYTES) return before.size;
-    // One byte more than there should be, to see that the file ends there.
+    // One byte more than the size, to detect a file that grows.
     const bytes = Buffer.allocUnsafe(before.size + 1);
     let length = 0;
     while (length < bytes.length) {
@@ -124,8 +158,9 @@ function readOnce(location: string): Buffer | number | 'folder' | 'irregular' | 
       length += count;
     }
     const after = fstatSync(handle);
-    const still = length === before.size && after.size === before.size && after.mtimeMs === before.mtimeMs;
-    return still ? bytes.subarray(0, length) : 'changed';
+    const isUnchanged =
+      length === before.size && after.size === before.size && after.mtimeMs === before.mtimeMs;
+    return isUnchanged ? bytes.subarray(0, length) : 'changed';
   } finally {
     closeSync(handle);
   }
@@ -141,7 +176,7 @@ function listFolder(folder: string, locate: (name: string) => string | undefined
       return { name, isFolder: isKind(location, 'folder'), isLink: true };
     });
   } catch {
-    // A folder that is not there, or may not be looked into, holds no account.
+    // A folder that does not exist or cannot be listed has no accounts.
     return [];
   }
 }
@@ -151,5 +186,13 @@ function isKind(location: string, kind: 'file' | 'folder'): boolean {
     return statSync(location).isDirectory() === (kind === 'folder');
   } catch {
     return false;
+  }
+}
+
+function linkTarget(file: string): string | undefined {
+  try {
+    return lstatSync(file).isSymbolicLink() ? readlinkSync(file) : undefined;
+  } catch {
+    return undefined;
   }
 }

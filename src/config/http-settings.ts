@@ -1,67 +1,64 @@
-// The `http` part of rolecall.yaml: what only a look at several of its keys shows, and the settings that it becomes.
+// The `http` section of the service file: its schema, its defaults and its warnings.
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+import { expectations, listenAddress, pathText, secretRef } from './field-formats.ts';
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { HttpSettings } from '../core/settings.ts';
-import { type HttpFile, httpSchema } from './http-schema.ts';
-import { type NodePath, locate, spotOf } from './node-lookup.ts';
-import { absoluteRef, refKey } from './secret-refs.ts';
-import { type YamlFile, quoted } from './yaml-file.ts';
+import { type NodePath, locate, spotOf } from '../yaml/node-lookup.ts';
+import { absoluteRef, refKey } from './secret-references.ts';
+import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** The name under which `http.token` acts. */
+/** The name that the log shows for `http.token`. */
 const FIRST_TOKEN = 'http';
 
-/** Problems of `http` that its schema cannot see; `raw` is that part as it was read. */
+const tokenName = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/u);
+expectations.add(tokenName, {
+  expected: 'a name of at most 64 letters, digits, ".", "_" and "-"',
+});
+
+const tokenSchema = z.strictObject({
+  name: tokenName.describe('Who uses it; logged with each action.'),
+  token: secretRef('token').describe('Reference to the token; at least 16 characters.'),
+  role: z
+    .enum(['read', 'operate'])
+    .describe('read: view and request plans. operate: also approve, pause, resume and sync.'),
+});
+
+/** An address, or a network in CIDR notation. */
+const network = z
+  .string()
+  .refine(isNetwork, 'must be an IP address or a network, such as 10.0.0.7 or 10.0.0.0/8');
+
+const tlsSchema = z.strictObject({
+  cert: pathText().describe('PEM file of the certificate and its chain, relative to this file.'),
+  key: pathText().describe('PEM file of the private key, relative to this file.'),
+});
+
+export const httpSchema = z.strictObject({
+  listen: listenAddress()
+    .prefault('127.0.0.1:8080')
+    .describe('host:port; an address other than loopback needs a token.'),
+  token: secretRef('token')
+    .optional()
+    .describe('Reference to the token of the operator named `http`; at least 16 characters.'),
+  tokens: z.array(tokenSchema).max(100).prefault([]).describe('Further tokens, each with a name and a role.'),
+  trustedProxies: z
+    .array(network)
+    .max(100)
+    .prefault([])
+    .describe('Proxies whose X-Forwarded-For header is trusted: addresses or networks.'),
+  tls: tlsSchema.optional().describe('Certificate and key of the HTTP interface; SIGHUP reloads them.'),
+});
+
+export type HttpFile = z.output<typeof httpSchema>;
+
+/** Problems of `http` that its schema can't find; `raw` is that section as it was read. */
 export function httpIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   return [...listenIssues(file, raw), ...tokenIssues(file, raw)];
-}
-
-function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
-  const listen = httpSchema.shape.listen.safeParse(raw['listen']).data;
-  if (listen === undefined || isLoopback(listen.host)) return [];
-  const place = spotOf(locate(file, ['http', 'listen']));
-  const hasToken = Object.hasOwn(raw, 'token') || (Array.isArray(raw['tokens']) && raw['tokens'].length > 0);
-  if (!hasToken) {
-    const message =
-      'listening beyond this machine needs `http.token` or `http.tokens`; add one, or listen on 127.0.0.1';
-    return [file.issue(place, message)];
-  }
-  if (Object.hasOwn(raw, 'tls')) return [];
-  const message =
-    'without `http.tls`, tokens, sessions and every report of the HTTP interface travel in the clear; set `http.tls`, or put a proxy with TLS in front';
-  return [file.issue(place, message, 'warning')];
-}
-
-/** Two tokens of one name could not be told apart in the log; one token of two names would have two roles. */
-function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
-  const { token, tokens } = httpSchema.shape;
-  const first = token.safeParse(raw['token']).data;
-  const names = new Set(first === undefined ? [] : [FIRST_TOKEN]);
-  const references = new Map(first === undefined ? [] : [[refKey(first), 'http.token']]);
-  const issues: ConfigIssue[] = [];
-  const report = (at: NodePath, message: string): void => {
-    issues.push(file.issue(spotOf(locate(file, ['http', 'tokens', ...at])), message));
-  };
-  for (const [index, item] of (Array.isArray(raw['tokens']) ? raw['tokens'] : []).entries()) {
-    const read = tokens.unwrap().element.safeParse(item).data;
-    if (read === undefined) continue;
-    if (names.has(read.name)) {
-      const taken = read.name === FIRST_TOKEN && first !== undefined ? ', the name of `http.token`' : '';
-      report(
-        [index, 'name'],
-        `duplicate token name ${quoted(read.name)}${taken}; give each token its own name`,
-      );
-    }
-    names.add(read.name);
-    const other = references.get(refKey(read.token));
-    if (other !== undefined) {
-      report([index, 'token'], `${other} is the same token; give each name its own token`);
-    }
-    references.set(refKey(read.token), `the token of ${quoted(read.name)}`);
-  }
-  return issues;
 }
 
 /** The settings, with absolute paths. */
@@ -78,4 +75,64 @@ export function httpSettings(
       ? {}
       : { tls: { cert: path.resolve(folder, tls.cert), key: path.resolve(folder, tls.key) } }),
   };
+}
+
+function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
+  const listen = httpSchema.shape.listen.safeParse(raw['listen']).data;
+  if (listen === undefined || isLoopback(listen.host)) return [];
+  const place = spotOf(locate(file, ['http', 'listen']));
+  const hasToken = Object.hasOwn(raw, 'token') || (Array.isArray(raw['tokens']) && raw['tokens'].length > 0);
+  if (!hasToken) {
+    const message =
+      'listening on an address other than loopback needs `http.token` or `http.tokens`; add one, or listen on 127.0.0.1';
+    return [file.issue(place, message)];
+  }
+  if (Object.hasOwn(raw, 'tls')) return [];
+  const message =
+    'without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted; set `http.tls`, or use a proxy with TLS';
+  return [file.issue(place, message, 'warning')];
+}
+
+/** Two tokens with one name are the same in the log; one token with two names would have two roles. */
+function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
+  const { token, tokens } = httpSchema.shape;
+  const first = token.safeParse(raw['token']).data;
+  const names = new Set(first === undefined ? [] : [FIRST_TOKEN]);
+  const references = new Map(first === undefined ? [] : [[refKey(first), 'http.token']]);
+  const issues: ConfigIssue[] = [];
+  const report = (at: NodePath, message: string): void => {
+    issues.push(file.issue(spotOf(locate(file, ['http', 'tokens', ...at])), message));
+  };
+  for (const [index, item] of (Array.isArray(raw['tokens']) ? raw['tokens'] : []).entries()) {
+    const read = tokens.unwrap().element.safeParse(item).data;
+    if (read === undefined) continue;
+    if (names.has(read.name)) {
+      const taken = read.name === FIRST_TOKEN && first !== undefined ? ', the name of `http.token`' : '';
+      report(
+        [index, 'name'],
+        `duplicate token name ${quoted(read.name)}${taken}; give each token a different name`,
+      );
+    }
+    names.add(read.name);
+    const other = references.get(refKey(read.token));
+    if (other !== undefined) {
+      report([index, 'token'], `${other} is the same token; use a different token for each name`);
+    }
+    references.set(refKey(read.token), `the token of ${quoted(read.name)}`);
+  }
+  return issues;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0 || address.includes('%')) return false;
+  if (bits === undefined) return true;
+  if (!/^\d{1,3}$/u.test(bits)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(bits), family === 6 ? 'ipv6' : 'ipv4');
+    return true;
+  } catch {
+    return false;
+  }
 }

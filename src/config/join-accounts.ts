@@ -1,43 +1,57 @@
-// What only a look at all accounts shows: two of one name, or two with the same address and token
-// (contract, section 2).
+// Joins the accounts of a configuration, and finds the problems between them: two with the same name, or two with the
+// same address and token.
 import type { ConfigIssue } from '../core/errors.ts';
 import { compareCodePoints } from '../core/names.ts';
-import type { AccountSettings } from '../core/settings.ts';
 import type { AccountRead } from './account-file.ts';
-import { sortedIssues } from './few-issues.ts';
-import { refKey } from './secret-refs.ts';
+import { sortedIssues } from '../core/issue-limit.ts';
+import { refKey } from './secret-references.ts';
+import type { AccountSettings, ServiceSettings, Trust } from '../core/settings.ts';
+import type { SecretUse } from './secret-references.ts';
 
-/** One account's file, sound or not. */
+export interface LoadedConfiguration {
+  /** Absent when the service file is missing or has an error. */
+  readonly service?: ServiceSettings;
+  /** Sorted by code points of the name. */
+  readonly accounts: readonly LoadedAccount[];
+  /** Every problem of all files, errors and warnings, sorted by file, line and column. */
+  readonly issues: readonly ConfigIssue[];
+  /** Every secret that the valid parts refer to, for `checkSecrets`. */
+  readonly secrets: readonly SecretUse[];
+  /** What the service file of this machine allows account files to use. */
+  readonly trust: Trust;
+}
+
+/** One account file, valid or not. */
 export interface LoadedAccount {
   readonly name: string;
   /** Absolute. */
   readonly file: string;
-  /** Absent when the account's own files, or the service's file, have an error. */
+  /** Absent when the account file, one of its catalogs, or the service file has an error. */
   readonly settings?: AccountSettings;
-  /** This account's problems, those of the files that it extends included, sorted. */
+  /** The sorted problems of this account file and of its catalogs. */
   readonly issues: readonly ConfigIssue[];
 }
 
-/** The accounts sorted by name; those of an unsound service have no settings. `shown` names files for messages. */
+/** The accounts sorted by name. Without a valid service file, none has settings. `shown` names files for messages. */
 export function joinAccounts(
   reads: readonly AccountRead[],
   serviceIsSound: boolean,
   shown: (file: string) => string,
 ): readonly LoadedAccount[] {
-  const namesakes = grouped(reads, ({ name }) => name);
-  const twins = grouped(reads, identityKey);
+  const byName = grouped(reads, ({ name }) => name);
+  const byIdentity = grouped(reads, identityKey);
   return reads
     .map((read): LoadedAccount => {
       const { name, file, identity, settings } = read;
       const issues = [...read.issues];
-      const namesake = otherOf(namesakes.get(name), read);
-      if (namesake !== undefined) {
-        const message = `${shown(namesake.file)} is an account named ${name} too; rename one of the files`;
+      const sameName = otherOf(byName.get(name), read);
+      if (sameName !== undefined) {
+        const message = `${shown(sameName.file)} is also an account named ${name}; rename one of the files`;
         issues.push({ file: shown(file), line: 1, column: 1, message, severity: 'error' });
       }
-      const twin = otherOf(twins.get(identityKey(read) ?? ''), read);
-      if (twin !== undefined && identity !== undefined) {
-        const message = `${shown(twin.file)} has the same base address and token; every account needs its own token`;
+      const sameIdentity = otherOf(byIdentity.get(identityKey(read) ?? ''), read);
+      if (sameIdentity !== undefined && identity !== undefined) {
+        const message = `${shown(sameIdentity.file)} has the same base address and token; use a different token for each account`;
         issues.push({ ...identity.place, message });
       }
       const isSound = serviceIsSound && issues.every(({ severity }) => severity !== 'error');
@@ -65,12 +79,12 @@ function grouped(
   return groups;
 }
 
-/** The first other one of the group. */
+/** The first other account of the group. */
 function otherOf(group: readonly AccountRead[] | undefined, read: AccountRead): AccountRead | undefined {
   return group?.find((other) => other !== read);
 }
 
-/** The same for accounts that one token would make the same; undefined while that is not known. */
+/** Equal for accounts that use the same token at the same address; undefined if the address or the token is unknown. */
 function identityKey({ identity }: AccountRead): string | undefined {
   return identity?.baseUrl === undefined ? undefined : `${identity.baseUrl} ${refKey(identity.token)}`;
 }

@@ -1,45 +1,37 @@
-// The way into this room: all files of a configuration, every problem at once (contract, section 2).
+// Loads a complete configuration: the service file and all accounts. Also collects the files that `plan --server`
+// sends.
 import path from 'node:path';
-import type { ConfigIssue } from '../core/errors.ts';
-import type { ServiceSettings } from '../core/settings.ts';
-import type { ConfigurationFiles } from './configuration-files.ts';
+import { recordingFiles, type ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk } from './files-on-disk.ts';
-import type { LoadedAccount } from './join-accounts.ts';
+import type { LoadedConfiguration } from './join-accounts.ts';
 import { loadFiles } from './load-files.ts';
-import type { Trust } from './trust.ts';
-import type { SecretUse } from './secret-refs.ts';
-import type { CheckoutPlace } from './service-layers.ts';
-
-export interface LoadedConfiguration {
-  /** Absent when the service's file is missing or has an error. */
-  readonly service?: ServiceSettings;
-  /** Sorted by code points of the name. */
-  readonly accounts: readonly LoadedAccount[];
-  /** Every problem of all files, errors and warnings, sorted by file, line and column. */
-  readonly issues: readonly ConfigIssue[];
-  /** Every secret that the sound parts refer to, for `checkSecrets`. */
-  readonly secrets: readonly SecretUse[];
-  /** What the machine's own file allows account files to use. */
-  readonly trust: Trust;
-}
+import type { CheckoutPlace } from '../core/repository.ts';
 
 export interface LoadOptions {
   /** `YYYY-MM-DD` in UTC, decides which approvals have expired; for tests. */
   readonly today?: string;
-  /** Where the files are found; the disk unless given. */
+  /** The source of the files; the disk by default. */
   readonly files?: ConfigurationFiles;
-  /** The daemon's checkout, whose accounts are loaded in place of those beside the service's file. */
+  /** The daemon's checkout. Its accounts are loaded instead of those beside the service file. */
   readonly checkout?: CheckoutPlace;
-  /** Ends a load of files that somebody else has sent, with the signal's reason. */
+  /** Aborts the load, which then throws the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** How many names all accounts may have together; a load that finds more throws UsageError. */
+  /** Limit for the names of all accounts together; a load that finds more throws UsageError. */
   readonly mostNames?: number;
 }
 
+export interface CollectedConfiguration {
+  /** The key of the service file in `files`. */
+  readonly config: string;
+  /** The text of each file that was read, by its path below the common folder, with slashes. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly loaded: LoadedConfiguration;
+}
+
 /**
- * Reads the service's file (relative to the working directory, or absolute) and all account files of its glob. Looks
- * at neither network nor secrets. What a file holds never makes it throw: problems are issues, and one broken account
- * leaves the others alone.
+ * Reads the service file (relative to the working directory, or absolute) and all account files of its glob. Uses
+ * neither the network nor secrets. Never throws because of the content of a file: problems are issues, and an invalid
+ * account does not affect the others.
  */
 export async function loadConfiguration(
   file: string,
@@ -52,7 +44,33 @@ export async function loadConfiguration(
   return loaded;
 }
 
-/** Today as approvals count it: `YYYY-MM-DD` in UTC. */
+/** The current day for the expiry of approvals: `YYYY-MM-DD` in UTC. */
 export function currentDay(): string {
   return new Date().toISOString().slice(0, 10);
+}
+
+/**
+ * Loads the configuration and collects exactly the files that it consists of. A file that could not be read is missing,
+ * and `loaded` has the issue. Loaded with `filesFromMemory`, the files give the same settings, except for absolute
+ * paths in them.
+ */
+export async function collectConfiguration(file: string): Promise<CollectedConfiguration> {
+  const recorded = recordingFiles(filesOnDisk());
+  const loaded = await loadConfiguration(file, { files: recorded });
+  const config = path.resolve(file);
+  const root = commonFolder([config, ...recorded.texts.keys()]);
+  const relative = (found: string): string => path.relative(root, found).split(path.sep).join('/');
+  const files = Object.fromEntries([...recorded.texts].map(([found, text]) => [relative(found), text]));
+  return { config: relative(config), files, loaded };
+}
+
+/** The deepest folder that contains all of these files. */
+function commonFolder(files: readonly string[]): string {
+  let [common = path.sep, ...others] = files.map((file) => path.dirname(file));
+  for (const folder of others) {
+    while (folder !== common && !folder.startsWith(common.endsWith(path.sep) ? common : common + path.sep)) {
+      common = path.dirname(common);
+    }
+  }
+  return common;
 }

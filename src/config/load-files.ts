@@ -1,34 +1,39 @@
-// One load of a configuration, and what is kept of it so that the next one parses only what has changed. A daemon reads
-// the configuration anew for each run (contract, section 7), and parsing a thousand files takes seconds.
+// Loads a configuration and keeps the result, so that the next load parses only the files that changed. A daemon loads
+// the configuration again for each run, and parsing a thousand files takes seconds.
+import path from 'node:path';
+import { type ConfigIssue, UsageError } from '../core/errors.ts';
+import type { ConfigurationFiles } from './configuration-files.ts';
+import { LEADS_OUT } from './files-on-disk.ts';
+import { MAX_FOLDERS } from './path-glob.ts';
+import { type ServiceLayers, readServiceLayers } from './service-layers.ts';
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
-import { matchAccounts, strayFiles } from './account-glob.ts';
-import { UsageError } from '../core/errors.ts';
 import { type AccountContext, type AccountRead, readAccount } from './account-file.ts';
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
-import type { ConfigurationFiles } from './configuration-files.ts';
-import { sortedIssues } from './few-issues.ts';
+import { sortedIssues } from '../core/issue-limit.ts';
 import { joinAccounts } from './join-accounts.ts';
-import type { LoadedConfiguration } from './load-configuration.ts';
-import type { SecretUse } from './secret-refs.ts';
-import { judgeTrust, trustOf } from './trust.ts';
-import { type CheckoutPlace, type ServiceLayers, readServiceLayers } from './service-layers.ts';
+import type { LoadedConfiguration } from './join-accounts.ts';
+import type { SecretUse } from './secret-references.ts';
+import { checkTrust, trustOf } from './trust.ts';
+import type { CheckoutPlace } from '../core/repository.ts';
 
 export interface LoadTarget {
-  /** The service's file, absolute. */
+  /** The service file, absolute. */
   readonly file: string;
   readonly files: ConfigurationFiles;
   /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
   readonly today: string;
-  /** The daemon's checkout; null while nothing has been fetched, undefined when there is none. */
+  /** The daemon's checkout; null before the first fetch, undefined without `source.git`. */
   readonly checkout?: CheckoutPlace | null | undefined;
-  /** Ends the load with its reason. */
+  /** Aborts the load, which then throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** How many names all accounts may have together. */
+  /** Limit for the names of all accounts together. */
   readonly mostNames?: number | undefined;
 }
 
-/** One account's file as read, with what it was made of. No texts and no syntax trees: a thousand of these are kept. */
+/**
+ * One account as read, with the digests of its files. No texts and no syntax trees, since a thousand of these are kept.
+ */
 interface KeptAccount {
   readonly read: AccountRead;
   readonly digest: string;
@@ -37,25 +42,25 @@ interface KeptAccount {
   readonly today: string;
 }
 
-/** What is kept of a load. */
+/** The result of a load, for the next load. */
 export interface KeptLoad {
   readonly loaded: LoadedConfiguration;
   readonly service: ServiceLayers;
-  /** What all accounts inherit, as text to compare by. */
-  readonly surroundings: string;
+  /** The settings that all accounts inherit, as text, to detect a change. */
+  readonly inherited: string;
   readonly checkout: string | undefined;
-  /** Files that look like accounts and are none, as text to compare by. */
-  readonly strays: string;
+  /** The paths of YAML files that nothing uses, as text, to detect a change. */
+  readonly unused: string;
   /** By the path of the file. */
   readonly accounts: ReadonlyMap<string, KeptAccount>;
 }
 
-/** A load lets others have their turn after this long. */
-const TURN_MS = 10;
+/** A load yields to the event loop after this time. */
+const YIELD_AFTER_MS = 10;
 
 /**
- * Looks at every file anew and parses those that are not as they were at the load `before`. Gives `before` itself when
- * nothing has changed.
+ * Reads every file and parses those that changed since the load `before`. Returns `before` itself if nothing has
+ * changed.
  */
 export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<KeptLoad> {
   const { files, today, signal, mostNames = Infinity } = target;
@@ -63,40 +68,40 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const { read, folder } = service;
   const hasCheckout = target.checkout !== undefined;
   const { matched, issues: globIssues } = matchAccounts(service, files, hasCheckout);
-  const surroundings = JSON.stringify([read.defaults, read.regions]);
-  const known = before?.surroundings === surroundings ? before.accounts : undefined;
+  const inherited = JSON.stringify([read.defaults, read.regions]);
+  const known = before?.inherited === inherited ? before.accounts : undefined;
   const catalogs = openCatalogs(files);
   const accounts = new Map<string, KeptAccount>();
   const context = { files, today, defaults: read.defaults, regions: read.regions };
-  let turnEnds = performance.now() + TURN_MS;
+  let yieldAt = performance.now() + YIELD_AFTER_MS;
   let names = 0;
   for (const file of matched) {
     const account = keepAccount(file, context, catalogs, known?.get(file));
     accounts.set(file, account);
     names += countNames(account.read);
     if (names > mostNames) throw tooManyNames(mostNames);
-    if (performance.now() > turnEnds) {
+    if (performance.now() > yieldAt) {
       await setImmediate();
       signal?.throwIfAborted();
-      turnEnds = performance.now() + TURN_MS;
+      yieldAt = performance.now() + YIELD_AFTER_MS;
     }
   }
   const checkout = target.checkout?.folder;
   const extended = [...accounts.values()].flatMap(({ catalogs }) => [...catalogs.keys()]);
-  const strayIssues = strayFiles(service, files, { matched, used: new Set([...matched, ...extended]) });
-  const strays = strayIssues.map((issue) => issue.file).join('\0');
-  if (before?.strays === strays && isSame(before, service, accounts)) {
+  const unusedIssues = unusedFiles(service, files, { matched, used: new Set([...matched, ...extended]) });
+  const unused = unusedIssues.map((issue) => issue.file).join('\0');
+  if (before?.unused === unused && isSame(before, service, accounts)) {
     return checkout === before.checkout ? before : { ...before, checkout };
   }
   const trust = await trustOf(service.machine, target.file, files);
   const reads: AccountRead[] = [];
-  for (const { read: account } of accounts.values()) reads.push(await judgeTrust(account, trust, files));
+  for (const { read: account } of accounts.values()) reads.push(await checkTrust(account, trust, files));
   const shown = (file: string): string => files.shown(file) ?? folder;
   const joined = joinAccounts(reads, read.settings !== undefined, shown);
   const issues = [
     ...read.issues,
     ...globIssues,
-    ...strayIssues,
+    ...unusedIssues,
     ...joined.flatMap((account) => account.issues),
   ];
   const loaded = {
@@ -106,24 +111,14 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
     trust,
   };
-  return { loaded, service, surroundings, checkout, accounts, strays };
-}
-
-function countNames({ settings }: AccountRead): number {
-  return (settings?.desired.skill?.length ?? 0) + (settings?.desired.role?.length ?? 0);
-}
-
-function tooManyNames(most: number): UsageError {
-  return new UsageError(
-    `the accounts have more than ${most} names together; post fewer accounts, or plan here without --server`,
-  );
+  return { loaded, service, inherited, checkout, accounts, unused };
 }
 
 /**
- * Whether a load would find the files of this account as `kept` has them. Looks at the service's files, the account's
- * and the catalogs that it extends, and at nothing else.
+ * Whether the files of this account are unchanged since `kept`: the service files, the account file and its catalogs.
+ * Other files are not checked.
  */
-export function isStillSo(kept: KeptLoad, account: string, { files, today, checkout }: LoadTarget): boolean {
+export function isUpToDate(kept: KeptLoad, account: string, { files, today, checkout }: LoadTarget): boolean {
   if (kept.checkout !== checkout?.folder) return false;
   const holds = (digests: ReadonlyMap<string, string>): boolean =>
     [...digests].every(([file, digest]) => files.read(file).digest === digest);
@@ -140,6 +135,61 @@ export function isStillSo(kept: KeptLoad, account: string, { files, today, check
         holds(known.catalogs)
       );
     })
+  );
+}
+
+/**
+ * The account files. With `hasCheckout` they are those of the repository, otherwise those beside the service file.
+ */
+export function matchAccounts(
+  { read, folder, digests }: ServiceLayers,
+  files: ConfigurationFiles,
+  hasCheckout: boolean,
+): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
+  if (read.accounts === undefined) return { matched: [], issues: [] };
+  const { pattern, place } = read.accounts;
+  const { files: found, leadingOut, isIncomplete } = files.match(pattern, folder);
+  // A wide glob matches the service file too.
+  const matched = found.filter((account) => !digests.has(account));
+  const outside = leadingOut.map((way): ConfigIssue => {
+    const shown = files.shown(way) ?? 'a folder';
+    return { ...place, message: `${shown} is not searched for accounts: ${LEADS_OUT}` };
+  });
+  if (isIncomplete) {
+    const message = `the glob \`accounts\` matches more than ${MAX_FOLDERS} folders, and not all were searched; write the folder of the accounts into it`;
+    return { matched, issues: [...outside, { ...place, message }] };
+  }
+  if (matched.length > 0 || outside.length > 0) return { matched, issues: outside };
+  if (!hasCheckout && read.settings?.source !== undefined) {
+    const message = 'no file matches `accounts` here; the daemon reads the accounts from `source.git`';
+    return { matched, issues: [{ ...place, message, severity: 'warning' }] };
+  }
+  const shown = files.shown(folder) ?? 'the files that were sent';
+  const message = `no file matches \`accounts\` below ${shown}; add an account file or correct the glob`;
+  return { matched, issues: [{ ...place, message }] };
+}
+
+/** Warnings for YAML files beside or below the accounts that nothing uses: an account may be missing by mistake. */
+export function unusedFiles(
+  service: ServiceLayers,
+  files: ConfigurationFiles,
+  { matched, used }: { readonly matched: readonly string[]; readonly used: ReadonlySet<string> },
+): readonly ConfigIssue[] {
+  const found = new Set(accountFolders(service, matched).flatMap((folder) => files.yamlBelow(folder)));
+  const message =
+    'this file is not used: the glob `accounts` does not match it, and no account extends it; rename it, move it, or change the glob';
+  return [...found]
+    .filter((file) => !used.has(file) && !service.digests.has(file))
+    .map((file) => ({ file: files.shown(file) ?? file, line: 1, column: 1, message, severity: 'warning' }));
+}
+
+function countNames({ settings }: AccountRead): number {
+  return (settings?.desired.skill?.length ?? 0) + (settings?.desired.role?.length ?? 0);
+}
+
+function tooManyNames(most: number): UsageError {
+  return new UsageError(
+    `the accounts have more than ${most} names together; send fewer accounts, or run the plan here without --server`,
   );
 }
 
@@ -165,14 +215,14 @@ function keepAccount(
       return catalogs.read(catalog);
     },
   });
-  return { read: standingAlone(read), digest: source.digest, catalogs: extended, today: context.today };
+  return { read: withoutFileText(read), digest: source.digest, catalogs: extended, today: context.today };
 }
 
 /**
- * A copy without windows into the file's text (see `detached` in name-text.ts). Entries and issues, which have none, are
- * shared as they are: a catalog's belong to all accounts that extend it.
+ * A copy whose strings do not keep the file's text in memory (see `detached` in source-text.ts). Entries and issues are
+ * detached already, and those of a catalog are shared by all accounts that extend it, so they are not copied.
  */
-function standingAlone({ settings, issues, ...rest }: AccountRead): AccountRead {
+function withoutFileText({ settings, issues, ...rest }: AccountRead): AccountRead {
   const alone = { ...structuredClone(rest), issues };
   if (settings === undefined) return alone;
   const { desired, ...others } = settings;
@@ -203,8 +253,27 @@ function isSame(
 function tokenUse({ name, identity, issues }: AccountRead): SecretUse[] {
   if (identity === undefined) return [];
   const { file, line, column } = identity.place;
-  // One that may not be used is not looked for.
+  // A reference with an issue is not resolved.
   if (issues.some((issue) => issue.file === file && issue.line === line && issue.column === column))
     return [];
   return [{ ref: identity.token, what: `token of ${name}`, account: name, file, line, column }];
+}
+
+/** The folders of the accounts; without accounts, the folder that the glob names before its first `*` or `?`. */
+function accountFolders({ read, folder }: ServiceLayers, matched: readonly string[]): readonly string[] {
+  if (matched.length > 0) return outermost(new Set(matched.map((file) => path.dirname(file))));
+  if (read.accounts === undefined) return [];
+  const segments = read.accounts.pattern.split('/').slice(0, -1);
+  const wild = segments.findIndex((segment) => /[*?]/u.test(segment));
+  return [path.resolve(folder, segments.slice(0, wild === -1 ? undefined : wild).join('/') || '.')];
+}
+
+/** The folders without those below another one, which would be searched twice. */
+function outermost(folders: ReadonlySet<string>): readonly string[] {
+  return [...folders].filter((folder) => {
+    for (let above = path.dirname(folder); above !== path.dirname(above); above = path.dirname(above)) {
+      if (folders.has(above)) return false;
+    }
+    return true;
+  });
 }

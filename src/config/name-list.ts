@@ -1,41 +1,45 @@
-// The lists of names of a file, read off its nodes: ten thousand names need no detour through a schema, and what YAML
-// made of a name can only be told from its source (contract, section 2).
+// Reads the lists of names of a file directly from its YAML nodes. A schema would be slow for ten thousand names, and
+// only the source text shows a name that YAML did not read as text.
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
 import { type DesiredEntry, KINDS, type Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { detached, nameProblem, normalName, oddCharacters, referenceProblem } from './name-text.ts';
-import { nearestWord } from './near-word.ts';
-import { isMistyped, keyText, locate } from './node-lookup.ts';
-import { type Spot, type YamlFile, quoted } from './yaml-file.ts';
+import { nameProblem, oddCharacters, referenceProblem } from '../core/name-rules.ts';
+import { nameKey } from '../core/names.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
+import { isMistyped, keyText, locate } from '../yaml/node-lookup.ts';
+import { type Spot, type YamlFile, quoted } from '../yaml/yaml-file.ts';
+import { detached } from '../yaml/source-text.ts';
 
-/** The key of a file that lists a kind's names. */
+/** The key of the list of each kind. */
 export const LIST_KEYS = { skill: 'skills', role: 'roles' } as const satisfies Record<Kind, string>;
 
-/** A name as written, with where. It keeps no node: an account's catalogs would keep all of theirs until they are merged. */
+/**
+ * A name with its position. It keeps no node, since the catalogs would then keep all their nodes until they are merged.
+ */
 export interface WrittenName {
   /** NFC. */
   readonly name: string;
-  /** The offset in its file. */
+  /** The offset in the file. */
   readonly at: number;
 }
 
 export interface WrittenEntry extends WrittenName {
   readonly formerly: readonly WrittenName[];
-  /** What this asks for by itself: one object for all the accounts that a catalog's entry becomes part of. */
+  /** The desired entry without the other files' former names. All accounts that extend a catalog share this object. */
   readonly desired: DesiredEntry;
-  /** Of the file that the entry stands in. */
+  /** Makes an issue in the file of the entry. */
   readonly issue: YamlFile['issue'];
 }
 
-/** A file's lists; a kind that the file leaves out is undefined. */
+/** The lists of a file; a kind that the file omits is undefined. */
 export type WrittenLists = { readonly [K in Kind]?: readonly WrittenEntry[] };
 
-/** One for all entries, most of which never had another name. */
+/** Shared by all entries without former names, to save memory. */
 const NO_NAMES: readonly string[] = [];
-/** Of one file, and of one account with all that it extends. */
+/** Limit for one file, and for one account with all its catalogs. */
 export const MAX_NAMES = 100_000;
 
-/** Both lists of `file`. A kind whose list is broken is listed with what could be read. */
+/** Reads both lists of `file`. An invalid list contains the entries that could be read. */
 export function readNameLists(file: YamlFile): {
   readonly lists: WrittenLists;
   readonly issues: readonly ConfigIssue[];
@@ -49,7 +53,7 @@ export function readNameLists(file: YamlFile): {
   return { lists, issues: reader.issues };
 }
 
-/** Carries the issues and the count of names over both lists of one file. */
+/** Collects the issues and counts the names over both lists of one file. */
 class NameListReader {
   readonly issues: ConfigIssue[] = [];
   readonly #file: YamlFile;
@@ -69,7 +73,7 @@ class NameListReader {
       this.#report(
         empty ? key : list,
         empty
-          ? `${label} has no value: write \`${label}: []\` to ask for none, or take the line out to leave ${label} alone`
+          ? `${label} has no value: write \`${label}: []\` for an empty list, or remove the line to leave all ${label} unchanged`
           : `${label} must be a list: [a, b], or lines that start with -`,
       );
       return [];
@@ -127,10 +131,13 @@ class NameListReader {
       if (former.name === name?.name) {
         this.#report(
           former.at,
-          `${quoted(former.name)} is the entry's own name; take it out of \`formerly\``,
+          `${quoted(former.name)} is the entry's own name; remove it from \`formerly\``,
         );
       } else if (names.has(former.name)) {
-        this.#report(former.at, `duplicate name ${quoted(former.name)} in \`formerly\`; keep one of them`);
+        this.#report(
+          former.at,
+          `duplicate name ${quoted(former.name)} in \`formerly\`; remove one of the two`,
+        );
       } else names.set(former.name, former);
     }
     return [...names.values()];
@@ -140,7 +147,7 @@ class NameListReader {
     this.#names += 1;
     if (this.#names > MAX_NAMES) {
       if (this.#names === MAX_NAMES + 1)
-        this.#report(spot, `the file holds more than ${MAX_NAMES} names; split it`);
+        this.#report(spot, `the file has more than ${MAX_NAMES} names; split it`);
       return undefined;
     }
     const node = this.#file.resolve(spot);
@@ -153,18 +160,18 @@ class NameListReader {
       this.#report(spot, problem);
       return undefined;
     }
-    // An existing name is what it is.
+    // A name that exists in the service is not checked for odd characters, since it can't be changed here.
     const odd = problemOf === nameProblem ? oddCharacters(node.value) : undefined;
     if (odd !== undefined) {
-      const message = `the name ${quoted(node.value)} has invisible or unusual characters (${odd}); remove them unless they are meant`;
+      const message = `the name ${quoted(node.value)} has invisible or unusual characters (${odd}); remove them unless they are intended`;
       this.#report(spot, message, 'warning');
     }
-    return { name: detached(normalName(node.value)), at: spot.range?.[0] ?? 0 };
+    return { name: detached(nameKey(node.value)), at: spot.range?.[0] ?? 0 };
   }
 
   #duplicateMessage(kind: Kind, name: string, earlier: number): string {
     const { line } = this.#file.issue(earlier, '');
-    return `duplicate ${kind} ${quoted(name)}: line ${line} names it too (names are compared after Unicode NFC); keep one`;
+    return `duplicate ${kind} ${quoted(name)}: line ${line} has it too (names are compared after Unicode NFC); remove one of the two`;
   }
 
   #report(spot: Spot, message: string, severity: ConfigIssue['severity'] = 'error'): void {
@@ -174,13 +181,13 @@ class NameListReader {
 
 function wrongType(node: Node | undefined, what: string): string {
   if (isMistyped(node)) return `YAML does not read this name as text; quote it: ${quoted(node.source)}`;
-  if (node === undefined || isScalar(node)) return `${what} is empty; write a name or take it out`;
+  if (node === undefined || isScalar(node)) return `${what} is empty; write a name or remove it`;
   return `${what} must be a name; if it is one, quote it`;
 }
 
 function unknownKey(key: string): string {
   const near = nearestWord(key, ['name', 'formerly']);
   return near === undefined
-    ? `unknown key ${quoted(key)} in an entry, which has name and formerly; if the line is a name with a colon, quote all of it`
+    ? `unknown key ${quoted(key)} in an entry, which has only name and formerly; if the line is a name with a colon, quote all of it`
     : `unknown key ${quoted(key)}; did you mean ${quoted(near)}?`;
 }

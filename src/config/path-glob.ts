@@ -1,50 +1,57 @@
-// Globs over paths: `*` and `?` stay within a path segment, `**` stands for any number of folders, including none.
-// (Globs over names are another matter, see core/names.ts.)
+// Globs over paths: `*` and `?` match within a path segment, `**` matches any number of folders, including none.
+// (For globs over names see core/names.ts.)
 import path from 'node:path';
 import { compareCodePoints, globMatcher } from '../core/names.ts';
 
 export interface FolderItem {
   readonly name: string;
-  /** Links followed. */
+  /** Also true for a link to a folder. */
   readonly isFolder: boolean;
   readonly isLink?: boolean;
-  /** A link that leads out of the repository that the configuration has to be in; it is not followed. */
+  /** A link that leads out of the repository that contains the configuration; it is not followed. */
   readonly leadsOut?: boolean;
 }
 
 /** The folders that a glob is matched in. */
 export interface FolderLookup {
-  /** What a folder holds; nothing when it is not there. */
+  /** The items of a folder; none if it does not exist. */
   list(folder: string): readonly FolderItem[];
-  /** Whether there is something at this path that is no folder. */
+  /** Whether this path exists and is not a folder. */
   isFile(file: string): boolean;
-  /** Whether there is a folder at this path. */
+  /** Whether this path is a folder. */
   isFolder(file: string): boolean;
   /** As in ConfigurationFiles. */
   leadsOut(file: string): boolean;
 }
 
 export interface GlobMatches {
-  /** Absolute and sorted. Of folders only those are among them that are named like a YAML file. */
+  /** Absolute and sorted. Includes folders that are named like a YAML file, so that the mistake is reported. */
   readonly files: readonly string[];
-  /** The folders on the way that lead out of the repository, which were not looked into. */
+  /** The folders that lead out of the repository, which were not searched. */
   readonly leadingOut: readonly string[];
-  /** There are more folders than are searched. */
+  /** There are more than MAX_FOLDERS folders, and not all were searched. */
   readonly isIncomplete: boolean;
 }
 
-/** The search of folders blocks the program, and so many take some 100 ms. */
+/** The search blocks the process; this many folders take about 100 ms. */
 export const MAX_FOLDERS = 5000;
 
-/** What was met on a search. */
+/** What a search collects. */
 interface Findings {
   readonly leadingOut: Set<string>;
-  /** For one segment of the glob. */
+  /** The number of folders searched for the current segment of the glob. */
   folders: number;
   isIncomplete: boolean;
 }
 
-/** Every path that matches; hidden files are skipped unless the glob asks for them, as shells do. */
+interface Step {
+  readonly segment: string;
+  readonly isLast: boolean;
+  readonly lookup: FolderLookup;
+  readonly findings: Findings;
+}
+
+/** Every path that matches. As in shells, hidden files match only a segment that starts with a dot. */
 export function matchPaths(pattern: string, folder: string, lookup: FolderLookup): GlobMatches {
   const { root } = path.parse(pattern);
   const segments = segmentsOf(pattern.slice(root.length)).filter((segment) => segment !== '.');
@@ -54,7 +61,7 @@ export function matchPaths(pattern: string, folder: string, lookup: FolderLookup
     findings.folders = 0;
     const isLast = index === segments.length - 1;
     const step = (parent: string): string[] => matchSegment(parent, { segment, isLast, lookup, findings });
-    // Each once: `*/../*` would multiply them.
+    // Distinct, because `*/../*` would multiply the paths.
     found = [...new Set(found.flatMap(step))];
   }
   return {
@@ -64,11 +71,36 @@ export function matchPaths(pattern: string, folder: string, lookup: FolderLookup
   };
 }
 
-interface Step {
-  readonly segment: string;
-  readonly isLast: boolean;
-  readonly lookup: FolderLookup;
-  readonly findings: Findings;
+/** The YAML files in or below a folder, without hidden folders, links to folders and folders beyond MAX_FOLDERS. */
+export function yamlBelow(folder: string, lookup: FolderLookup): readonly string[] {
+  return foldersBelow(folder, lookup, { leadingOut: new Set(), folders: 0, isIncomplete: false })
+    .flatMap((below) =>
+      lookup
+        .list(below)
+        // `.#name` is the lock file of an editor.
+        .filter(({ name, isFolder }) => !isFolder && isYaml(name) && !name.startsWith('.#'))
+        .map(({ name }) => path.join(below, name)),
+    )
+    .toSorted(compareCodePoints);
+}
+
+/** Whether a glob matches a complete path; both absolute. `*` matches hidden names too. */
+export function matchesPath(pattern: string, file: string): boolean {
+  const steps = segmentsOf(pattern).map((segment) =>
+    segment === '**' ? '**' : globMatcher(segment.replaceAll('\\', '\\\\')),
+  );
+  // The steps of the glob that may match next, after each segment of the path.
+  let places = withoutFolders(new Set([0]), steps);
+  for (const name of segmentsOf(file)) {
+    const next = new Set<number>();
+    for (const at of places) {
+      const step = steps[at];
+      if (step === '**') next.add(at);
+      else if (step?.(name) === true) next.add(at + 1);
+    }
+    places = withoutFolders(next, steps);
+  }
+  return places.has(steps.length);
 }
 
 function matchSegment(parent: string, { segment, isLast, lookup, findings }: Step): string[] {
@@ -85,7 +117,7 @@ function matchSegment(parent: string, { segment, isLast, lookup, findings }: Ste
     return [literal];
   }
   if (isClosed(parent, lookup, findings)) return [];
-  // A backslash is a character of a path. No regular expression: somebody else may have written the glob.
+  // A backslash is an ordinary character of a path. Not a regular expression, since the glob may be hostile.
   const matches = globMatcher(segment.replaceAll('\\', '\\\\'));
   const items = lookup.list(parent).filter(({ name }) => {
     const isHidden = name.startsWith('.') && !segment.startsWith('.');
@@ -98,7 +130,7 @@ function matchSegment(parent: string, { segment, isLast, lookup, findings }: Ste
   return found.map(({ name }) => path.join(parent, name));
 }
 
-/** A folder that is named like a file is a mistake that whoever reads it reports. */
+/** A folder that is named like a YAML file counts as a file, so that reading it reports the mistake. */
 function looksLikeFile({ name, isFolder }: FolderItem): boolean {
   return !isFolder || isYaml(name);
 }
@@ -107,13 +139,13 @@ function isYaml(name: string): boolean {
   return /\.ya?ml$/iu.test(name);
 }
 
-/** Nothing, and a note when that is because the path leads out. */
+/** No match; records the path if it leads out of the repository. */
 function leave(literal: string, lookup: FolderLookup, { leadingOut }: Findings): string[] {
   if (lookup.leadsOut(literal)) leadingOut.add(literal);
   return [];
 }
 
-/** Whether a folder is not to be listed: it leads out, or there have been too many. */
+/** Whether a folder must not be listed: it leads out of the repository, or there were too many folders. */
 function isClosed(folder: string, lookup: FolderLookup, findings: Findings): boolean {
   findings.folders += 1;
   if (findings.folders > MAX_FOLDERS) {
@@ -125,7 +157,7 @@ function isClosed(folder: string, lookup: FolderLookup, findings: Findings): boo
   return true;
 }
 
-/** The folder and all below it; hidden ones and links are left out, so that there is an end. */
+/** The folder and all folders below it, without hidden ones. Links are not followed, since they may form a cycle. */
 function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings): string[] {
   if (isClosed(folder, lookup, findings)) return [];
   const below = lookup
@@ -139,39 +171,7 @@ function filesIn(folder: string, lookup: FolderLookup): string[] {
   return files.map(({ name }) => path.join(folder, name));
 }
 
-/** The YAML files in or below a folder; hidden folders, links to folders and the folders beyond MAX_FOLDERS are left out. */
-export function yamlBelow(folder: string, lookup: FolderLookup): readonly string[] {
-  return foldersBelow(folder, lookup, { leadingOut: new Set(), folders: 0, isIncomplete: false })
-    .flatMap((below) =>
-      lookup
-        .list(below)
-        // `.#name` is the lock of an editor.
-        .filter(({ name, isFolder }) => !isFolder && isYaml(name) && !name.startsWith('.#'))
-        .map(({ name }) => path.join(below, name)),
-    )
-    .toSorted(compareCodePoints);
-}
-
-/** Whether a glob matches a complete path; both absolute. `*` matches hidden names too. */
-export function matchesPath(pattern: string, file: string): boolean {
-  const steps = segmentsOf(pattern).map((segment) =>
-    segment === '**' ? '**' : globMatcher(segment.replaceAll('\\', '\\\\')),
-  );
-  // Where in the glob the path may be, after each of its segments.
-  let places = withoutFolders(new Set([0]), steps);
-  for (const name of segmentsOf(file)) {
-    const next = new Set<number>();
-    for (const at of places) {
-      const step = steps[at];
-      if (step === '**') next.add(at);
-      else if (step?.(name) === true) next.add(at + 1);
-    }
-    places = withoutFolders(next, steps);
-  }
-  return places.has(steps.length);
-}
-
-/** The places, and those behind each `**` at them. */
+/** The places, and the place after each `**` among them. */
 function withoutFolders(places: Set<number>, steps: readonly unknown[]): Set<number> {
   for (const at of places) if (steps[at] === '**') places.add(at + 1);
   return places;

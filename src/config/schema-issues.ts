@@ -1,18 +1,17 @@
-// What zod finds wrong, said in the words of this house and at the place in the file (contract, section 2).
-import { isScalar } from 'yaml';
+// Converts zod's issues to messages with a position in the file, and finds the schema of a value.
 import { z } from 'zod';
+import { type NodePath, type Located, isMistyped, locate, spotOf } from '../yaml/node-lookup.ts';
+import { isScalar } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken } from '../core/secret-looks.ts';
-import { expectations, unspeakable } from './field-formats.ts';
-import { MAX_FILE_ISSUES, type Uncounted } from './few-issues.ts';
-import { nearestWord } from './near-word.ts';
-import { type Located, type NodePath, isMistyped, locate, spotOf } from './node-lookup.ts';
-import { alongPath, knownKeys } from './schema-lookup.ts';
-import { type YamlFile, quoted } from './yaml-file.ts';
+import { expectations, neverShown } from './field-formats.ts';
+import { MAX_FILE_ISSUES, type Uncounted } from '../core/issue-limit.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
+import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
 
 type ZodIssue = z.core.$ZodIssue;
 
-const THINGS: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
@@ -23,10 +22,10 @@ const THINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * `value` judged by `schema`: the converted settings, or the problems at their places in `file`. Of a flood of problems
- * the first are told, and the others counted.
+ * Checks `value` against `schema`. Returns the converted settings, or the problems with their positions in `file`. If
+ * there are too many problems, only the first are returned, and the others are counted.
  */
-export function judge<S extends z.ZodType>(
+export function checkAgainstSchema<S extends z.ZodType>(
   file: YamlFile,
   schema: S,
   value: unknown,
@@ -37,34 +36,47 @@ export function judge<S extends z.ZodType>(
 } {
   const result = schema.safeParse(value);
   if (result.success) return { settings: result.data, issues: [] };
-  const { told, further } = firstOf(result.error.issues);
-  const issues = told.flatMap((issue) => toIssues(file, schema, issue, []));
+  const { first: shown, further } = firstOf(result.error.issues);
+  const issues = shown.flatMap((issue) => toIssues(file, schema, issue, []));
   const [first] = issues;
   return further === 0 || first === undefined
     ? { issues }
     : { issues, uncounted: { file: first.file, errors: further } };
 }
 
-/** As many as a report of one file shows; the keys of a mapping count one by one. */
-function firstOf(issues: readonly ZodIssue[]): { told: readonly ZodIssue[]; further: number } {
-  const told: ZodIssue[] = [];
+/** The schemas that apply at each step of `path`, from the root; several within a union. */
+export function alongPath(root: z.ZodType, path: NodePath): readonly (readonly z.ZodType[])[] {
+  const steps: (readonly z.ZodType[])[] = [bare(root)];
+  for (const step of path) steps.push((steps.at(-1) ?? []).flatMap((schema) => within(schema, step)));
+  return steps;
+}
+
+/** The keys that these schemas allow in a mapping, sorted. */
+export function knownKeys(schemas: readonly z.ZodType[]): readonly string[] {
+  const keys = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
+  return [...new Set(keys)].toSorted();
+}
+
+/** The issues up to the limit of one file, and the number of the others; each unknown key counts as one. */
+function firstOf(issues: readonly ZodIssue[]): { first: readonly ZodIssue[]; further: number } {
+  const first: ZodIssue[] = [];
   let room = MAX_FILE_ISSUES;
   let further = 0;
   for (const issue of issues) {
     const problems = issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
     if (room > 0) {
-      told.push(issue.code === 'unrecognized_keys' ? { ...issue, keys: issue.keys.slice(0, room) } : issue);
+      first.push(issue.code === 'unrecognized_keys' ? { ...issue, keys: issue.keys.slice(0, room) } : issue);
     }
     further += Math.max(problems - room, 0);
     room = Math.max(room - problems, 0);
   }
-  return { told, further };
+  return { first, further };
 }
 
 function toIssues(file: YamlFile, schema: z.ZodType, issue: ZodIssue, above: NodePath): ConfigIssue[] {
   const path = [...above, ...issue.path];
   const schemas = alongPath(schema, path);
-  const secretAt = schemas.findIndex((step) => step.some((option) => unspeakable.get(option) !== undefined));
+  const secretAt = schemas.findIndex((step) => step.some((option) => neverShown.get(option) !== undefined));
   if (secretAt !== -1) return [secretIssue(file, schemas[secretAt] ?? [], path.slice(0, secretAt))];
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schemas.at(-1) ?? []);
@@ -81,21 +93,21 @@ function toIssues(file: YamlFile, schema: z.ZodType, issue: ZodIssue, above: Nod
 
 function secretIssue(file: YamlFile, schemas: readonly z.ZodType[], path: NodePath): ConfigIssue {
   const located = locate(file, path);
-  const mend =
-    schemas.map((schema) => unspeakable.get(schema)?.mend).find((text) => text !== undefined) ?? '';
+  const message =
+    schemas.map((schema) => neverShown.get(schema)?.message).find((text) => text !== undefined) ?? '';
   const missing = located.key === undefined && located.node === undefined;
-  return file.issue(spotOf(located), missing ? `${String(path.at(-1))} is missing; ${mend}` : mend);
+  return file.issue(spotOf(located), missing ? `${String(path.at(-1))} is missing; ${message}` : message);
 }
 
 function unknownKey(file: YamlFile, path: NodePath, known: readonly string[]): ConfigIssue {
   const key = String(path.at(-1));
   const near = nearestWord(key, known);
-  const mend = near === undefined ? `the keys here are ${known.join(', ')}` : `did you mean ${quoted(near)}?`;
+  const fix = near === undefined ? `the keys here are ${known.join(', ')}` : `did you mean ${quoted(near)}?`;
   const { key: node, parent } = locate(file, path);
-  return file.issue(node ?? parent, `unknown key ${quoted(key)}; ${mend}`);
+  return file.issue(node ?? parent, `unknown key ${quoted(key)}; ${fix}`);
 }
 
-/** Of a union's options the one that the writer meant: the fewest problems, and not "this is no mapping at all". */
+/** The option of a union that was probably intended: the right type, and the fewest problems. */
 function closestOption(options: readonly (readonly ZodIssue[])[]): readonly ZodIssue[] | undefined {
   return options
     .filter((issues) => !issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0))
@@ -117,10 +129,10 @@ function describe(issue: ZodIssue, located: Located, schemas: readonly z.ZodType
   }
   if (issue.code === 'too_big')
     return issue.origin === 'array'
-      ? `has more than ${issue.maximum} entries; take some out`
+      ? `has more than ${issue.maximum} entries; remove some`
       : `must be at most ${issue.maximum}`;
   if (issue.code === 'invalid_key')
-    return 'a key here may hold letters, digits, ".", "_" and "-" only; rename it';
+    return 'a key here may have only letters, digits, ".", "_" and "-"; rename it';
   return expected === undefined ? 'this value is not allowed here' : `must be ${expected}`;
 }
 
@@ -128,13 +140,13 @@ function describeType(type: string, expected: string | undefined, located: Locat
   const { node, key } = located;
   if (node === undefined && key === undefined) return `is missing; add it`;
   if (node === undefined || (isScalar(node) && node.value === null && node.source === '')) {
-    return 'has no value; write one or take the line out';
+    return 'has no value; write one or remove the line';
   }
   if (type === 'string' && isMistyped(node)) {
     const quote = `YAML does not read this as text; quote it: ${quoted(node.source)}`;
     return expected === undefined ? quote : `must be ${expected}; ${quote}`;
   }
-  return `must be ${expected ?? THINGS[type] ?? 'something else'}`;
+  return `must be ${expected ?? TYPE_NAMES[type] ?? 'something else'}`;
 }
 
 function suggestion({ node }: Located, values: readonly string[]): string {
@@ -155,7 +167,22 @@ function dotted(path: NodePath): string {
   return `${text.replace(/^\./u, '')}: `;
 }
 
-/** A key as it stands in a path: a region's name may be anything until it has been judged. */
+/** A key as part of a path in a message. The name of a region may be any text, even a token. */
 function shownKey(key: string): string {
   return /^\P{C}{1,80}$/u.test(key) && !holdsToken(key) ? key : quoted(key);
+}
+
+function within(schema: z.ZodType, step: PropertyKey): readonly z.ZodType[] {
+  if (schema instanceof z.ZodObject) return bare(schema.shape[String(step)]);
+  if (schema instanceof z.ZodArray) return bare(schema.element);
+  if (schema instanceof z.ZodRecord) return bare(schema.valueType);
+  return [];
+}
+
+/** The schemas inside defaults, optionals, conversions and unions. A union itself stays in the list. */
+function bare(schema: unknown): readonly z.ZodType[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault) return bare(schema.unwrap());
+  if (schema instanceof z.ZodPipe) return bare(schema.in);
+  if (schema instanceof z.ZodUnion) return [schema, ...schema.options.flatMap(bare)];
+  return schema instanceof z.ZodType ? [schema] : [];
 }

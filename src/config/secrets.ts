@@ -1,30 +1,40 @@
-// Secrets are looked up here and nowhere else. No message of this file repeats a value.
-import type { SecretIssue } from '../core/errors.ts';
-import { ConfigError, SecretError } from '../core/errors.ts';
+// Resolves references to secrets, and reads certificate authorities. No message quotes a value.
+import { ConfigError, type SecretIssue, SecretError } from '../core/errors.ts';
+import { FileError, readRegularFile } from '../platform/regular-file.ts';
+import { shownPath } from '../yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
-import type { LoadedConfiguration } from './load-configuration.ts';
-import { FileTrouble, readRegularFile } from './regular-file.ts';
-import { passwordOf, type SecretUse } from './secret-refs.ts';
-import { shownRef } from './shown-secret.ts';
+import type { LoadedConfiguration } from './join-accounts.ts';
+import { passwordOf, type SecretUse, shownRef } from './secret-references.ts';
 import { OWN_SECRET, untrustedFile } from './trust.ts';
 
-/** No token and no key is longer. */
+/** Longer than any token or key. */
 const MAX_SECRET_BYTES = 64 * 1024;
-const TOO_LARGE = `has more than ${MAX_SECRET_BYTES / 1024} KiB, which no secret has`;
+const TOO_LARGE = `has more than ${MAX_SECRET_BYTES / 1024} KiB, so it can't be a secret`;
+/** More than all public authorities together. */
+const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
+
+/** FileError codes for which the file exists. */
+const EXISTING = new Set(['irregular', 'too_large', 'too_slow']);
+
+const AUTHORITIES_PROBLEMS: Readonly<Record<string, string>> = {
+  irregular: 'it is not a regular file',
+  too_large: 'it has more than 4 MiB',
+  too_slow: 'it did not answer within 5 s',
+};
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A text, or why there is none; `isFound` as `shownRef` wants it. */
+/** The value of a reference, or why it can't be read; for `isFound` see `shownRef`. */
 type Found = { readonly isFound: boolean } & (
   | { readonly value: string; readonly mode?: number; readonly uid?: number; readonly realPath?: string }
   | { readonly problem: string }
 );
 
 /**
- * A warning for each secret of the configuration that is missing, cannot be sent, or is open to other users of this
- * machine, at the place that refers to it; `validate --require-secrets` raises them to errors. An error where an
- * account's token is one of the daemon's own secrets. Nothing is sent anywhere.
+ * A warning for each secret that is missing, cannot be sent, or is open to other users of this machine, at the position
+ * of the reference; `validate --require-secrets` makes them errors. An error if the token of an account is one of the
+ * daemon's own secrets. Nothing is sent anywhere.
  */
 export async function checkSecrets(
   { secrets }: Pick<LoadedConfiguration, 'secrets'>,
@@ -51,17 +61,17 @@ export async function checkSecrets(
 }
 
 /**
- * The secret itself, from the environment or its file (trailing line breaks of a file are stripped). `what` says in the
- * error what it is for. Throws SecretError, naming the variable or the file only.
+ * The secret itself, from the environment or its file (trailing line breaks of a file are stripped). `what` names its
+ * purpose in the error. Throws SecretError, which names only the variable or the file.
  */
 export async function resolveSecret(ref: SecretRef, what: string): Promise<Secret> {
   return new Secret((await findUsable(ref, what)).value);
 }
 
 /**
- * The token of an account, as far as the machine's own file allows it: judged here once more, by the file that was
- * really read and by the value, since links and contents change after the configuration was loaded. Throws SecretError,
- * or ConfigError when it may not be used.
+ * The token of an account, if the service file of this machine allows it. This is checked again with the real path and
+ * the value, since links and contents may change after the load. Throws SecretError, or ConfigError if the token is not
+ * allowed.
  */
 export async function resolveToken({ name, token, tokenRules }: AccountSettings): Promise<Secret> {
   const what = `the token of account ${name}`;
@@ -73,6 +83,24 @@ export async function resolveToken({ name, token, tokenRules }: AccountSettings)
   const refusal = isOwn ? OWN_SECRET : problem;
   if (refusal !== undefined) throw new ConfigError([{ ...tokenRules.place, message: refusal }]);
   return new Secret(value);
+}
+
+/** A secret without the byte order mark and the line ends that editors add. */
+export function stripped(text: string): string {
+  let end = text.length;
+  while (end > 0 && '\r\n'.includes(text[end - 1] ?? '')) end -= 1;
+  return text.slice(text.startsWith('\uFEFF') ? 1 : 0, end);
+}
+
+/** The text of a PEM file. Throws ConfigError. */
+export async function readAuthorities(file: string): Promise<string> {
+  try {
+    return (await readRegularFile(file, MAX_AUTHORITIES_BYTES)).bytes.toString('utf8');
+  } catch (error) {
+    const code = error instanceof FileError ? error.code : 'unknown';
+    const message = `api.caFile cannot be read (${AUTHORITIES_PROBLEMS[code] ?? code}); write the path of a PEM file`;
+    throw new ConfigError([{ file: shownPath(file), line: 1, column: 1, severity: 'error', message }]);
+  }
 }
 
 async function findUsable(ref: SecretRef, what: string): Promise<Extract<Found, { value: string }>> {
@@ -92,21 +120,18 @@ async function find(ref: SecretRef, env: Environment): Promise<Found> {
     const { bytes, ...rest } = await readRegularFile(ref.file, MAX_SECRET_BYTES);
     return { isFound: true, value: stripped(bytes.toString('utf8')), ...rest };
   } catch (error) {
-    const code = error instanceof FileTrouble ? error.code : 'unknown';
-    const kind = error instanceof FileTrouble ? error.kind : undefined;
-    return { isFound: OURS.has(code), problem: readProblem(code, kind) };
+    const code = error instanceof FileError ? error.code : 'unknown';
+    const kind = error instanceof FileError ? error.kind : undefined;
+    return { isFound: EXISTING.has(code), problem: readProblem(code, kind) };
   }
 }
 
-/** Where the file answered, or at least exists. */
-const OURS = new Set(['irregular', 'too_large', 'too_slow']);
-
 function readProblem(code: string, kind: string | undefined): string {
-  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'is not there';
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'does not exist';
   if (code === 'irregular')
-    return `is not a regular file${kind === undefined ? '' : ` but ${kind}`}; write the path of a regular file that holds the secret and nothing else`;
+    return `is not a regular file${kind === undefined ? '' : ` but ${kind}`}; write the path of a regular file that contains only the secret`;
   if (code === 'too_large') return TOO_LARGE;
-  if (code === 'too_slow') return 'did not answer within 5 s; check the file system that it is on';
+  if (code === 'too_slow') return 'could not be read within 5 s; check its file system';
   return `cannot be read (${code})`;
 }
 
@@ -116,8 +141,8 @@ function unusableProblem({ isKeyFile }: SecretUse, found: Found): string | undef
 }
 
 /**
- * Who else of this machine can write or read the file. A group may read it, which is how a daemon is given a file of
- * root's, unless the file is this user's own, who needs no group.
+ * The problem of a file that other users can write or read. A group may read a file of another user: so a daemon can
+ * read a file of root. The user's own file needs no group.
  */
 function openProblem(found: Found): string | undefined {
   if (!('mode' in found) || found.mode === undefined || process.platform === 'win32') return undefined;
@@ -127,7 +152,7 @@ function openProblem(found: Found): string | undefined {
   }
   const isOwn = uid === process.geteuid?.();
   if ((mode & 0o004) === 0 && (!isOwn || (mode & 0o040) === 0)) return undefined;
-  return `can be read by other users (mode ${shownMode(mode)}); set its mode to 0600, or to 0440 where its group is the daemon’s alone`;
+  return `can be read by other users (mode ${shownMode(mode)}); set its mode to 0600, or to 0440 if only the daemon is in its group`;
 }
 
 function shownMode(mode: number): string {
@@ -141,14 +166,7 @@ function emptyProblem(value: string): string | undefined {
 function valueProblem(value: string): string | undefined {
   if (value === '') return 'is empty';
   if (!/^[\x20-\x7e]+$/u.test(value))
-    return 'holds characters that a header cannot carry, such as a line break';
-  if (value.trim() !== value) return 'begins or ends with white space';
+    return 'has characters that are not allowed in an HTTP header, such as a line break';
+  if (value.trim() !== value) return 'starts or ends with white space';
   return undefined;
-}
-
-/** A secret without the byte order mark and the line ends that editors add. */
-export function stripped(text: string): string {
-  let end = text.length;
-  while (end > 0 && '\r\n'.includes(text[end - 1] ?? '')) end -= 1;
-  return text.slice(text.startsWith('\uFEFF') ? 1 : 0, end);
 }

@@ -1,37 +1,37 @@
-// rolecall.yaml becomes the settings of the service, complete and with absolute paths (contract, section 2).
+// Converts rolecall.yaml to the settings of the service, with all defaults and with absolute paths.
 import path from 'node:path';
 import type { Node } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings, SecretRef, ServiceSettings, TrustSettings } from '../core/settings.ts';
-import { remoteKind } from './addresses.ts';
-import { fewIssues, sortedIssues } from './few-issues.ts';
+import { remoteKind } from '../core/remote-address.ts';
+import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
-import { type Located, type NodePath, locate, plainRoot, spotOf } from './node-lookup.ts';
-import { judge } from './schema-issues.ts';
-import { type SecretUse, absoluteRef } from './secret-refs.ts';
+import { type Located, type NodePath, locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
+import { checkAgainstSchema } from './schema-issues.ts';
+import { type SecretUse, absoluteRef } from './secret-references.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
-import type { SourceRead } from './source-text.ts';
-import { type YamlFile, parseYaml } from './yaml-file.ts';
+import type { SourceRead } from '../yaml/source-text.ts';
+import { type YamlFile, parseYaml } from '../yaml/yaml-file.ts';
 
-/** The service's file as read. Parts that are sound are there even when others are not, so that accounts can be judged. */
+/** The service file as read. Valid parts are present even if others are not, so that accounts can be checked. */
 export interface ServiceRead {
   readonly settings?: ServiceSettings;
   readonly issues: readonly ConfigIssue[];
   readonly secrets: readonly SecretUse[];
   readonly accounts?: { readonly pattern: string; readonly place: ConfigIssue };
   readonly regions?: ServiceFile['regions'];
-  /** Where it says what only the machine's own file may say. */
+  /** The position of `trust`, which only the service file of the machine may have. */
   readonly trustPlace?: ConfigIssue;
   readonly caFilePlace?: ConfigIssue;
   readonly defaults: ServiceFile['defaults'];
 }
 
-/** Judges the service's file (absolute path) as it was read. Never throws for what a file holds. */
+/** Checks the service file (absolute path) as it was read. Never throws because of the content of a file. */
 export function readService(filePath: string, read: SourceRead): ServiceRead {
   const nothing = { secrets: [], defaults: {} };
   if ('issue' in read) {
-    const mend = read.missing ? '; write it as the README shows, or name another file with --config' : '';
-    return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${mend}` }] };
+    const fix = read.missing ? '; write it as the README shows, or name another file with --config' : '';
+    return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${fix}` }] };
   }
   const { variants = [], issues: syntaxIssues } = parseYaml(read.source);
   const reads = variants.map((variant) => readVariant(filePath, variant));
@@ -39,7 +39,7 @@ export function readService(filePath: string, read: SourceRead): ServiceRead {
   if (last === undefined) return { ...nothing, issues: syntaxIssues };
   const found = fewIssues(sortedIssues([...syntaxIssues, ...reads.flatMap(({ issues }) => issues)]));
   if (syntaxIssues.length === 0) return last;
-  // A duplicate key is an error, so nothing is set by whichever value.
+  // A duplicate key is an error, so none of its values is used.
   const { settings: _, ...rest } = last;
   return { ...rest, issues: found, secrets: [] };
 }
@@ -49,14 +49,14 @@ function readVariant(filePath: string, file: YamlFile): ServiceRead {
   const plain = plainRoot(file, []);
   if ('issue' in plain) return { ...nothing, issues: [plain.issue] };
   const { value: raw } = plain;
-  const judged = judge(file, serviceSchema, raw);
+  const checked = checkAgainstSchema(file, serviceSchema, raw);
   const found = [
-    ...judged.issues,
+    ...checked.issues,
     ...apiIssues(file, raw),
     ...httpIssues(file, asRecord(raw['http'])),
     ...sourceIssues(file, raw),
   ];
-  const issues = fewIssues(found, judged.uncounted);
+  const issues = fewIssues(found, checked.uncounted);
   const { shape } = serviceSchema;
   const pattern = shape.accounts.safeParse(raw['accounts']).data;
   const regions = shape.regions.safeParse(raw['regions']).data;
@@ -72,13 +72,15 @@ function readVariant(filePath: string, file: YamlFile): ServiceRead {
       : {}),
     defaults: shape.defaults.safeParse(raw['defaults']).data ?? {},
   };
-  if (judged.settings === undefined || issues.some(({ severity }) => severity === 'error'))
+  if (checked.settings === undefined || issues.some(({ severity }) => severity === 'error'))
     return { ...common, secrets: [] };
-  const settings = complete(filePath, judged.settings);
+  const settings = complete(filePath, checked.settings);
   return { ...common, settings, secrets: secretUses(file, settings) };
 }
 
-/** Compared on their own, so that another broken key of `api` does not hide it. */
+/**
+ * Compares the two settings separately from the schema, so that another invalid key of `api` does not hide the issue.
+ */
 function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
   const api = asRecord(raw['api']);
   const { shape } = serviceSchema.shape.api.unwrap();
@@ -86,11 +88,12 @@ function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): Conf
   const settle = shape.settle.safeParse(api['settle']).data;
   if (timeout === undefined || settle === undefined || settle > timeout) return [];
   const located = locate(file, ['api', Object.hasOwn(api, 'settle') ? 'settle' : 'timeout']);
-  const message = 'api.settle must be more than api.timeout, since a call may take effect until it times out';
+  const message =
+    'api.settle must be more than api.timeout, because a call may take effect until it times out';
   return [file.issue(spotOf(located), message)];
 }
 
-/** Only ssh itself reads the key, and it reads files. */
+/** ssh reads the private key itself, so for ssh the credentials must be a file. */
 function sourceIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
   const git = asRecord(asRecord(raw['source'])['git']);
   const { shape } = serviceSchema.shape.source.unwrap().shape.git;
@@ -99,7 +102,7 @@ function sourceIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): C
   if (url === undefined || credentials === undefined || 'file' in credentials) return [];
   if (remoteKind(url) !== 'ssh') return [];
   const message =
-    'this is not used: for ssh it is { file: PATH } of the private key; without it the ssh agent is asked';
+    'this is ignored: with ssh, write { file: PATH } of the private key, or remove it to use the ssh agent';
   return [file.issue(spotOf(locate(file, ['source', 'git', 'credentials'])), message, 'warning')];
 }
 
@@ -150,7 +153,7 @@ function trustSettings(
     ...(files === undefined
       ? {}
       : {
-          // As elsewhere, a slash at the end means what is in the folder.
+          // A slash at the end means all files in the folder.
           files: files.map((glob) => path.resolve(folder, glob.endsWith('/') ? `${glob}**` : glob)),
         }),
   };

@@ -1,31 +1,27 @@
-// The settings of the service, and which accounts it has: from rolecall.yaml alone, or from it and from the checkout
-// that the daemon keeps (contract, section 2, `source`).
+// The settings of the service and its list of accounts: from rolecall.yaml alone, or, with `source.git`, from it and
+// from the daemon's checkout.
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
+import type { CheckoutPlace } from '../core/repository.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { LEADS_OUT, type PinnedFolder } from './files-on-disk.ts';
+import { LEADS_OUT } from './files-on-disk.ts';
 import { type ServiceRead, readService } from './service-file.ts';
 
-/** Where the daemon's checkout is read: `path` is the folder of the configuration in it. */
-export interface CheckoutPlace extends PinnedFolder {
-  readonly path: string;
-}
-
-/** The service as all its files together say it. */
+/** The settings of the service, merged from all its files. */
 export interface ServiceLayers {
   readonly read: ServiceRead;
-  /** What the machine's own file says, which alone decides whom to trust. */
+  /** The service file of the machine, which alone decides what is trusted. */
   readonly machine: ServiceRead;
-  /** What the glob of `accounts` is relative to. */
+  /** The folder that the glob of `accounts` is relative to. */
   readonly folder: string;
-  /** The files that were looked at, those included that are not there, with their digests. */
+  /** The files that were read, and those that do not exist, with their digests. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads the service's file (absolute). With a checkout, `accounts`, `regions`, `defaults` and `api` are those of the
- * checkout's own rolecall.yaml when it has one; the rest of that file is checked and not used. Without one in it, the
- * accounts of the service's file are looked for in the checkout. `null` is a checkout that has nothing yet.
+ * Reads the service file (absolute). With a checkout, `accounts`, `regions`, `defaults` and `api` come from the
+ * checkout's own rolecall.yaml if it has one; the rest of that file is checked and not used. If it has none, the glob
+ * `accounts` of the service file is used in the checkout. `null` is a checkout before its first fetch.
  */
 export function readServiceLayers(
   file: string,
@@ -56,7 +52,7 @@ export function readServiceLayers(
   return { read: layered(bootstrap, inner), machine: bootstrap, folder, digests };
 }
 
-/** The file of the repository, with what it may not say as issues. */
+/** The service file of the repository, with issues for settings that it must not have. */
 function withoutOutside({ settings, issues, ...inner }: ServiceRead, files: ConfigurationFiles): ServiceRead {
   const { caFilePlace, trustPlace } = inner;
   const found = [...issues];
@@ -64,7 +60,8 @@ function withoutOutside({ settings, issues, ...inner }: ServiceRead, files: Conf
   const isOutside = caFile !== undefined && files.leadsOut(caFile);
   if (isOutside && caFilePlace !== undefined) found.push({ ...caFilePlace, message: LEADS_OUT });
   if (trustPlace !== undefined) {
-    const message = '`trust` is not used here: it is read from the machine’s own file only; take it out';
+    const message =
+      '`trust` is not used here: it is read only from the service file of the machine; remove it';
     found.push({ ...trustPlace, message, severity: 'warning' });
   }
   return { ...inner, issues: found, ...(settings === undefined || isOutside ? {} : { settings }) };
@@ -84,9 +81,10 @@ function layered(bootstrap: ServiceRead, inner: ServiceRead): ServiceRead {
   };
 }
 
-/** Unsound, so that nobody takes "not fetched yet" for "no accounts". */
+/** No settings, so that "not fetched yet" is not mistaken for "no accounts". */
 function withoutCheckout(bootstrap: ServiceRead, shown: string): ServiceRead {
-  const message = 'nothing has been fetched from the repository of `source.git` yet';
+  const message =
+    'the daemon has not fetched the repository of `source.git` yet; check its log if this does not change';
   const issue: ConfigIssue = { file: shown, line: 1, column: 1, message, severity: 'error' };
   return { issues: [...bootstrap.issues, issue], secrets: bootstrap.secrets, defaults: {} };
 }

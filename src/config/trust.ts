@@ -1,37 +1,29 @@
-// What account files may use: where tokens may be sent, and what may be a token. The machine's own file decides, since
-// whoever writes to the configuration's repository is trusted less than whoever sets up the machine.
+// What account files may use: where tokens may be sent, and what may be a token. The service file of the machine
+// decides this, because people who can push to the configuration's repository are trusted less than the machine's
+// operator.
 import type { ConfigIssue } from '../core/errors.ts';
 import { globMatcher } from '../core/names.ts';
-import type { AccountSettings, SecretRef, TokenRules } from '../core/settings.ts';
+import type { AccountSettings, TokenRules, Trust } from '../core/settings.ts';
 import type { AccountRead } from './account-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { matchesPath } from './path-glob.ts';
 import type { ServiceRead } from './service-file.ts';
 
 export const OWN_SECRET =
-  'this is one of the daemon’s own secrets, which are never an account’s token; give the account a token of its own';
+  'this is one of the daemon’s own secrets, which must not be an account’s token; give the account a separate token';
 
-/** Where the usual tools put secrets. */
+/** The folders in which systemd and container platforms store secrets. */
 const SECRET_FOLDERS = ['/run/secrets/**', '/run/credentials/**', '/var/run/secrets/**'];
 
-/** Variables that hold secrets of the daemon, whether or not its file names them. */
+/** Variables with secrets of the daemon, even if its file does not name them. */
 const OWN_VARIABLES = ['ROLECALL_HTTP_TOKEN', 'ROLECALL_DATABASE_URL'];
 
-/** null: any. */
-export interface Trust {
-  readonly origins: readonly string[] | null;
-  readonly env: readonly string[] | null;
-  /** Their beginnings without links, since real paths are compared with them. */
-  readonly files: readonly string[] | null;
-  readonly own: readonly SecretRef[];
-  readonly ownFiles: readonly string[];
-  /** The machine's own file, for messages. */
-  readonly decidedBy: string;
-}
+/** Earlier results, so that an unchanged account stays the same object. */
+const earlier = new WeakMap<AccountRead, { readonly by: string; readonly read: AccountRead }>();
 
 /**
- * The trust that the machine's own file gives. What it leaves out is unrestricted, unless a repository is the source:
- * then it is the origins of the machine's own regions, the usual secret folders and any variable.
+ * The trust rules of the machine's own service file. What it omits is unrestricted, unless the configuration comes from
+ * a repository: then the origins of the machine's own regions, the usual secret folders and any variable are allowed.
  */
 export async function trustOf(
   { settings, regions = {}, secrets }: ServiceRead,
@@ -48,15 +40,12 @@ export async function trustOf(
     files: secretFiles === null ? null : await Promise.all(secretFiles.map((glob) => realGlob(glob, files))),
     own,
     ownFiles: await Promise.all(own.flatMap((ref) => ('file' in ref ? [files.realPath(ref.file)] : []))),
-    decidedBy: files.shown(file) ?? 'the service’s file',
+    decidedBy: files.shown(file) ?? 'the service file',
   };
 }
 
-/** What was judged before, so that an account that has not changed stays the same object. */
-const judged = new WeakMap<AccountRead, { readonly by: string; readonly read: AccountRead }>();
-
-/** The account with what it may not use as errors, and with the rules that its token is judged by when it is read. */
-export async function judgeTrust(
+/** Adds errors for what the account must not use, and the rules that are checked again when its token is read. */
+export async function checkTrust(
   read: AccountRead,
   trust: Trust,
   files: ConfigurationFiles,
@@ -83,17 +72,16 @@ export async function judgeTrust(
   if (issues.length > 0) return refused(read, issues);
   if (settings === undefined || (trust.files === null && trust.own.length === 0)) return read;
   const by = JSON.stringify(trust);
-  const known = judged.get(read);
+  const known = earlier.get(read);
   if (known?.by === by) return known.read;
   const ruled = { ...read, settings: { ...settings, tokenRules: rules } };
-  judged.set(read, { by, read: ruled });
+  earlier.set(read, { by, read: ruled });
   return ruled;
 }
 
 /**
- * An account that only posted files have, with the rules of its token. Null when its token may not be used: where it is
- * sent must be named as trusted by the machine's own file, since whoever posts files may be trusted less than whoever
- * may change the configuration.
+ * Adds the token rules to an account that exists only in posted files. Null if its token must not be used. The service
+ * file of the machine must name its origin in `trust.origins`, since anybody who posts files could choose the address.
  */
 export async function trustPosted(
   settings: AccountSettings,
@@ -111,21 +99,23 @@ export async function trustPosted(
   return problem === undefined ? { ...settings, tokenRules } : null;
 }
 
-/** Why a secret file may not be an account's token, by its real path. The path is not repeated: it may be a token. */
+/**
+ * Why a secret file must not be an account's token, by its real path. The message omits the path: it may be a token.
+ */
 export function untrustedFile(
   realPath: string,
   { files, ownFiles, decidedBy }: Pick<TokenRules, 'files' | 'ownFiles' | 'decidedBy'>,
 ): string | undefined {
   if (ownFiles.includes(realPath)) return OWN_SECRET;
   if (files === null || files.some((glob) => matchesPath(glob, realPath))) return undefined;
-  return `account files may not use this file as a token; use one that \`trust.files\` of ${decidedBy} allows, or add it there`;
+  return `account files must not use this file as a token; use one that \`trust.files\` in ${decidedBy} allows, or add it there`;
 }
 
 function untrustedVariable(name: string, { env, own, decidedBy }: Trust): string | undefined {
   const isOwn = own.some((ref) => 'env' in ref && ref.env === name);
   if (isOwn || OWN_VARIABLES.includes(name)) return OWN_SECRET;
   if (env === null || env.some((glob) => globMatcher(glob)(name))) return undefined;
-  return `account files may not use this variable as a token; use one that \`trust.env\` of ${decidedBy} allows, or add it there`;
+  return `account files must not use this variable as a token; use one that \`trust.env\` in ${decidedBy} allows, or add it there`;
 }
 
 function originIssues(
@@ -134,7 +124,7 @@ function originIssues(
 ): ConfigIssue[] {
   const origin = originOf(baseUrl);
   if (origins === null || origins.some((glob) => globMatcher(glob)(origin))) return [];
-  const message = `tokens may not be sent to ${origin}; if they may, add it to \`trust.origins\` of ${decidedBy}`;
+  const message = `tokens must not be sent to ${origin}; to allow it, add it to \`trust.origins\` in ${decidedBy}`;
   return [{ ...place, message }];
 }
 
@@ -142,7 +132,7 @@ function isUnrestricted({ files, ownFiles }: Trust): boolean {
   return files === null && ownFiles.length === 0;
 }
 
-/** An account with an error gets no settings when all are joined. */
+/** Adds errors; `joinAccounts` then gives the account no settings. */
 function refused(read: AccountRead, issues: readonly ConfigIssue[]): AccountRead {
   return { ...read, issues: [...read.issues, ...issues] };
 }
@@ -151,7 +141,7 @@ function originOf(baseUrl: string): string {
   return new URL(baseUrl).origin;
 }
 
-/** The glob with links resolved in the folders before its first `*` or `?`. */
+/** The glob with symbolic links resolved in the folders before its first `*` or `?`. */
 async function realGlob(glob: string, files: ConfigurationFiles): Promise<string> {
   const segments = glob.split('/');
   const wild = segments.findIndex((segment) => /[*?]/u.test(segment));

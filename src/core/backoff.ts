@@ -1,10 +1,10 @@
-// Retry arithmetic: a failure and an attempt → wait so long, or give up. No clock, no random: both are arguments.
+// Computes how long to wait before a retry. Time and random numbers are arguments.
 import { isoOfHttpDate } from './http-date.ts';
 
-/** Longer than this is not waited for: the operation fails as throttled (contract, section 5). */
+/** If the service asks for a longer wait, the operation fails as throttled. */
 export const LONGEST_WAIT_MS = 120_000;
 
-/** A Retry-After counts as at most this; a longer one is a mistake of the service, which would stop an account for good. */
+/** A Retry-After counts as at most this: a longer one is an error of the service that would stop the account for good. */
 export const LONGEST_RETRY_AFTER_MS = 86_400_000;
 
 const BASE_MS = 250;

@@ -1,5 +1,4 @@
-// The nouns of rolecall: what a file asks for (desired) and what the service lists (observed).
-// Every other room speaks in these; nothing here does anything.
+// The data types of rolecall: what a file asks for (desired) and what the service lists (observed).
 
 /** The two kinds of entry that rolecall manages. */
 export type Kind = 'skill' | 'role';
@@ -10,12 +9,12 @@ export const KINDS = ['skill', 'role'] as const satisfies readonly Kind[];
 /** A skill or a role as the service lists it. */
 export interface Entry {
   readonly id: string;
-  /** As the service shows it, not normalised. Of an `_id` that is listed under several names, the smallest. */
+  /** As the service lists it, not normalised. Of an `_id` that is listed under several names, the smallest. */
   readonly name: string;
   /** The other names of an `_id` that is listed under several names, sorted. */
   readonly otherNames?: readonly string[];
   readonly accountId?: string;
-  /** An opaque string; see core/timestamps.ts for the only order that is read out of it. */
+  /** An opaque string; core/timestamps.ts derives an order from it where possible. */
   readonly createDate?: string;
   /** The object as listed, with unknown fields, for snapshots. */
   readonly raw: Readonly<Record<string, unknown>>;
@@ -25,9 +24,9 @@ export interface Entry {
 export interface Resource {
   readonly id: string;
   readonly accountId?: string;
-  /** Absent when the service left the field out, which is not the same as an empty list (contract, section 5). */
+  /** Absent when the service left the field out, which is different from an empty list. */
   readonly skillsIds?: readonly string[];
-  /** Absent when left out; null when the service said null. */
+  /** Absent when left out; null when the service returned null. */
   readonly roleId?: string | null;
   /** Further roles of a person who was listed twice with different ones. */
   readonly otherRoleIds?: readonly string[];
@@ -41,7 +40,7 @@ export interface DesiredEntry {
   readonly formerly: readonly string[];
 }
 
-/** A deletion approved in git (contract, section 4). `expires` is the last day, `YYYY-MM-DD` in UTC. */
+/** A delete that was approved in git. `expires` is the last day, `YYYY-MM-DD` in UTC. */
 export interface ApprovedDelete {
   readonly kind: Kind;
   readonly name: string;
@@ -64,7 +63,7 @@ export interface ObservedCatalog {
   readonly warnings: readonly Warning[];
 }
 
-/** Something a person should know that is no difference and no failure. `code` is stable. */
+/** Something that an operator should know and that is neither a difference nor a failure. `code` is stable. */
 export interface Warning {
   readonly code: string;
   readonly message: string;
@@ -73,7 +72,7 @@ export interface Warning {
   readonly remoteId?: string;
 }
 
-/** The deletion rules of an account, after inheritance (contract, section 4). */
+/** The policy of an account, merged with the defaults. */
 export interface Policy {
   readonly delete: 'never' | 'unused' | 'always';
   readonly ownership: 'all' | 'managed';

@@ -1,10 +1,10 @@
-// The subject of a commit as it is stored and shown: whoever commits decides how long it is, the journal does not.
+// Limits the length of commit subjects, which anybody who commits could make arbitrarily long.
 
 const LONGEST = 200;
 
-/** At most 200 characters (code points); the last of them shows that some are missing. */
+/** Cuts a subject to 200 characters (code points); an ellipsis marks the cut. */
 export function cutSubject(subject: string): string {
-  // No more than two units make a code point, so that a long text is not taken apart whole.
+  // A code point has at most two units, so only this part of a long text must be split.
   const characters = Array.from(subject.slice(0, 2 * (LONGEST + 1)));
   return characters.length <= LONGEST ? subject : `${characters.slice(0, LONGEST - 1).join('')}…`;
 }

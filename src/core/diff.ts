@@ -1,4 +1,4 @@
-// Desired and observed of one kind → what is missing, what is there, what is too much. No judgement: see policy.ts.
+// Compares desired and observed entries of one kind: missing, kept and extra. policy.ts decides about the extra ones.
 import type { DesiredEntry, Entry, Kind, ObservedCatalog } from './catalog.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameKey } from './names.ts';
@@ -6,7 +6,7 @@ import { timestampSeconds } from './timestamps.ts';
 import type { UsageIndex } from './usage.ts';
 import { entryKey } from './usage.ts';
 
-/** An entry that is there and that the file does not ask for. */
+/** An existing entry that the file does not ask for. */
 export interface Extra {
   readonly entry: Entry;
   readonly cause: 'unnamed' | 'renamed' | 'duplicate';
@@ -14,7 +14,7 @@ export interface Extra {
   readonly desiredName?: string;
 }
 
-/** Several entries that one desired name has. */
+/** Several entries with one desired name. */
 export interface DuplicateGroup {
   readonly name: string;
   readonly kept: Entry;
@@ -24,23 +24,23 @@ export interface DuplicateGroup {
 export interface KindDiff {
   readonly kind: Kind;
   readonly desired: readonly DesiredEntry[];
-  /** Every entry that counts as there, sorted by id. */
+  /** Every listed entry that does not count as deleted, sorted by id. */
   readonly present: readonly Entry[];
-  /** Desired names that nothing has, by code points. */
+  /** Desired names that no entry has, by code points. */
   readonly missing: readonly string[];
-  /** How many desired names are there. */
+  /** How many desired names exist. */
   readonly kept: number;
   readonly extras: readonly Extra[];
   readonly duplicates: readonly DuplicateGroup[];
-  /** Entries whose delete was confirmed a moment ago, by id; they are in none of the other lists. */
+  /** Entries whose delete was confirmed recently, by id; they are in none of the other lists. */
   readonly stillListed: readonly Entry[];
-  /** Entries that satisfy a desired name although the service shows another one. */
+  /** Entries that count as a desired name although the service lists another one. */
   readonly changedNames: readonly { readonly entry: Entry; readonly requested: string }[];
 }
 
 /**
- * Compares one kind by name (contract, section 4). Entries confirmed gone are left out, awaited ones count as there.
- * Deterministic: the order of the lists changes nothing.
+ * Compares one kind by name. Entries with a confirmed delete are left out, awaited ones count as existing. The order of
+ * the lists has no effect.
  */
 export function diffKind(
   kind: Kind,
@@ -111,8 +111,8 @@ export function diffKind(
 }
 
 /**
- * Of entries with one name: the one that most people have first, then the oldest, then the smallest id. One whose name
- * the service changed comes after those that have the very name.
+ * Orders entries with one name: the one that most people have first, then the oldest, then the smallest id. An entry whose
+ * name the service changed comes after those that have exactly the name.
  */
 function preferred(kind: Kind, key: string, entries: readonly Entry[], usage: UsageIndex): Entry[] {
   const people = (entry: Entry): number => usage.get(entryKey(kind, entry.id))?.length ?? 0;

@@ -1,12 +1,12 @@
-// An empty list of a kind that rolecall itself added to: the list is wrong, and another create would be a duplicate.
+// Detects an empty list of a kind in which rolecall created an entry: another create could be a duplicate.
 import type { DesiredCatalog, ObservedCatalog, Warning } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import type { History } from './history.ts';
 import { missingDesiredNames } from './make-plan.ts';
 
 /**
- * Reports a kind whose list is empty, in which names are to be created, and of which no list has ever shown an entry
- * that rolecall created. Null when there is none.
+ * Warns of a kind whose list is empty, in which names must be created, and of which no list has ever shown an entry that
+ * rolecall created. Null when there is none.
  */
 export function unshownCreates(
   desired: DesiredCatalog,
@@ -20,7 +20,7 @@ export function unshownCreates(
     if (unshown === undefined) continue;
     return {
       code: 'suspicious_list',
-      message: `the service lists no ${kind}s, although it confirmed the create of “${unshown.name}” (${unshown.remoteId}), which no list has shown yet; its list cannot be believed, and creating more would create entries twice. Nothing is written until a list shows it or that is accepted (apply --accept-shrink)`,
+      message: `the service lists no ${kind}s, although it confirmed the create of “${unshown.name}” (${unshown.remoteId}), which no list has shown yet; its list may be wrong, and creating more would make duplicates. Nothing is written until a list shows that entry. If the ${kind} was deleted by hand, run \`apply --accept-shrink\``,
       kind,
     };
   }

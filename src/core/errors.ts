@@ -1,24 +1,24 @@
-// The error family, named by who must act. Everything else that is thrown is a bug.
+// The error classes, named by who must act. Any other error that is thrown is a bug.
 
-/** One problem of the configuration, with its place. `line` and `column` start at 1. */
+/** One problem of the configuration with its position. `line` and `column` start at 1. */
 export interface ConfigIssue {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** What is wrong, and the mend. */
+  /** What is wrong, and how to fix it. */
   readonly message: string;
   readonly severity: 'error' | 'warning';
 }
 
 /** A problem of a secret that the configuration refers to. */
 export interface SecretIssue extends ConfigIssue {
-  /** Whose secret it is; absent for the service's own. */
+  /** The account that uses the secret; absent for a secret of the service file. */
   readonly account?: string;
-  /** It can be used, and other users of this machine can read or change it. */
+  /** The secret is usable, but other users of this machine can read or change it. */
   readonly isOpen?: boolean;
 }
 
-/** `file:line:column: message`, the form in which every tool and editor understands a position. */
+/** `file:line:column: message`, the position format that editors and tools understand. */
 export function formatConfigIssue(issue: ConfigIssue): string {
   return `${issue.file}:${issue.line}:${issue.column}: ${issue.message}`;
 }
@@ -35,7 +35,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A token or another secret is not there: the person who deploys must act. */
+/** A token or another secret is missing or unusable: the person who deploys must act. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
   readonly code = 'secret_missing';
@@ -52,13 +52,13 @@ const SERVICE_CODES: Record<ServiceErrorKind, string> = {
   identity: 'identity_mismatch',
 };
 
-/** The service did not do as asked. `kind` says what sort of trouble, `code` is its stable spelling. */
+/** A request to the service failed. `kind` is the class of the failure, `code` its stable name. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: string;
   readonly kind: ServiceErrorKind;
   readonly httpStatus: number | undefined;
-  /** How long the service asked to be left alone, in milliseconds from the answer. */
+  /** The wait that the service asked for, in milliseconds from its answer. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -75,8 +75,8 @@ export class ServiceError extends Error {
 }
 
 /**
- * A list is too large to be worked on beside everything else. The daemon runs the account in a process of its own then;
- * nothing was written yet.
+ * A list is too large to be processed in the daemon itself, which then runs the account in a separate process. Nothing was
+ * written yet.
  */
 export class LargeAccount extends Error {
   override readonly name = 'LargeAccount';

@@ -1,8 +1,8 @@
-// Why a change is held and what would release it, in sentences for a person. Text only: policy.ts decides.
+// Explains why a change is held and what releases it. Text only: policy.ts decides.
 import type { Kind, Policy } from './catalog.ts';
 import type { History } from './history.ts';
 import { DAY_MS, kindNameKey } from './history.ts';
-import type { DeleteCounts, JudgedExtra } from './policy.ts';
+import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { HoldRule, OpenFreeze } from './plan.ts';
 import { entryKey } from './usage.ts';
 import { utcTime } from './utc-time.ts';
@@ -18,18 +18,18 @@ interface Facts {
   readonly history: History;
   readonly counts: DeleteCounts;
   readonly frozen: OpenFreeze | null;
-  /** Ids of the people that the list of resources shows now. */
+  /** Ids of the people in the current list of resources. */
   readonly listedPeople: ReadonlySet<string>;
 }
 
 /** One sentence per rule, in the order of the rules. */
-export function explainHeldDelete(judged: JudgedExtra, facts: Facts): Explanation {
-  // A rename, declared or suspected, says all that in_use would say, and more.
-  const told = judged.holds.some((rule) => rule === 'rename' || rule === 'suspected_rename');
-  // Missing history ends with the next run, and a warning of the plan explains it: beside another rule it only distracts.
+export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanation {
+  // The text of a declared or suspected rename includes the text of in_use.
+  const isRename = judged.holds.some((rule) => rule === 'rename' || rule === 'suspected_rename');
+  // Missing history ends with the next run, and a plan warning explains it: beside another rule it only distracts.
   const isHeldAnyway = judged.holds.some((rule) => rule !== 'no_history');
   const rules = judged.holds.filter(
-    (rule) => !(told && rule === 'in_use') && !(isHeldAnyway && rule === 'no_history'),
+    (rule) => !(isRename && rule === 'in_use') && !(isHeldAnyway && rule === 'no_history'),
   );
   return join(rules.map((rule) => explainDeleteRule(rule, judged, facts)));
 }
@@ -44,21 +44,21 @@ export function explainHeldCreate(
     rules.map((rule) =>
       rule === 'flapping'
         ? {
-            reason: `rolecall created the ${kind} “${name}” three times within 24 hours, and something removed it, or no list showed it, each time`,
-            release: `find out who or what deletes it; it is created again after ${utcTime(facts.history.flappingCreates.get(kindNameKey(kind, name)) ?? 0)}`,
+            reason: `rolecall created the ${kind} “${name}” three times within 24 hours, and each time it was removed or no list showed it`,
+            release: `find out who or what deletes it; rolecall creates it again after ${utcTime(facts.history.flappingCreates.get(kindNameKey(kind, name)) ?? 0)}`,
           }
         : freeze(facts),
     ),
   );
 }
 
-/** The same sentence of several rules is written once. Each rule must be released, so several releases are numbered. */
+/** Joins the texts of several rules, each sentence once. Every rule must be released, so several releases are numbered. */
 function join(parts: readonly Explanation[]): Explanation {
   const releases = [...new Set(parts.map((part) => part.release))];
   const numbered = releases.map((release, index) => `(${index + 1}) ${release}`);
   return {
     reason: [...new Set(parts.map((part) => part.reason))].join('; '),
-    release: numbered.length > 1 ? `each of these is needed: ${numbered.join('; ')}` : releases.join(''),
+    release: numbered.length > 1 ? `all of these are needed: ${numbered.join('; ')}` : releases.join(''),
   };
 }
 
@@ -68,11 +68,15 @@ export function approvalLine(kind: Kind, name: string, expires?: string): string
   return `{ kind: ${kind}, name: ${yamlText(name)}${lastDay} }`;
 }
 
+function counted(count: number, kind: Kind): string {
+  return `${count} ${kind}${count === 1 ? '' : 's'}`;
+}
+
 export function people(count: number): string {
   return count === 1 ? '1 person' : `${count} people`;
 }
 
-/** A person may be missing from the list, or be listed without the field that says what they have. */
+/** Names the people who had the entry: missing from the list, or listed without their skills or role. */
 function missingPeople(kind: Kind, holders: readonly string[], listedPeople: ReadonlySet<string>): string {
   const absent = holders.filter((id) => !listedPeople.has(id));
   const listed = holders.filter((id) => listedPeople.has(id));
@@ -82,10 +86,7 @@ function missingPeople(kind: Kind, holders: readonly string[], listedPeople: Rea
       : [`${people(ids.length)} who had it ${ids.length === 1 ? 'is' : 'are'} ${what} (${someOf(ids)})`];
   return [
     ...sentence(absent, 'missing from the list of resources'),
-    ...sentence(
-      listed,
-      `listed without ${kind === 'skill' ? 'any field for skills' : 'any field for a role'}`,
-    ),
+    ...sentence(listed, `listed without the field ${kind === 'skill' ? 'skillsIds' : 'roleId'}`),
   ].join('; ');
 }
 
@@ -101,12 +102,12 @@ function freeze(facts: Facts): Explanation {
   };
 }
 
-function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): Explanation {
+function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): Explanation {
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
   const approve = `add ${approvalLine(kind, extra.entry.name)} to approvedDeletes`;
   const unusedSince = history.unusedSinceMs.get(entryKey(kind, extra.entry.id));
-  // Once this one is a day old, the deletes after it leave room for those of the plan.
+  // When this delete is a day old, the later ones leave room for the deletes of the plan.
   const deciding = history.recentDeletesMs[policy.maxDeletesPerDay - counts.total];
   const them = usedBy.length === 1 ? 'that person' : 'those people';
   const have = `${people(usedBy.length)} ${usedBy.length === 1 ? 'has' : 'have'} it`;
@@ -114,7 +115,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
     case 'in_use':
       return {
         reason: have,
-        release: `take it off ${them}; or ${approve}`,
+        release: `remove it from ${them}; or ${approve}`,
       };
     case 'rename':
       return usedBy.length === 0
@@ -124,58 +125,58 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
           }
         : {
             reason: `it is being renamed to “${extra.desiredName ?? ''}” and ${have}`,
-            release: `move ${them} to “${extra.desiredName ?? ''}” by hand; or ${approve}`,
+            release: `assign “${extra.desiredName ?? ''}” to ${them} by hand; or ${approve}`,
           };
     case 'suspected_rename':
       return {
-        reason: `it looks like “${judged.nearName ?? ''}”, which the file asks for, and ${have}`,
+        reason: `its name is near the desired “${judged.nearName ?? ''}”, and ${have}`,
         release: `if it is a rename, write the new name as { name: ${yamlText(judged.nearName ?? '')}, formerly: [${yamlText(extra.entry.name)}] }; if not, ${approve}`,
       };
     case 'holders_missing':
       return {
         reason: missingPeople(kind, missingHolders, facts.listedPeople),
-        release: `wait until the lists show it again, or ${judged.missingUntilMs === null ? 'for 24 hours from this plan' : `until ${utcTime(judged.missingUntilMs)}`}; or ${approve}`,
+        release: `wait until the lists show them again, or ${judged.missingUntilMs === null ? 'for 24 hours from this plan' : `until ${utcTime(judged.missingUntilMs)}`}; or ${approve}`,
       };
     case 'too_new':
       return {
-        reason: 'it has not been seen unused for as long as policy.unusedFor asks',
+        reason: 'it has been unused for less time than policy.unusedFor requires',
         release:
           unusedSince === undefined
-            ? 'wait; it is deleted once it has been unused for that long'
+            ? 'wait; it is deleted when it has been unused for that long'
             : `wait until ${utcTime(unusedSince + policy.unusedForMs)}; it is deleted then if nobody has it`,
       };
     case 'empty_catalog':
       return {
         reason: `the file asks for an empty list of ${kind}s`,
-        release: 'set policy.allowEmpty: true if that is meant',
+        release: 'set policy.allowEmpty: true if that is intended',
       };
     case 'stale_source':
       return {
-        reason: 'the configuration is older than the one that this account was last applied from',
+        reason: 'the configuration is older than the one last applied to this account',
         release: 'update the checkout, or run `apply --accept-older-source`',
       };
     case 'flapping':
       return {
-        reason: 'rolecall deleted this name three times within 24 hours and it came back each time',
-        release: `find out who or what creates it; it is judged again after ${utcTime(history.flappingDeletes.get(kindNameKey(kind, extra.entry.name)) ?? 0)}`,
+        reason: 'rolecall deleted this name three times within 24 hours, and each time it was created again',
+        release: `find out who or what creates it; rolecall decides again after ${utcTime(history.flappingDeletes.get(kindNameKey(kind, extra.entry.name)) ?? 0)}`,
       };
     case 'max_deletes':
       return {
-        reason: `the plan would delete ${counts.total}, more than policy.maxDeletes ${policy.maxDeletes}`,
-        release: 'raise policy.maxDeletes for this change, or make the change smaller',
+        reason: `the plan would delete ${counts.total} ${counts.total === 1 ? 'entry' : 'entries'}, more than the ${policy.maxDeletes} that policy.maxDeletes allows`,
+        release: 'raise policy.maxDeletes for this change, or split the change',
       };
     case 'max_deletes_per_day':
       return {
-        reason: `the plan would delete ${counts.total} after ${history.recentDeletesMs.length} in the last 24 hours, together more than policy.maxDeletesPerDay ${policy.maxDeletesPerDay}`,
+        reason: `the plan would delete ${counts.total} ${counts.total === 1 ? 'entry' : 'entries'} after ${history.recentDeletesMs.length} in the last 24 hours, together more than the ${policy.maxDeletesPerDay} that policy.maxDeletesPerDay allows`,
         release:
           deciding === undefined || counts.total > policy.maxDeletesPerDay
-            ? 'raise policy.maxDeletesPerDay for this change, or make the change smaller'
+            ? 'raise policy.maxDeletesPerDay for this change, or split the change'
             : `wait until ${utcTime(deciding + DAY_MS)}, when enough earlier deletes are a day old, or raise policy.maxDeletesPerDay`,
       };
     case 'max_delete_percent':
       return {
-        reason: `the plan would delete ${counts.perKind.get(kind) ?? 0} ${kind}s, more than policy.maxDeletePercent ${policy.maxDeletePercent} %`,
-        release: 'raise policy.maxDeletePercent for this change, or make the change smaller',
+        reason: `the plan would delete ${counted(counts.perKind.get(kind) ?? 0, kind)}, more than the ${policy.maxDeletePercent} % that policy.maxDeletePercent allows`,
+        release: 'raise policy.maxDeletePercent for this change, or split the change',
       };
     case 'failed_creates':
       return { reason: `a create of a ${kind} failed in this run`, release: 'fix the failed create' };
@@ -183,15 +184,15 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedExtra, facts: Facts): E
       return freeze(facts);
     case 'no_history':
       return {
-        reason: 'the store holds no earlier lists of this account to compare these with',
+        reason: 'the store contains no earlier lists of this account to compare with',
         release:
-          'plan or run again on the same store after checking this plan, or run `apply --accept-no-history`',
+          'review this plan, then plan or apply again with the same store, or run `apply --accept-no-history`',
       };
     case 'no_people':
       return {
-        reason: 'the service lists no people at all, so nobody can tell who has it',
+        reason: 'the service lists no people, so rolecall cannot see who has it',
         release:
-          'check that the token may see people; if the account really has none, set policy.allowNoPeople: true',
+          'check that the token may read resources; if the account has no people, set policy.allowNoPeople: true',
       };
     default:
       return rule satisfies never;

@@ -1,15 +1,15 @@
-// What the journal knows that a list cannot show, as facts for the plan (contract, sections 4 and 5).
+// Turns the journal's records of an account into the facts that a plan needs and that no list shows.
 import type { Kind, ObservedCatalog } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import type { OperationStatus } from './journal.ts';
 import { nameKey, nearKey } from './names.ts';
-import type { MissingHolding } from './shrink.ts';
+import type { MissingHolding } from './list-plausibility.ts';
 import type { EntryKey } from './usage.ts';
 import { entryKey } from './usage.ts';
 
 export const DAY_MS = 86_400_000;
 
-/** How often within a day rolecall takes part in a fight over one name before it stops. */
+/** After this many creates or deletes of one name within a day, somebody else is undoing them, and rolecall stops. */
 const FLAPPING_TIMES = 3;
 
 /** An operation of the last 24 hours, of any run of this account and this remote account. */
@@ -19,37 +19,37 @@ export interface RecentOperation {
   readonly name: string;
   readonly remoteId: string | null;
   readonly status: OperationStatus;
-  /** 0 when nothing was sent, as for a delete of what had gone by itself. */
+  /** 0 when nothing was sent, as for a delete of an entry that was gone already. */
   readonly attempts: number;
   readonly finishedAtMs: number;
   /** Whether a list has shown the entry since. */
   readonly listed: boolean;
 }
 
-/** What the service made of a name that rolecall asked for. */
+/** A requested name and the name that the service stored for it. */
 export interface ChangedName {
   readonly requested: string;
-  /** As a list last showed it, or, when none did yet, as the create was answered. */
+  /** As a list last showed it, or, before the first list, as the create was answered. */
   readonly name: string;
   readonly listed: boolean;
 }
 
 /**
- * Whether an entry that is called `now` is still what was asked for. A service may trim or re-case a name until a list
- * shows it for the first time; any other name means that somebody renamed the entry (contract, section 5).
+ * Whether an entry that is named `now` is still the requested one. A service may trim or re-case a name until a list shows
+ * it for the first time; any other name means that somebody renamed the entry.
  */
 export function isStillRequested({ requested, name, listed }: ChangedName, now: string): boolean {
   return now === name || (!listed && nearKey(now) === nearKey(requested));
 }
 
-/** The journal's memory of an account, as read from the store. */
+/** The journal's records of an account, as read from the store. */
 export interface Memory {
   readonly recent: readonly RecentOperation[];
   /** Entries that rolecall created or adopted. */
   readonly owned: ReadonlySet<EntryKey>;
-  /** Of entries whose name the service changed. */
+  /** The entries whose name the service changed. */
   readonly changedNames: ReadonlyMap<EntryKey, ChangedName>;
-  /** Since when, in epoch milliseconds, each entry has been seen without people. */
+  /** Since when, in epoch milliseconds, each entry has been unused. */
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
   /** Entries that rolecall created and that no list has ever shown. */
   readonly neverListed: readonly AwaitedEntry[];
@@ -62,22 +62,22 @@ export interface AwaitedEntry {
   readonly name: string;
 }
 
-/** What the plan asks of the journal, judged at one moment against one observation. */
+/** The facts that a plan needs from the journal, at one moment and for one observation. */
 export interface History {
-  /** Whether the store holds good lists of this account that are older than this plan. */
+  /** Whether the store contains good lists of this account that are older than this plan. */
   readonly hasSnapshot: boolean;
   readonly owned: ReadonlySet<EntryKey>;
-  /** The name that was asked for, of entries that still have the name that the service made of it. */
+  /** The requested name of entries whose name the service changed and nobody has renamed since. */
   readonly requestedNames: ReadonlyMap<EntryKey, string>;
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
   /** When the deletes of the last 24 hours were sent, latest first, in epoch milliseconds. */
   readonly recentDeletesMs: readonly number[];
-  /** `kind:name key` of what rolecall created and that was gone again three times, with the time that ends the hold. */
+  /** `kind:name key` of names that rolecall created three times and that were gone again, with the end of the hold. */
   readonly flappingCreates: ReadonlyMap<string, number>;
-  /** `kind:name key` of what rolecall deleted three times, with the time that ends the hold. */
+  /** `kind:name key` of names that rolecall deleted three times, with the end of the hold. */
   readonly flappingDeletes: ReadonlyMap<string, number>;
   readonly awaited: readonly AwaitedEntry[];
-  /** Entries whose delete was confirmed a moment ago and that a stale list may still show. */
+  /** Entries whose delete was confirmed recently and that a stale list may still show. */
   readonly gone: ReadonlySet<EntryKey>;
   /** Assignments of people, or fields of people, that the last good lists showed and that are missing now. */
   readonly missingHoldings: readonly MissingHolding[];
@@ -90,7 +90,7 @@ export function kindNameKey(kind: Kind, name: string): string {
   return `${kind}:${nameKey(name)}`;
 }
 
-/** Judges the memory at `nowMs` against what was observed. Pure; the order of operations does not matter. */
+/** Evaluates the records at `nowMs` against an observation. Pure; the order of operations has no effect. */
 export function judgeHistory(
   memory: Memory,
   observed: ObservedCatalog,
@@ -120,7 +120,7 @@ export function judgeHistory(
     addTime(deletes, operation);
     if (operation.remoteId === null) continue;
     const key = entryKey(operation.kind, operation.remoteId);
-    // A service may give an id anew: to a later create, or to what somebody else made under another name.
+    // A service may reuse an id: for a later create, or for an entry that somebody else created under another name.
     if ((lastCreatedMs.get(key) ?? -Infinity) > operation.finishedAtMs) continue;
     deletedByUs.add(key);
     const isSame = nameKey(listed.get(key) ?? operation.name) === nameKey(operation.name);
@@ -162,7 +162,7 @@ function lastCreates(recent: readonly RecentOperation[]): Map<EntryKey, number> 
   return times;
 }
 
-/** The names that were asked for, of those entries that nobody has renamed since. */
+/** The requested names of the entries that nobody has renamed since. */
 function requestedNames(
   changedNames: ReadonlyMap<EntryKey, ChangedName>,
   observed: ObservedCatalog,
@@ -191,7 +191,7 @@ function addTime(
   else earlier.push(finishedAtMs);
 }
 
-/** What happened often enough, with the time at which the last but two of them is a day old. */
+/** The names with FLAPPING_TIMES times or more, each with the time at which the third latest is a day old. */
 function flapping(times: ReadonlyMap<string, readonly number[]>): Map<string, number> {
   return new Map(
     [...times].flatMap(([key, each]) => {

@@ -1,4 +1,4 @@
-// The three spellings of a date in an HTTP header (RFC 9110, section 5.6.7), and nothing else that a lenient parser takes.
+// Parses the three formats of a date in an HTTP header (RFC 9110, section 5.6.7), and no others.
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const MONTH = `(?<month>${MONTHS.join('|')})`;
@@ -27,11 +27,11 @@ function isoOf(parts: Readonly<Record<string, string>>, nowMs: number): string |
   const monthNumber = MONTHS.indexOf(month) + 1;
   if (Number(day) < 1 || Number(day) > daysIn(monthNumber, year)) return undefined;
   const date = `${padded(year, 4)}-${padded(monthNumber, 2)}-${padded(Number(day), 2)}`;
-  // A leap second is no time that programs can hold.
+  // Dates in programs cannot represent a leap second.
   return `${date}T${hour}:${minute}:${second === '60' ? '59' : second}Z`;
 }
 
-/** A year that seems more than 50 years ahead is one of the past. */
+/** A two-digit year that would be more than 50 years ahead is in the past (RFC 9110). */
 function fullYear(lastDigits: number, nowMs: number): number {
   const thisYear = 1970 + Math.floor(nowMs / MEAN_YEAR_MS);
   const year = thisYear - (thisYear % 100) + lastDigits;

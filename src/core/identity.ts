@@ -1,4 +1,4 @@
-// Whether the account that answers is the account that the file means (contract, section 5).
+// Checks that the account behind the token is the account that the file intends.
 import { ServiceError } from './errors.ts';
 import type { ObservedCatalog } from './catalog.ts';
 import { holdsToken, NOT_SHOWN } from './secret-looks.ts';
@@ -7,11 +7,11 @@ import { yamlQuoted } from './yaml-text.ts';
 export interface IdentityFacts {
   readonly account: string;
   readonly pinned: string | undefined;
-  /** The id that the store remembers from this account's first run. */
+  /** The id that the store remembers from the account's first run. */
   readonly remembered: string | null;
 }
 
-/** The one account id that everything listed carries, or null when nothing carries one. Throws on several. */
+/** The one account id that the listed objects carry, or null when none carries one. Throws ServiceError on several. */
 export function listedAccountId(observed: ObservedCatalog): string | null {
   const ids = new Set<string>();
   for (const list of [observed.skill, observed.role, observed.resources]) {
@@ -20,7 +20,7 @@ export function listedAccountId(observed: ObservedCatalog): string | null {
   if (ids.size > 1) {
     throw new ServiceError(
       'identity',
-      `the lists carry different account ids (${[...ids].sort().slice(0, 5).join(', ')}); nothing was written. Check the base address and any proxy: one account has one id`,
+      `the lists carry different account ids (${[...ids].sort().slice(0, 5).join(', ')}); nothing was written. One account has one id: check the base address and any proxy in between`,
     );
   }
   const [id] = ids;
@@ -28,7 +28,8 @@ export function listedAccountId(observed: ObservedCatalog): string | null {
 }
 
 /**
- * The remote account id of this run: the listed one, checked against the pin, else the remembered one. Throws ServiceError `identity` before anything could be written.
+ * The remote account id of this run: the listed one, otherwise the pinned or the remembered one. Throws ServiceError
+ * `identity` when the listed id is not the pinned or remembered one.
  */
 export function checkIdentity(listed: string | null, facts: IdentityFacts): string | null {
   const expected = facts.pinned ?? facts.remembered;
@@ -36,8 +37,8 @@ export function checkIdentity(listed: string | null, facts: IdentityFacts): stri
     throw new ServiceError(
       'identity',
       facts.pinned === undefined
-        ? `the token belongs to account ${listed}, but the first run of “${facts.account}” saw account ${expected}; nothing was written. Mend the token, or pin accountId: ${yamlQuoted(listed)} if the change is meant`
-        : `the token belongs to account ${listed}, but the file pins accountId: ${shownPin(expected)}; nothing was written. Mend the token or the pin`,
+        ? `the token belongs to account ${listed}, but the first run of “${facts.account}” saw account ${expected}; nothing was written. Fix the token, or pin accountId: ${yamlQuoted(listed)} if the change is intended`
+        : `the token belongs to account ${listed}, but the file pins accountId: ${shownPin(expected)}; nothing was written. Fix the token or the pinned accountId`,
     );
   }
   return listed ?? expected;
@@ -48,27 +49,28 @@ export function shownPin(accountId: string): string {
   return holdsToken(accountId) ? NOT_SHOWN : yamlQuoted(accountId);
 }
 
-/** The error of lists that carry no account id, but show what was seen in another account than the one meant. */
+/** The error for lists that carry no account id, but contain an entry that was seen in another account. */
 export function foreignEntries(remoteAccountId: string | null, other: string): ServiceError {
-  const meant = remoteAccountId === null ? 'another one is meant' : `this account is ${remoteAccountId}`;
+  const intended =
+    remoteAccountId === null ? 'that is not this account' : `this account is ${remoteAccountId}`;
   return new ServiceError(
     'identity',
-    `nothing listed carries an account id, but something that is listed was made in account ${other}, and ${meant}; nothing was written. Mend the token or the pin; if this is the right account all the same, delete there by hand what that run made (\`rolecall history\`, \`rolecall show\`)`,
+    `no listed object carries an account id, but the lists contain an entry that rolecall created or saw in account ${other}, and ${intended}; nothing was written. Fix the token or the pinned accountId. If this is the right account, delete by hand the entries that the earlier run created there; find them with \`rolecall history\` and \`rolecall show\``,
   );
 }
 
-/** The error of a token that another account uses at the same address, before anything tells whose account that is. */
+/** The error for a token that a running account uses at the same address, while no account id is known. */
 export function sharedToken(other: string): ServiceError {
   return new ServiceError(
     'identity',
-    `the token is the same as that of “${other}” at the same address; nothing was written. Was the token copied? Every account needs its own`,
+    `the token is the same as that of “${other}” at the same address; nothing was written. Give each account its own token`,
   );
 }
 
-/** The error of a remote account that another account of the store manages already: a copied token. */
+/** The error for a remote account that another account of the store already manages: a copied token. */
 export function copiedToken(remoteAccountId: string, other: string): ServiceError {
   return new ServiceError(
     'identity',
-    `the token belongs to account ${remoteAccountId}, which “${other}” already manages at the same address; nothing was written. Was the token copied? Every account needs its own`,
+    `the token belongs to account ${remoteAccountId}, which “${other}” already manages at the same address; nothing was written. Give each account its own token`,
   );
 }

@@ -1,10 +1,10 @@
-// The reading side of the journal: for commands that ask, and for the daemon's pages and gauges.
+// The reading side of the journal: for commands and for the daemon's pages and gauges.
 import type { Kind, Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord, RunStatus } from './journal.ts';
 import type { Plan } from './plan.ts';
 import type { AccountState, IdentityClaim } from './ports.ts';
 
-/** An account as the journal knows it, for the status of all at once. */
+/** An account with its state and latest run. */
 export interface AccountRecord {
   readonly name: string;
   readonly state: AccountState;
@@ -13,7 +13,7 @@ export interface AccountRecord {
   readonly lastSuccessAt: string | null;
 }
 
-/** The reading side of the journal, for `history`, `show` and the daemon's pages. */
+/** Reads the journal. All methods may throw StoreError. */
 export interface JournalReader {
   runs(filter: {
     account?: string;
@@ -21,27 +21,27 @@ export interface JournalReader {
     sinceMs?: number;
     status?: RunStatus;
   }): Promise<readonly RunRecord[]>;
-  /** The runs whose id begins so, newest first, at most so many. */
+  /** The runs whose id has this prefix, newest first, at most `limit`. */
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
-  /** A run by its id or by an unambiguous beginning of it, read in one step, which takes seconds when it is large. */
+  /** A run by its id or by an unambiguous prefix, read in one step, which takes seconds for a large run. */
   run(id: string): Promise<RunDetail | null>;
   /** The same run without its lists, and whether those are large. */
   runHead(id: string): Promise<RunHead | null>;
-  /** The same run's warnings and plan as JSON texts, to be passed on without being parsed, and how many operations it has. */
+  /** The same run's warnings and plan as JSON texts, which need not be parsed to be sent, and its number of operations. */
   runTexts(id: string): Promise<RunTexts | null>;
-  /** A piece of the operations of the run with this complete id: those behind `seq`; empty when there are no more. */
+  /** A page of the operations of the run with this complete id: those after `seq`; empty after the last. */
   operationsAfter(runId: string, seq: number): Promise<readonly OperationRecord[]>;
-  /** Every account that ever ran or was paused; one when a name is given. */
+  /** Every account that ever ran or was paused, or only the named one. */
   accounts(name?: string): Promise<readonly AccountRecord[]>;
   /** Approvals that no run has used yet, of accounts that are not paused. */
   approvals(): Promise<readonly { readonly account: string; readonly givenAtMs: number }[]>;
-  /** Which account among `configured` has claimed the remote account; as Journal.identify, and claims nothing. */
+  /** The account among `configured` that has claimed the remote account, or null. Claims nothing. */
   claimant(claim: IdentityClaim): Promise<string | null>;
   /** How many entries of each kind the last lists of a run showed. */
   entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;
 }
 
-/** Reading a large run in one step would keep the process from everything else. */
+/** A run without its lists. A large one must not be read in one step, which would block the process. */
 export interface RunHead {
   readonly run: RunRecord;
   readonly isLarge: boolean;
@@ -49,7 +49,7 @@ export interface RunHead {
 
 export interface RunTexts {
   readonly warnings: string;
-  /** Piece by piece; null when the run never came to a plan. */
+  /** In pieces; null when the run made no plan. */
   readonly plan: AsyncIterable<Uint8Array> | null;
   readonly operationCount: number;
 }

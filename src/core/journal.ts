@@ -1,7 +1,7 @@
-// The nouns of the journal: runs and operations as the store keeps them (contract, section 6).
+// The records of the journal: runs and operations.
 import type { Kind } from './catalog.ts';
 
-/** What became of a run (contract, section 5). */
+/** The status of a run. */
 export const RUN_STATUSES = [
   'running',
   'planned',
@@ -25,7 +25,7 @@ export const OPERATION_STATUSES = [
 ] as const;
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 
-/** Who asked for a run. */
+/** What started a run. */
 export const TRIGGERS = ['cli', 'schedule', 'start', 'catch_up', 'manual', 'approval'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
@@ -44,7 +44,7 @@ export interface RunRecord {
   readonly finishedAt: string | null;
   readonly configDigest: string | null;
   readonly configCommit: string | null;
-  /** Whether the configuration's folder differed from the commit; null when it does not stand in git. */
+  /** Whether the configuration's folder differed from the commit; null when it is not in git. */
   readonly configDirty: boolean | null;
   readonly configAuthoredAt: string | null;
   readonly configSubject: string | null;
@@ -58,7 +58,7 @@ export interface RunRecord {
   readonly retries: number;
   readonly errorCode: string | null;
   readonly error: string | null;
-  /** Quiet runs that repeated this one and are kept as a count only, and when the last of them ended. */
+  /** The number of later runs without changes that were compacted into this one, and when the last of them ended. */
   readonly folded: number;
   readonly foldedUntil: string | null;
 }

@@ -1,4 +1,4 @@
-// One lock for each account, across all processes that share the store (contract, section 5).
+// One lock for each account, across all processes that share the store.
 
 /** A lock that this process holds; `token` is checked in every transaction that commits an operation as sent. */
 export interface Lease {
@@ -10,12 +10,12 @@ export type LockAttempt = { readonly lease: Lease } | { readonly heldBy: string 
 
 /** All methods may throw StoreError. */
 export interface Locks {
-  /** Takes the lock, also over a holder that died. Marks broken runs of the account as interrupted. */
+  /** Takes the lock, also from a holder that died. Marks broken runs of the account as interrupted. */
   acquire(account: string, runId: string, nowMs: number): Promise<LockAttempt>;
-  /** False when somebody else holds it by now. */
+  /** False when another process holds the lock now. */
   renew(lease: Lease, nowMs: number): Promise<boolean>;
   release(lease: Lease): Promise<void>;
 }
 
-/** Thrown nowhere: the result of a commit that found the lock in other hands. */
+/** The result of a commit that checks the lock; `lock_lost`: another process holds it, and nothing was committed. */
 export type SentCommit = 'committed' | 'lock_lost';

@@ -1,4 +1,4 @@
-// Puts the plan together: diff, policy, order, summary, digests. Pure and deterministic (contract, section 4).
+// Makes the plan: diff, policy, order, summary, digests. Pure and deterministic.
 import type { ApprovedDelete, DesiredCatalog, ObservedCatalog, Policy, Warning } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
@@ -9,7 +9,7 @@ import { kindNameKey } from './history.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import type { HeldChange, LeftAlone, OpenFreeze, Operation, Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
-import type { JudgedExtra } from './policy.ts';
+import type { JudgedEntry } from './policy.ts';
 import { judge } from './policy.ts';
 import type { SourceAge } from './plan-warnings.ts';
 import {
@@ -32,14 +32,14 @@ export interface PlanInput {
   readonly observed: ObservedCatalog;
   readonly history: History;
   readonly frozen: OpenFreeze | null;
-  /** How the configuration's commit stands to the one last applied; `unknown`: there was one, and now none is known. */
+  /** The relation of the configuration's commit to the last applied one; `unknown`: the present commit is unknown. */
   readonly source: SourceAge;
   readonly acceptOlderSource: boolean;
-  /** Whether deletes are allowed although the store holds no earlier lists of this account. */
+  /** Whether deletes are allowed although the store contains no earlier lists of this account. */
   readonly acceptNoHistory: boolean;
-  /** Why a guard refuses to write anything at all (`suspicious_shrink`, `suspicious_list`), or null. */
+  /** The warning of a guard that stops all writes (`suspicious_shrink`, `suspicious_list`), or null. */
   readonly blocked: Warning | null;
-  /** Further warnings of the observation that belong into the plan. */
+  /** Further warnings, of the observation. */
   readonly warnings: readonly Warning[];
   readonly configDigest: string;
   readonly configCommit: string | null;
@@ -47,7 +47,7 @@ export interface PlanInput {
   readonly sha256: (text: string) => string;
 }
 
-/** The plan for one account. The same input, lists in any order, gives the same value. */
+/** The plan for one account. The same input gives the same value, whatever the order of the lists. */
 export function makePlan(input: PlanInput): Plan {
   const { observed, history } = input;
   const usage = usageOf(observed.resources.flatMap(holdingsOf));
@@ -105,15 +105,15 @@ export function makePlan(input: PlanInput): Plan {
   const leftAlone = extras.flatMap(({ kind, extra, leave }): LeftAlone[] =>
     leave === null ? [] : [{ kind, name: extra.entry.name, remoteId: extra.entry.id, rule: leave }],
   );
-  // Creates go first, so that nobody is without an entry meanwhile. Only an approved delete of a near twin that
-  // nobody has goes before them, since a service with unique names would refuse the create beside it.
+  // Creates come before deletes, so that nobody lacks an entry in between. Only the approved delete of an unused near
+  // duplicate comes first, since a service with unique names would refuse the create otherwise.
   const nearCreates = new Set(creates.map(({ kind, name }) => `${kind}:${nearKey(name)}`));
-  const goesFirst = ({ approved, usedBy, extra, kind }: JudgedExtra): boolean =>
+  const isEarly = ({ approved, usedBy, extra, kind }: JudgedEntry): boolean =>
     approved && usedBy.length === 0 && nearCreates.has(`${kind}:${nearKey(extra.entry.name)}`);
   const operations = [
-    ...deletes.filter(goesFirst).map(deleteOperation),
+    ...deletes.filter(isEarly).map(deleteOperation),
     ...creates,
-    ...deletes.filter((judged) => !goesFirst(judged)).map(deleteOperation),
+    ...deletes.filter((judged) => !isEarly(judged)).map(deleteOperation),
   ];
   const held = [...heldCreates, ...heldDeletes];
   const warnings = [
@@ -149,12 +149,12 @@ export function makePlan(input: PlanInput): Plan {
   };
 }
 
-/** Whether an approval holds on a day (`YYYY-MM-DD`, UTC): through its last one (contract, section 4). */
+/** Whether an approval is valid on a day (`YYYY-MM-DD`, UTC), its last day included. */
 export function isOpenApproval(approval: ApprovedDelete, today: string): boolean {
   return approval.expires === undefined || today <= approval.expires;
 }
 
-function sortExtras(extras: readonly JudgedExtra[]): JudgedExtra[] {
+function sortExtras(extras: readonly JudgedEntry[]): JudgedEntry[] {
   return KINDS.flatMap((kind) =>
     extras
       .filter((judged) => judged.kind === kind)
@@ -166,7 +166,7 @@ function sortExtras(extras: readonly JudgedExtra[]): JudgedExtra[] {
   );
 }
 
-function deleteOperation({ kind, extra, usedBy, approved }: JudgedExtra): Operation {
+function deleteOperation({ kind, extra, usedBy, approved }: JudgedEntry): Operation {
   const base = { action: 'delete', kind, name: extra.entry.name, remoteId: extra.entry.id, usedBy } as const;
   if (extra.cause === 'renamed') return { ...base, reason: `renamed to “${extra.desiredName ?? ''}”` };
   if (extra.cause === 'duplicate') return { ...base, reason: 'an unused duplicate of its name' };
@@ -188,7 +188,7 @@ function observedDigest(
   return `sha256:${sha256(JSON.stringify([entries, people]))}`;
 }
 
-/** Whether a name is among the observed ones by the name key; for the verification of a run. */
+/** The desired names that no observed or awaited entry has. */
 export function missingDesiredNames(
   desired: DesiredCatalog,
   observed: ObservedCatalog,

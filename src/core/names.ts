@@ -1,21 +1,21 @@
-// THE name → key functions. Desired and observed names are compared through these and nowhere else.
+// The only functions that compare desired and observed names.
 
 /** Longest name of a skill or role, and longest id, in characters. */
 export const LONGEST_NAME = 1000;
 
-/** Whether a text has more than so many characters (code points). */
+/** Whether a text has more than this number of characters (code points). */
 export function isLongerThan(text: string, characters: number): boolean {
   return text.length > characters && (text.length > 2 * characters || Array.from(text).length > characters);
 }
 
-/** The key by which two names are the same: Unicode NFC (contract, section 2). */
+/** Two names are the same if their keys are equal: Unicode NFC. */
 export function nameKey(name: string): string {
   return name.normalize('NFC');
 }
 
 /**
- * The key by which two different names are near: they differ only in case, white space, diacritics,
- * compatibility forms or invisible characters (contract, section 2).
+ * Two different names are near if these keys are equal: they differ only in case, white space, diacritics, compatibility
+ * forms or invisible characters.
  */
 export function nearKey(name: string): string {
   return (
@@ -38,7 +38,7 @@ export function compareCodePoints(a: string, b: string): number {
   if (i === length) return a.length - b.length;
   const x = a.charCodeAt(i);
   const y = b.charCodeAt(i);
-  // Where two strings first differ, a surrogate stands for a code point above the whole basic plane.
+  // Where two strings first differ, a surrogate belongs to a code point above every code point of the basic plane.
   const surrogateX = x >= 0xd800 && x <= 0xdfff;
   const surrogateY = y >= 0xd800 && y <= 0xdfff;
   if (surrogateX !== surrogateY) return surrogateX ? 1 : -1;
@@ -48,8 +48,8 @@ export function compareCodePoints(a: string, b: string): number {
 type GlobToken = { readonly literal: string } | 'one' | 'any';
 
 /**
- * A glob over whole names, case-sensitive, after NFC: `*` any run (also `/`), `?` one code point, `\` escapes. Takes
- * time in proportion to glob and name however many stars there are: no regular expression could promise that.
+ * A glob that matches complete names, case-sensitively, after NFC: `*` matches any run (also `/`), `?` one code point, `\`
+ * escapes. The time is bounded by the product of the lengths, which a regular expression with many stars does not ensure.
  */
 export function globMatcher(glob: string): (name: string) => boolean {
   const tokens = globTokens(glob);
@@ -70,7 +70,7 @@ function globTokens(glob: string): GlobToken[] {
   return tokens;
 }
 
-/** Goes through the name once; after a mismatch only the latest star takes one more point. */
+/** Matches with one backtracking point: after a mismatch, only the latest star takes one more code point. */
 function matchesTokens(tokens: readonly GlobToken[], points: readonly string[]): boolean {
   let token = 0;
   let point = 0;

@@ -1,4 +1,4 @@
-// What a run means for its account, and which notices a change of that gives (contract, section 7, Notifications).
+// Derives the health of an account from a run, and the notices that a change of the health causes.
 import type { OperationRecord, RunRecord } from './journal.ts';
 import type { HeldChange } from './plan.ts';
 import type { RunDetail } from './journal-reader.ts';
@@ -6,26 +6,26 @@ import type { NotifySettings } from './settings.ts';
 
 export type NoticeType = NotifySettings['events'][number];
 
-/** How an account stands after a run. `fingerprint` tells one bad state from the next one of its sort. */
-export interface Standing {
+/** The health of an account after a run. `fingerprint` differs between two bad states of the same sort. */
+export interface AccountHealth {
   readonly state: 'ok' | 'failed' | 'held' | 'drift';
   readonly fingerprint: string;
 }
 
-/** What one target knows of one account. */
-export interface Told extends Standing {
-  /** When the target was last sent a notice of this state; null when it listens to no such notice. */
-  readonly toldAtMs: number | null;
-  /** The start of the run that this is known from. */
+/** The state of one account that one target was last notified of. */
+export interface NotifiedState extends AccountHealth {
+  /** When the target last received a notice of this state; null when it does not listen to that notice. */
+  readonly notifiedAtMs: number | null;
+  /** The start of the run that led to this state. */
   readonly asOfMs: number;
 }
 
 /** `fingerprint` is null when the changes of the run could not be read: a known state of the same sort continues. */
-type RunStanding = Pick<Standing, 'state'> & { readonly fingerprint: string | null };
+type RunHealth = Pick<AccountHealth, 'state'> & { readonly fingerprint: string | null };
 
-/** What a run has to say. `standing` is null when it says nothing of how the account stands. */
+/** What a run changes. `health` is null when the run does not determine it, as an interrupted one. */
 export interface RunNews {
-  readonly standing: RunStanding | null;
+  readonly health: RunHealth | null;
   readonly applied: boolean;
 }
 
@@ -36,51 +36,51 @@ export interface DueNotice {
   readonly reminder: boolean;
 }
 
-/** What a target knows after a run, null when still nothing, and the notices that it gets, in their order. */
-export interface Judgement {
-  readonly told: Told | null;
+/** The state that a target is notified of after a run (null: none yet), and the notices that it receives, in order. */
+export interface NoticeDecision {
+  readonly notified: NotifiedState | null;
   readonly due: readonly DueNotice[];
 }
 
-/** A change that waits; a plan says every rule that holds it, a run the first one. */
+/** A held change; a plan names every rule that holds it, a run the first one. */
 export type WaitingChange = Pick<HeldChange, 'action' | 'kind' | 'name'> & {
   readonly rules: readonly string[];
 };
 
-/** The digest of this run's plan when it waits for approval; another plan that waits is none of this run's. */
+/** The digest of this run's plan when it waits for approval; null when another plan waits, or none. */
 export function awaitedDigest({ run }: Pick<RunDetail, 'run'>, pendingDigest: string | null): string | null {
   const mayWait = run.status === 'planned' || run.status === 'blocked';
   return mayWait && run.planDigest === pendingDigest ? pendingDigest : null;
 }
 
-/** What a run says of its account; `pendingDigest` is that of the plan that waits for approval, if one does. */
+/** What a run changes for its account. `pendingDigest` is that of the plan that waits for approval, if any. */
 export function newsOf(
   detail: RunDetail,
   pendingDigest: string | null,
   sha256: (text: string) => string,
 ): RunNews {
   const { status, created, deleted } = detail.run;
-  const standing = standingOf(detail, awaitedDigest(detail, pendingDigest) !== null);
+  const health = healthOf(detail, awaitedDigest(detail, pendingDigest) !== null);
   return {
-    standing: standing && { ...standing, fingerprint: sha256(standing.fingerprint) },
+    health: health && { ...health, fingerprint: sha256(health.fingerprint) },
     applied: status !== 'running' && created + deleted > 0,
   };
 }
 
-/** What the record of a run tells where its plan and its operations could not be read. */
+/** What the record of a run shows when its plan and its operations could not be read. */
 export function unreadNewsOf(
   run: RunRecord,
   pendingDigest: string | null,
   sha256: (text: string) => string,
 ): RunNews {
   const news = newsOf({ run, operations: [], warnings: [], plan: null }, pendingDigest, sha256);
-  const isByItsChanges = run.status === 'held' || run.status === 'partial';
-  return news.standing === null || !isByItsChanges
+  const dependsOnChanges = run.status === 'held' || run.status === 'partial';
+  return news.health === null || !dependsOnChanges
     ? news
-    : { ...news, standing: { state: news.standing.state, fingerprint: null } };
+    : { ...news, health: { state: news.health.state, fingerprint: null } };
 }
 
-function standingOf(detail: RunDetail, isAwaited: boolean): Standing | null {
+function healthOf(detail: RunDetail, isAwaited: boolean): AccountHealth | null {
   const { run, plan } = detail;
   switch (run.status) {
     case 'running':
@@ -93,7 +93,7 @@ function standingOf(detail: RunDetail, isAwaited: boolean): Standing | null {
     case 'planned':
       if (plan === null) return null;
       if (plan.operations.length === 0) return heldOrOk(detail);
-      // The same plan that from now on waits for a person is news to that person.
+      // A plan that starts to wait for approval is a new state, even if the plan is the same.
       return { state: 'drift', fingerprint: text(plan.digest, isAwaited) };
     case 'held':
     case 'converged':
@@ -103,8 +103,8 @@ function standingOf(detail: RunDetail, isAwaited: boolean): Standing | null {
   }
 }
 
-function heldOrOk(detail: RunDetail): Standing {
-  // The rule no_history ends by itself with the second run; without it nothing new is held then.
+function heldOrOk(detail: RunDetail): AccountHealth {
+  // The rule no_history ends with the second run, which must not count as a change of state.
   const held = waitingChanges(detail).map(({ action, kind, name, rules }) =>
     text(
       kind,
@@ -123,17 +123,17 @@ function failureFingerprint({ run, operations }: RunDetail, isAwaited: boolean):
   return text(run.status, run.errorCode, run.status === 'partial' ? undone.toSorted() : [], isAwaited);
 }
 
-/** Text that is equal only for equal parts, whatever a name holds. */
+/** A text that is equal only for equal parts, whatever characters a name contains. */
 function text(...parts: readonly unknown[]): string {
   return JSON.stringify(parts);
 }
 
-/** What a run planned and did not get done. Which of it failed first is chance, so all of it counts. */
+/** The operations that the run did not complete. Which of them failed first is chance, so all of them count. */
 export function undoneOperations(operations: readonly OperationRecord[]): OperationRecord[] {
   return operations.filter(({ status }) => status !== 'done' && status !== 'held');
 }
 
-/** What is held, by the plan or in the course of the run, each change once. */
+/** The held changes, by the plan or during the run, each once. */
 export function waitingChanges({ plan, operations }: RunDetail): WaitingChange[] {
   const key = ({
     kind,
@@ -156,49 +156,46 @@ export function waitingChanges({ plan, operations }: RunDetail): WaitingChange[]
 }
 
 /**
- * What a run is to one target. What was done is told for each run. A state is told when it is entered and again as
- * often as the target asks; its end is told unless the `applied` of the same run says as much. A target hears only
- * the types that it lists, but what it does not hear is followed all the same. A run that began before the one that
- * is known changes no state.
+ * Decides which notices a target receives for a run. Applied changes are notified for each run. A state is notified when
+ * it starts, and again after `remindEveryMs`. Its end is notified unless the `applied` notice of the same run implies it.
+ * States whose notices the target does not list are tracked too. A run older than the known state changes no state.
  */
-export function judgeNews(
-  { standing, applied, startedAtMs }: RunNews & { readonly startedAtMs: number },
-  told: Told | null,
+export function decideNotices(
+  { health, applied, startedAtMs }: RunNews & { readonly startedAtMs: number },
+  notified: NotifiedState | null,
   listener: Listener,
   nowMs: number,
-): Judgement {
+): NoticeDecision {
   const hears = (type: NoticeType): boolean => listener.events.includes(type);
   const due: DueNotice[] = [];
   const add = (type: NoticeType, reminder = false): void => {
     if (hears(type)) due.push({ type, reminder });
   };
   if (applied) add('applied');
-  if (standing === null || (told !== null && isOlder(startedAtMs, told.asOfMs, nowMs))) return { told, due };
+  if (health === null || (notified !== null && isOlder(startedAtMs, notified.asOfMs, nowMs)))
+    return { notified, due };
 
-  if (hasRecovered(told, standing, applied)) add('recovered');
-  const before = told?.state === standing.state ? told.fingerprint : '';
-  const known = {
-    state: standing.state,
-    fingerprint: standing.fingerprint ?? before,
-    asOfMs: startedAtMs,
-  };
-  if (standing.state === 'ok') return { told: { ...known, toldAtMs: null }, due };
+  if (hasRecovered(notified, health, applied)) add('recovered');
+  const before = notified?.state === health.state ? notified.fingerprint : '';
+  const known = { state: health.state, fingerprint: health.fingerprint ?? before, asOfMs: startedAtMs };
+  if (health.state === 'ok') return { notified: { ...known, notifiedAtMs: null }, due };
   const isSame =
-    told?.state === standing.state &&
-    (standing.fingerprint === null || told.fingerprint === standing.fingerprint);
-  const toldAtMs = isSame ? told.toldAtMs : null;
-  const isNew = toldAtMs === null;
-  if (!isNew && nowMs - toldAtMs < listener.remindEveryMs) return { told: { ...known, toldAtMs }, due };
-  add(standing.state, !isNew);
-  return { told: { ...known, toldAtMs: hears(standing.state) ? nowMs : toldAtMs }, due };
+    notified?.state === health.state &&
+    (health.fingerprint === null || notified.fingerprint === health.fingerprint);
+  const notifiedAtMs = isSame ? notified.notifiedAtMs : null;
+  const isNew = notifiedAtMs === null;
+  if (!isNew && nowMs - notifiedAtMs < listener.remindEveryMs)
+    return { notified: { ...known, notifiedAtMs }, due };
+  add(health.state, !isNew);
+  return { notified: { ...known, notifiedAtMs: hears(health.state) ? nowMs : notifiedAtMs }, due };
 }
 
-/** A clock that was set back makes every run look older than what is known; then it is what is known that is wrong. */
+/** A known state in the future comes from a clock that was set back, so it makes no run older. */
 function isOlder(startedAtMs: number, knownMs: number, nowMs: number): boolean {
   return startedAtMs < knownMs && knownMs <= nowMs;
 }
 
-function hasRecovered(told: Told | null, now: RunStanding, applied: boolean): boolean {
-  if (told === null || told.state === 'ok') return false;
-  return told.state === 'failed' ? now.state !== 'failed' : now.state === 'ok' && !applied;
+function hasRecovered(notified: NotifiedState | null, now: RunHealth, applied: boolean): boolean {
+  if (notified === null || notified.state === 'ok') return false;
+  return notified.state === 'failed' ? now.state !== 'failed' : now.state === 'ok' && !applied;
 }

@@ -1,25 +1,25 @@
-// What an operator says about accounts, on the command line or over HTTP: go ahead, wait, go on (contract, section 7).
+// What an operator does with accounts, on the command line or over HTTP: approve, pause, resume.
 
-/** A plan that waits for a person's word. */
+/** A plan that waits for approval. */
 export interface PendingPlan {
   readonly digest: string;
   readonly runId: string;
   readonly sinceMs: number;
 }
 
-/** A person's word for one plan: good once, for 24 hours. */
+/** An approval of one plan: valid once, for 24 hours. */
 export interface Approval {
   readonly digest: string;
   readonly givenAtMs: number;
   readonly expiresAtMs: number;
 }
 
-/** A plan that was agreed to: what a run plans must be the same, else nothing is written (`plan_stale`). */
+/** An accepted plan: the plan of the run must be the same, otherwise nothing is written (`plan_stale`). */
 export interface AgreedPlan {
   readonly digest: string;
   /**
-   * What was observed by a plan that was made before the store held lists of the account; null for any other plan. Such
-   * a plan left lists in the store itself, which alone must not make it stale: while the account shows the same, a run
+   * The observation of a plan that was made before the store contained lists of the account; null for any other plan.
+   * Such a plan stored the first lists itself, which alone must not make it stale: while the lists are the same, a run
    * holds the deletes that the plan held.
    */
   readonly firstObserved: string | null;
@@ -27,23 +27,23 @@ export interface AgreedPlan {
 
 export const APPROVAL_LIFE_MS = 86_400_000;
 
-/** How a person names a plan: by its digest, or by a beginning that is long enough to be no guess. */
+/** How an operator names a plan: by its digest, or by a prefix that is too long to be a guess. */
 export const PLAN_DIGEST = /^(sha256:)?[0-9a-f]{8,64}$/;
 
-/** What came of an approval. `other_plan`: what waits is not what was approved; nothing was changed. */
+/** The result of an approval. `other_plan`: another plan waits than the approved one; nothing was changed. */
 export type ApproveOutcome =
   | { readonly type: 'approved'; readonly digest: string; readonly expiresAtMs: number }
   | { readonly type: 'nothing_pending' }
   | { readonly type: 'other_plan'; readonly pending: string };
 
-/** What a run found when it asked for its approval. */
+/** The result of a run's look-up of its approval. */
 export type ApprovalTaking =
   | { readonly type: 'taken' | 'none' }
   | { readonly type: 'lapsed'; readonly digest: string; readonly reason: 'changed' | 'expired' };
 
-/** Where the operator's word is kept. All methods may throw StoreError. */
+/** Stores approvals and pauses. All methods may throw StoreError. */
 export interface OperatorDesk {
-  /** `digest` may be a beginning of the pending one, of eight hex digits at least; null means whatever waits now. */
+  /** `digest` may be a prefix of the pending one, of at least eight hex digits; null approves the pending plan. */
   approve(account: string, digest: string | null, nowMs: number): Promise<ApproveOutcome>;
   setPaused(account: string, paused: boolean): Promise<void>;
 }

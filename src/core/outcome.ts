@@ -1,14 +1,14 @@
-// What became of the operations → what became of the run (contract, section 5).
+// Derives the status of a run from the results of its operations.
 import type { OperationStatus, RunStatus } from './journal.ts';
 
 export interface OutcomeFacts {
   readonly statuses: readonly OperationStatus[];
   readonly interrupted: boolean;
-  /** Whether something that was confirmed, or that is desired, is not what the lists show at the end. */
+  /** Whether the last lists do not show a confirmed change or a desired entry. */
   readonly unverified: boolean;
 }
 
-/** `converged` only when nothing is left; whatever failed, is unknown or was not tried outweighs what is held. */
+/** `converged` only when nothing remains. Failed, unknown and untried operations outweigh held ones. */
 export function runStatus({ statuses, interrupted, unverified }: OutcomeFacts): RunStatus {
   if (interrupted) return 'interrupted';
   const bad: readonly OperationStatus[] = ['failed', 'unknown', 'skipped', 'pending', 'sent'];

@@ -1,9 +1,9 @@
-// What two plans are compared by (contract, section 4): approvals and saved plans are of exactly these operations.
+// The digest that identifies a plan: approvals and saved plans are valid for exactly these operations.
 import type { Operation } from './plan.ts';
 
 type Digested = Pick<Operation, 'action' | 'kind' | 'name' | 'remoteId' | 'usedBy'>;
 
-/** `sha256:…` over the remote account id and the operations with their `usedBy`; `sha256` gives lower-case hexadecimal. */
+/** `sha256:…` over the remote account id and the operations with their `usedBy`; `sha256` returns lower-case hexadecimal. */
 export function planDigest(
   remoteAccountId: string | null,
   operations: readonly Digested[],

@@ -1,15 +1,15 @@
-// The warnings of a plan: what a person should know that is neither a change nor a failure.
+// The warnings of a plan: what an operator should know that is neither a change nor a failure.
 import type { ApprovedDelete, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
 import { people } from './explain.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
-import type { JudgedExtra } from './policy.ts';
+import type { JudgedEntry } from './policy.ts';
 
-/** Said where a list does not show what was confirmed. */
+/** The code of a confirmed change that no list shows yet. */
 export const NOT_SHOWN_YET = 'not_shown_yet';
 
-/** How the commit of a configuration stands to the one that its account was last applied from. */
+/** The relation of the configuration's commit to the one that was last applied to the account. */
 export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
 
 /** Marks a plan that was made without earlier lists of its account. */
@@ -18,14 +18,14 @@ export const NO_HISTORY = 'no_history';
 /** Marks the plan of a file that names neither skills nor roles. */
 export const NOTHING_MANAGED = 'nothing_managed';
 
-/** A kind that is left out is not managed; a file without both is probably not finished. */
+/** Warns of a file with neither kind: a kind that is left out is not managed, so the file is probably unfinished. */
 export function managesNothing(account: string, diffs: readonly KindDiff[]): Warning[] {
   if (diffs.length > 0) return [];
-  const message = `the file has neither skills nor roles, so rolecall manages nothing of this account; add \`skills:\` or \`roles:\` to it, or fill in what the account contains now with \`rolecall dump ${account} --write\``;
+  const message = `the file has neither skills nor roles, so rolecall manages nothing in this account; add \`skills:\` or \`roles:\`, or run \`rolecall dump ${account} --write\` to fill in what the account contains now`;
   return [{ code: NOTHING_MANAGED, message }];
 }
 
-/** Warnings about what the store does not know, or what the operator accepted although it does. */
+/** Warns of missing history and of an older or unrelated commit, including what the operator accepted. */
 export function historyWarnings({
   history,
   source,
@@ -44,7 +44,7 @@ export function historyWarnings({
       : 'deletes are held until the next plan or run on this store';
     warnings.push({
       code: NO_HISTORY,
-      message: `the store holds no earlier lists of this account, so ownership, stale source, flapping, the daily limit and lists that shrank cannot be judged; ${deletes}`,
+      message: `the store contains no earlier lists of this account, so ownership, stale source, flapping, the daily limit and lists that shrank cannot be checked; ${deletes}`,
     });
   }
   if (source === 'older' && acceptOlderSource) {
@@ -57,22 +57,22 @@ export function historyWarnings({
     warnings.push({
       code: 'unknown_source',
       message:
-        'this account was last applied from a git commit, and the commit of this configuration is not known: git is missing, refuses the repository or does not hold the file. Whether it is older cannot be judged',
+        'the commit of this configuration is unknown, so rolecall cannot check whether it is older than the commit last applied to this account. Check that git is installed, accepts the repository and tracks the file',
     });
   }
   if (source === 'diverged') {
     warnings.push({
       code: 'diverged_source',
       message:
-        'the configuration’s commit and the one that this account was last applied from are on different lines of history',
+        'the commit of this configuration and the commit last applied to this account are on different branches of the git history; check that this is the intended branch',
     });
   }
   return warnings;
 }
 
 /**
- * What was confirmed a moment ago and no list shows yet. It counts as done for `staleness`, and a run that relies on it
- * is not converged (contract, section 5, Stale lists).
+ * Warns of recently confirmed changes that no list shows yet. They count as done for `staleness`, and a run that relies
+ * on them is not converged.
  */
 export function staleListWarnings(history: History, diffs: readonly KindDiff[]): Warning[] {
   return diffs.flatMap(({ kind, stillListed }) => [
@@ -81,14 +81,14 @@ export function staleListWarnings(history: History, diffs: readonly KindDiff[]):
       .sort((a, b) => compareCodePoints(a.name, b.name))
       .map(({ name, remoteId }): Warning => ({
         code: NOT_SHOWN_YET,
-        message: `the ${kind} “${name}” was created a moment ago and no list shows it yet; it counts as there`,
+        message: `the ${kind} “${name}” was created recently and no list shows it yet; it counts as existing`,
         kind,
         name,
         remoteId,
       })),
     ...stillListed.map(({ name, id }): Warning => ({
       code: NOT_SHOWN_YET,
-      message: `the ${kind} “${name}” was deleted a moment ago and the list still shows it; it counts as gone`,
+      message: `the ${kind} “${name}” was deleted recently and the list still shows it; it counts as deleted`,
       kind,
       name,
       remoteId: id,
@@ -96,12 +96,12 @@ export function staleListWarnings(history: History, diffs: readonly KindDiff[]):
   ]);
 }
 
-/** Duplicates, near names, names that the service changed, and ids that it lists under several names. */
-export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly JudgedExtra[]): Warning[] {
+/** Warns of duplicates, near names, names that the service changed, and ids that it lists under several names. */
+export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly JudgedEntry[]): Warning[] {
   return diffs.flatMap((diff) => [
     ...diff.duplicates.map(({ name, kept, others }): Warning => ({
       code: 'duplicate',
-      message: `the ${diff.kind} “${name}” is there ${others.length + 1} times; ${kept.id} stays, besides it ${others
+      message: `the ${diff.kind} “${name}” exists ${others.length + 1} times; ${kept.id} is kept, its duplicates are ${others
         .map((entry) => entry.id)
         .join(', ')}`,
       kind: diff.kind,
@@ -111,7 +111,7 @@ export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly Jud
     ...severalNames(diff),
     ...diff.changedNames.map(({ entry, requested }): Warning => ({
       code: 'name_changed',
-      message: `the service shows the ${diff.kind} “${requested}” as “${entry.name}”; they count as the same entry`,
+      message: `the service lists “${requested}” as “${entry.name}”; rolecall treats them as the same ${diff.kind}`,
       kind: diff.kind,
       name: requested,
       remoteId: entry.id,
@@ -126,7 +126,7 @@ function severalNames({ kind, present }: KindDiff): Warning[] {
     return [
       {
         code: 'several_names',
-        message: `the service lists the ${kind} ${id} under ${otherNames.length + 1} names, ${names}; it counts as one entry that has each of them`,
+        message: `the service lists the ${kind} ${id} under ${otherNames.length + 1} names, ${names}; rolecall treats it as one entry with all of these names`,
         kind,
         name,
         remoteId: id,
@@ -135,14 +135,14 @@ function severalNames({ kind, present }: KindDiff): Warning[] {
   });
 }
 
-function nearWarnings(diff: KindDiff, extras: readonly JudgedExtra[]): Warning[] {
-  const going = extras.flatMap((judged): Warning[] => {
+function nearWarnings(diff: KindDiff, extras: readonly JudgedEntry[]): Warning[] {
+  const nearExtras = extras.flatMap((judged): Warning[] => {
     if (judged.kind !== diff.kind || judged.nearName === null) return [];
     const { entry } = judged.extra;
     return [
       {
         code: 'near_name',
-        message: `the ${diff.kind} “${entry.name}” (${people(judged.usedBy.length)}) differs from the desired “${judged.nearName}” only in case, white space, diacritics or form; if it is a rename, declare it with formerly`,
+        message: `the ${diff.kind} “${entry.name}” (${people(judged.usedBy.length)}) differs from the desired “${judged.nearName}” only in case, white space, diacritics or compatibility forms; if it is a rename, declare it with \`formerly\``,
         kind: diff.kind,
         name: entry.name,
         remoteId: entry.id,
@@ -150,7 +150,7 @@ function nearWarnings(diff: KindDiff, extras: readonly JudgedExtra[]): Warning[]
     ];
   });
   const seen = new Map<string, string>();
-  const twins = diff.desired.flatMap(({ name }): Warning[] => {
+  const nearDesired = diff.desired.flatMap(({ name }): Warning[] => {
     const other = seen.get(nearKey(name));
     if (other === undefined) {
       seen.set(nearKey(name), name);
@@ -159,16 +159,16 @@ function nearWarnings(diff: KindDiff, extras: readonly JudgedExtra[]): Warning[]
     return [
       {
         code: 'near_name',
-        message: `the desired ${diff.kind}s “${other}” and “${name}” differ only in case, white space, diacritics or form`,
+        message: `the desired ${diff.kind}s “${other}” and “${name}” differ only in case, white space, diacritics or compatibility forms; if they are the same, remove one`,
         kind: diff.kind,
         name,
       },
     ];
   });
-  return [...going, ...twins];
+  return [...nearExtras, ...nearDesired];
 }
 
-/** Approvals that have ended and approvals that name nothing that is there. */
+/** Warns of approvals that have expired and of approvals that name no existing entry. */
 export function approvalWarnings(
   approvals: readonly ApprovedDelete[],
   diffs: readonly KindDiff[],
@@ -179,7 +179,7 @@ export function approvalWarnings(
       return [
         {
           code: 'approval_expired',
-          message: `approvedDeletes: the approval of the ${kind} “${name}” ended on ${expires}`,
+          message: `approvedDeletes: the approval of the ${kind} “${name}” expired on ${expires}; remove it or extend it`,
           kind,
           name,
         },
@@ -192,8 +192,8 @@ export function approvalWarnings(
         code: 'approval_unused',
         message:
           diff === undefined
-            ? `approvedDeletes: ${kind}s are not managed by this file, so the approval of “${name}” does nothing`
-            : `approvedDeletes: no ${kind} “${name}” is there; remove the approval`,
+            ? `approvedDeletes: ${kind}s are not managed by this file, so the approval of “${name}” has no effect; remove it`
+            : `approvedDeletes: no ${kind} “${name}” exists; remove the approval`,
         kind,
         name,
       },

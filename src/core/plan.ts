@@ -1,8 +1,8 @@
-// The plan: a value that says what would be done and what would not, and why (contract, sections 3 and 4).
-// Made by core/make-plan.ts; printed by report/; carried out by app/apply.ts.
+// The plan: a value with the operations, the held changes and the reasons. core/make-plan.ts makes it, report/ prints it,
+// app/execute-plan.ts applies it.
 import type { Kind, Warning } from './catalog.ts';
 
-/** The rules that hold a change until a person or time releases it, in the order in which they are named. */
+/** The rules that hold a change until an operator or time releases it, in the order of reports. */
 export const HOLD_RULES = [
   'in_use',
   'max_deletes',
@@ -22,20 +22,20 @@ export const HOLD_RULES = [
 ] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 
-/** An open `freeze` window: its words, and when writing is allowed again; null when no end is in sight. */
+/** An open `freeze` window: its description, and when writing is allowed again; null when no end was found. */
 export interface OpenFreeze {
   readonly window: string;
   readonly untilMs: number | null;
 }
 
-/** The standing policies by which an unnamed entry simply stays. */
+/** The policy rules by which an extra entry is left alone. */
 export type LeaveRule = 'unmanaged' | 'protected' | 'never_delete' | 'duplicate';
 
-/** One create or delete that the plan carries out. */
+/** One create or delete of the plan. */
 export interface Operation {
   readonly action: 'create' | 'delete';
   readonly kind: Kind;
-  /** The name as it is sent (create, NFC) or as the service shows it (delete). */
+  /** The name as it is sent (create, NFC) or as the service lists it (delete). */
   readonly name: string;
   readonly remoteId?: string;
   /** Ids of the people who have the entry, sorted; on deletes only. */
@@ -43,7 +43,7 @@ export interface Operation {
   readonly reason?: string;
 }
 
-/** A change that waits: every rule that holds it, in HOLD_RULES order, and what would release it. */
+/** A held change: every rule that holds it, in HOLD_RULES order, and what releases it. */
 export interface HeldChange {
   readonly action: 'create' | 'delete';
   readonly kind: Kind;
@@ -56,7 +56,7 @@ export interface HeldChange {
   readonly release: string;
 }
 
-/** An entry that the file does not name and that standing policy keeps. No difference. */
+/** An extra entry that the policy leaves alone. It does not count as a difference. */
 export interface LeftAlone {
   readonly kind: Kind;
   readonly name: string;
@@ -64,7 +64,7 @@ export interface LeftAlone {
   readonly rule: LeaveRule;
 }
 
-/** Counts over the managed kinds. `keep` counts desired names that are there. */
+/** Counts over the managed kinds. `keep` counts desired names that exist. */
 export interface PlanSummary {
   readonly create: number;
   readonly delete: number;
@@ -77,7 +77,7 @@ export interface PlanSummary {
 export interface Plan {
   readonly schemaVersion: 1;
   readonly account: string;
-  /** null when nothing listed carried an id and none is remembered or pinned. */
+  /** null when no listed object carries an id and none is remembered or pinned. */
   readonly remoteAccountId: string | null;
   readonly createdAt: string;
   /** Covers the remote account id and the operations with their usedBy. `sha256:…` */
@@ -85,7 +85,7 @@ export interface Plan {
   readonly configDigest: string;
   readonly observedDigest: string;
   readonly configCommit: string | null;
-  /** `blocked` when a guard refuses to write anything at all, else `planned`. */
+  /** `blocked` when a guard stops all writes, otherwise `planned`. */
   readonly status: 'planned' | 'blocked';
   readonly summary: PlanSummary;
   readonly operations: readonly Operation[];
@@ -94,7 +94,7 @@ export interface Plan {
   readonly warnings: readonly Warning[];
 }
 
-/** What stands in the place of a plan for an account that could not be planned. */
+/** The result for an account that could not be planned. */
 export interface FailedPlan {
   readonly schemaVersion: 1;
   readonly account: string;
@@ -102,7 +102,7 @@ export interface FailedPlan {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** The code of a failed plan whose account the daemon that was asked does not have. */
+/** The code of a failed plan of an account that the daemon does not have. */
 export const UNKNOWN_ACCOUNT = 'unknown_account';
 
 export type PlanResult = Plan | FailedPlan;

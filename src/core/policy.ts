@@ -1,5 +1,5 @@
-// What may be done about each extra entry: left alone by standing policy, held by a guard, or deleted
-// (contract, section 4). Each rule is one small function; all of them are asked, none hides another.
+// Decides about each extra entry: left alone by the policy, held by a guard, or deleted. All rules are evaluated, so that
+// a held delete names every rule that holds it.
 import type { ApprovedDelete, Kind, Policy } from './catalog.ts';
 import type { Extra, KindDiff } from './diff.ts';
 import type { History } from './history.ts';
@@ -7,53 +7,53 @@ import { DAY_MS, kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey } from './names.ts';
 import type { HoldRule, LeaveRule, OpenFreeze } from './plan.ts';
 import { HOLD_RULES } from './plan.ts';
-import type { MissingHolding } from './shrink.ts';
+import type { MissingHolding } from './list-plausibility.ts';
 import type { UsageIndex } from './usage.ts';
 import { entryKey } from './usage.ts';
 
-/** What the rules look at besides the entry itself. */
+/** What the rules depend on besides the entry itself. */
 export interface PolicyContext {
   readonly policy: Policy;
   readonly usage: UsageIndex;
   readonly history: History;
   readonly nowMs: number;
-  /** The `freeze` window that is open now; null outside of them. */
+  /** The `freeze` window that is open now, or null. */
   readonly frozen: OpenFreeze | null;
-  /** Whether the configuration is older than what this account was last applied from. */
+  /** Whether the configuration is older than the one last applied to this account. */
   readonly staleSource: boolean;
   readonly approvals: readonly ApprovedDelete[];
-  /** Whether the service lists any person; without one nobody can tell what is in use. */
+  /** Whether the service lists any person; without people it is unknown which entries are in use. */
   readonly listsPeople: boolean;
   readonly acceptNoHistory: boolean;
 }
 
-/** An extra entry with everything that was found out about it. */
-export interface JudgedExtra {
+/** An extra entry with the decision about it and the facts behind the decision. */
+export interface JudgedEntry {
   readonly kind: Kind;
   readonly extra: Extra;
   readonly usedBy: readonly string[];
   /** People who had it and who, or whose fields, are missing from the lists now. */
   readonly missingHolders: readonly string[];
-  /** Until when they count, in epoch milliseconds; null when the journal does not know yet. */
+  /** Until when they count, in epoch milliseconds; null when they are missing for the first time. */
   readonly missingUntilMs: number | null;
   readonly leave: LeaveRule | null;
-  /** In HOLD_RULES order; empty when the entry may go, or is left alone. */
+  /** In HOLD_RULES order; empty when the entry may be deleted, or is left alone. */
   readonly holds: readonly HoldRule[];
   readonly approved: boolean;
   /** A desired name that differs only in case, white space, diacritics or compatibility forms. */
   readonly nearName: string | null;
 }
 
-/** How many deletes were judged against the limits, for the sentences of a report. */
+/** How many deletes count against the limits. */
 export interface DeleteCounts {
   readonly total: number;
   readonly perKind: ReadonlyMap<Kind, number>;
 }
 
 export interface Judgement {
-  readonly extras: readonly JudgedExtra[];
+  readonly extras: readonly JudgedEntry[];
   readonly counts: DeleteCounts;
-  /** `kind:name key` of creates that may not be carried out, with their rules. */
+  /** `kind:name key` of held creates, with their rules. */
   readonly heldCreates: ReadonlyMap<string, readonly HoldRule[]>;
 }
 
@@ -67,10 +67,10 @@ export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judge
     }
   }
   const single = diffs.flatMap((diff) => judgeKind(diff, heldCreates, context));
-  const going = single.filter((judged) => judged.leave === null && judged.holds.length === 0);
+  const deletable = single.filter((judged) => judged.leave === null && judged.holds.length === 0);
   const perKind = new Map<Kind, number>();
-  for (const { kind } of going) perKind.set(kind, (perKind.get(kind) ?? 0) + 1);
-  const counts: DeleteCounts = { total: going.length, perKind };
+  for (const { kind } of deletable) perKind.set(kind, (perKind.get(kind) ?? 0) + 1);
+  const counts: DeleteCounts = { total: deletable.length, perKind };
   const extras = diffs.flatMap((diff) => {
     const limits = limitHolds(diff, counts, context);
     return single
@@ -86,7 +86,7 @@ function judgeKind(
   diff: KindDiff,
   heldCreates: ReadonlyMap<string, readonly HoldRule[]>,
   context: PolicyContext,
-): JudgedExtra[] {
+): JudgedEntry[] {
   const { kind } = diff;
   const nearNames = new Map(diff.desired.map(({ name }) => [nearKey(name), name]));
   const isProtected = anyGlob(context.policy.protect);
@@ -105,7 +105,7 @@ function judgeKind(
       extra,
       usedBy,
       missingHolders: missingHoldings.map(({ resourceId }) => resourceId),
-      // Who is missed for the first time now is not in the journal yet.
+      // People who are missing for the first time are not in the journal yet.
       missingUntilMs: lastMissingMs < context.nowMs ? lastMissingMs + DAY_MS : null,
       approved: approvals.has(nameKey(extra.entry.name)),
       nearName: extra.cause === 'unnamed' ? nearNameOf(extra.entry, nearNames) : null,
@@ -128,9 +128,9 @@ function nearNameOf(
   return null;
 }
 
-type Candidate = Omit<JudgedExtra, 'leave' | 'holds'>;
+type Candidate = Omit<JudgedEntry, 'leave' | 'holds'>;
 
-/** Standing policy: by which rule the entry simply stays, or null. */
+/** The policy rule by which the entry is left alone, or null. */
 function leaveRule(
   candidate: Candidate,
   isProtected: (name: string) => boolean,
@@ -138,7 +138,7 @@ function leaveRule(
 ): LeaveRule | null {
   const { extra, kind } = candidate;
   if (extra.cause === 'duplicate' && policy.duplicates === 'report') return 'duplicate';
-  // What the file names, as a desired or a former name, is rolecall's business from then on (adoption).
+  // Entries that the file names, by a desired or a former name, are adopted.
   const owned = extra.cause !== 'unnamed' || history.owned.has(entryKey(kind, extra.entry.id));
   if (policy.ownership === 'managed' && !owned) return 'unmanaged';
   if ([extra.entry.name, ...(extra.entry.otherNames ?? [])].some(isProtected)) return 'protected';
@@ -149,7 +149,7 @@ function leaveRule(
   return null;
 }
 
-/** Every guard but the limits. */
+/** The rules that hold a delete, except the limits. */
 function deleteHolds(
   candidate: Candidate,
   diff: KindDiff,
@@ -177,14 +177,14 @@ function deleteHolds(
   return rules;
 }
 
-/** Whether the journal has not seen the entry unused for as long as `unusedFor` asks. */
+/** Whether the entry has been unused for less time than `unusedFor` requires, by the journal. */
 function isTooNew(kind: Kind, extra: Extra, { policy, history, nowMs }: PolicyContext): boolean {
   if (policy.unusedForMs === 0) return false;
   const since = history.unusedSinceMs.get(entryKey(kind, extra.entry.id)) ?? nowMs;
   return nowMs - since < policy.unusedForMs;
 }
 
-/** The limits, over the deletes that no other rule holds. A limit that is passed holds all, never a slice. */
+/** The limits, over the deletes that no other rule holds. An exceeded limit holds all of them, never a part. */
 function limitHolds(diff: KindDiff, counts: DeleteCounts, { policy, history }: PolicyContext): HoldRule[] {
   const ofKind = counts.perKind.get(diff.kind) ?? 0;
   const entries = diff.present.length;

@@ -1,4 +1,4 @@
-// What the outside must offer to the use cases in app/. Adapters live in config/, service/ and store/; wire.ts joins them.
+// The interfaces that the use cases in app/ need. Adapters are in service/ and store/; wire.ts connects them.
 import type { CreateOutcome, DeleteOutcome } from './write-outcome.ts';
 import type { Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import type { Memory } from './history.ts';
@@ -7,7 +7,7 @@ import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts'
 import type { AgreedPlan, Approval, ApprovalTaking, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
 import type { AccountSettings, ConfigCommit } from './settings.ts';
-import type { MissingHolding } from './shrink.ts';
+import type { MissingHolding } from './list-plausibility.ts';
 import type { EntryKey } from './usage.ts';
 
 declare global {
@@ -17,16 +17,16 @@ declare global {
   }
 }
 
-/** Time and chance, as arguments, so that a test can be master of both. */
+/** Time as an argument, so that tests control it. */
 export interface Clock {
   nowMs(): number;
-  /** Counts how long things take: nobody sets it back or forward, and it stands still while the machine sleeps. */
+  /** A clock for durations: nobody can set it, and it may stop while the machine sleeps. */
   steadyMs(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** How a run is asked to end: `stop` starts nothing new, `kill` also gives up what is in flight. */
+/** Signals that end a run: after `stop` no operation starts, `kill` also aborts the requests in flight. */
 export interface RunSignals {
   readonly stop: AbortSignal;
   readonly kill: AbortSignal;
@@ -42,29 +42,29 @@ export interface Listing<T> {
   readonly warnings: readonly Warning[];
 }
 
-/** The lists of one account; has no way to write. All methods retry and throw ServiceError in the end. */
+/** Reads the lists of one account, and cannot write. The methods retry, and throw ServiceError after the last attempt. */
 export interface ServiceReader {
   listEntries(kind: Kind): Promise<Listing<Entry>>;
   listResources(): Promise<Listing<Resource>>;
   traffic(): Traffic;
 }
 
-/** Creates and deletes of one account; only app/apply is ever handed one. Never rejects. */
+/** Creates and deletes entries of one account. Only the apply steps of app/ receive one. Never rejects. */
 export interface ServiceWriter {
-  /** `mayStart` is asked before each attempt; without it none is made. */
+  /** `mayStart` is called before each attempt; false prevents it. */
   create(kind: Kind, name: string, mayStart: () => boolean): Promise<CreateOutcome>;
-  /** `isFresh` is asked before each attempt: whether what the delete was decided on is still recent enough. */
+  /** `isFresh` is called before each attempt: whether the lists behind the delete are still recent enough. */
   delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome>;
 }
 
-/** Opens an account for reading. A planner knows nothing but this. */
+/** Opens an account for reading. Planning has only this. */
 export interface ReadableService {
   reader(account: AccountSettings, signals: RunSignals): Promise<ServiceReader>;
 }
 
 /** Opens an account for writing as well. */
 export interface WritableService extends ReadableService {
-  /** A digest that is the same for two accounts of one address with the same token; tells nothing of the token. */
+  /** A digest that is equal for two accounts with the same address and token, and does not reveal the token. */
   tokenKey(account: AccountSettings, signals: RunSignals): Promise<string>;
   writer(account: AccountSettings, signals: RunSignals): Promise<ServiceWriter>;
 }
@@ -74,7 +74,7 @@ export interface IdentityClaim {
   readonly account: string;
   readonly baseUrl: string;
   readonly remoteAccountId: string | null;
-  /** Names of all configured accounts: what is configured no more has given up its claim. */
+  /** Names of all configured accounts: an account that is no longer configured has no claim. */
   readonly configured: ReadonlySet<string>;
 }
 
@@ -99,7 +99,7 @@ export interface NewOperation {
   readonly reason: string | null;
 }
 
-/** What became of an operation. */
+/** The result of an operation. */
 export interface OperationResult {
   readonly seq: number;
   readonly status: OperationStatus;
@@ -109,8 +109,8 @@ export interface OperationResult {
   readonly rule: string | null;
   readonly atMs: number;
   /**
-   * The entry that a create was answered with, under the name that the service gave it. `existed`: it had been there
-   * before, so that nothing was created. `accountId`: the account that the answer named, when it is not the one meant.
+   * The entry in the answer to a create, with the name that the service stored. `existed`: the entry is older, so nothing
+   * was created. `accountId`: the account in the answer, when it is not the intended one.
    */
   readonly entry?: {
     readonly remoteId: string;
@@ -120,13 +120,13 @@ export interface OperationResult {
   };
 }
 
-/** A create of an earlier run of which nobody knows whether it happened. */
+/** A create of an earlier run whose outcome is unknown. */
 export interface OutstandingCreate {
   readonly runId: string;
   readonly seq: number;
   readonly kind: Kind;
   readonly name: string;
-  /** When the answer came or was given up. */
+  /** When the answer arrived or timed out. */
   readonly sinceMs: number;
 }
 
@@ -138,24 +138,24 @@ export interface AccountState {
   readonly lastAppliedCommit: { readonly sha: string; readonly committedAt: string } | null;
   readonly pending: PendingPlan | null;
   readonly approval: Approval | null;
-  /** Runs in a row that failed or did only a part. */
+  /** The number of latest runs in a row that failed or were partial. */
   readonly consecutiveFailures: number;
 }
 
-/** The last lists that were found good, with when they were read. */
+/** The last good lists, and what rolecall has changed since. */
 export interface LastGood {
   readonly observed: ObservedCatalog;
   readonly missing: readonly MissingHolding[];
-  /** What rolecall deleted since, by any run. */
+  /** What any run of rolecall has deleted since. */
   readonly deletedSince: ReadonlySet<EntryKey>;
-  /** What rolecall certainly created since, by any run, and did not delete. */
+  /** What any run of rolecall has certainly created since, and not deleted. */
   readonly createdSince: ReadonlySet<EntryKey>;
 }
 
 export interface RunEnd {
   readonly status: RunStatus;
   readonly finishedAtMs: number;
-  /** null: those of the operations that were journaled, since the run did not come to count them. */
+  /** null: the store counts the journaled operations, since the run ended before it counted them. */
   readonly counts: {
     readonly created: number;
     readonly deleted: number;
@@ -168,30 +168,30 @@ export interface RunEnd {
   readonly errorCode: string | null;
   readonly error: string | null;
   readonly warnings: readonly Warning[];
-  /** The digest of the plan that waits for approval from now on; null: none does; left out: as it was. */
+  /** The digest of the plan that waits for approval from now on; null: none waits; left out: unchanged. */
   readonly pending?: string | null;
 }
 
-/** The journal of runs, operations, snapshots and entries (contract, section 6). All methods may throw StoreError. */
+/** The journal of runs, operations, snapshots and entries. All methods may throw StoreError. */
 export interface Journal {
   accountState(account: string): Promise<AccountState>;
   memory(account: string, remoteAccountId: string | null, nowMs: number): Promise<Memory>;
-  /** `observed` spares reading the stored lists when they are the same. */
+  /** With `observed`, the stored lists need not be read when they are the same. */
   lastGood(
     account: string,
     remoteAccountId: string | null,
     observed: ObservedCatalog,
   ): Promise<LastGood | null>;
-  /** Another remote account in which this one's runs made or saw one of these entries; null when there is none. */
+  /** Another remote account in which a run of this account created or saw one of these entries, or null. */
   foreignAccount(
     account: string,
     remoteAccountId: string | null,
     listed: ReadonlySet<EntryKey>,
   ): Promise<string | null>;
-  /** The entries that were known by the end of a run's first observation, and all that rolecall created. */
+  /** The entries that were known after a run's first observation, and all entries that rolecall created. */
   knownIds(account: string, remoteAccountId: string | null, upToRun: string): Promise<ReadonlySet<EntryKey>>;
   outstandingCreates(account: string, remoteAccountId: string | null): Promise<readonly OutstandingCreate[]>;
-  /** Says what became of an outstanding create: the entry that it made, or that no list showed one. */
+  /** Records the outcome of an outstanding create: the entry that it made, or null when no list showed one. */
   settleOutstanding(
     create: OutstandingCreate,
     entry: Entry | null,
@@ -199,8 +199,8 @@ export interface Journal {
     nowMs: number,
   ): Promise<void>;
   /**
-   * Finds out about deletes of earlier runs whose answer was lost: done when the entry is not listed any more. What is
-   * listed and was sent after `openSinceMs` stays open, since a list may be stale. Resolves with how many do.
+   * Settles deletes of earlier runs whose answer was lost: done when the entry is no longer listed. A delete that was sent
+   * after `openSinceMs` and is listed stays open, since the list may be stale. Resolves with the number of open ones.
    */
   settleDeletes(
     account: string,
@@ -211,60 +211,59 @@ export interface Journal {
   ): Promise<number>;
 
   beginRun(run: NewRun): Promise<void>;
-  /** Removes a run that has begun and journaled nothing, since another process makes it from the beginning. */
+  /** Removes a run that has journaled nothing, because a separate process makes it from the beginning. */
   forgetRun(runId: string): Promise<void>;
   /**
-   * Carries on, under the name of an account that has never claimed a remote account, what is journaled of one that has
-   * claimed this one at the same address and is neither configured nor under way any more: its file was renamed.
-   * Resolves with the former name, or null.
+   * Detects that an account file was renamed, and moves the journal of the former account to the new name. The new account
+   * has no claim yet; the former one claimed the same remote account at the same address, and is neither configured nor
+   * running. Resolves with the former name, or null.
    */
-  inherit(claim: IdentityClaim): Promise<string | null>;
+  adoptRenamedAccount(claim: IdentityClaim): Promise<string | null>;
   /**
-   * Claims the remote account that the run found out, and remembers it from now on. Resolves with the name of the
-   * account among `configured` that has claimed it at the same address before, or null. Exactly one of two that run
-   * at once gets it.
+   * Claims the remote account of the run, and remembers the claim. Resolves with the account among `configured` that has
+   * claimed it at the same address before, or null. Exactly one of two simultaneous runs succeeds.
    */
-  identify(claim: IdentityClaim): Promise<string | null>;
+  claimRemoteAccount(claim: IdentityClaim): Promise<string | null>;
   /**
-   * Claims the token of a run for as long as its lock is held. Resolves with the account that uses the same one at this
-   * moment, or null. Exactly one of two that run at once gets it.
+   * Claims the token of a run while its lock is held. Resolves with the account that uses the same token at this moment,
+   * or null. Exactly one of two simultaneous runs succeeds.
    */
   claimToken(lease: Lease, tokenKey: string): Promise<string | null>;
   recordObservation(observation: RecordedObservation): Promise<void>;
   recordPlan(runId: string, plan: Plan): Promise<void>;
   addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;
-  /** Results and new `sent` rows in one transaction that checks the lease; with `lock_lost` nothing was written. */
+  /** Results and new `sent` rows in one transaction that checks the lease; `lock_lost`: nothing was written. */
   commitOperations(
     runId: string,
     lease: Lease,
     sent: readonly { readonly seq: number; readonly atMs: number }[],
     results: readonly OperationResult[],
   ): Promise<SentCommit>;
-  /** What an applied run leaves behind, in one transaction that checks the lease; with `lock_lost` nothing. */
+  /** Records adoptions and the applied commit in one transaction that checks the lease; `lock_lost`: nothing was written. */
   rememberApplied(lease: Lease, applied: AppliedRun): Promise<SentCommit>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
   /**
-   * Whether the latest run of the account that a daemon's schedule has begun began between two moments, both
-   * inclusive. Earlier ones tell nothing: when the clock was set back they were made for ticks that come again.
+   * Whether the account's latest scheduled run started between two moments, both inclusive. Earlier runs do not count:
+   * after the clock was set back, they belong to ticks that are due again.
    */
   hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
   /**
-   * Uses up the approval of the plan with this digest. An approval of another plan, or an old one, lapses. In a pause
-   * only a run that somebody asked for by hand takes any.
+   * Uses up the approval of the plan with this digest. An approval of another plan, or an expired one, lapses. During a
+   * pause only a run that an operator requested takes an approval.
    */
   takeApproval(account: string, digest: string, byHand: boolean, nowMs: number): Promise<ApprovalTaking>;
-  /** The plan that an operator has approved, while the approval is open. */
+  /** The plan that an operator has approved, until the approval is used or lapses. */
   approvedPlan(account: string): Promise<AgreedPlan | null>;
-  /** False when another process had ended the run before: what it said of it stands. */
+  /** False when another process has ended the run already; its result is kept. */
   endRun(runId: string, end: RunEnd): Promise<boolean>;
 }
 
 export interface AppliedRun {
   readonly runId: string;
   readonly remoteAccountId: string | null;
-  /** Entries that the file names: they are rolecall's from then on. */
+  /** Entries that the file names; the run adopts them. */
   readonly named: readonly EntryKey[];
-  /** What the account stands at from then on; null leaves that as it is. */
+  /** The commit that was applied; null leaves the recorded one unchanged. */
   readonly commit: { readonly sha: string; readonly committedAt: string } | null;
 }
 
@@ -279,6 +278,3 @@ export interface RecordedObservation {
   readonly good: boolean;
   readonly missing: readonly MissingHolding[];
 }
-
-/** How the configuration's commit stands to another one. */
-export type CommitRelation = 'same' | 'ancestor' | 'descendant' | 'diverged' | 'unknown';

@@ -1,15 +1,15 @@
-// What a plan would still do after its run: the drift that the gauges and the pages show.
+// The operations that remain after a run: the drift that the gauges and the pages show.
 import type { RunDetail } from './journal-reader.ts';
 import type { Operation, Plan } from './plan.ts';
 
-/** The plan's operations that were not done; null when the run never came to a plan. */
+/** The plan's operations that were not done; null when the run made no plan. */
 export function remainingOperations({ plan, operations }: RunDetail): readonly Operation[] | null {
   if (plan === null) return null;
   const done = new Set(operations.filter(({ status }) => status === 'done').map(({ seq }) => seq));
   return plan.operations.filter((_, index) => !done.has(index + 1));
 }
 
-/** The plan of a run with the operations that were not done; null when nothing of it is left to do and nothing is held. */
+/** The plan of a run with only the operations that were not done; null when none remains and nothing is held. */
 export function remainingPlan(detail: RunDetail): Plan | null {
   const { plan } = detail;
   const operations = remainingOperations(detail);

@@ -1,4 +1,4 @@
-// What the daemon reports of a run that has ended: counts and the first rows, so that its size does not grow with the run's.
+// Summarises an ended run for the daemon: counts and the first rows, so that its size does not depend on the run's.
 import type { Kind, Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord } from './journal.ts';
 import type { RunDetail } from './journal-reader.ts';
@@ -6,7 +6,7 @@ import type { NoticeType, RunNews } from './notice.ts';
 import { awaitedDigest, newsOf, undoneOperations, unreadNewsOf, waitingChanges } from './notice.ts';
 import type { PlanSummary } from './plan.ts';
 import { remainingOperations } from './remaining-operations.ts';
-import { LIST_GUARDS } from './shrink.ts';
+import { LIST_GUARDS } from './list-plausibility.ts';
 
 type Change = Pick<OperationRecord, 'kind' | 'action'>;
 
@@ -16,7 +16,7 @@ export interface NamedChange extends Change {
   readonly rules?: readonly string[];
 }
 
-/** A few of the changes that a notice is about, deletes first, and how many there are of them all. */
+/** The first changes that a notice is about, deletes first, and the number of all. */
 export interface FirstChanges {
   readonly first: readonly NamedChange[];
   readonly total: number;
@@ -26,10 +26,10 @@ export interface RunOutcome {
   readonly run: RunRecord;
   /** Whether the plan and the operations of the run could not be read; then they are unknown, not empty. */
   readonly isUnread: boolean;
-  /** null when the run never came to a plan, or could not be read. */
+  /** null when the run made no plan, or could not be read. */
   readonly plan: {
     readonly summary: PlanSummary;
-    /** What a plan would do now: the operations that were not done. */
+    /** The operations that were not done, counted. */
     readonly drift: readonly (Change & { readonly count: number })[];
     /** A change that several rules hold counts for each of them. */
     readonly held: readonly { readonly kind: Kind; readonly rule: string; readonly count: number }[];
@@ -43,7 +43,7 @@ export interface RunOutcome {
   readonly failures: readonly OperationRecord[];
   /** Why approvals lapsed. */
   readonly lapsed: readonly Warning[];
-  /** The first warning of a guard that does not believe the lists. */
+  /** The first warning of a guard that found the lists implausible. */
   readonly guard: Warning | null;
   readonly news: RunNews;
   /** The digest of this run's plan while it waits for approval. */
@@ -51,7 +51,7 @@ export interface RunOutcome {
   readonly changes: Readonly<Record<NoticeType, FirstChanges>>;
 }
 
-/** So many changes of a notice, and failed operations in the log, are named. */
+/** At most this many changes of a notice, and failed operations in the log, are named. */
 export const MOST_NAMED = 5;
 
 /** `pendingDigest` is that of the account's plan that waits for approval, if one does. */
@@ -95,7 +95,7 @@ export function outcomeOf(
   };
 }
 
-/** What the record of a run alone tells, where the lists of the run could not be read. */
+/** What the record of a run alone shows, when the lists of the run could not be read. */
 export function unreadOutcome(
   run: RunRecord,
   pendingDigest: string | null,
@@ -122,7 +122,7 @@ export function unreadOutcome(
   };
 }
 
-/** How often each value occurs, by what `pick` takes of it, in the order of their first occurrence. */
+/** Counts the values by the fields that `pick` selects, in the order of their first occurrence. */
 function counted<T, P extends object>(
   values: readonly T[],
   pick: (value: T) => P,
@@ -138,7 +138,7 @@ function counted<T, P extends object>(
   return [...counts.values()];
 }
 
-/** Deletes first: of all that a notice can be about they matter most. */
+/** The first changes. Deletes come first, because they matter most. */
 function firstOf(changes: readonly NamedChange[]): FirstChanges {
   const first: NamedChange[] = [];
   for (const wanted of ['delete', 'create'] as const) {

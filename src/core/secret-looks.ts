@@ -1,4 +1,4 @@
-// Texts that look like a token. Somebody may have pasted one in place of a name, so messages do not repeat them.
+// Detects texts that look like a token. Somebody may have pasted one in place of a name, so messages must not repeat it.
 
 const LONGEST_NAME = 64;
 const LONGEST_WORD = 24;
@@ -13,7 +13,7 @@ const BASE64 = /^[A-Za-z0-9+/]{32,}={0,2}$/u;
 /** Ids of accounts and entries: an ObjectId, a UUID. They are shown although a token could have this form. */
 const ID = /^(?:[0-9a-f]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/iu;
 
-/** Whether a word is longer, or more mixed of letters and digits, than names of variables and files are. */
+/** Whether a text is longer, or mixes letters and digits more, than usual names of variables and files. */
 export function looksLikeSecret(name: string): boolean {
   const words = name.split(/[^A-Za-z0-9]+/u).filter((word) => word !== '');
   const digits = name.replace(/[^0-9]/gu, '').length;
@@ -23,19 +23,19 @@ export function looksLikeSecret(name: string): boolean {
     digits > MOST_DIGITS ||
     switches > MOST_SWITCHES ||
     words.some((word) => word.length > LONGEST_WORD || isMixedCase(word)) ||
-    // A name of one word and of this length is no file's name, which has parts.
+    // Usual names of files and variables of this length have several words.
     (words.length === 1 && name.length >= 16)
   );
 }
 
-/** Neither one case, nor a capital letter and small ones. */
+/** Whether a word is neither in one case nor capitalised. */
 function isMixedCase(word: string): boolean {
   return /[a-z]/u.test(word) && /[A-Z]/u.test(word) && !/^[A-Z][a-z0-9]*$/u.test(word);
 }
 
 /**
- * Whether a piece of a text that may hold anything is a token: the name of a skill may be as mixed as JavaScript, so
- * only long pieces of letters and digits count.
+ * Whether any text contains a token. Names of skills may be in mixed case (JavaScript), so only long pieces of letters and
+ * digits count.
  */
 export function holdsToken(text: string): boolean {
   if (text.split(/[\s"']+/u).some(isBase64Key)) return true;
@@ -50,5 +50,5 @@ function isBase64Key(piece: string): boolean {
   return BASE64.test(piece) && digits >= 3 && /[a-z]/iu.test(piece);
 }
 
-/** What messages show in place of a text that holds a token. */
+/** What messages show in place of a text that contains a token. */
 export const NOT_SHOWN = '(not shown, since it looks like a secret)';

@@ -1,20 +1,20 @@
-// The wrapper that keeps a secret out of every log, error, report and JSON.
+// A wrapper that keeps a secret out of logs, errors, reports and JSON.
 import { spellings } from './secret-spellings.ts';
 
 const REDACTED = '[redacted]';
 
-/** So many characters of a secret in a row, in any of its spellings, are taken out of a text like the whole. */
-const TELLING = 12;
+/** This many consecutive characters of a secret, in any of its encodings, are redacted like the complete secret. */
+const REVEALING = 12;
 
-/** A shorter rest of a secret would be found in innocent texts. */
+/** Shorter secrets would match harmless texts. */
 const SHORTEST_SQUEEZED = 8;
 
-/** The text with the letters of ASCII in lower case, at the same places: a hex key is one in either case. */
+/** The text with ASCII letters in lower case and all positions kept: a hex key is the same in either case. */
 function asciiLower(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Only the letters and digits of a text, in lower case, with percent codes and HTML's codes of characters resolved. */
+/** Only the letters and digits of a text, in lower case, with percent codes and HTML character codes decoded. */
 function squeezed(text: string): string {
   const plain = text.replace(
     /%([0-9a-f]{2})|&#x([0-9a-f]{1,6});?|&#([0-9]{1,7});?/gi,
@@ -26,10 +26,10 @@ function squeezed(text: string): string {
   return asciiLower(plain).replace(/[^a-z0-9]+/g, '');
 }
 
-/** A value that prints as `[redacted]` on every path; only `reveal()` gives it, at the one place that sends it. */
+/** A value that prints as `[redacted]`. Only `reveal()` returns it, for the request that sends it. */
 export class Secret {
   readonly #value: string;
-  /** Every run of TELLING characters of every spelling; made when it is first needed. */
+  /** Every run of REVEALING characters of every encoding; computed on first use. */
   #runs: ReadonlySet<string> | undefined;
   #squeezed: string | undefined;
 
@@ -42,14 +42,14 @@ export class Secret {
     return this.#value;
   }
 
-  /** Whether the secret, whole and as it is, stands in a text. */
+  /** Whether a text contains the complete, unencoded secret. */
   isIn(text: string): boolean {
     return this.#value !== '' && text.includes(this.#value);
   }
 
   /**
-   * `text` with every occurrence of the secret replaced, for text that a server may have echoed it into: as it is,
-   * encoded, and in parts that are long enough to tell it by.
+   * Redacts the secret in a text that a server may have echoed it into: unencoded, encoded, and in parts that are long
+   * enough to reveal it.
    */
   scrub(text: string): string {
     if (this.#value === '') return text;
@@ -69,7 +69,7 @@ export class Secret {
     return REDACTED;
   }
 
-  /** Whether the secret is in the text when marks between its characters and codes of characters are resolved. */
+  /** Whether the text contains the secret after separators are removed and character codes are decoded. */
   #isSpreadIn(text: string): boolean {
     this.#squeezed ??= squeezed(this.#value);
     return this.#squeezed.length >= SHORTEST_SQUEEZED && squeezed(text).includes(this.#squeezed);
@@ -80,11 +80,11 @@ export class Secret {
     this.#runs ??= runsOf(spellings(this.#value));
     let clean = '';
     let end = 0;
-    for (let at = 0; at + TELLING <= text.length; at += 1) {
-      if (!this.#runs.has(folded.slice(at, at + TELLING))) continue;
+    for (let at = 0; at + REVEALING <= text.length; at += 1) {
+      if (!this.#runs.has(folded.slice(at, at + REVEALING))) continue;
       // Runs that overlap or touch are one.
       if (at > end || end === 0) clean += text.slice(end, at) + REDACTED;
-      end = at + TELLING;
+      end = at + REVEALING;
     }
     return clean + text.slice(end);
   }
@@ -93,6 +93,6 @@ export class Secret {
 function runsOf(texts: readonly string[]): ReadonlySet<string> {
   const runs = new Set<string>();
   for (const text of texts.map(asciiLower))
-    for (let at = 0; at + TELLING <= text.length; at += 1) runs.add(text.slice(at, at + TELLING));
+    for (let at = 0; at + REVEALING <= text.length; at += 1) runs.add(text.slice(at, at + REVEALING));
   return runs;
 }

@@ -1,25 +1,25 @@
-// What the configuration says, after validation, inheritance and unit conversion. Made by config/, read by all rooms.
+// The settings after validation, inheritance and unit conversion. config/ makes them, all rooms read them.
 import type { DesiredCatalog, Policy } from './catalog.ts';
 import type { ConfigIssue } from './errors.ts';
 
-/** Where a secret is found; never the secret itself. */
+/** Where a secret is stored; never the secret itself. */
 export type SecretRef = { readonly env: string } | { readonly file: string };
 
-/** What the machine's own file allows the token of an account to be. */
+/** The restrictions that the machine's own service file puts on the tokens of accounts. */
 export interface TokenRules {
   /** Globs over the real paths of secret files; null: any file. */
   readonly files: readonly string[] | null;
   /** The real paths of the daemon's own secret files, which are never an account's token. */
   readonly ownFiles: readonly string[];
-  /** The daemon's own secrets, which are never an account's token by their values either. */
+  /** The daemon's own secrets, whose values are never an account's token either. */
   readonly own: readonly SecretRef[];
   /** The machine's own file, for messages. */
   readonly decidedBy: string;
-  /** Where the account names its token. */
+  /** The position of the token reference in the account file. */
   readonly place: ConfigIssue;
 }
 
-/** An account with more objects in one list, or more names of one kind, is run by the daemon in a process of its own. */
+/** The daemon runs an account in a separate process if one list has more objects, or one kind more names. */
 export const LARGE_FROM = 2000;
 
 export interface ApiSettings {
@@ -61,7 +61,7 @@ export interface GitSourceSettings {
   readonly credentials?: SecretRef;
 }
 
-/** What the owner of a token may do over HTTP. `read`: look, and request plans. */
+/** What a token allows over HTTP. `read`: view, and request plans. `operate`: also approve, pause, resume and sync. */
 export type HttpRole = 'read' | 'operate';
 
 export interface HttpSettings {
@@ -70,13 +70,13 @@ export interface HttpSettings {
   /** The token of the operator named `http`. */
   readonly token?: SecretRef;
   readonly tokens: readonly { readonly name: string; readonly token: SecretRef; readonly role: HttpRole }[];
-  /** Addresses and networks (CIDR) whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks (CIDR) whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   /** Absolute paths of PEM files. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
-/** `rolecall.yaml`, complete: every default is filled in. Paths are absolute. */
+/** `rolecall.yaml` with every default filled in. Paths are absolute. */
 export interface ServiceSettings {
   /** The file that was read, absolute. */
   readonly file: string;
@@ -91,7 +91,7 @@ export interface ServiceSettings {
   readonly http: HttpSettings;
   readonly notify: readonly NotifySettings[];
   readonly source?: { readonly git: GitSourceSettings };
-  /** What account files may use; what is left out has the default of the configuration's source. */
+  /** What account files may use; a field that is left out has the default of the configuration's source. */
   readonly trust?: TrustSettings;
   readonly retention: { readonly runsMs: number; readonly snapshotsMs: number; readonly keepAtLeast: number };
   readonly log: {
@@ -111,7 +111,7 @@ export interface AccountSettings {
   /** The pinned remote account id. */
   readonly accountId?: string;
   readonly token: SecretRef;
-  /** Absent where nothing restricts it. */
+  /** Absent where the token is not restricted. */
   readonly tokenRules?: TokenRules;
   readonly mode: 'plan' | 'approve' | 'apply';
   readonly schedule: string;
@@ -119,11 +119,11 @@ export interface AccountSettings {
   readonly jitterMs: number;
   readonly policy: Policy;
   readonly desired: DesiredCatalog;
-  /** `sha256:…` over what this account asks for, so that two equal configurations have equal digests. */
+  /** `sha256:…` over the account's settings, so that equal configurations have equal digests. */
   readonly configDigest: string;
 }
 
-/** The commit that the configuration stands in, when it stands in git. */
+/** The commit of a configuration that is in git. */
 export interface ConfigCommit {
   readonly sha: string;
   /** Whether the working tree differed from it in the configuration's own folder. */
@@ -131,4 +131,16 @@ export interface ConfigCommit {
   readonly committedAt: string;
   readonly authoredAt: string;
   readonly subject: string;
+}
+
+/** Where tokens may be sent, and which references to secrets account files may use; null: any. */
+export interface Trust {
+  readonly origins: readonly string[] | null;
+  readonly env: readonly string[] | null;
+  /** With links resolved in their fixed parts, since they are compared with real paths. */
+  readonly files: readonly string[] | null;
+  readonly own: readonly SecretRef[];
+  readonly ownFiles: readonly string[];
+  /** The machine's own file, for messages. */
+  readonly decidedBy: string;
 }

@@ -1,11 +1,11 @@
-// The only order that is read out of the service's opaque timestamps: which of two entries is older.
+// Derives which of two entries is older from the service's opaque timestamps.
 
 const PATTERN =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i;
 
 /**
- * Seconds since 1970 of an ISO 8601 timestamp with or without a zone (without: UTC), undefined for anything else.
- * Source: service document, section 2.3; contract, section 1.5.
+ * Seconds since 1970 of an ISO 8601 timestamp, undefined for anything else. The service sends timestamps with and without
+ * a zone; without one they count as UTC.
  */
 export function timestampSeconds(text: string | undefined): number | undefined {
   const match = text === undefined ? null : PATTERN.exec(text.trim());
@@ -16,7 +16,7 @@ export function timestampSeconds(text: string | undefined): number | undefined {
   return days * 86_400 + time - zoneSeconds(zone);
 }
 
-/** `Z`, and no zone at all, have no digits and are UTC. */
+/** `Z` and a missing zone have no digits, and are UTC. */
 function zoneSeconds(zone: string): number {
   const digits = zone.replace(/\D/g, '');
   const seconds = Number(digits.slice(0, 2)) * 3600 + Number(digits.slice(2)) * 60;

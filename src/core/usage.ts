@@ -10,14 +10,14 @@ export function entryKey(kind: Kind, id: string): EntryKey {
   return `${kind}:${id}`;
 }
 
-/** One assignment: a person has an entry. */
+/** One assignment of an entry to a person. */
 export interface Holding {
   readonly resourceId: string;
   readonly kind: Kind;
   readonly remoteId: string;
 }
 
-/** Every assignment that a person carries, once each. */
+/** The assignments of a person, each once. */
 export function holdingsOf(resource: Resource): Holding[] {
   const holdings: Holding[] = [...new Set(resource.skillsIds ?? [])].map((remoteId) => ({
     resourceId: resource.id,
@@ -46,7 +46,7 @@ export function usageOf(holdings: Iterable<Holding>): UsageIndex {
   return new Map([...people].map(([key, ids]) => [key, [...ids].sort(compareCodePoints)]));
 }
 
-/** What `rolecall usage` prints for an account. */
+/** The usage report of an account. */
 export interface AccountUsage {
   readonly account: string;
   readonly entries: readonly {

@@ -1,4 +1,4 @@
-// A moment as the texts of a plan show it. Core has no Date, so that it has no clock either.
+// Formats a time for the texts of a plan. Core uses no Date, so that it cannot read the clock.
 
 /** `2026-03-10 12:00:00 UTC` of epoch milliseconds, rounded up to the second. */
 export function utcTime(ms: number): string {
@@ -9,7 +9,7 @@ export function utcTime(ms: number): string {
   return `${dateOf(days)} ${time.join(':')} UTC`;
 }
 
-/** The day of the proleptic Gregorian calendar that is so many days after 1970-01-01; years count from March. */
+/** The date in the proleptic Gregorian calendar, this many days after 1970-01-01; years count from March. */
 function dateOf(days: number): string {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);

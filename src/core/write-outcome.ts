@@ -1,10 +1,10 @@
-// What came of one create or delete that was sent, as far as the answers tell (contract, section 5).
+// The outcome of one create or delete, as far as the answers show it.
 import type { Entry } from './catalog.ts';
 import type { ServiceError } from './errors.ts';
 
 /**
- * What came of one create. `doubtful`: it may have happened, and only a list can tell. `outdated`: `mayStart` forbade
- * another attempt, and it certainly did not happen; `error` is what the last attempt met, null when there was none.
+ * The outcome of one create. `doubtful`: it may have happened, and only a list can show it. `outdated`: `mayStart`
+ * prevented another attempt, and the create certainly did not happen; `error` is that of the last attempt, or null.
  */
 export type CreateOutcome =
   | {
@@ -22,7 +22,7 @@ export type CreateOutcome =
   | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number }
   | { readonly type: 'outdated'; readonly error: ServiceError | null; readonly attempts: number };
 
-/** What came of one delete. `doubtful`: an answer was lost or leaves it open. `outdated`: `isFresh` forbade another attempt. */
+/** The outcome of one delete. `doubtful`: an answer was lost or inconclusive. `outdated`: `isFresh` prevented an attempt. */
 export type DeleteOutcome =
   | { readonly type: 'deleted'; readonly httpStatus: number; readonly attempts: number }
   | {
@@ -35,14 +35,14 @@ export type DeleteOutcome =
       readonly type: 'failed';
       readonly error: ServiceError;
       readonly attempts: number;
-      /** Whether the answer to an attempt before the last one was lost, which may have done it. */
+      /** Whether the answer to an earlier attempt was lost, so that the entry may be deleted. */
       readonly maybeDone: boolean;
     }
   | {
       readonly type: 'outdated';
-      /** What the last attempt met; null when there was none. */
+      /** The error of the last attempt; null when there was none. */
       readonly error: ServiceError | null;
       readonly attempts: number;
-      /** Whether the answer to any attempt was lost, which may have done it. */
+      /** Whether the answer to any attempt was lost, so that the entry may be deleted. */
       readonly maybeDone: boolean;
     };

@@ -1,22 +1,22 @@
-// Names and other texts as one line of YAML 1.2 that every reader takes for exactly that text, also when it was copied
-// from a report, which escapes what is not visible and doubles a backslash before `u` (report/visible.ts).
-import { RUNNER_COMMAND, STRAY_MARK, UNSEEN } from './unseen.ts';
+// Writes texts as one line of YAML 1.2 that every parser reads back exactly, also when it was copied from a report, which
+// escapes invisible characters and doubles a backslash before `u` (report/escape-invisible.ts).
+import { RUNNER_COMMAND, STRAY_MARK, INVISIBLE } from './invisible-characters.ts';
 
-const HIDDEN = `${UNSEEN}|${STRAY_MARK}|${RUNNER_COMMAND}`;
+const HIDDEN = `${INVISIBLE}|${STRAY_MARK}|${RUNNER_COMMAND}`;
 const UNSAFE = new RegExp(HIDDEN, 'u');
-/** Besides what is hidden: quotes, backslashes, and spaces in a row, which a page would show as one. */
+/** Hidden characters, quotes, backslashes, and repeated spaces, which a page would show as one. */
 const ESCAPED = new RegExp(String.raw`["\\]|(?<= ) |${HIDDEN}`, 'gu');
-/** Letters, digits and signs that mean nothing to YAML, in words with single spaces between them. */
+/** Words of letters, digits and signs without a meaning in YAML, separated by single spaces. */
 const PLAIN = /^[\p{L}\p{Nl}][\p{L}\p{M}\p{N}+./&()_-]*(?: [\p{L}\p{M}\p{N}+./&()_-]+)*$/u;
-/** Words that some version of YAML takes for another type. */
+/** Words that some version of YAML reads as another type. */
 const TYPED = /^(?:true|false|null|yes|no|on|off|y|n)$/iu;
 
-/** The text without quotes where no reader of YAML could take it for anything else, in block and in flow style. */
+/** The text, without quotes where every YAML parser reads it as this text, in block and in flow style. */
 export function yamlText(text: string): string {
   return PLAIN.test(text) && !TYPED.test(text) && !UNSAFE.test(text) ? text : yamlQuoted(text);
 }
 
-/** In double quotes, with whatever is not visible, breaks the line or commands a runner of CI escaped. */
+/** The text in double quotes, with invisible characters, line breaks and commands for CI runners escaped. */
 export function yamlQuoted(text: string): string {
   return `"${text.replace(ESCAPED, (character, at: number) => escapePoint(character, text.charAt(at + 1)))}"`;
 }

@@ -1,5 +1,5 @@
-// Other processes of this program: started with a limit of memory, ended, and why they ended.
-// config/regular-file.ts has a form of its own: nobody may wait for the end of a process that hangs in the system.
+// Starts other processes of this program with a memory limit and a deadline, and reports why they ended.
+// regular-file.ts starts its processes itself, because it must not wait for a process that hangs in the system.
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 
@@ -11,14 +11,14 @@ export interface ChildOptions<Received> {
   readonly deadlineMs?: number;
   /** Ends the process. */
   readonly signal?: AbortSignal;
-  /** Empty by default: the environment is where the secrets are. */
+  /** Empty by default, because the environment contains secrets. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** `killed`: by another process, or by the system, as for lack of memory. `stopped`: by this one. */
+/** `killed`: by another process or by the system, for example without free memory. `stopped`: by this process. */
 export interface ChildEnd {
   readonly reason: 'exited' | 'out_of_memory' | 'killed' | 'deadline' | 'stopped';
-  /** The status, the signal, or why it could not be started. */
+  /** The exit status, the signal, or the error of the start. */
   readonly how: string;
 }
 
@@ -33,7 +33,7 @@ export interface Child<Sent> {
 const OUT_OF_MEMORY = /^(?:FATAL ERROR:|# Fatal) .*out of memory|Array buffer allocation failed/m;
 const MOST_OUTPUT = 65_536;
 
-/** As `nice` counts: enough to come after this process, too little to starve on a busy machine. */
+/** A `nice` value: less urgent than this process, but not so low that it never runs on a busy machine. */
 const LESS_URGENT = 5;
 
 const running = new Set<() => void>();
@@ -41,7 +41,7 @@ process.once('exit', () => {
   for (const kill of running) kill();
 });
 
-/** Starts a process; none outlives this one. */
+/** Starts a process. It is killed at the latest when this process exits. */
 export function startChild<Sent extends object, Received>(options: ChildOptions<Received>): Child<Sent> {
   const { args, heapMegabytes, deadlineMs, signal, env = {} } = options;
   const limits = heapMegabytes === undefined ? [] : [`--max-old-space-size=${heapMegabytes}`];
@@ -57,11 +57,11 @@ export function startChild<Sent extends object, Received>(options: ChildOptions<
   };
   const kill = (): void => stop('stopped');
   let output = '';
-  // No line of the log: read for the reason of an end only.
+  // Not logged; used only to detect the reason of the end.
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     if (output.length < MOST_OUTPUT) output += text;
   });
-  // What a process of ours sends has the shape that its caller names.
+  // The other process is part of this program and sends the type that the caller names.
   child.on('message', (message) => options.onMessage(message as Received));
   const failed = new Promise<string>((resolve) => child.once('error', ({ message }) => resolve(message)));
   const closed = new Promise<string>((resolve) =>
@@ -93,26 +93,26 @@ export function startChild<Sent extends object, Received>(options: ChildOptions<
   };
 }
 
-/** The work of this process comes first where there are few processors. */
+/** Gives the work of this process priority on a machine with few processors. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, LESS_URGENT);
   } catch {
-    // It has ended already, or the system has no priorities.
+    // The process has already ended, or the system has no priorities.
   }
 }
 
 /**
- * The other side: receives what the starting process sends from now on, and gives what sends to it. Resolves when the
- * message has left. The process ends with the one that started it, which also decides when: a signal that is sent to
- * all processes of a group is not obeyed.
+ * The side of the started process: receives the messages of its parent from now on, and returns the function that sends
+ * to it, which resolves when the message is sent. The process ends with its parent. Signals are ignored, because a
+ * terminal sends them to the complete process group, and the parent decides when to stop.
  */
 export function serveParent<Received, Sent extends object>(
   onMessage: (message: Received) => void,
 ): (message: Sent) => Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => process.exit());
-  // What the process that starts this one sends has this shape.
+  // The parent is part of this program and sends this type.
   process.on('message', (message) => onMessage(message as Received));
   return (message) =>
     new Promise((resolve) => {

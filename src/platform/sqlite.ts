@@ -1,5 +1,6 @@
-// Loads the SQLite driver that fits this Node.js. better-sqlite3 13 carries its binaries and needs Node.js 22; 12 is
-// compiled on installation, works on Node.js 20, and aborts the process when it was compiled on 24.20 or later.
+// Loads the SQLite driver for this version of Node.js. better-sqlite3 13 includes its binaries and needs Node.js 22.
+// Version 12 is compiled during installation, works on Node.js 20, and aborts the process if it was compiled on 24.20
+// or later.
 import { createRequire } from 'node:module';
 import type Driver from 'better-sqlite3';
 import { StoreError } from '../core/errors.ts';
@@ -16,7 +17,7 @@ export declare namespace SQLite {
   export type Statement = Driver.Statement;
 }
 
-/** The path of the driver, for another process of this Node.js. */
+/** The path of the driver, for another Node.js process. */
 export function sqlitePath(): string {
   return require.resolve(NAME);
 }

@@ -1,4 +1,4 @@
-// The parts of a report that plans and runs share: what is created, deleted, held, left alone and warned about.
+// The sections that reports of plans and runs share: creates, deletes, held changes, entries left alone, warnings.
 import type { Kind, Warning } from '../core/catalog.ts';
 import { approvalLine } from '../core/explain.ts';
 import { DAY_MS } from '../core/history.ts';
@@ -13,12 +13,12 @@ import {
   type Line,
   type Section,
 } from './document.ts';
-import { byKind, commas, count, HOLD_WORDS, LEAVE_WORDS, people } from './wording.ts';
+import { byKind, commas, count, HOLD_RULE_TEXTS, LEAVE_RULE_TEXTS, people } from './formatting.ts';
 
-/** The cells by which every row about a change begins: `+ skill`, `TypeScript`. */
+/** The first cells of every row about a change: `+ skill`, `TypeScript`. */
 export const CHANGE_COLUMNS: readonly Column[] = [{ head: 'Change' }, { head: 'Name' }];
 
-/** The cells for CHANGE_COLUMNS; the sign is green or red only where something is really done. */
+/** The cells for CHANGE_COLUMNS; the sign is green or red only for a change that is applied. */
 export function changeCells(
   change: { readonly action: 'create' | 'delete'; readonly kind: Kind; readonly name: string },
   isDone = true,
@@ -28,7 +28,7 @@ export function changeCells(
   return [[toned(isDone ? tone : 'warn', sign), ` ${change.kind}`], [code(change.name)]];
 }
 
-/** The creates and the deletes of a plan, as one section each; none where there are none. */
+/** One section for the creates of a plan and one for its deletes. An empty section is left out. */
 export function operationSections(
   operations: readonly Operation[],
   titles: { readonly create: string; readonly delete: string },
@@ -71,10 +71,13 @@ function reasonCell(reason: string | undefined): Line {
   return reason === undefined ? [] : [toned('quiet', reason)];
 }
 
-/** For how many days after a plan its advice is to approve a delete. */
+/** How many days after the plan the suggested approval of a delete expires. */
 const APPROVAL_DAYS = 14;
 
-/** What is held, in groups of those that the same rules hold; what a group has in common is said once. */
+/** Opens each section of held changes. */
+export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
+
+/** The held changes, grouped by the rules that hold them. A reason that a complete group shares is printed once. */
 export function heldSection({ held, createdAt }: Pick<Plan, 'held' | 'createdAt'>): Section[] {
   if (held.length === 0) return [];
   const expires = new Date(Date.parse(createdAt) + APPROVAL_DAYS * DAY_MS).toISOString().slice(0, 10);
@@ -90,13 +93,13 @@ export function heldSection({ held, createdAt }: Pick<Plan, 'held' | 'createdAt'
       title: 'Held',
       count: held.length,
       tone: 'warn',
-      intro: ['Nothing happens to these until a person or time releases them. Each run checks them again.'],
+      intro: [HELD_INTRO],
       groups: [...groups.values()].map(heldGroup),
     },
   ];
 }
 
-/** The plan itself has no date in its advice, so that it is the same on every day. */
+/** Adds the date here, since a plan must be the same on every day. */
 function withExpiry(change: HeldChange, expires: string): HeldChange {
   const { kind, name, release } = change;
   const dated = approvalLine(kind, name, expires);
@@ -114,7 +117,7 @@ function heldGroup(changes: readonly HeldChange[]): Group {
     title: [
       toned('warn', ...commas(rules.map(code))),
       ': ',
-      rules.map((rule) => HOLD_WORDS[rule]).join('; '),
+      rules.map((rule) => HOLD_RULE_TEXTS[rule]).join('; '),
     ],
     facts,
     columns: [
@@ -140,14 +143,14 @@ function peopleHave(amount: number): string {
   return `${people(amount)} ${amount > 1 ? 'have' : 'has'} it`;
 }
 
-/** What all of at least two changes say alike, or null. */
+/** The text that all of at least two changes share, or null. */
 function common(changes: readonly HeldChange[], read: (change: HeldChange) => string): string | null {
   const [first, ...others] = changes.map(read);
   if (first === undefined || others.length === 0) return null;
   return others.every((text) => text === first) ? first : null;
 }
 
-/** What standing policy keeps: one quiet row for each rule and kind (contract, section 4). */
+/** The entries that the policy keeps: one row for each rule and kind. */
 export function leftAloneSection(leftAlone: readonly LeftAlone[]): Section[] {
   if (leftAlone.length === 0) return [];
   const rules = [...new Set(leftAlone.map(({ rule }) => rule))];
@@ -155,7 +158,7 @@ export function leftAloneSection(leftAlone: readonly LeftAlone[]): Section[] {
     byKind(leftAlone.filter((entry) => entry.rule === rule)).map(([kind, entries]): Line[] => [
       [code(rule)],
       [count(entries.length, kind)],
-      [LEAVE_WORDS[rule]],
+      [LEAVE_RULE_TEXTS[rule]],
       [{ list: entries.map((entry) => (rule === 'duplicate' ? withId(entry) : [code(entry.name)])) }],
     ]),
   );
@@ -170,7 +173,7 @@ export function leftAloneSection(leftAlone: readonly LeftAlone[]): Section[] {
   ];
 }
 
-/** Entries of one name are told apart by nothing but their ids. */
+/** Entries with the same name differ only in their ids. */
 function withId(entry: LeftAlone): Line {
   return [code(entry.name), ' (', code(entry.remoteId), ')'];
 }
@@ -182,7 +185,7 @@ export function leaveCounts(leftAlone: readonly LeftAlone[]): string {
   return [...counts].map(([rule, amount]) => `${amount} ${rule.replaceAll('_', ' ')}`).join(', ');
 }
 
-/** The warnings, each with its code and, where its words do not say it, the entry it is about. */
+/** The warnings, each with its code, its message and the entry that it is about. */
 export function warningSection(warnings: readonly Warning[]): Section[] {
   if (warnings.length === 0) return [];
   const rows = warnings.map((warning): Line[] => [

@@ -1,9 +1,9 @@
-// Rows of cells to aligned lines. The display widths of CJK, emoji and colour codes are cli-table3's business.
+// Aligns rows of cells in columns. cli-table3 knows the display widths of CJK text, emoji and colour codes.
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import type CliTable3 from 'cli-table3';
 
-/** A cell wider than this is not worth aligning its neighbours to: one such name would push a whole column away. */
+/** A row with a wider cell is not aligned: one long name would push the next column far to the right in every row. */
 const WIDEST_CELL = 48;
 
 const NO_BORDERS = {
@@ -24,14 +24,14 @@ const NO_BORDERS = {
   middle: '  ',
 };
 
-/** How many characters of a text are seen, colour codes aside. */
+/** The number of characters of a text, without colour codes. */
 export function shownLength(text: string): number {
   return Array.from(stripVTControlCharacters(text)).length;
 }
 
 /**
- * One line for each row, in order, with columns aligned and two spaces between them. Columns that are empty in
- * every row vanish; a row with an overlong cell is printed whole, unaligned. Cells must not hold line breaks.
+ * One line for each row, in order, with aligned columns and two spaces between them. Columns that are empty in
+ * every row are left out. A row with an overlong cell is not aligned. Cells must not contain line breaks.
  */
 export function alignColumns(
   rows: readonly (readonly string[])[],
@@ -56,12 +56,12 @@ export function alignColumns(
 }
 
 function isAlignable(row: readonly string[]): boolean {
-  // Nothing stands to the right of the last cell, so it may be as wide as it likes.
+  // No cell follows the last one, so its width does not matter.
   return row.slice(0, -1).every((cell) => shownLength(cell) <= WIDEST_CELL);
 }
 
 function drawTable(rows: readonly string[][], colAligns: ('left' | 'right')[]): string[] {
-  // Loaded when first needed: json and markdown never draw a table, and every command pays for start-up.
+  // Loaded on first use: json and markdown draw no table, and loading it would slow the start of every command.
   const Table = createRequire(import.meta.url)('cli-table3') as typeof CliTable3;
   const table = new Table({
     chars: NO_BORDERS,

@@ -1,25 +1,25 @@
-// Commands that reports and messages advise, as they must be typed: with the `--config` that this command was given.
+// Adds the `--config` of the running command to the commands that reports and messages suggest, so that they can be copied.
 import type { Fact, Group, Line, Part, Report, ReportDocument, Section } from './document.ts';
 
-/** How commands begin when nothing needs to be repeated. */
+/** How a suggested command begins without `--config`. */
 export const PROGRAM = 'rolecall';
 
-/** How commands begin, for a file that was given by `--config`. */
+/** How a suggested command begins after `--config FILE`. */
 export function programWith(configFile: string): string {
   const plain = /^[\w@%+=:,./-]+$/.test(configFile);
   return `${PROGRAM} --config ${plain ? configFile : `'${configFile.replaceAll("'", String.raw`'\''`)}'`}`;
 }
 
-/** The text with the commands in backticks as they must be typed. */
-export function hintedText(text: string, program: string): string {
+/** The text, with `program` at the start of each command in backticks. */
+export function adaptHintsInText(text: string, program: string): string {
   return program === PROGRAM ? text : text.replaceAll(/`rolecall (?=[a-z])/g, () => `\`${program} `);
 }
 
-/** The report with all its commands as they must be typed. */
-export function hintedReport(report: Report, program: string): Report {
+/** The report, with `program` at the start of each suggested command. */
+export function adaptHintsInReport(report: Report, program: string): Report {
   if (program === PROGRAM) return report;
   const part = (each: Part): Part => {
-    if (typeof each === 'string') return hintedText(each, program);
+    if (typeof each === 'string') return adaptHintsInText(each, program);
     if ('tone' in each) return { ...each, line: line(each.line) };
     return 'list' in each ? { list: each.list.map(line) } : each;
   };
@@ -42,7 +42,7 @@ export function hintedReport(report: Report, program: string): Report {
     sections: each.sections.map(section),
     ...(each.next === undefined ? {} : { next: each.next.map(step) }),
   });
-  // Only this project's own commands are made there, never a name.
+  // These commands are written by rolecall. A name of an account or an entry never starts one.
   const step = ({ command, purpose }: NonNullable<ReportDocument['next']>[number]) => ({
     command: command.replace(/^rolecall(?= )/, () => program),
     purpose,

@@ -1,12 +1,12 @@
-// The report model: what a report says, apart from how it looks. The *-report.ts files build these documents;
-// text.ts and markdown.ts print them, and a further format is one more such file (contract, section 3).
+// The report model: the content of a report without its format. The *-report.ts files build these documents;
+// text.ts and markdown.ts print them. A new format is one more such file.
 
-/** How a piece of a line is meant; a format turns it into colour, weight or nothing. */
+/** The meaning of a piece of a line. A format shows it as a colour, as a weight or not at all. */
 export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong';
 
 /**
- * A piece of a line. Every piece is escaped by the format, whatever it holds: a plain string is prose, `code` is a
- * name, an id or a command that must be read exactly, `list` is shortened by whole items with the count of the rest.
+ * A piece of a line. The format escapes every piece. A plain string is prose; `code` is a name, an id or a command that
+ * must be shown exactly; a long `list` is cut after complete items, with the count of the rest.
  */
 export type Part =
   | string
@@ -16,56 +16,56 @@ export type Part =
 
 export type Line = readonly Part[];
 
-/** A line with a word before it that says what it is. */
+/** A line with a label. */
 export interface Fact {
   readonly label: string;
   readonly line: Line;
 }
 
-/** `below` columns hold long text: under their row where that reads better, else columns like the others. */
+/** `below`: a column of long text, which a format may print under the row instead of beside it. */
 export interface Column {
   readonly head: string;
   readonly align?: 'left' | 'right';
   readonly below?: true;
 }
 
-/** Rows of one sort. `tone` colours the whole group; `facts` are what all its rows have in common. */
+/** Rows with the same columns. `tone` colours all of them; `facts` hold for all of them. */
 export interface Group {
   readonly title?: Line;
   readonly facts?: readonly Fact[];
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Line[])[];
-  /** Whether the heads of the columns are worth showing where they are not obligatory. */
+  /** Whether text output shows the heads of the columns. */
   readonly heads?: true;
   readonly tone?: Tone;
 }
 
-/** A titled part of a document. Its rows count against one limit for the whole section. */
+/** A titled part of a document. One limit applies to the rows of all its groups together. */
 export interface Section {
   readonly title: string;
   readonly count?: number;
   readonly tone?: Tone;
   readonly intro?: Line;
   readonly groups: readonly Group[];
-  /** Of lesser interest: folded away where the format can. */
+  /** Less important: folded in formats that can fold. */
   readonly quiet?: true;
-  /** Printed whole whatever its length, where the format has no limit of its own. */
-  readonly whole?: true;
+  /** Never shortened in text output. Markdown has its own limit. */
+  readonly unlimited?: true;
 }
 
 /** One account, one run, or one list. */
 export interface ReportDocument {
   readonly title: Line;
-  /** The status in a word, and how good or bad it is. */
-  readonly status?: { readonly word: string; readonly tone: Tone };
+  /** The status behind the title. */
+  readonly status?: { readonly label: string; readonly tone: Tone };
   readonly facts: readonly Fact[];
-  /** What has to be read first. */
+  /** The lines to read first. */
   readonly headline: readonly Line[];
-  /** Lines that stand alone, as compilers print them: never wrapped, and all of them in text. */
+  /** Separate lines, as compilers print them. Text output never wraps or shortens them. */
   readonly lines?: readonly Line[];
   readonly sections: readonly Section[];
   readonly summary?: Line;
-  /** What to do next: a command, and what it is good for. */
+  /** The commands to run next, each with its purpose. */
   readonly next?: readonly { readonly command: string; readonly purpose: string }[];
 }
 
@@ -73,16 +73,16 @@ export interface ReportDocument {
 export interface Report {
   readonly title: string;
   readonly documents: readonly ReportDocument[];
-  /** Over all documents, when there are several. */
+  /** The sum over all documents, when there are several. */
   readonly total?: { readonly line: Line; readonly table: Group };
 }
 
-/** How a report is to be printed. Colour and width (in columns) are the caller's to decide; markdown and json ignore them. */
+/** How to print a report. Colour and width (in columns) apply to text only. */
 export interface ReportOptions {
   readonly format: 'text' | 'json' | 'markdown';
   readonly colour: boolean;
   readonly width: number;
-  /** How the commands that it advises begin; `rolecall` unless given. */
+  /** How suggested commands begin; `rolecall` by default. */
   readonly program?: string;
 }
 
@@ -96,7 +96,7 @@ export function toned(tone: Tone, ...line: Line): Part {
   return { tone, line };
 }
 
-/** Ids or names, separated by commas and shortened by whole items. */
+/** Ids or names, separated by commas. A long list is cut after complete items. */
 export function codeList(items: readonly string[]): Part {
   return { list: items.map((item) => [code(item)]) };
 }

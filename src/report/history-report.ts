@@ -1,24 +1,26 @@
-// What `history` prints: one row a run, in the order given, which is newest first.
+// The report of `history`: one row for each run, in the given order.
 import type { RunRecord } from '../core/journal.ts';
 import { code, toned, type Line, type Report, type ReportOptions } from './document.ts';
 import { renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
-import { statusTone } from './run-words.ts';
-import { count, duration, elapsedMs, instant } from './wording.ts';
+import { statusTone } from './run-status.ts';
+import { count, duration, elapsedMs, instant } from './formatting.ts';
 
-/** The runs, all of them (`--limit` is the caller's). json is an array of runs without operations, warnings or plan. */
+/** All given runs. json is an array of runs without operations, warnings or plan. */
 export function renderRuns(runs: readonly RunRecord[], options: ReportOptions): string {
   return renderReport(runs.map(runToJson), () => historyReport(runs), options);
 }
 
-/** The model of the list of runs, for any format. */
+/** The report model of the list of runs. */
 function historyReport(runs: readonly RunRecord[]): Report {
   const columns = [
     { head: 'Started' },
     { head: 'Account' },
     { head: 'Status' },
-    { head: 'Asked by' },
-    ...['Created', 'Deleted', 'Held', 'Failed', 'Took'].map((head) => ({ head, align: 'right' }) as const),
+    { head: 'Trigger' },
+    ...['Created', 'Deleted', 'Held', 'Failed', 'Duration'].map(
+      (head) => ({ head, align: 'right' }) as const,
+    ),
     { head: 'Run' },
   ];
   return {
@@ -31,14 +33,14 @@ function historyReport(runs: readonly RunRecord[]): Report {
         sections:
           runs.length === 0
             ? []
-            : [{ title: '', groups: [{ columns, rows: runs.map(runRow), heads: true }], whole: true }],
+            : [{ title: '', groups: [{ columns, rows: runs.map(runRow), heads: true }], unlimited: true }],
         summary: [runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`],
       },
     ],
   };
 }
 
-/** How many quiet runs like this one were folded into it. */
+/** `×3` for a row that represents three equal runs, after compaction. */
 function repeats({ folded }: RunRecord): Line {
   return folded === 0 ? [] : [toned('quiet', ` ×${folded + 1}`)];
 }

@@ -1,10 +1,10 @@
-// What `validate` prints: one line for each problem, in the form that every editor and tool understands.
+// The report of `validate`: one line for each problem, in the form that editors and CI systems parse.
 import type { ConfigIssue } from '../core/errors.ts';
 import { code, toned, type Line, type Report, type ReportOptions } from './document.ts';
 import { renderReport } from './render.ts';
-import { count } from './wording.ts';
+import { count } from './formatting.ts';
 
-/** Every issue, in the order given, and a line that counts them. json is an array of {schemaVersion, file, line, column, severity, message}. */
+/** All issues, in the given order, and a line that counts them. json is an array of {schemaVersion, file, line, column, severity, message}. */
 export function renderIssues(issues: readonly ConfigIssue[], options: ReportOptions): string {
   const value = issues.map(({ file, line, column, severity, message }) => ({
     schemaVersion: 1,
@@ -17,7 +17,7 @@ export function renderIssues(issues: readonly ConfigIssue[], options: ReportOpti
   return renderReport(value, () => issuesReport(issues), options);
 }
 
-/** The model of the issues, for any format. */
+/** The report model of the issues. */
 function issuesReport(issues: readonly ConfigIssue[]): Report {
   const lines = issues.map((issue): Line => [
     code(`${issue.file}:${issue.line}:${issue.column}`),
@@ -28,11 +28,11 @@ function issuesReport(issues: readonly ConfigIssue[]): Report {
   ]);
   return {
     title: 'rolecall validate',
-    documents: [{ title: [], facts: [], headline: [], lines, sections: [], summary: [issueWords(issues)] }],
+    documents: [{ title: [], facts: [], headline: [], lines, sections: [], summary: [issueSummary(issues)] }],
   };
 }
 
-function issueWords(issues: readonly ConfigIssue[]): string {
+function issueSummary(issues: readonly ConfigIssue[]): string {
   const errors = issues.filter(({ severity }) => severity === 'error').length;
   const warnings = issues.length - errors;
   if (issues.length === 0) return 'The configuration is valid.';

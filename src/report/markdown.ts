@@ -1,9 +1,9 @@
-// A report as Markdown, made for a comment on a pull request: GitHub takes 65,536 characters, and whatever a name
-// holds, it stays a name (no mark-up, mention, reference, link or table cell comes out of it).
+// Prints a report as Markdown for a comment on a pull request. GitHub accepts 65,536 characters. Text from outside is
+// escaped, so that it adds no mark-up, mention, reference, link or table cell.
 import type { Fact, Group, Line, Report, ReportDocument, Section } from './document.ts';
-import { visible, visibleName } from './visible.ts';
+import { visible, visibleName } from './escape-invisible.ts';
 
-/** The longest report that is made, in UTF-16 units; under GitHub's limit with room for what wraps it. */
+/** The longest report, in UTF-16 code units: below GitHub's limit, with room for text around the report. */
 export const MARKDOWN_LIMIT = 60_000;
 const ROW_LIMITS = [100, 50, 25, 10, 3, 0];
 const ITEMS = 5;
@@ -11,20 +11,23 @@ const ITEMS = 5;
 const FOLDED_FROM = 20;
 const CLOSING_ROOM = 300;
 
-/** The report in at most MARKDOWN_LIMIT characters: shortened by whole rows, then by whole accounts, with the count of the rest. */
+/** The report in at most MARKDOWN_LIMIT characters. It omits complete rows, then complete accounts, and counts them. */
 export function reportToMarkdown(report: Report): string {
   let blocks: string[] = [];
   for (const rowLimit of ROW_LIMITS) {
     blocks = printReport(report, rowLimit);
     if (joinedLength(blocks) <= MARKDOWN_LIMIT) return join(blocks);
   }
-  // Not even without rows: whole documents go, the last first.
+  // Too long even without rows: omit complete documents, the last first.
   let dropped = 0;
   while (blocks.length > 1 && joinedLength(blocks) > MARKDOWN_LIMIT - CLOSING_ROOM) {
     blocks.pop();
     dropped += 1;
   }
-  return join([...blocks, `_… and ${dropped} more left out for length; \`--format json\` has everything._`]);
+  return join([
+    ...blocks,
+    `_… and ${dropped} more omitted (length limit); \`--format json\` shows everything._`,
+  ]);
 }
 
 function joinedLength(blocks: readonly string[]): number {
@@ -35,7 +38,7 @@ function join(blocks: readonly string[]): string {
   return `${blocks.join('\n\n')}\n`;
 }
 
-/** The opening first, then one block a document. */
+/** One block for the title and the total, then one for each document. */
 function printReport(report: Report, rowLimit: number): string[] {
   const opening = [`## ${escapeProse(report.title)}`];
   if (report.total !== undefined) {
@@ -46,7 +49,7 @@ function printReport(report: Report, rowLimit: number): string[] {
 
 function printDocument(document: ReportDocument, rowLimit: number): string {
   const blocks: string[] = [];
-  const status = document.status === undefined ? '' : `: ${escapeProse(document.status.word)}`;
+  const status = document.status === undefined ? '' : `: ${escapeProse(document.status.label)}`;
   if (document.title.length > 0) blocks.push(`### ${inline(document.title)}${status}`);
   if (document.summary !== undefined) blocks.push(`**${inline(document.summary)}**`);
   blocks.push(...document.headline.map(block), ...printLines(document.lines ?? [], rowLimit));
@@ -63,7 +66,7 @@ function printLines(lines: readonly Line[], rowLimit: number): string[] {
   const hidden = lines.length - rowLimit;
   const items = lines.slice(0, rowLimit).map((line) => `- ${block(line)}`);
   if (hidden > 0)
-    items.push(`- _… and ${hidden} more, left out for length; \`--format json\` has everything._`);
+    items.push(`- _… and ${hidden} more omitted (length limit); \`--format json\` shows everything._`);
   return [items.join('\n')];
 }
 
@@ -78,7 +81,7 @@ function printSection(section: Section, rowLimit: number): string[] {
   const rows = section.groups.reduce((sum, group) => sum + group.rows.length, 0);
   if (section.title === '') return body;
   if (!section.quiet && rows <= FOLDED_FROM) return [`#### ${escapeProse(title)}`, ...body];
-  // The blank lines matter: without them GitHub takes what is inside for HTML.
+  // The blank lines between these blocks are needed: without them GitHub reads the content as HTML.
   return ['<details>', `<summary>${escapeProse(title)}</summary>`, ...body, '</details>'];
 }
 
@@ -99,7 +102,7 @@ function printGroups(groups: readonly Group[], rowLimit: number): string[] {
   }
   if (hidden > 0) {
     const rest = rowLimit === 0 ? `${hidden} rows` : `… and ${hidden} more`;
-    blocks.push(`_${rest}, left out for length; \`--format json\` has everything._`);
+    blocks.push(`_${rest} omitted (length limit); \`--format json\` shows everything._`);
   }
   return blocks;
 }
@@ -119,9 +122,9 @@ function tableRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** A line that begins a paragraph, and must not begin a list instead. */
+/** A line that begins a paragraph. It must not be read as the item of a list. */
 function block(line: Line): string {
-  // Four spaces at its beginning would make it code.
+  // Four leading spaces would make it a code block.
   return inline(line)
     .trimStart()
     .replace(LIST_START, (_, lead: string, mark: string) => lead + entity(mark));
@@ -140,25 +143,25 @@ function inline(line: Line): string {
     .join('');
 }
 
-/** What a backtick span cannot hold everywhere: backticks end it, pipes end a table's cell, a backslash may escape either. */
+/** Not possible in a backtick span: a backtick ends it, a pipe ends a table cell, a backslash may escape either. */
 const UNFIT_FOR_SPAN = /[`|\\]/;
 
 /**
- * A name or id as code, where GitHub makes no mentions, references, links or emoji. Mostly a plain span; a `<code>`
- * element with every special character as an entity where a span would not hold.
+ * A name or id as code, in which GitHub makes no mentions, references, links or emoji. Text that does not fit into a
+ * backtick span becomes a `<code>` element with every special character as an entity.
  */
 export function codeSpan(text: string): string {
   const shown = visibleName(text);
   return UNFIT_FOR_SPAN.test(shown) ? codeElement(shown) : `\`${shown}\``;
 }
 
-/** What GitHub itself, not Markdown, would act on: mentions, issue references, bare links, emoji codes, formulas. */
+/** Text that GitHub interprets beyond Markdown: mentions, issue references, bare links, emoji codes, formulas. */
 const LINKED = /@|#\d|GH-\d|:\/\/|www\.|:[a-z][\w+-]*:|\$/i;
 const MARK_UP = /[#&*<>[\\\]^_`{|}~]/g;
 const PUNCTUATION = /[!-/:-@[-`{-~]/g;
 const LIST_START = /^(\s*\d*)([-+.)])/;
 
-/** Prose with nothing in it that Markdown, HTML or GitHub would act on. Prose that names a person or a link becomes code. */
+/** Prose without anything that Markdown, HTML or GitHub interprets. Prose with a mention or a link becomes code. */
 export function escapeProse(text: string): string {
   const shown = visible(text);
   if (LINKED.test(shown)) return codeElement(shown);

@@ -1,8 +1,8 @@
-// What `plan` prints, and what `apply` shows before it asks: one document for each account.
+// The report of `plan`, which `apply` also shows before it asks: one document for each account.
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
 import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import { NOTHING_MANAGED } from '../core/plan-warnings.ts';
-import { LIST_GUARDS } from '../core/shrink.ts';
+import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import {
   heldSection,
   leaveCounts,
@@ -21,26 +21,26 @@ import {
   type Tone,
 } from './document.ts';
 import { renderReport } from './render.ts';
-import { acceptStep, failureStep } from './run-words.ts';
-import { count, messageLines, people, shortCommit } from './wording.ts';
+import { acceptListsStep, failureStep } from './run-status.ts';
+import { count, messageLines, people, shortCommit } from './formatting.ts';
 
-/** The warnings that say why a plan is blocked (contract, section 5). */
+/** The warnings that explain why a plan is blocked. */
 const BLOCKING = new Set([...LIST_GUARDS, 'identity_mismatch']);
 const TITLES = { create: 'To create', delete: 'To delete' };
 const BLOCKED_TITLES = {
-  create: 'Not created, as the plan is blocked',
-  delete: 'Not deleted, as the plan is blocked',
+  create: 'Not created because the plan is blocked',
+  delete: 'Not deleted because the plan is blocked',
 };
 
 /**
- * The plans, in the order given, with a line over all of them when there are several. json is exactly the array
- * (contract, section 3); text and markdown shorten long lists by whole rows with the count of the rest.
+ * The plans, in the given order, with a total when there are several. json is exactly the given array; text and
+ * markdown cut long lists after complete rows and count the rest.
  */
 export function renderPlans(plans: readonly PlanResult[], options: ReportOptions): string {
   return renderReport(plans, () => planReport(plans), options);
 }
 
-/** The model of the plans, for any format. */
+/** The report model of the plans. */
 export function planReport(plans: readonly PlanResult[]): Report {
   const documents = plans.map(planDocument);
   if (plans.length === 0) {
@@ -57,7 +57,7 @@ function planDocument(plan: PlanResult): ReportDocument {
   if (plan.status === 'failed' && plan.error.code === UNKNOWN_ACCOUNT) {
     return {
       title,
-      status: { word: 'new, not planned', tone: 'warn' },
+      status: { label: 'new, not planned', tone: 'warn' },
       headline: [],
       lines: messageLines(plan.error.message),
       facts: [],
@@ -67,7 +67,7 @@ function planDocument(plan: PlanResult): ReportDocument {
   if (plan.status === 'failed') {
     return {
       title,
-      status: { word: `could not be planned (${plan.error.code})`, tone: 'bad' },
+      status: { label: `could not be planned (${plan.error.code})`, tone: 'bad' },
       headline: [],
       lines: messageLines(plan.error.message),
       facts: [],
@@ -93,8 +93,8 @@ function planDocument(plan: PlanResult): ReportDocument {
       ...leftAloneSection(plan.leftAlone),
       ...warnings,
     ],
-    summary: [`${isBlocked ? 'Blocked, nothing will be written' : 'Plan'}: ${summaryWords(plan.summary)}.`],
-    ...(isBlocked && isAboutLists(plan) ? { next: [acceptStep(plan.account)] } : {}),
+    summary: [`${isBlocked ? 'Blocked, nothing will be written' : 'Plan'}: ${summaryText(plan.summary)}.`],
+    ...(isBlocked && isAboutLists(plan) ? { next: [acceptListsStep(plan.account)] } : {}),
   };
 }
 
@@ -102,7 +102,7 @@ function isAboutLists({ warnings }: Plan): boolean {
   return warnings.some(({ code: warning }) => LIST_GUARDS.has(warning));
 }
 
-/** A plan that changes and holds nothing is told in a line. */
+/** A plan that changes and holds nothing is reported in one line. */
 function isQuiet(plan: Plan): boolean {
   return plan.status === 'planned' && plan.operations.length === 0 && plan.held.length === 0;
 }
@@ -111,52 +111,50 @@ function managesNothing({ warnings }: Plan): boolean {
   return warnings.some((warning) => warning.code === NOTHING_MANAGED);
 }
 
-/** What matters first: how much is created and deleted, how many people that affects, and how much is held. */
-function planStatus(plan: Plan): { word: string; tone: Tone } {
-  const words = `${planWord(plan)}: ${changeWords(plan)}`;
-  if (plan.status === 'blocked') return { word: words, tone: 'bad' };
+/** The most important facts: how many creates and deletes, how many people they affect, and how many are held. */
+function planStatus(plan: Plan): { label: string; tone: Tone } {
+  const label = `${planLabel(plan)}: ${changeCounts(plan)}`;
+  if (plan.status === 'blocked') return { label, tone: 'bad' };
   const isWaiting = plan.operations.length + plan.held.length > 0;
-  if (isWaiting) return { word: words, tone: 'warn' };
-  return { word: planWord(plan), tone: managesNothing(plan) ? 'warn' : 'good' };
+  if (isWaiting) return { label, tone: 'warn' };
+  return { label: planLabel(plan), tone: managesNothing(plan) ? 'warn' : 'good' };
 }
 
-function planWord(plan: Plan): string {
+function planLabel(plan: Plan): string {
   if (plan.status === 'blocked') return 'blocked';
   if (plan.operations.length > 0) return 'changes';
   if (plan.held.length > 0) return 'only held changes';
   return managesNothing(plan) ? 'manages nothing' : 'nothing to do';
 }
 
-/** `3 to create, 2 to delete (4 people lose something), 1 held`. */
-function changeWords({ summary, operations }: Plan): string {
-  const losers = new Set(operations.flatMap(({ usedBy = [] }) => usedBy)).size;
-  const affected = losers === 0 ? '' : ` (${people(losers)} ${losers === 1 ? 'loses' : 'lose'} something)`;
+/** `3 to create, 2 to delete (4 people affected), 1 held`. */
+function changeCounts({ summary, operations }: Plan): string {
+  const holders = new Set(operations.flatMap(({ usedBy = [] }) => usedBy)).size;
+  const affected = holders === 0 ? '' : ` (${people(holders)} affected)`;
   return `${summary.create} to create, ${summary.delete} to delete${affected}, ${summary.hold} held`;
 }
 
 function quietLine(plan: Plan): Line {
   const { keep, leave } = plan.summary;
   const kept =
-    keep === 0
-      ? 'Everything is as the file says'
-      : `${count(keep, 'entry is', 'entries are')} as the file says`;
+    keep === 0 ? 'Everything matches the file' : `${count(keep, 'entry matches', 'entries match')} the file`;
   return [leave === 0 ? `${kept}.` : `${kept}; ${leave} left alone (${leaveCounts(plan.leftAlone)}).`];
 }
 
 function blockedLines(plan: Plan): Line[] {
   const why = plan.warnings.filter((warning) => BLOCKING.has(warning.code));
-  if (why.length === 0) return [[toned('bad', 'Nothing will be written; the warnings below say why.')]];
+  if (why.length === 0) return [[toned('bad', 'Nothing will be written; see the warnings below.')]];
   return [
     [toned('bad', 'Nothing will be written:')],
     ...why.flatMap((warning) => messageLines(warning.message)),
   ];
 }
 
-/** What identifies a plan. */
+/** The facts that identify a plan. */
 function planFacts(plan: Plan): Fact[] {
   return [
     {
-      label: 'Account',
+      label: 'Account id',
       line: plan.remoteAccountId === null ? ['not known yet'] : [code(plan.remoteAccountId)],
     },
     {
@@ -168,7 +166,7 @@ function planFacts(plan: Plan): Fact[] {
 }
 
 /** `3 to create, 2 to delete, 1 held, 412 unchanged, 4 left alone`. */
-export function summaryWords(summary: PlanSummary): string {
+export function summaryText(summary: PlanSummary): string {
   return [
     `${summary.create} to create`,
     `${summary.delete} to delete`,
@@ -190,13 +188,13 @@ function planTotal(results: readonly PlanResult[]): NonNullable<Report['total']>
     keep: sum('keep'),
     leave: sum('leave'),
   };
-  const troubles = [
+  const problems = [
     ...(blocked > 0 ? [`; ${blocked} blocked`] : []),
     ...(failed > 0 ? [`; ${failed} could not be planned`] : []),
   ];
   const right = (head: string) => ({ head, align: 'right' }) as const;
   return {
-    line: [toned('strong', `${results.length} accounts: ${summaryWords(summary)}${troubles.join('')}.`)],
+    line: [toned('strong', `${results.length} accounts: ${summaryText(summary)}${problems.join('')}.`)],
     table: {
       columns: [
         { head: 'Account' },
@@ -209,7 +207,7 @@ function planTotal(results: readonly PlanResult[]): NonNullable<Report['total']>
         const { create, delete: deletes, hold, keep, leave } = plan.summary;
         return [
           [code(plan.account)],
-          [planWord(plan)],
+          [planLabel(plan)],
           ...[create, deletes, hold, keep, leave].map((n) => [String(n)]),
         ];
       }),

@@ -1,18 +1,18 @@
-// A run as a value: what is known of it, and the JSON that other programs rely on (contract, section 3).
+// Converts a run to the JSON that other programs rely on. Its schema is published.
 import type { Warning } from '../core/catalog.ts';
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 
-/** Everything that is known of one run. */
+/** One run with everything that the journal stores about it. */
 export interface RunReport {
   readonly run: RunRecord;
   readonly operations: readonly OperationRecord[];
   readonly warnings: readonly Warning[];
-  /** null when the run never came to plan, or its plan is no longer kept. */
+  /** null when the run ended before it had a plan, or when the plan is no longer stored. */
   readonly plan: Plan | null;
 }
 
-/** The run's own fields as JSON says them, in the order in which it says them. */
+/** The run's own fields, in the order of the published JSON. */
 export function runToJson(run: RunRecord) {
   return {
     schemaVersion: 1,
@@ -44,7 +44,7 @@ export function runToJson(run: RunRecord) {
   } as const satisfies RunRecord & { schemaVersion: 1 };
 }
 
-/** The run with its operations, warnings and plan as JSON says them. */
+/** The run with its operations, warnings and plan, as in the published JSON. */
 export function runReportToJson({ run, operations, warnings, plan }: RunReport) {
   return { ...runToJson(run), operations: operations.map(operationToJson), warnings, plan };
 }

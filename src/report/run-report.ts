@@ -1,4 +1,4 @@
-// What `apply` prints at its end and `show` at any time: what one run did, what it did not, and why.
+// The report of a run, for `show` and for the end of `apply`: what it did, what it did not do, and why.
 import type { Warning } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { heldSection, leftAloneSection, operationSections, warningSection } from './change-sections.ts';
@@ -11,26 +11,26 @@ import {
   type ReportDocument,
   type ReportOptions,
 } from './document.ts';
-import { summaryWords } from './plan-report.ts';
+import { summaryText } from './plan-report.ts';
 import { renderReport } from './render.ts';
 import { runReportToJson, type RunReport } from './run-json.ts';
 import { outcomeSections } from './run-sections.ts';
-import { commitLine, nextSteps, runSentence, statusTone } from './run-words.ts';
-import { count, duration, elapsedMs, instant, messageLines } from './wording.ts';
+import { commitLine, nextSteps, runSentence, statusTone } from './run-status.ts';
+import { count, duration, elapsedMs, instant, messageLines } from './formatting.ts';
 
-/** One run, for `show`. json is one object (contract, section 3: `run.schema.json`). */
+/** One run, for `show`. json is one object, described by `run.schema.json`. */
 export function renderRun(report: RunReport, options: ReportOptions): string {
   return renderReport(runReportToJson(report), () => runReport([report]), options);
 }
 
-/** The runs of several accounts, for `apply`, with a line over all of them. json is an array, one object for each. */
+/** The runs of several accounts, for `apply`, with a total. json is an array with one object for each run. */
 export function renderRunReports(reports: readonly RunReport[], options: ReportOptions): string {
   return renderReport(reports.map(runReportToJson), () => runReport(reports, 'brief'), options);
 }
 
 /**
- * The model of the runs, for any format. `brief` tells a run that had nothing to do in a line, and points to `show`
- * for what may be wanted later; `full` is what `show` shows.
+ * The report model of the runs. `brief` reports a run that had nothing to do in one line, and suggests `show` for the
+ * details; `full` is what `show` prints.
  */
 export function runReport(reports: readonly RunReport[], detail: 'full' | 'brief' = 'full'): Report {
   const documents = reports.map((report) =>
@@ -47,10 +47,10 @@ function hadNothingToDo(report: RunReport): boolean {
 
 function quietDocument(report: RunReport): ReportDocument {
   const { run } = report;
-  const kept = `${runSentence(report)} ${count(run.kept, 'entry is', 'entries are')} as the file says`;
+  const kept = `${runSentence(report)} ${count(run.kept, 'entry matches', 'entries match')} the file`;
   return {
     title: [code(run.account)],
-    status: { word: run.status, tone: statusTone(run.status) },
+    status: { label: run.status, tone: statusTone(run.status) },
     headline: [[`${kept} (run `, code(run.id), ').']],
     facts: [],
     sections: [],
@@ -63,7 +63,7 @@ function runDocument(report: RunReport, detail: 'full' | 'brief'): ReportDocumen
   return {
     title: [code(run.account)],
     status: {
-      word: run.errorCode === null ? run.status : `${run.status} (${run.errorCode})`,
+      label: run.errorCode === null ? run.status : `${run.status} (${run.errorCode})`,
       tone: statusTone(run.status),
     },
     headline: [[runSentence(report)]],
@@ -73,12 +73,12 @@ function runDocument(report: RunReport, detail: 'full' | 'brief'): ReportDocumen
       ...(isDryRun && plan !== null
         ? operationSections(plan.operations, { create: 'To create', delete: 'To delete' })
         : outcomeSections(run, operations, plan)),
-      // In brief the plan stands right above, so what is only its own is not said again.
+      // A brief report follows the report of its plan, so it does not repeat the held and the kept entries.
       ...(plan === null || detail === 'brief' ? [] : heldSection(plan)),
       ...(plan === null || detail === 'brief' ? [] : leftAloneSection(plan.leftAlone)),
       ...warningSection(detail === 'brief' ? newWarnings(report) : allWarnings(report)),
     ],
-    summary: [isDryRun && plan !== null ? `Plan: ${summaryWords(plan.summary)}.` : `Run: ${runWords(run)}.`],
+    summary: [isDryRun && plan !== null ? `Plan: ${summaryText(plan.summary)}.` : `Run: ${runCounts(run)}.`],
     next: nextSteps(report, detail),
   };
 }
@@ -88,14 +88,16 @@ function runFacts(run: RunRecord): Fact[] {
   const facts: Fact[] = [
     { label: 'Run', line: [code(run.id)] },
     {
-      label: 'Account',
+      label: 'Account id',
       line: run.remoteAccountId === null ? ['not known yet'] : [code(run.remoteAccountId)],
     },
-    { label: 'Asked by', line: [`${run.trigger}, mode ${run.mode}`] },
+    { label: 'Trigger', line: [`${run.trigger}, mode ${run.mode}`] },
     { label: 'Started', line: [instant(run.startedAt), took === null ? '' : `, took ${duration(took)}`] },
     {
       label: 'Requests',
-      line: [`${run.requests}${run.retries > 0 ? `, ${run.retries} of them retries` : ''}`],
+      line: [
+        `${run.requests}${run.retries > 0 ? `, including ${count(run.retries, 'retry', 'retries')}` : ''}`,
+      ],
     },
   ];
   const commit = commitLine(run);
@@ -105,11 +107,11 @@ function runFacts(run: RunRecord): Fact[] {
 }
 
 /** `3 created, 2 deleted, 1 held, 0 failed, 412 unchanged`. */
-function runWords(run: RunRecord): string {
+function runCounts(run: RunRecord): string {
   return `${run.created} created, ${run.deleted} deleted, ${run.held} held, ${run.failed} failed, ${run.kept} unchanged`;
 }
 
-/** Those of the plan and those of the run, each once. */
+/** The warnings of the plan and of the run, without duplicates. */
 function allWarnings({ plan, warnings }: RunReport): Warning[] {
   const byText = new Map(
     [...(plan?.warnings ?? []), ...warnings].map((warning) => [JSON.stringify(warning), warning]),
@@ -127,14 +129,14 @@ function runTotal(reports: readonly RunReport[]): NonNullable<Report['total']> {
   const runs = reports.map(({ run }) => run);
   const sum = (key: 'created' | 'deleted' | 'held' | 'failed' | 'kept') =>
     runs.reduce((total, run) => total + run[key], 0);
-  const troubles = (['blocked', 'failed', 'interrupted'] as const).flatMap((status) => {
+  const problems = (['blocked', 'failed', 'interrupted'] as const).flatMap((status) => {
     const amount = runs.filter((run) => run.status === status).length;
     return amount === 0 ? [] : [`; ${count(amount, 'run')} ${status}`];
   });
-  const words = `${sum('created')} created, ${sum('deleted')} deleted, ${sum('held')} held, ${sum('failed')} failed, ${sum('kept')} unchanged`;
+  const counts = `${sum('created')} created, ${sum('deleted')} deleted, ${sum('held')} held, ${sum('failed')} failed, ${sum('kept')} unchanged`;
   const right = (head: string) => ({ head, align: 'right' }) as const;
   return {
-    line: [toned('strong', `${runs.length} accounts: ${words}${troubles.join('')}.`)],
+    line: [toned('strong', `${runs.length} accounts: ${counts}${problems.join('')}.`)],
     table: {
       columns: [
         { head: 'Account' },

@@ -1,18 +1,17 @@
-// What became of each operation of a run, in the order in which a person wants to know (contract, section 5).
+// The sections that report the result of each operation of a run.
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
-import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
+import { CHANGE_COLUMNS, changeCells, HELD_INTRO } from './change-sections.ts';
 import { code, toned, type Line, type Section } from './document.ts';
-import { withStatus } from './run-words.ts';
-import { count, duration, elapsedMs } from './wording.ts';
+import { withStatus } from './run-status.ts';
+import { count, duration, elapsedMs } from './formatting.ts';
 
 const UNKNOWN =
-  'The request left, and no answer tells what came of it. The next run looks in the lists first; nothing is sent again blindly.';
-const HELD = 'Nothing happens to these until a person or time releases them.';
+  'The request was sent, but its result is unknown. The next run checks the lists before it sends the request again.';
 
 /**
- * Sections for what was done, what failed, what is not known, what was not tried and what was held in the course of
- * the run. What the plan itself holds is left to the plan's own section.
+ * Sections for operations that are done, failed, unknown, not tried, or held during the run. The changes that the plan
+ * itself holds are in the plan's own section.
  */
 export function outcomeSections(
   run: RunRecord,
@@ -27,15 +26,15 @@ export function outcomeSections(
   const held = withStatus(operations, 'held').filter((change) => !plannedHolds.has(changeKey(change)));
   const created = done.filter(({ action }) => action === 'create');
   const deleted = done.filter(({ action }) => action === 'delete');
-  const notTried = isRunning ? 'Still to do' : run.status === 'planned' ? 'Planned' : 'Not tried';
+  const notTried = isRunning ? 'Remaining' : run.status === 'planned' ? 'Planned' : 'Not tried';
   return [
     ...section('Created', created),
     ...section('Deleted', deleted),
-    ...section('Under way', isRunning ? sent : []),
+    ...section('In progress', isRunning ? sent : []),
     ...section('Failed', withStatus(operations, 'failed')),
-    ...section('Outcome not known', isRunning ? unknown : [...sent, ...unknown], UNKNOWN),
+    ...section('Outcome unknown', isRunning ? unknown : [...sent, ...unknown], UNKNOWN),
     ...section(notTried, withStatus(operations, 'skipped', 'pending')),
-    ...section(plan === null ? 'Held' : 'Held in the course of the run', held, HELD),
+    ...section(plan === null ? 'Held' : 'Held during the run', held, HELD_INTRO),
   ];
 }
 
@@ -50,15 +49,15 @@ function section(title: string, operations: readonly OperationRecord[], intro?: 
         {
           columns: [
             ...CHANGE_COLUMNS,
-            { head: 'Answer' },
+            { head: 'Response' },
             { head: 'Rule' },
-            { head: 'Took', align: 'right' },
+            { head: 'Duration', align: 'right' },
             { head: 'Id' },
             { head: 'Reason', below: true },
           ],
           rows: operations.map((operation): Line[] => [
             ...changeCells(operation, operation.status === 'done'),
-            operation.status === 'done' ? attempts(operation) : answer(operation),
+            operation.status === 'done' ? attempts(operation) : response(operation),
             operation.rule === null ? [] : [toned('warn', code(operation.rule))],
             took(operation),
             operation.remoteId === null ? [] : [toned('quiet', code(operation.remoteId))],
@@ -70,12 +69,12 @@ function section(title: string, operations: readonly OperationRecord[], intro?: 
   ];
 }
 
-function answer(operation: OperationRecord): Line {
+function response(operation: OperationRecord): Line {
   const status = operation.httpStatus === null ? [] : [`HTTP ${operation.httpStatus}`];
   return [[...status, ...attempts(operation)].join(', ')].filter((text) => text !== '');
 }
 
-/** Worth a word only when there was more than one. */
+/** The number of attempts, when there was more than one. */
 function attempts(operation: OperationRecord): string[] {
   return operation.attempts > 1 ? [count(operation.attempts, 'attempt')] : [];
 }

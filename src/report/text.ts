@@ -1,17 +1,17 @@
-// A report as text for people at a terminal. Long lists are shortened by whole rows with the count of the rest;
-// nothing else is left out (contract, section 3).
+// Prints a report as text for a terminal. Long lists are cut after complete rows, with the count of the rest; nothing
+// else is left out.
 import picocolors from 'picocolors';
 import { alignColumns, shownLength } from './columns.ts';
 import type { Fact, Group, Line, Report, ReportDocument, ReportOptions, Section, Tone } from './document.ts';
-import { visible, visibleName } from './visible.ts';
+import { visible, visibleName } from './escape-invisible.ts';
 
-/** Rows of one section that text shows before it counts the rest. */
+/** The most rows of one section that are printed; the rest is counted. */
 export const TEXT_ROWS = 200;
-/** Items of one list within a line. */
+/** The most items of one list that a line contains. */
 const TEXT_ITEMS = 10;
 const NARROWEST = 40;
 
-/** The report with a line break at its end, in `colour` and wrapped to `width` as asked. Rows of tables are not wrapped. */
+/** The report with a line break at its end, wrapped to `width`. Rows of tables are not wrapped. */
 export function reportToText(report: Report, options: Pick<ReportOptions, 'colour' | 'width'>): string {
   const printer = createPrinter(options.colour, Math.max(NARROWEST, options.width));
   const blocks = report.documents.map((document) => printDocument(printer, document));
@@ -22,7 +22,7 @@ export function reportToText(report: Report, options: Pick<ReportOptions, 'colou
 interface Printer {
   readonly inline: (line: Line) => string;
   readonly paint: (tone: Tone, text: string) => string;
-  /** The text broken between words, the first line behind `head`, the others below its end. */
+  /** The text broken between words: the first line follows `head`, the others are indented by its width. */
   readonly wrap: (head: string, text: string) => string[];
 }
 
@@ -61,7 +61,7 @@ function wrapWords(head: string, text: string, width: number): string[] {
   let empty = true;
   for (const word of text.split(' ')) {
     const wordLength = shownLength(word);
-    // A word that is longer than the line stays whole: half an id or name is of no use.
+    // A word that is longer than the line is not broken: half an id cannot be copied.
     if (!empty && length + 1 + wordLength > width) {
       lines.push(line.trimEnd());
       line = indent + word;
@@ -78,13 +78,13 @@ function wrapWords(head: string, text: string, width: number): string[] {
 
 function printDocument(printer: Printer, document: ReportDocument): string[] {
   const { status, title } = document;
-  // A document without a title is a list that speaks for itself, from the first column on.
+  // A document without a title is a plain list, printed from the first column on.
   const indent = title.length === 0 ? '' : '  ';
   const name = printer.paint('strong', printer.inline(title));
   const opening = [
     ...(title.length === 0
       ? []
-      : [status === undefined ? name : `${name} · ${printer.paint(status.tone, visible(status.word))}`]),
+      : [status === undefined ? name : `${name} · ${printer.paint(status.tone, visible(status.label))}`]),
     ...document.headline.flatMap((line) => printer.wrap(indent, printer.inline(line))),
     ...(document.lines ?? []).map((line) => indent + printer.inline(line)),
     ...printFacts(printer, document.facts, indent),
@@ -103,7 +103,7 @@ function printDocument(printer: Printer, document: ReportDocument): string[] {
     .flatMap((block, index) => (index === 0 ? block : ['', ...block]));
 }
 
-/** Commands with a comment, as a shell would take them. */
+/** Each command with a comment, so that the line can be pasted into a shell. */
 function printNext(printer: Printer, next: NonNullable<ReportDocument['next']>): string[] {
   return next.map(({ command, purpose }, index) => {
     const head = index === 0 ? 'Next:' : '     ';
@@ -123,7 +123,7 @@ function printFacts(printer: Printer, facts: readonly Fact[], indent: string): s
 
 function printSection(printer: Printer, section: Section): string[] {
   const lines = printSectionTitle(printer, section);
-  let left = section.whole ? Number.POSITIVE_INFINITY : TEXT_ROWS;
+  let left = section.unlimited ? Number.POSITIVE_INFINITY : TEXT_ROWS;
   let hidden = 0;
   for (const group of section.groups) {
     const rows = group.rows.slice(0, left);
@@ -132,7 +132,8 @@ function printSection(printer: Printer, section: Section): string[] {
     if (rows.length > 0)
       lines.push(...printGroup(printer, { ...group, rows }, section.title === '' ? '' : '    '));
   }
-  if (hidden > 0) lines.push(printer.paint('quiet', `    … and ${hidden} more (--format json has them all)`));
+  if (hidden > 0)
+    lines.push(printer.paint('quiet', `    … and ${hidden} more (--format json lists all of them)`));
   return lines;
 }
 
@@ -174,7 +175,7 @@ function printGroup(printer: Printer, group: Group, outerIndent: string): string
   return lines;
 }
 
-/** What stands below a row; where that can be one thing only, it needs no label. */
+/** The text below a row. When a group has only one such column, its label is left out. */
 function printBelow(printer: Printer, group: Group, row: readonly Line[], indent: string): string[] {
   const facts = group.columns.flatMap((column, index): Fact[] => {
     const line = row[index] ?? [];

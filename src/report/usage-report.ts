@@ -1,4 +1,4 @@
-// What `usage` prints: each skill and role with how many people have it, those nobody has, and unknown references.
+// The report of `usage`: each skill and role with its number of people, unused ones, and references to unknown ids.
 import type { Kind } from '../core/catalog.ts';
 import type { FailedPlan } from '../core/plan.ts';
 import {
@@ -11,13 +11,13 @@ import {
   type Section,
 } from './document.ts';
 import { renderReport } from './render.ts';
-import { byKind, count, people } from './wording.ts';
+import { byKind, count, people } from './formatting.ts';
 
-/** Who has what in one account. `usedBy` and `resourceId` are ids of resources. */
+/** The usage of one account. `usedBy` and `resourceId` are ids of resources. */
 export interface UsageReport {
   readonly account: string;
   readonly entries: readonly UsageEntry[];
-  /** Ids that resources carry and that no list knows. */
+  /** Ids that resources refer to and that no list contains. */
   readonly unknownReferences: readonly UnknownReference[];
 }
 
@@ -34,7 +34,7 @@ interface UnknownReference {
   readonly remoteId: string;
 }
 
-/** The usage of each account, most used first; those that as many people have stay in the order given. json: an array, the same order. */
+/** The usage of each account, the most used entries first, otherwise in the given order. json is an array in that order. */
 export function renderUsage(results: readonly (UsageReport | FailedPlan)[], options: ReportOptions): string {
   const sorted = results.map((result) =>
     'status' in result
@@ -46,7 +46,7 @@ export function renderUsage(results: readonly (UsageReport | FailedPlan)[], opti
           unknownReferences: result.unknownReferences,
         },
   );
-  // Why an account could not be read is on stderr.
+  // The caller reports on stderr why an account could not be read.
   const documents = sorted.flatMap((result) => ('status' in result ? [] : [usageDocument(result)]));
   return renderReport(sorted, () => ({ title: 'rolecall usage', documents }) satisfies Report, options);
 }
@@ -60,24 +60,24 @@ function usageDocument({ account, entries, unknownReferences }: UsageReport): Re
     facts: [],
     sections: [
       ...entrySection('In use', used),
-      ...entrySection('Nobody has', unused),
+      ...entrySection('Unused', unused),
       ...unknownSection(unknownReferences),
     ],
-    summary: [`Usage: ${usageWords(entries, unused.length, unknownReferences)}.`],
+    summary: [`Usage: ${usageSummary(entries, unused.length, unknownReferences)}.`],
   };
 }
 
-function usageWords(
+function usageSummary(
   entries: readonly UsageEntry[],
   unused: number,
   unknownReferences: readonly UnknownReference[],
 ): string {
   const kinds = byKind(entries).map(([kind, some]) => count(some.length, kind));
-  const words = [kinds.length === 0 ? 'no skills and no roles' : kinds.join(' and ')];
-  if (entries.length > 0) words.push(`${unused} that nobody has`);
+  const parts = [kinds.length === 0 ? 'no skills and no roles' : kinds.join(' and ')];
+  if (entries.length > 0) parts.push(`${unused} unused`);
   if (unknownReferences.length > 0)
-    words.push(count(unknownReferences.length, 'reference to an unknown id', 'references to unknown ids'));
-  return words.join(', ');
+    parts.push(count(unknownReferences.length, 'reference to an unknown id', 'references to unknown ids'));
+  return parts.join(', ');
 }
 
 function entrySection(title: string, entries: readonly UsageEntry[]): Section[] {
@@ -97,7 +97,7 @@ function entrySection(title: string, entries: readonly UsageEntry[]): Section[] 
   return [{ title, count: entries.length, groups: [{ columns, rows }] }];
 }
 
-/** One row for each unknown id, with the people who carry it. */
+/** One row for each unknown id, with the people who refer to it. */
 function unknownSection(references: readonly UnknownReference[]): Section[] {
   const holders = new Map<string, { kind: Kind; remoteId: string; resourceIds: string[] }>();
   for (const { kind, remoteId, resourceId } of references) {
@@ -124,7 +124,7 @@ function unknownSection(references: readonly UnknownReference[]): Section[] {
       title: 'Unknown ids',
       count: holders.size,
       tone: 'warn',
-      intro: ['People refer to these, and no list shows them.'],
+      intro: ['People refer to these ids, but no list contains them.'],
       groups: [{ columns, rows }],
     },
   ];

@@ -1,4 +1,4 @@
-// One account of the sandbox: its skills, roles and resources, and what deleting does to them.
+// One account of the sandbox: its skills, roles and resources, and the effects of a delete.
 
 import type { DataFile } from './data-file.ts';
 import {
@@ -11,13 +11,13 @@ import {
   type SandboxResource,
 } from './model.ts';
 import { SandboxError } from './sandbox-error.ts';
-import { Shelf } from './shelf.ts';
+import { EntryStore } from './entry-store.ts';
 
-/** Memory is what is served; every change is written to the data file before it is seen. */
+/** Requests are served from memory. Each change is written to the data file before a request can see it. */
 export class Account {
   readonly identity: AccountIdentity;
-  readonly shelves: Readonly<Record<Kind, Shelf>> = { skill: new Shelf(), role: new Shelf() };
-  /** Moves with every change of a resource. */
+  readonly entries: Readonly<Record<Kind, EntryStore>> = { skill: new EntryStore(), role: new EntryStore() };
+  /** Increases with each change of a resource, so that a cached list can be checked. */
   resourcesRevision = 0;
   private readonly people = new Map<string, ResourceRecord>();
   private readonly data: DataFile;
@@ -25,7 +25,7 @@ export class Account {
   constructor(identity: AccountIdentity, data: DataFile) {
     this.identity = identity;
     this.data = data;
-    for (const { kind, ...entry } of data.entries(identity.name)) this.shelves[kind].add(entry);
+    for (const { kind, ...entry } of data.entries(identity.name)) this.entries[kind].add(entry);
     for (const resource of data.resources(identity.name)) this.people.set(resource.id, resource);
   }
 
@@ -33,45 +33,53 @@ export class Account {
     return [...this.people.values()];
   }
 
-  /** The kind and the entry behind an id. Ids are unique over both kinds. */
+  /** The entry with this id, and its kind. Ids are unique across both kinds. */
   find(id: string): { readonly kind: Kind; readonly entry: SandboxEntry } | undefined {
     for (const kind of KINDS) {
-      const entry = this.shelves[kind].get(id);
+      const entry = this.entries[kind].get(id);
       if (entry !== undefined) return { kind, entry };
     }
     return undefined;
   }
 
   addEntry(kind: Kind, entry: SandboxEntry, visibleFromMs?: number): void {
-    if (this.find(entry.id) !== undefined) throw new SandboxError('invalid', `the id ${entry.id} is taken`);
+    if (this.find(entry.id) !== undefined)
+      throw new SandboxError(
+        'invalid',
+        `the id ${entry.id} already exists in account ${this.identity.name}; choose another id`,
+      );
     this.data.addEntry(this.identity.name, kind, entry);
-    this.shelves[kind].add(entry, visibleFromMs);
+    this.entries[kind].add(entry, visibleFromMs);
   }
 
   renameEntry(id: string, name: string): SandboxEntry {
     const { kind } = this.require(id);
     this.data.renameEntry(this.identity.name, id, name);
-    return this.shelves[kind].rename(id, name) ?? this.require(id).entry;
+    return this.entries[kind].rename(id, name) ?? this.require(id).entry;
   }
 
-  /** Section 3: deleting a skill removes it from all resources, deleting a role unassigns it. */
+  /** Deletes an entry. A deleted skill is removed from all resources, a deleted role is unassigned from them. */
   removeEntry(id: string, shownUntilMs?: number): void {
     const { kind } = this.require(id);
     const holders = this.resources().filter((person) =>
       kind === 'skill' ? person.skillsIds.includes(id) : person.roleId === id,
     );
     const changed = holders.map((person) => without(person, kind, id));
-    this.data.together(() => {
+    this.data.transaction(() => {
       this.data.removeEntry(this.identity.name, id);
       for (const person of changed) this.data.putResource(this.identity.name, person);
     });
     for (const person of changed) this.people.set(person.id, person);
     if (changed.length > 0) this.resourcesRevision += 1;
-    this.shelves[kind].remove(id, shownUntilMs);
+    this.entries[kind].remove(id, shownUntilMs);
   }
 
   addResource(resource: ResourceRecord): SandboxResource {
-    if (this.people.has(resource.id)) throw new SandboxError('invalid', `the id ${resource.id} is taken`);
+    if (this.people.has(resource.id))
+      throw new SandboxError(
+        'invalid',
+        `the id ${resource.id} already exists in account ${this.identity.name}; choose another id`,
+      );
     return this.put(resource);
   }
 
@@ -82,14 +90,14 @@ export class Account {
     this.resourcesRevision += 1;
   }
 
-  /** Gives a person a skill, or the role instead of the one they had. */
+  /** Adds a skill to a person, or replaces the person's role. */
   assign(resourceId: string, entryId: string): SandboxResource {
     const person = this.requirePerson(resourceId);
     if (this.require(entryId).kind === 'role') return this.put({ ...person, roleId: entryId });
     return this.put({ ...person, skillsIds: [...new Set([...person.skillsIds, entryId])] });
   }
 
-  /** Takes a skill or the role off a person; also an id that no entry has. */
+  /** Removes a skill or the role from a person. The id may be one that no entry has. */
   unassign(resourceId: string, entryId: string): SandboxResource {
     const person = this.requirePerson(resourceId);
     return this.put(without(without(person, 'skill', entryId), 'role', entryId));
@@ -97,8 +105,8 @@ export class Account {
 
   contents(): AccountContents {
     return {
-      skills: this.shelves.skill.all(),
-      roles: this.shelves.role.all(),
+      skills: this.entries.skill.all(),
+      roles: this.entries.role.all(),
       resources: this.resources().map((person) => this.named(person)),
     };
   }
@@ -111,8 +119,8 @@ export class Account {
   }
 
   private named(person: ResourceRecord): SandboxResource {
-    const role = person.roleId === null ? undefined : this.shelves.role.get(person.roleId);
-    const skills = person.skillsIds.map((id) => this.shelves.skill.get(id)?.name);
+    const role = person.roleId === null ? undefined : this.entries.role.get(person.roleId);
+    const skills = person.skillsIds.map((id) => this.entries.skill.get(id)?.name);
     return { ...person, role: role?.name ?? null, skills: skills.filter((name) => name !== undefined) };
   }
 

@@ -1,11 +1,11 @@
-// Small hand-written checks for seeds, faults and settings: every problem is collected, each with its path.
+// Checks for seeds, faults, settings and request bodies. They collect every problem, each with its path.
 
 import { SandboxError } from './sandbox-error.ts';
 
-/** Looks at one value and notes what is wrong with it. */
+/** Checks one value and adds each problem to `issues`. */
 export type Check = (value: unknown, path: string, issues: Issues) => void;
 
-/** The problems found so far, in the order in which they were met. */
+/** The problems found so far, in the order in which they were found. */
 export class Issues {
   private readonly found: string[] = [];
 
@@ -13,31 +13,31 @@ export class Issues {
     this.found.push(`${path}: ${message}`);
   }
 
-  /** Throws one `SandboxError` that names every problem, or does nothing. */
+  /** Throws one `SandboxError` with every problem, if there is any. */
   throwIfAny(): void {
     if (this.found.length > 0) throw new SandboxError('invalid', this.found);
   }
 }
 
-/** Is this a JSON object (neither null nor an array)? */
+/** Whether the value is a JSON object, not null or an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function shown(value: unknown): string {
+function preview(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-function check(holds: (value: unknown) => boolean, wanted: string): Check {
+function check(isValid: (value: unknown) => boolean, expected: string): Check {
   return (value, path, issues) => {
-    if (!holds(value)) issues.add(path, `should be ${wanted}, not ${shown(value)}`);
+    if (!isValid(value)) issues.add(path, `should be ${expected}, not ${preview(value)}`);
   };
 }
 
 export const anything: Check = () => {};
 export const aString = check((value) => typeof value === 'string', 'a string');
-export const aText = check(
+export const aNonEmptyString = check(
   (value) => typeof value === 'string' && value !== '',
   'a string that is not empty',
 );
@@ -61,7 +61,7 @@ export function anInteger(min: number, max = Number.MAX_SAFE_INTEGER): Check {
   );
 }
 
-/** One of the values listed. */
+/** One of the given values. */
 export function oneOf(...values: readonly (string | number | boolean | null)[]): Check {
   return check(
     (value) => values.some((each) => each === value),
@@ -69,38 +69,38 @@ export function oneOf(...values: readonly (string | number | boolean | null)[]):
   );
 }
 
-/** Null, or what the inner check wants. */
+/** Null, or a value that passes the inner check. */
 export function nullOr(inner: Check): Check {
   return (value, path, issues) => {
     if (value !== null) inner(value, path, issues);
   };
 }
 
-/** A string when it is one, else what the inner check wants of an object. */
+/** A string that is not empty, or another value that passes the inner check. */
 export function textOr(inner: Check): Check {
-  return (value, path, issues) => (typeof value === 'string' ? aText : inner)(value, path, issues);
+  return (value, path, issues) => (typeof value === 'string' ? aNonEmptyString : inner)(value, path, issues);
 }
 
-/** An array whose items all pass. */
+/** An array whose items all pass the check. */
 export function listOf(item: Check): Check {
   return (value, path, issues) => {
-    if (!Array.isArray(value)) return issues.add(path, `should be a list, not ${shown(value)}`);
+    if (!Array.isArray(value)) return issues.add(path, `should be a list, not ${preview(value)}`);
     value.forEach((each, index) => item(each, `${path}[${index}]`, issues));
   };
 }
 
-/** An object with free keys whose values all pass. */
+/** An object with any keys whose values all pass the check. */
 export function recordOf(item: Check): Check {
   return (value, path, issues) => {
-    if (!isRecord(value)) return issues.add(path, `should be an object, not ${shown(value)}`);
+    if (!isRecord(value)) return issues.add(path, `should be an object, not ${preview(value)}`);
     for (const [key, each] of Object.entries(value)) item(each, `${path}.${key}`, issues);
   };
 }
 
-/** An object with known keys only; those in `required` must be there. `undefined` counts as left out. */
+/** An object with known keys only. The keys in `required` must be present; `undefined` counts as missing. */
 export function objectOf(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   return (value, path, issues) => {
-    if (!isRecord(value)) return issues.add(path, `should be an object, not ${shown(value)}`);
+    if (!isRecord(value)) return issues.add(path, `should be an object, not ${preview(value)}`);
     for (const key of required) {
       if (value[key] === undefined) issues.add(path, `"${key}" is missing; add it`);
     }

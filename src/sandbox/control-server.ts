@@ -1,8 +1,8 @@
-// The controls over HTTP, for whoever drives a sandbox that runs as another process.
+// The controls over HTTP, for a program that controls a sandbox in another process.
 
 import { Hono } from 'hono';
 import type { HttpBindings } from '@hono/node-server';
-import { aString, aText, type Check, Issues, listOf, objectOf, oneOf } from './check.ts';
+import { aString, aNonEmptyString, type Check, Issues, listOf, objectOf, oneOf } from './check.ts';
 import type { SandboxControls } from './controls.ts';
 import type { SandboxAccount } from './sandbox-account.ts';
 import { SandboxError, type SandboxErrorCode } from './sandbox-error.ts';
@@ -14,7 +14,7 @@ const STATUS = { invalid: 400, file: 400, not_found: 404, unavailable: 503 } as 
   SandboxErrorCode,
   number
 >;
-const OURSELVES = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/i;
+const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/i;
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
 type Env = { Bindings: HttpBindings };
@@ -32,25 +32,25 @@ interface AssignBody {
   readonly unassign?: readonly string[];
 }
 
-const newEntryBody = objectOf({ kind: oneOf('skill', 'role'), name: aText, id: aText, createDate: aString }, [
-  'kind',
-  'name',
-]);
-const renameBody = objectOf({ name: aText }, ['name']);
-const assignBody = objectOf({ assign: listOf(aText), unassign: listOf(aText) });
+const newEntryBody = objectOf(
+  { kind: oneOf('skill', 'role'), name: aNonEmptyString, id: aNonEmptyString, createDate: aString },
+  ['kind', 'name'],
+);
+const renameBody = objectOf({ name: aNonEmptyString }, ['name']);
+const assignBody = objectOf({ assign: listOf(aNonEmptyString), unassign: listOf(aNonEmptyString) });
 
-/** The JSON body as T, when the check for T finds nothing wrong with it. */
+/** The JSON body as T. Throws `SandboxError` with every problem that the check for T finds. */
 async function bodyOf<T>(request: { text(): Promise<string> }, check: Check | null): Promise<T> {
   let body: unknown;
   try {
     body = JSON.parse(await request.text());
   } catch (cause) {
-    throw new SandboxError('invalid', 'body: is not JSON', { cause });
+    throw new SandboxError('invalid', 'the request body is not valid JSON', { cause });
   }
   const issues = new Issues();
   check?.(body, 'body', issues);
   issues.throwIfAny();
-  return body as T; // checked above, or by the control that takes it
+  return body as T; // checked above, or by the control that receives it
 }
 
 function addEntryRoutes(app: App, controls: SandboxControls): void {
@@ -117,25 +117,35 @@ function addBehaviourRoutes(app: App, controls: SandboxControls): void {
  *
  * - `GET /accounts`: `[{name, id, token, region, baseUrl}]`
  * - `GET /accounts/NAME/entries`: `{skills, roles}`; `POST` `{kind, name, id?, createDate?}`
- * - `PATCH /accounts/NAME/entries/ID` `{name}` renames; `DELETE` removes, with the effects of section 3
+ * - `PATCH /accounts/NAME/entries/ID` `{name}` renames; `DELETE` deletes, also from all resources
  * - `GET /accounts/NAME/resources`; `POST` a resource as in a seed
  * - `PATCH /accounts/NAME/resources/ID` `{assign?: [entry id], unassign?: [entry id]}`; `DELETE`
- * - `GET|PUT /faults`: the rules (PUT takes the list; answers are `{faults, acted}`)
- * - `GET|PUT /settings`: PUT changes those that it names
- * - `GET|DELETE /requests`: what the service was asked, without tokens
+ * - `GET|PUT /faults`: the rules (PUT takes the list; both return `{faults, acted}`)
+ * - `GET|PUT /settings`: PUT changes the settings that its body contains
+ * - `GET|DELETE /requests`: the log of the requests to the service, without tokens
  *
- * Errors are `{error, issues}` with 400 or 404. Only loopback is served, under a loopback `Host`, and nothing that
- * carries an `Origin`: a web page must not reach in.
+ * Errors are `{error, issues}` with 400 or 404. Requests from another machine, with a `Host` that is not loopback or
+ * with an `Origin` get 403: otherwise a web page could read the tokens.
  */
 export function controlServer(controls: SandboxControls, accounts: readonly SandboxAccount[]): App {
   const app = new Hono<Env>().basePath('/_sandbox');
   app.use(async (c, next) => {
     const { socket } = c.env.incoming;
-    if (!LOOPBACK.has(socket.remoteAddress ?? '') || !OURSELVES.test(c.req.header('host') ?? '')) {
-      return c.json({ error: 'the controls are for this machine only', issues: [] }, 403);
+    if (!LOOPBACK.has(socket.remoteAddress ?? '') || !LOOPBACK_HOST.test(c.req.header('host') ?? '')) {
+      return c.json(
+        { error: 'the control addresses are open to this machine only; use http://127.0.0.1', issues: [] },
+        403,
+      );
     }
     if (c.req.header('origin') !== undefined) {
-      return c.json({ error: 'the controls are not for web pages (Origin)', issues: [] }, 403);
+      return c.json(
+        {
+          error:
+            'the control addresses refuse requests of web pages; send the request without an Origin header',
+          issues: [],
+        },
+        403,
+      );
     }
     return await next();
   });
@@ -143,11 +153,13 @@ export function controlServer(controls: SandboxControls, accounts: readonly Sand
   addEntryRoutes(app, controls);
   addResourceRoutes(app, controls);
   addBehaviourRoutes(app, controls);
-  app.notFound((c) => c.json({ error: 'there is no such control', issues: [] }, 404));
+  app.notFound((c) =>
+    c.json({ error: 'no such control address; check the path and the method', issues: [] }, 404),
+  );
   app.onError((error, c) => {
     if (error instanceof SandboxError)
       return c.json({ error: error.message, issues: error.issues }, STATUS[error.code]);
-    return c.json({ error: 'unexpected failure of the sandbox', issues: [] }, 500);
+    return c.json({ error: 'the sandbox failed unexpectedly; this is a bug', issues: [] }, 500);
   });
   return app;
 }

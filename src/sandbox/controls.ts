@@ -1,4 +1,4 @@
-// The hands that reach into a running sandbox from its own process: what nobody can do through the public API.
+// The controls of a running sandbox: changes that the public API does not offer.
 
 import type { Account } from './account.ts';
 import { Issues } from './check.ts';
@@ -10,39 +10,39 @@ import { SandboxError } from './sandbox-error.ts';
 import { resourceCheck, type SeedResource } from './seed.ts';
 import type { Service } from './serve.ts';
 import { changeSettings, type SandboxSettings } from './settings.ts';
-import { makeResource, newEntry } from './world.ts';
+import { makeResource, newEntry } from './accounts.ts';
 
-/** An id or a creation date of one's own choice. */
+/** An id or a creation date chosen by the caller. */
 interface EntryChoice {
   readonly id?: string;
   readonly createDate?: string;
 }
 
 /**
- * Everything throws `SandboxError` (`not_found`, `invalid`) and takes effect at once, whatever `listDelayMs` says.
- * The rules for names (unique, trimmed …) bind the API, not these.
+ * Each control throws `SandboxError` (`not_found`, `invalid`) and takes effect at once: `listDelayMs` does not apply.
+ * The settings for names (unique, trimmed …) apply to the API only, not to the controls.
  */
 export interface SandboxControls {
-  /** What the account holds now, whatever the lists show. */
+  /** What the account contains now, also while `listDelayMs` still hides it from the lists. */
   state(account: string): AccountContents;
   addSkill(account: string, name: string, choice?: EntryChoice): SandboxEntry;
   addRole(account: string, name: string, choice?: EntryChoice): SandboxEntry;
-  /** With the effects of section 3, as a delete through the API. */
+  /** Deletes an entry, also from all resources, like a delete through the API. */
   removeEntry(account: string, entryId: string): void;
-  /** What the API cannot do and a person in the service's own pages can. */
+  /** Renames an entry and keeps its id, as somebody can on the pages of the service. */
   renameEntry(account: string, entryId: string, name: string): SandboxEntry;
   assign(account: string, resourceId: string, entryId: string): SandboxResource;
   unassign(account: string, resourceId: string, entryId: string): SandboxResource;
   addResource(account: string, resource?: SeedResource): SandboxResource;
   removeResource(account: string, resourceId: string): void;
-  /** Replaces all rules and starts their counts anew. */
+  /** Replaces all fault rules and resets their counts. */
   setFaults(faults: readonly Fault[]): void;
-  /** The rules, and how often each has acted. */
+  /** The fault rules, and how often each has acted. */
   faults(): { readonly faults: readonly Fault[]; readonly acted: readonly number[] };
-  /** Changes these settings and leaves the others. */
+  /** Changes the given settings and keeps the others. */
   setSettings(settings: Partial<SandboxSettings>): void;
   settings(): SandboxSettings;
-  /** What the service was asked since the start or `clearRequests`, oldest first, without tokens. */
+  /** The requests since the start or since `clearRequests`, oldest first, without tokens. */
   requests(): readonly LoggedRequest[];
   clearRequests(): void;
 }
@@ -65,34 +65,37 @@ function addResource(account: Account, resource: SeedResource): SandboxResource 
   return account.addResource(makeResource(account, resource, defaults));
 }
 
-function refuseStrangers(settings: Partial<SandboxSettings>, accounts: readonly AccountIdentity[]): void {
+function refuseUnknownAccounts(
+  settings: Partial<SandboxSettings>,
+  accounts: readonly AccountIdentity[],
+): void {
   const names = new Set(accounts.map((account) => account.name));
   const unknown = Object.keys(settings.listedAccountId ?? {}).filter((name) => !names.has(name));
   if (unknown.length === 0) return;
-  const message = `settings.listedAccountId: no account is named ${unknown.join(', ')}; there are ${[...names].join(', ')}`;
+  const message = `settings.listedAccountId: no account is named ${unknown.join(', ')}; the accounts are ${[...names].join(', ')}`;
   throw new SandboxError('invalid', message);
 }
 
 /** The controls of a service. */
 export function controlsOf(service: Service): SandboxControls {
-  const { world, faults, log } = service;
+  const { accounts, faults, log } = service;
   return {
-    state: (account) => world.account(account).contents(),
-    addSkill: (account, name, choice = {}) => addEntry(world.account(account), 'skill', name, choice),
-    addRole: (account, name, choice = {}) => addEntry(world.account(account), 'role', name, choice),
-    removeEntry: (account, entryId) => world.account(account).removeEntry(entryId),
-    renameEntry: (account, entryId, name) => world.account(account).renameEntry(entryId, name),
-    assign: (account, resourceId, entryId) => world.account(account).assign(resourceId, entryId),
-    unassign: (account, resourceId, entryId) => world.account(account).unassign(resourceId, entryId),
-    addResource: (account, resource = {}) => addResource(world.account(account), resource),
-    removeResource: (account, resourceId) => world.account(account).removeResource(resourceId),
+    state: (account) => accounts.get(account).contents(),
+    addSkill: (account, name, choice = {}) => addEntry(accounts.get(account), 'skill', name, choice),
+    addRole: (account, name, choice = {}) => addEntry(accounts.get(account), 'role', name, choice),
+    removeEntry: (account, entryId) => accounts.get(account).removeEntry(entryId),
+    renameEntry: (account, entryId, name) => accounts.get(account).renameEntry(entryId, name),
+    assign: (account, resourceId, entryId) => accounts.get(account).assign(resourceId, entryId),
+    unassign: (account, resourceId, entryId) => accounts.get(account).unassign(resourceId, entryId),
+    addResource: (account, resource = {}) => addResource(accounts.get(account), resource),
+    removeResource: (account, resourceId) => accounts.get(account).removeResource(resourceId),
     setFaults: (rules) => faults.replace(parseFaults(rules), service.settings.randomSeed),
     faults: () => faults.list(),
     setSettings: (settings) => {
       const changed = changeSettings(service.settings, settings);
-      refuseStrangers(
+      refuseUnknownAccounts(
         settings,
-        world.accounts.map((account) => account.identity),
+        accounts.all.map((account) => account.identity),
       );
       service.settings = changed;
     },

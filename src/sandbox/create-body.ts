@@ -1,9 +1,9 @@
-// The body of a create: exactly the field `name`, a string (planning-service-api.md, section 4, rule 1; section 7).
+// Validates the body of a create: a JSON object with exactly one field, the string `name`.
 
 import { isRecord } from './check.ts';
 import type { SandboxSettings } from './settings.ts';
 
-/** One entry of `detail` (section 7). */
+/** One entry of `detail` in a validation error. */
 interface ValidationProblem {
   readonly loc: readonly string[];
   readonly msg: string;
@@ -16,7 +16,7 @@ export type CreateBody = { readonly name: string } | { readonly problems: readon
 
 const strict = new TextDecoder('utf-8', { fatal: true });
 
-function refuse(
+function invalid(
   loc: readonly string[],
   type: string,
   msg: string,
@@ -32,22 +32,22 @@ function nameProblems(
 ): ValidationProblem[] {
   const loc = ['body', 'name'];
   const name = body['name'];
-  if (name === undefined) return [refuse(loc, 'missing', 'Field required', body)];
-  if (typeof name !== 'string') return [refuse(loc, 'string_type', 'Input should be a valid string', name)];
+  if (name === undefined) return [invalid(loc, 'missing', 'Field required', body)];
+  if (typeof name !== 'string') return [invalid(loc, 'string_type', 'Input should be a valid string', name)];
   const length = Array.from(name).length;
   const { minNameLength: min, maxNameLength: max } = settings;
   if (length < min) {
     const msg = `String should have at least ${min} characters`;
-    return [refuse(loc, 'string_too_short', msg, name, { min_length: min })];
+    return [invalid(loc, 'string_too_short', msg, name, { min_length: min })];
   }
   if (max !== null && length > max) {
     const msg = `String should have at most ${max} characters`;
-    return [refuse(loc, 'string_too_long', msg, name, { max_length: max })];
+    return [invalid(loc, 'string_too_long', msg, name, { max_length: max })];
   }
   return [];
 }
 
-/** The name that a create asks for, or everything that is wrong with its body. */
+/** The name in the body of a create, or every problem of the body. */
 export function readCreateBody(
   bytes: Buffer,
   contentType: string | undefined,
@@ -56,23 +56,23 @@ export function readCreateBody(
   const mediaType = contentType?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== 'application/json') {
     const msg = 'Content-Type should be application/json';
-    return { problems: [refuse(['header', 'content-type'], 'content_type', msg, contentType ?? null)] };
+    return { problems: [invalid(['header', 'content-type'], 'content_type', msg, contentType ?? null)] };
   }
   let body: unknown;
   try {
     body = JSON.parse(strict.decode(bytes));
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'the bytes are not UTF-8';
-    return { problems: [refuse(['body'], 'json_invalid', 'JSON decode error', {}, { error: reason })] };
+    return { problems: [invalid(['body'], 'json_invalid', 'JSON decode error', {}, { error: reason })] };
   }
   if (!isRecord(body)) {
-    return { problems: [refuse(['body'], 'object_type', 'Input should be a valid object', body)] };
+    return { problems: [invalid(['body'], 'object_type', 'Input should be a valid object', body)] };
   }
   const extra = Object.keys(body).filter((key) => key !== 'name');
   const problems = [
     ...nameProblems(body, settings),
     ...extra.map((key) =>
-      refuse(['body', key], 'extra_forbidden', 'Extra inputs are not permitted', body[key]),
+      invalid(['body', key], 'extra_forbidden', 'Extra inputs are not permitted', body[key]),
     ),
   ];
   return problems.length === 0 ? { name: String(body['name']) } : { problems };

@@ -1,4 +1,4 @@
-// Keeps what the accounts hold in SQLite, so that a sandbox started again on the same file goes on where it was.
+// Stores the accounts in SQLite, so that a sandbox restarted with the same file contains the same data.
 
 import { chmodSync } from 'node:fs';
 import { SQLite } from '../platform/sqlite.ts';
@@ -6,7 +6,7 @@ import type { AccountIdentity, Kind, ResourceRecord, SandboxEntry } from './mode
 import { SandboxError } from './sandbox-error.ts';
 
 const VERSION = 1;
-const APPLICATION_ID = 0x70_73_62_78; // "psbx": another program's database is never written to
+const APPLICATION_ID = 0x70_73_62_78; // "psbx": without it, a database of another program could be overwritten
 
 const SCHEMA = `
   CREATE TABLE accounts (name TEXT PRIMARY KEY, id TEXT NOT NULL, token TEXT NOT NULL UNIQUE, region TEXT NOT NULL) STRICT;
@@ -34,7 +34,7 @@ function prepare(database: SQLite.Database): void {
   if (owner !== 0 || version !== 0 || tables > 0) {
     throw new SandboxError(
       'file',
-      'it holds something else than sandbox data of this version; choose another file',
+      'the file is not a sandbox data file of this version; choose another file',
     );
   }
   database.transaction(() => database.exec(SCHEMA)).exclusive();
@@ -51,19 +51,19 @@ function open(file: string | undefined): SQLite.Database {
     database?.close();
     const why = cause instanceof Error ? cause.message : String(cause);
     const busy = cause instanceof SQLite.SqliteError && cause.code.startsWith('SQLITE_BUSY');
-    const mend = busy ? 'another sandbox uses it; stop that one or choose another file' : why;
-    throw new SandboxError(busy ? 'unavailable' : 'file', `data file ${file ?? ':memory:'}: ${mend}`, {
+    const reason = busy ? 'another sandbox uses this file; stop that sandbox or choose another file' : why;
+    throw new SandboxError(busy ? 'unavailable' : 'file', `data file ${file ?? ':memory:'}: ${reason}`, {
       cause,
     });
   }
 }
 
-/** The data of a sandbox: a file that only one process has open, or memory when no file is named. */
+/** The data of a sandbox: a file that only one process can open, or memory if no file is given. */
 export class DataFile {
   private readonly database: SQLite.Database;
   private readonly statements: ReturnType<typeof prepareStatements>;
 
-  /** Throws `SandboxError`: `unavailable` when another process has the file, `file` when it is no sandbox file. */
+  /** Throws `SandboxError`: `unavailable` if another process uses the file, `file` if it is not a sandbox file. */
   constructor(file: string | undefined) {
     this.database = open(file);
     this.statements = prepareStatements(this.database);
@@ -78,7 +78,7 @@ export class DataFile {
   }
 
   resources(account: string): ResourceRecord[] {
-    return this.statements.resources.all(account).map((row) => JSON.parse(row.body) as ResourceRecord); // our own row
+    return this.statements.resources.all(account).map((row) => JSON.parse(row.body) as ResourceRecord); // written by putResource
   }
 
   addAccount(account: AccountIdentity): void {
@@ -97,7 +97,7 @@ export class DataFile {
     this.statements.removeEntry.run(account, id);
   }
 
-  /** Adds the resource, or replaces it in its place. */
+  /** Adds the resource, or replaces it and keeps its position. */
   putResource(account: string, resource: ResourceRecord): void {
     this.statements.putResource.run(account, resource.id, JSON.stringify(resource));
   }
@@ -106,8 +106,8 @@ export class DataFile {
     this.statements.removeResource.run(account, id);
   }
 
-  /** All or nothing. */
-  together<T>(work: () => T): T {
+  /** Does the work in one transaction. */
+  transaction<T>(work: () => T): T {
     return this.database.transaction(work)();
   }
 

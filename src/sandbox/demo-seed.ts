@@ -1,18 +1,18 @@
-// The account `acme` of the demo: real names of roles and skills, made-up people who have them.
+// The account `acme` of the demo: real names of roles and skills, and invented people who have them.
 
-import { aText, Issues, listOf, objectOf } from './check.ts';
+import { aNonEmptyString, Issues, listOf, objectOf } from './check.ts';
 import { readJsonFile } from './json-file.ts';
 import { type Random, seededRandom, shuffled } from './random.ts';
 import type { SandboxSeed, SeedResource } from './seed.ts';
 
 /** `config/demo/onet-extract.json`: roles with the skills that belong to them. */
 export interface DemoExtract {
-  /** Whatever is derived from the extract keeps this beside it. */
+  /** The licence requires that everything derived from the extract repeats this text. */
   readonly attribution: string;
   readonly roles: readonly { readonly name: string; readonly skills: readonly string[] }[];
 }
 
-/** The names that the account `acme` holds, sorted by code points: what a matching catalog lists. */
+/** The names in the account `acme`, sorted by code points. */
 export interface DemoNames {
   readonly skills: readonly string[];
   readonly roles: readonly string[];
@@ -21,11 +21,14 @@ export interface DemoNames {
 const ROLES = 36;
 const PEOPLE = 120;
 const extractCheck = objectOf(
-  { attribution: aText, roles: listOf(objectOf({ name: aText, skills: listOf(aText) }, ['name', 'skills'])) },
+  {
+    attribution: aNonEmptyString,
+    roles: listOf(objectOf({ name: aNonEmptyString, skills: listOf(aNonEmptyString) }, ['name', 'skills'])),
+  },
   ['attribution', 'roles'],
 );
 
-/** Reads the extract. Throws `SandboxError` when the file is not what it should be. */
+/** Reads the extract. Throws `SandboxError` if the file is not a valid extract. */
 export function readDemoExtract(file: string): DemoExtract {
   const value = readJsonFile(file);
   const issues = new Issues();
@@ -34,7 +37,7 @@ export function readDemoExtract(file: string): DemoExtract {
   return value as DemoExtract; // checked above
 }
 
-/** The names in `acme`: the first 36 roles and every skill that belongs to one of them. */
+/** The first 36 roles and every skill that belongs to one of them. */
 export function demoNames(extract: DemoExtract): DemoNames {
   const roles = extract.roles.slice(0, ROLES);
   return {
@@ -53,7 +56,7 @@ function workingDays(random: Random): readonly number[] {
   return chance < 0.9 ? [0, 1, 2, 3] : [1, 2, 3];
 }
 
-/** Few are many and many are few: the first roles of the extract have the most people. */
+/** Picks the first roles of the extract most often, so that a few roles have most of the people. */
 function pickRole<T>(roles: readonly T[], random: Random): T | undefined {
   return roles[Math.floor(random() ** 1.5 * roles.length)];
 }

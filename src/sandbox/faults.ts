@@ -1,10 +1,10 @@
-// The trouble that can be asked for: a list of rules, checked, in a form that JSON can hold.
+// The format of the fault rules, which make the sandbox fail on request, and their validation.
 
 import {
   aBoolean,
   aNumber,
   aString,
-  aText,
+  aNonEmptyString,
   anInteger,
   anything,
   type Check,
@@ -17,13 +17,13 @@ import {
 } from './check.ts';
 
 /**
- * What a fault does. "No effect" means that the service never saw the request; else it did what was asked and
- * only its answer is spoilt.
+ * What a fault does. "No effect": the request is not carried out. Otherwise it is carried out, and only its
+ * response is changed.
  */
 export type FaultAction =
-  /** The answer comes later. Rules after it may still speak. */
+  /** The response is delayed. Later rules may act too. */
   | { readonly type: 'latency'; readonly ms: number }
-  /** No effect: an answer with this status (default body `{detail}`). */
+  /** No effect: a response with this status (default body `{detail}`). */
   | {
       readonly type: 'status';
       readonly status: number;
@@ -32,61 +32,61 @@ export type FaultAction =
     }
   /** No effect: the connection breaks. */
   | { readonly type: 'drop-before-effect' }
-  /** The effect happens and the connection breaks. */
+  /** The request takes effect, then the connection breaks. */
   | { readonly type: 'drop-after-effect' }
-  /** The effect happens and an error is answered. */
+  /** The request takes effect, and the response is an error. */
   | { readonly type: 'effect-then-status'; readonly status: number }
-  /** The connection breaks at once and the effect comes `ms` later. */
+  /** The connection breaks at once, and the request takes effect `ms` later. */
   | { readonly type: 'delay-effect'; readonly ms: number }
-  /** Only this part of the body is sent, then the connection breaks; `silent`: it looks like the whole answer. */
+  /** Only this fraction of the body is sent, then the connection breaks. `silent`: the body looks complete. */
   | { readonly type: 'cut-body'; readonly fraction: number; readonly silent?: boolean }
   /** Lists: `[]`. */
   | { readonly type: 'empty-list' }
   /** Lists: only the first part of the objects. */
   | { readonly type: 'partial-list'; readonly fraction: number }
-  /** Lists: every object stands twice. */
+  /** Lists: every object is listed twice. */
   | { readonly type: 'repeat-ids' }
-  /** No effect: a proxy's page (status 200 unless told otherwise). */
+  /** No effect: the HTML page of a proxy (default status 200). */
   | { readonly type: 'html'; readonly status?: number }
   /** The body ends in a syntax error. */
   | { readonly type: 'invalid-json' }
-  /** The right JSON of the wrong type; with `field`, only that field of each object is a number. */
+  /** Valid JSON of another type; with `field`, only that field of each object is a number. */
   | { readonly type: 'wrong-type'; readonly field?: string }
-  /** Lists and creates: every object carries this `accountId`. */
+  /** Lists and creates: every object has this `accountId`. */
   | { readonly type: 'wrong-account-id'; readonly id: string }
-  /** The body is filled up with white space to this size (after decompression). */
+  /** White space fills the body up to this size (after decompression). */
   | { readonly type: 'huge-body'; readonly bytes: number }
   /** The body arrives slowly. */
   | { readonly type: 'drip'; readonly bytesPerSecond: number }
-  /** No effect: a redirect (307 unless told otherwise). */
+  /** No effect: a redirect (default status 307). */
   | { readonly type: 'redirect'; readonly to: string; readonly status?: number }
-  /** No effect: 429, with `Retry-After` in seconds or as a date; a string is sent as it is. */
+  /** No effect: 429, with `Retry-After` in seconds or as a date; a string is sent unchanged. */
   | {
       readonly type: 'rate-limit';
       readonly retryAfter?: number | string;
       readonly format?: 'seconds' | 'date';
     }
-  /** No effect: an error whose body repeats the Authorization header (status 400 unless told otherwise). */
+  /** No effect: an error whose body repeats the Authorization header (default status 400). */
   | { readonly type: 'echo-token'; readonly status?: number }
-  /** Creates: the answer lacks `_id`. */
+  /** Creates: the response lacks `_id`. */
   | { readonly type: 'no-id' }
-  /** Creates: the entry is stored under another name; `{name}` stands for the one asked for. */
+  /** Creates: the entry is stored under another name; `{name}` is replaced by the requested name. */
   | { readonly type: 'rename'; readonly to: string };
 
-/** Which requests a rule is about; all that is given must hold. */
+/** Which requests a rule matches. All given properties must match. */
 export interface FaultMatch {
   readonly method?: string;
-  /** `resource`, `skill` or `role`, or else a regular expression on the path (which starts at `/api`). */
+  /** `resource`, `skill` or `role`, or a regular expression that is searched in the path (from `/api` on). */
   readonly path?: string;
   /** The account's name. */
   readonly account?: string;
-  /** The name in the body of a create, or of the entry that a delete is about. */
+  /** The name in the body of a create, or the name of the entry to delete. */
   readonly name?: string;
 }
 
 /**
- * One rule. Of the rules that match a request the first acts. The first `skip` matches pass; then, with
- * `probability` (1), it acts, `times` (1) times in all.
+ * One rule. The first rule that matches a request acts. It ignores its first `skip` matches, then acts with
+ * `probability` (default 1) at each match, at most `times` (default 1) times.
  */
 export interface Fault {
   readonly match?: FaultMatch;
@@ -121,15 +121,15 @@ const ACTIONS: Readonly<Record<FaultAction['type'], ActionShape>> = {
   'repeat-ids': { fields: {} },
   html: { fields: { status } },
   'invalid-json': { fields: {} },
-  'wrong-type': { fields: { field: aText } },
-  'wrong-account-id': { fields: { id: aText }, required: ['id'] },
+  'wrong-type': { fields: { field: aNonEmptyString } },
+  'wrong-account-id': { fields: { id: aNonEmptyString }, required: ['id'] },
   'huge-body': { fields: { bytes: anInteger(1, 2 ** 31) }, required: ['bytes'] },
   drip: { fields: { bytesPerSecond: aNumber(0.1) }, required: ['bytesPerSecond'] },
-  redirect: { fields: { to: aText, status: oneOf(301, 302, 303, 307, 308) }, required: ['to'] },
+  redirect: { fields: { to: aNonEmptyString, status: oneOf(301, 302, 303, 307, 308) }, required: ['to'] },
   'rate-limit': { fields: { retryAfter, format: oneOf('seconds', 'date') } },
   'echo-token': { fields: { status } },
   'no-id': { fields: {} },
-  rename: { fields: { to: aText }, required: ['to'] },
+  rename: { fields: { to: aNonEmptyString }, required: ['to'] },
 };
 
 const action: Check = (value, path, issues) => {
@@ -143,11 +143,11 @@ const action: Check = (value, path, issues) => {
 };
 
 const pattern: Check = (value, path, issues) => {
-  aText(value, path, issues);
+  aNonEmptyString(value, path, issues);
   try {
     new RegExp(String(value));
   } catch {
-    issues.add(path, `is neither resource, skill or role nor a regular expression: ${String(value)}`);
+    issues.add(path, `should be resource, skill, role or a valid regular expression, not ${String(value)}`);
   }
 };
 
@@ -157,7 +157,7 @@ const times: Check = (value, path, issues) => {
 
 const rule = objectOf(
   {
-    match: objectOf({ method: aText, path: pattern, account: aText, name: aString }),
+    match: objectOf({ method: aNonEmptyString, path: pattern, account: aNonEmptyString, name: aString }),
     times,
     skip: anInteger(0),
     probability: aNumber(0, 1),
@@ -166,7 +166,7 @@ const rule = objectOf(
   ['do'],
 );
 
-/** The rules, or a `SandboxError` that names every problem with its place. */
+/** The rules. Throws a `SandboxError` that names every problem and its path. */
 export function parseFaults(value: unknown, path = 'faults'): readonly Fault[] {
   const issues = new Issues();
   listOf(rule)(value, path, issues);

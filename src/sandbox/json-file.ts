@@ -1,4 +1,4 @@
-// Reads the JSON files that the sandbox is given (`--seed`, `--faults`): a malformed one is named by line and column.
+// Reads the JSON files of `--seed` and `--faults`. An error names the file, line and column.
 
 import { readFileSync } from 'node:fs';
 import { SandboxError } from './sandbox-error.ts';
@@ -7,8 +7,8 @@ const SPACE = /[ \t\r\n]*/y;
 const STRING = /"(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
-/** Where the grammar of JSON (RFC 8259) breaks first. JSON.parse does not always say. */
-class Breakage extends Error {
+/** The first syntax error of a JSON text. JSON.parse does not always report its position. */
+class JsonSyntaxError extends Error {
   readonly offset: number;
   constructor(offset: number, expected: string) {
     super(expected);
@@ -24,7 +24,7 @@ function skip(pattern: RegExp, text: string, at: number): number {
 function expectString(text: string, at: number): number {
   const end = skip(STRING, text, at);
   if (end === at)
-    throw new Breakage(at, text[at] === '"' ? 'a string that is closed on its line' : 'a string');
+    throw new JsonSyntaxError(at, text[at] === '"' ? 'a string that ends on the same line' : 'a string');
   return end;
 }
 
@@ -34,7 +34,7 @@ function walkItems(text: string, start: number, close: string, item: (at: number
   for (;;) {
     at = skip(SPACE, text, item(at));
     if (text[at] === close) return at + 1;
-    if (text[at] !== ',') throw new Breakage(at, `"," or "${close}"`);
+    if (text[at] !== ',') throw new JsonSyntaxError(at, `"," or "${close}"`);
     at = skip(SPACE, text, at + 1);
   }
 }
@@ -45,22 +45,22 @@ function walkValue(text: string, start: number): number {
   if (text[at] === '{') {
     return walkItems(text, at, '}', (from) => {
       const colon = skip(SPACE, text, expectString(text, from));
-      if (text[colon] !== ':') throw new Breakage(colon, '":"');
+      if (text[colon] !== ':') throw new JsonSyntaxError(colon, '":"');
       return walkValue(text, colon + 1);
     });
   }
   if (text[at] === '"') return expectString(text, at);
   const end = skip(SCALAR, text, at);
-  if (end === at) throw new Breakage(at, 'a value');
+  if (end === at) throw new JsonSyntaxError(at, 'a value');
   return end;
 }
 
-function findBreakage(text: string): Breakage {
+function findSyntaxError(text: string): JsonSyntaxError {
   try {
     const end = skip(SPACE, text, walkValue(text, 0));
-    return new Breakage(end, 'the end of the file');
+    return new JsonSyntaxError(end, 'the end of the file');
   } catch (error) {
-    if (error instanceof Breakage) return error;
+    if (error instanceof JsonSyntaxError) return error;
     throw error;
   }
 }
@@ -71,15 +71,19 @@ export function readJsonFile(file: string): unknown {
   try {
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
-    throw new SandboxError('file', `${file}: cannot be read; check the path and its permissions`, { cause });
+    throw new SandboxError('file', `${file}: cannot read the file; check its path and permissions`, {
+      cause,
+    });
   }
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    const { offset, message } = findBreakage(text);
+    const { offset, message } = findSyntaxError(text);
     const before = text.slice(0, offset).split('\n');
     const place = `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
-    const met = offset < text.length ? JSON.stringify(text[offset]) : 'the end of the file';
-    throw new SandboxError('file', `${place}: not valid JSON: expected ${message}, met ${met}`, { cause });
+    const actual = offset < text.length ? JSON.stringify(text[offset]) : 'the end of the file';
+    throw new SandboxError('file', `${place}: not valid JSON: expected ${message}, found ${actual}`, {
+      cause,
+    });
   }
 }

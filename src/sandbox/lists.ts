@@ -1,7 +1,7 @@
-// The three lists, kept as bytes for as long as nothing changes: a list of ten thousand costs a few milliseconds once.
+// Writes the three lists and caches their bytes until something changes, so that long lists are fast.
 
 import type { Account } from './account.ts';
-import { type Payload, payloadOf } from './answer.ts';
+import { type Payload, payloadOf } from './response.ts';
 import type { Kind } from './model.ts';
 import { type Random, seededRandom, shuffled } from './random.ts';
 import type { SandboxSettings } from './settings.ts';
@@ -9,18 +9,18 @@ import { entryJson, resourceJson } from './wire.ts';
 
 export type ListOf = Kind | 'resource';
 
-interface Kept {
+interface CachedList {
   readonly revision: number;
   readonly validUntilMs: number;
   readonly texts: readonly string[];
   readonly payload: Payload;
 }
 
-/** All that was written out under one set of settings; new settings start it anew. */
-interface Shelved {
+/** The cached texts for one set of settings. New settings replace the cache. */
+interface ListCache {
   readonly settings: SandboxSettings;
   readonly texts: WeakMap<object, string>;
-  readonly lists: Map<string, Kept>;
+  readonly lists: Map<string, CachedList>;
   readonly random: Random;
 }
 
@@ -28,40 +28,40 @@ function joined(texts: readonly string[]): Payload {
   return payloadOf(`[${texts.join(',')}]`);
 }
 
-/** Writes lists; each object is written once, each list once a change. */
+/** Writes lists. Each object is serialised once, each list once per change. */
 export class ListWriter {
-  private shelved: Shelved | undefined;
+  private cache: ListCache | undefined;
 
-  /** What a GET of this list answers at this moment. */
+  /** The body of this list at `nowMs`. */
   write(account: Account, of: ListOf, settings: SandboxSettings, nowMs: number): Payload {
-    const shelved = this.under(settings);
-    const kept = this.keep(shelved, account, of, nowMs);
-    return settings.listOrder === 'shuffled' ? joined(shuffled(kept.texts, shelved.random)) : kept.payload;
+    const cache = this.cacheFor(settings);
+    const list = this.cachedList(cache, account, of, nowMs);
+    return settings.listOrder === 'shuffled' ? joined(shuffled(list.texts, cache.random)) : list.payload;
   }
 
-  private under(settings: SandboxSettings): Shelved {
-    if (this.shelved?.settings !== settings) {
+  private cacheFor(settings: SandboxSettings): ListCache {
+    if (this.cache?.settings !== settings) {
       const random = seededRandom(settings.randomSeed);
-      this.shelved = { settings, texts: new WeakMap(), lists: new Map(), random };
+      this.cache = { settings, texts: new WeakMap(), lists: new Map(), random };
     }
-    return this.shelved;
+    return this.cache;
   }
 
-  private keep(shelved: Shelved, account: Account, of: ListOf, nowMs: number): Kept {
+  private cachedList(cache: ListCache, account: Account, of: ListOf, nowMs: number): CachedList {
     const key = `${of} ${account.identity.name}`;
-    const revision = of === 'resource' ? account.resourcesRevision : account.shelves[of].revision;
-    const before = shelved.lists.get(key);
-    if (before?.revision === revision && nowMs < before.validUntilMs) return before;
-    const { texts, validUntilMs } = writeTexts(shelved, account, of, nowMs);
-    const kept = { revision, validUntilMs, texts, payload: joined(texts) };
-    shelved.lists.set(key, kept);
-    return kept;
+    const revision = of === 'resource' ? account.resourcesRevision : account.entries[of].revision;
+    const cached = cache.lists.get(key);
+    if (cached?.revision === revision && nowMs < cached.validUntilMs) return cached;
+    const { texts, validUntilMs } = writeTexts(cache, account, of, nowMs);
+    const list = { revision, validUntilMs, texts, payload: joined(texts) };
+    cache.lists.set(key, list);
+    return list;
   }
 }
 
-function writeTexts(shelved: Shelved, account: Account, of: ListOf, nowMs: number) {
+function writeTexts(cache: ListCache, account: Account, of: ListOf, nowMs: number) {
   const { identity } = account;
-  const { settings, texts } = shelved;
+  const { settings, texts } = cache;
   const once = <T extends object>(item: T, write: (item: T) => string): string => {
     const known = texts.get(item);
     if (known !== undefined) return known;
@@ -76,7 +76,7 @@ function writeTexts(shelved: Shelved, account: Account, of: ListOf, nowMs: numbe
       validUntilMs: Number.POSITIVE_INFINITY,
     };
   }
-  const view = account.shelves[of].view(nowMs);
+  const view = account.entries[of].view(nowMs);
   return {
     texts: view.entries.map((entry) => once(entry, (each) => entryJson(each, identity, settings, false))),
     validUntilMs: view.validUntilMs,

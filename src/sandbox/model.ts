@@ -1,23 +1,23 @@
-// What the sandbox holds: accounts with skills, roles and resources (planning-service-api.md, section 2).
+// The data of the sandbox: accounts with skills, roles and resources.
 
 export const REGIONS = ['us', 'eu', 'au', 'il'] as const;
-/** The four regions in which the service is deployed (section 1). */
+/** The four regions of the service, each with its own base address. */
 export type Region = (typeof REGIONS)[number];
 
 export const KINDS = ['skill', 'role'] as const;
-/** What can be created and deleted. */
+/** The two kinds of entries that the API can create and delete. */
 export type Kind = (typeof KINDS)[number];
 
 export const PERIODS = ['hourly', 'daily', 'monthly', 'yearly'] as const;
 
-/** Section 2.2. */
+/** The salary of a resource. */
 export interface Salary {
   readonly amount: number;
   readonly currency: string;
   readonly period: (typeof PERIODS)[number];
 }
 
-/** Who a token belongs to (section 1: the token decides the account). */
+/** An account and its token. The token alone decides on which account a request acts. */
 export interface AccountIdentity {
   readonly name: string;
   readonly id: string;
@@ -25,14 +25,14 @@ export interface AccountIdentity {
   readonly region: Region;
 }
 
-/** A skill or a role (sections 2.3 and 2.4). */
+/** A skill or a role. */
 export interface SandboxEntry {
   readonly id: string;
   readonly name: string;
   readonly createDate: string;
 }
 
-/** A resource as it is stored (section 2.1). */
+/** A resource as it is stored. */
 export interface ResourceRecord {
   readonly id: string;
   readonly createDate: string;
@@ -44,13 +44,13 @@ export interface ResourceRecord {
   readonly salary: Salary | null;
 }
 
-/** A resource as the controls show it: with the names beside the ids (a dangling id has none). */
+/** A resource as the controls return it: with names beside the ids. An id that no entry has has no name. */
 export interface SandboxResource extends ResourceRecord {
   readonly role: string | null;
   readonly skills: readonly string[];
 }
 
-/** Everything that one account holds, in the order of insertion. */
+/** Everything that an account contains, in the order of insertion. */
 export interface AccountContents {
   readonly skills: readonly SandboxEntry[];
   readonly roles: readonly SandboxEntry[];

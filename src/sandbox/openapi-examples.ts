@@ -1,4 +1,4 @@
-// Examples that fit together, so that a mock made from the description is one account that holds together.
+// The examples of the OpenAPI description. They are consistent: together they describe one account.
 
 const ACCOUNT = 'sandbox-account-1';
 const CREATED = '2026-01-05T08:00:00.000Z';
@@ -31,7 +31,7 @@ function person(id: string, roleId: string | null, skillsIds: readonly string[],
   };
 }
 
-/** Every `_id` is its own; what resources refer to is listed. */
+/** Every `_id` is unique, and every id in a resource is the `_id` of an example. */
 export const EXAMPLES = {
   skills: [typescript, kubernetes, figma],
   roles: [engineer, designer],

@@ -1,4 +1,4 @@
-// The schemas of the description: the fields of planning-service-api.md, sections 2 and 7, word for word.
+// The schemas of the OpenAPI description.
 
 import { PERIODS } from './model.ts';
 
@@ -7,7 +7,7 @@ const ID = { type: 'string', minLength: 1 };
 function entrySchema(what: string) {
   return {
     type: 'object',
-    description: `A ${what} of the account. Which fields are required is not shown; \`_id\` and \`name\` are always there.`,
+    description: `A ${what} of the account. Only \`_id\` and \`name\` are always present.`,
     required: ['_id', 'name'],
     properties: {
       _id: { ...ID, description: `${what === 'skill' ? 'Skill' : 'Role'} ID.` },
@@ -74,7 +74,7 @@ const RESOURCE = {
 
 const VALIDATION_ERROR = {
   type: 'object',
-  description: 'What is wrong with a request.',
+  description: 'The validation errors of a request.',
   required: ['detail'],
   properties: {
     detail: {
@@ -94,7 +94,7 @@ const VALIDATION_ERROR = {
   },
 };
 
-/** `components.schemas`. `Problem` is the sandbox's own choice where the document shows no body. */
+/** `components.schemas`. `Problem` is the choice of the sandbox: the service states no body for these errors. */
 export const SCHEMAS = {
   Resource: RESOURCE,
   Salary: SALARY,
@@ -110,7 +110,7 @@ export const SCHEMAS = {
   ValidationError: VALIDATION_ERROR,
   Problem: {
     type: 'object',
-    description: 'Any other error. The body is not shown in the document; this is what the sandbox answers.',
+    description: 'Any other error. The service states no body for it; this is the body of the sandbox.',
     required: ['detail'],
     properties: { detail: { type: 'string' } },
   },

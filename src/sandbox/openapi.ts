@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 description of the seven operations (planning-service-api.md, section 4), served at /openapi.json.
+// The OpenAPI 3.1 description of the seven operations, served at /openapi.json.
 
 import { type Kind, KINDS, REGIONS } from './model.ts';
 import { EXAMPLES } from './openapi-examples.ts';
@@ -27,7 +27,7 @@ const ANY_FAILURE = {
   '401': { $ref: '#/components/responses/Unauthorized' },
   '403': { $ref: '#/components/responses/Forbidden' },
   '429': { $ref: '#/components/responses/TooManyRequests' },
-  // The document shows no status of any error, so that any can be set.
+  // The service states no status of any error, and the settings allow any.
   default: { $ref: '#/components/responses/Failure' },
 };
 
@@ -43,7 +43,7 @@ function collection(kind: Kind) {
       operationId: `list${title}s`,
       tags: [`${title}s`],
       summary: `List ${kind}s`,
-      description: `All ${kind}s defined in the account. Paging, filtering and order are not shown.`,
+      description: `All ${kind}s defined in the account, without paging or filtering, in no particular order.`,
       responses: {
         '200': reply(`All ${kind}s of the account.`, { type: 'array', items: ref(title) }, list),
         ...ANY_FAILURE,
@@ -54,7 +54,7 @@ function collection(kind: Kind) {
       tags: [`${title}s`],
       summary: `Create a ${kind}`,
       description:
-        'Not idempotent: sent twice, it creates twice unless names are unique. The status is not shown.',
+        'Not idempotent: two requests create two entries unless names are unique. The status can be any 2xx.',
       requestBody: { required: true, content: body(ref('NewEntry'), { name: made.name }) },
       responses: {
         '200': created,
@@ -130,16 +130,16 @@ export function openapiDocument(url: string): object {
       title: 'Planning Service Public API',
       version: '1.0.0',
       description:
-        'Resources, skills and roles of a resource-planning service, as a sandbox serves them. ' +
-        'Where the document of the service is silent, this describes what the sandbox can be set to do.',
+        'Resources, skills and roles of a resource-planning service, as the sandbox of rolecall serves them. ' +
+        'What the service leaves open (most statuses) is a setting of the sandbox.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: REGIONS.map((region) => ({ url: `${url}/${region}`, description: COUNTRIES[region] })),
     security: [{ apiKey: [] }],
     tags: [
       { name: 'Resources', description: 'The people of the account, read only.' },
-      { name: 'Skills', description: 'What people can do.' },
-      { name: 'Roles', description: 'What people are.' },
+      { name: 'Skills', description: 'The skills that people have.' },
+      { name: 'Roles', description: 'The roles that people have.' },
     ],
     paths: {
       '/api/public/v1/resource': RESOURCES,
@@ -156,12 +156,12 @@ export function openapiDocument(url: string): object {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key generated in the settings of the planning service. It decides the account.',
+            'An API key generated in the settings of the planning service. It determines the account.',
         },
       },
       responses: {
         Unauthorized: reply('The token is missing or wrong.', ref('Problem'), EXAMPLES.problem),
-        Forbidden: reply('The token may not do this.', ref('Problem'), EXAMPLES.problem),
+        Forbidden: reply('The token does not allow this operation.', ref('Problem'), EXAMPLES.problem),
         TooManyRequests: {
           ...failure('Too Many Requests'),
           headers: {
@@ -173,8 +173,8 @@ export function openapiDocument(url: string): object {
           { anyOf: [ref('Problem'), ref('ValidationError')] },
           EXAMPLES.problem,
         ),
-        UnknownId: failure('The account holds no such id.'),
-        Invalid: reply('The body fails validation.', ref('ValidationError'), EXAMPLES.invalid),
+        UnknownId: failure('The account has no entry with this id.'),
+        Invalid: reply('The body is invalid.', ref('ValidationError'), EXAMPLES.invalid),
       },
       schemas: SCHEMAS,
     },

@@ -1,4 +1,4 @@
-// Chance that repeats itself: the same seed gives the same numbers, so that a run can be looked at again.
+// Random numbers that a seed determines, so that a run can be repeated exactly.
 
 /** A generator of numbers from 0 (included) to 1 (excluded): mulberry32. */
 export type Random = () => number;

@@ -1,4 +1,4 @@
-// One bucket of requests an account (the `rateLimit` setting; the document shows no limits).
+// The `rateLimit` setting: one token bucket per account.
 
 import type { RateLimit } from './settings.ts';
 
@@ -11,7 +11,7 @@ interface Bucket {
 export class RateLimiter {
   private readonly buckets = new Map<string, Bucket>();
 
-  /** Takes one request out of the bucket: 0, or how long until there is one, in milliseconds. */
+  /** Takes one request from the bucket. Returns 0, or the milliseconds until the next request is allowed. */
   take(key: string, limit: RateLimit, nowMs: number): number {
     let bucket = this.buckets.get(key);
     if (bucket?.limit !== limit) {

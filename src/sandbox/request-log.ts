@@ -1,4 +1,4 @@
-// What the sandbox was asked and what came of it, without any token.
+// The log of the requests to the sandbox and their results, without tokens.
 
 import type { FaultAction } from './faults.ts';
 import type { Region } from './model.ts';
@@ -12,26 +12,26 @@ export interface LoggedRequest {
   /** Without region and query. */
   readonly path: string;
   readonly region: Region;
-  /** The account of the token, null when the token is no account's. */
+  /** The account of the token; null if no account has this token. */
   readonly account: string | null;
-  /** The name in a create's body. */
+  /** The name in the body of a create, or of the entry that a delete names. */
   readonly name: string | null;
-  /** The status that was sent; null while it is under way and when the connection was broken instead. */
+  /** The status that was sent; null during the request, and if the connection was broken instead. */
   readonly status: number | null;
-  /** Whether something was created or deleted. */
+  /** Whether the request created or deleted something. */
   readonly effect: boolean;
-  /** The fault that acted (a mere delay is none). */
+  /** The fault that acted. `latency` is not recorded. */
   readonly fault: FaultAction['type'] | null;
-  /** How many requests were under way when it arrived, itself included. */
+  /** The number of requests in progress when it arrived, including itself. */
   readonly inFlight: number;
 }
 
 type Writable = { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] };
 export type OpenRequest = Pick<LoggedRequest, 'method' | 'path' | 'region' | 'account' | 'name'>;
 
-const MOST = 100_000;
+const MAX_REQUESTS = 100_000;
 
-/** Keeps the last hundred thousand requests. */
+/** Keeps at most the last 100,000 requests. */
 export class RequestLog {
   private requests: Writable[] = [];
   private seq = 0;
@@ -42,19 +42,19 @@ export class RequestLog {
     this.listener = listener;
   }
 
-  /** Notes an arrival. What comes of it is written into what is returned. */
+  /** Records a request. The caller writes the result into the returned object. */
   open(request: OpenRequest, nowMs: number): Writable {
     this.seq += 1;
     this.inFlight += 1;
     const { seq, inFlight } = this;
     const at = new Date(nowMs).toISOString();
     const logged: Writable = { seq, at, ...request, status: null, effect: false, fault: null, inFlight };
-    if (this.requests.length >= MOST) this.requests = this.requests.slice(MOST / 10);
+    if (this.requests.length >= MAX_REQUESTS) this.requests = this.requests.slice(MAX_REQUESTS / 10);
     this.requests.push(logged);
     return logged;
   }
 
-  /** The request is answered or broken: tells the listener. */
+  /** Marks a request as completed and notifies the listener. */
   done(logged: LoggedRequest): void {
     this.inFlight -= 1;
     this.listener?.({ ...logged });

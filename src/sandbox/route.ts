@@ -1,4 +1,4 @@
-// Where a request goes: the region in front of the path, then one of the seven operations (section 4).
+// Maps a request to its region and to one of the seven operations of the API.
 
 import { type Kind, KINDS, type Region, REGIONS } from './model.ts';
 
@@ -9,13 +9,13 @@ export type Route =
   | { readonly type: 'not-allowed'; readonly of: Kind | 'resource'; readonly allow: string }
   | { readonly type: 'unknown' };
 
-/** A request line taken apart. `path` is without the region and the query. */
+/** The parts of a request target. `path` is without the region and the query. */
 export interface Target {
   readonly region: Region;
   readonly path: string;
 }
 
-/** The region that the path begins with; a bare path is the region `us`. */
+/** The region at the start of the path; a path without one belongs to the region `us`. */
 export function splitTarget(url: string): Target {
   const path = (url.split('?', 1)[0] ?? '/').replace(/^https?:\/\/[^/]*/i, '');
   const region = REGIONS.find((each) => path.startsWith(`/${each}/`));
@@ -33,7 +33,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The operation behind a method and a path. */
+/** The operation of a method and a path. */
 export function findRoute(method: string, path: string): Route {
   const found = PATH.exec(path);
   const of = SUBJECTS.find((each) => each === found?.[1]);

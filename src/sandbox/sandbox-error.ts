@@ -1,12 +1,12 @@
-// The one error of the sandbox: whoever starts or controls it must act.
+// The error of the sandbox for wrong options, files and control requests.
 
 /**
- * What was asked of the sandbox cannot be: `invalid` (a value), `file` (a file that cannot be read or parsed),
- * `not_found` (an account, entry or resource), `unavailable` (the port or the data file is taken).
+ * `invalid`: a value is wrong. `file`: a file cannot be read or parsed. `not_found`: no such account, entry or
+ * resource. `unavailable`: another process uses the port or the data file.
  */
 export type SandboxErrorCode = 'invalid' | 'file' | 'not_found' | 'unavailable';
 
-/** Says what is wrong, where, and the mend. `issues` holds every problem found, one a line of the message. */
+/** The message names each problem, its place and the fix, one per line. `issues` is the list of these lines. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
   readonly code: SandboxErrorCode;

@@ -1,4 +1,4 @@
-// The door of the room: starts a Planning Service of one's own (contract, section 8).
+// Starts a sandbox: a local Planning Service for rehearsals, the demo and the tests.
 
 import { getRequestListener } from '@hono/node-server';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import { anInteger, Issues } from './check.ts';
 import { controlServer } from './control-server.ts';
 import { controlsOf, type SandboxControls } from './controls.ts';
 import { DataFile } from './data-file.ts';
-import { FaultBook } from './fault-book.ts';
+import { FaultRules } from './fault-rules.ts';
 import { type Fault, parseFaults } from './faults.ts';
 import { readJsonFile } from './json-file.ts';
 import { ListWriter } from './lists.ts';
@@ -22,7 +22,7 @@ import { parseSeed, type SandboxSeed } from './seed.ts';
 import { serve, type Service } from './serve.ts';
 import { DEFAULT_SETTINGS, type SandboxSettings } from './settings.ts';
 import { Timers } from './timers.ts';
-import { openWorld } from './world.ts';
+import { openAccounts } from './accounts.ts';
 
 export type { Fault, FaultAction, FaultMatch } from './faults.ts';
 export type { SandboxSeed } from './seed.ts';
@@ -30,46 +30,46 @@ export type { SandboxSettings } from './settings.ts';
 export { SandboxError } from './sandbox-error.ts';
 
 export interface SandboxOptions {
-  /** 0 (the default): any free one. */
+  /** 0 (the default): any free port. */
   readonly port?: number;
-  /** Nothing but loopback: tokens and controls are open to whoever reaches it. */
+  /** Loopback only: anybody who can connect can read the tokens and use the controls. */
   readonly host?: '127.0.0.1';
-  /** SQLite, made when missing, for one process at a time; absent: memory. */
+  /** A SQLite file, created if missing, for one process at a time. Without it the data is in memory. */
   readonly dataFile?: string;
-  /** At least so many accounts (1); those that neither file nor seed has are made: `account-n`, `sandbox-token-n`. */
+  /** The minimum number of accounts (default 1). Missing ones are created: `account-n` with `sandbox-token-n`. */
   readonly accounts?: number;
-  /** A seed as a JSON file, or as an object; not both. */
+  /** A seed, as a JSON file or as an object; not both. */
   readonly seedFile?: string;
   readonly seed?: SandboxSeed;
-  /** Wins over the seed's settings. */
+  /** Overrides the settings of the seed. */
   readonly settings?: Partial<SandboxSettings>;
-  /** A JSON file with a list of rules; they come after those of `faults`. */
+  /** A JSON file with a list of fault rules. They come after those of `faults`. */
   readonly faultsFile?: string;
   readonly faults?: readonly Fault[];
-  /** Hears of every request when it is answered; without tokens. */
+  /** Is called for every request when its response is sent; without tokens. */
   readonly log?: (entry: LoggedRequest) => void;
 }
 
 /** A running sandbox. */
 export interface Sandbox extends SandboxControls {
-  /** `http://127.0.0.1:PORT`; it serves the region `us` too. */
+  /** `http://127.0.0.1:PORT`, which also serves the region `us`. */
   readonly url: string;
-  /** The base addresses: `${url}/us` and so on. */
+  /** The base addresses: `${url}/us`, `${url}/eu`, `${url}/au` and `${url}/il`. */
   readonly regions: Readonly<Record<Region, string>>;
   readonly accounts: readonly SandboxAccount[];
-  /** Breaks all connections, forgets delayed effects and releases the data file. May be called twice. */
+  /** Closes all connections, cancels delayed effects and releases the data file. May be called twice. */
   close(): Promise<void>;
 }
 
 function readSeed(options: SandboxOptions): SandboxSeed | undefined {
   if (options.seed !== undefined && options.seedFile !== undefined) {
-    throw new SandboxError('invalid', 'seed and seedFile: give one of them');
+    throw new SandboxError('invalid', 'seed and seedFile are both given; give one of them');
   }
   if (options.seed !== undefined) return parseSeed(options.seed);
   return options.seedFile === undefined ? undefined : inFile(options.seedFile, parseSeed);
 }
 
-/** Names the file in front of every problem found in it. */
+/** Parses the value in a file. Each problem starts with the name of the file. */
 function inFile<T>(file: string, parse: (value: unknown) => T): T {
   const value = readJsonFile(file);
   try {
@@ -100,8 +100,11 @@ function checkNumbers(options: SandboxOptions): void {
 function listen(server: Server, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const taken = cause.code === 'EADDRINUSE' ? 'is taken; choose another, or 0 for any' : cause.message;
-      reject(new SandboxError('unavailable', `port ${port}: ${taken}`, { cause }));
+      const reason =
+        cause.code === 'EADDRINUSE'
+          ? 'is in use by another process; choose another port, or 0 for any free port'
+          : cause.message;
+      reject(new SandboxError('unavailable', `port ${port}: ${reason}`, { cause }));
     });
     server.listen(port, '127.0.0.1', () => {
       const { port: actual } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
@@ -118,13 +121,13 @@ async function closeServer(server: Server): Promise<void> {
   });
 }
 
-function fail(outgoing: ServerResponse): void {
+function sendFailure(outgoing: ServerResponse): void {
   if (outgoing.headersSent) return void outgoing.destroy();
   outgoing.writeHead(500, { 'content-type': 'application/json' });
-  outgoing.end(JSON.stringify({ detail: 'unexpected failure of the sandbox' }));
+  outgoing.end(JSON.stringify({ detail: 'the sandbox failed unexpectedly; this is a bug' }));
 }
 
-function describe(outgoing: ServerResponse, url: string): void {
+function sendDescription(outgoing: ServerResponse, url: string): void {
   outgoing.writeHead(200, { 'content-type': 'application/json' });
   outgoing.end(JSON.stringify(openapiDocument(url)));
 }
@@ -133,18 +136,18 @@ type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
 
 function connect(server: Server, service: Service, url: string, controls: Listener): void {
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    outgoing.on('error', () => {}); // a client that went away is no trouble of ours
+    outgoing.on('error', () => {}); // a client may disconnect at any time
     const { path } = splitTarget(incoming.url ?? '/');
     if (path === '/_sandbox' || path.startsWith('/_sandbox/')) return void controls(incoming, outgoing);
-    if (path === '/openapi.json' && incoming.method === 'GET') return describe(outgoing, url);
-    serve(service, incoming, outgoing).catch(() => fail(outgoing));
+    if (path === '/openapi.json' && incoming.method === 'GET') return sendDescription(outgoing, url);
+    serve(service, incoming, outgoing).catch(() => sendFailure(outgoing));
   });
 }
 
 function makeService(options: SandboxOptions, seed: SandboxSeed | undefined, data: DataFile): Service {
   const service: Service = {
-    world: openWorld(data, seed, options.accounts ?? (seed === undefined ? 1 : 0)),
-    faults: new FaultBook(),
+    accounts: openAccounts(data, seed, options.accounts ?? (seed === undefined ? 1 : 0)),
+    faults: new FaultRules(),
     limiter: new RateLimiter(),
     lists: new ListWriter(),
     log: new RequestLog(options.log),
@@ -157,9 +160,9 @@ function makeService(options: SandboxOptions, seed: SandboxSeed | undefined, dat
 }
 
 /**
- * Starts a sandbox and resolves when it listens. Everything of planning-service-api.md is served under
- * `/api/public/v1` for each region, the description at `/openapi.json`, the controls at `/_sandbox` (see
- * `controlServer`). Throws `SandboxError` for whatever is wrong with the options, files or port.
+ * Starts a sandbox and resolves when it listens. It serves the API under `/api/public/v1` for each region, its
+ * description at `/openapi.json` and the controls at `/_sandbox` (see `controlServer`). Throws `SandboxError` for
+ * every problem of the options, the files or the port.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkNumbers(options);
@@ -181,7 +184,7 @@ function assemble(service: Service, server: Server, url: string, data: DataFile)
     (typeof REGIONS)[number],
     string
   >;
-  const accounts = service.world.accounts.map(({ identity }) => ({
+  const accounts = service.accounts.all.map(({ identity }) => ({
     ...identity,
     baseUrl: regions[identity.region],
   }));
@@ -195,7 +198,7 @@ function assemble(service: Service, server: Server, url: string, data: DataFile)
   const close = async (): Promise<void> => {
     service.timers.clear();
     await closeServer(server);
-    service.timers.clear(); // what the last requests began
+    service.timers.clear(); // the last requests may have started timers
     data.close();
   };
   return { url, regions, accounts, ...controls, close: () => (closing ??= close()) };

@@ -1,8 +1,8 @@
-// What a sandbox starts with: accounts, their entries and their people, named instead of numbered.
+// The format of a seed, the data with which a sandbox starts, and its validation.
 
 import {
   aNumber,
-  aText,
+  aNonEmptyString,
   anInteger,
   type Check,
   Issues,
@@ -16,13 +16,13 @@ import {
 import { PERIODS, REGIONS, type Region, type Salary } from './model.ts';
 import { settingsCheck, type SandboxSettings } from './settings.ts';
 
-/** A skill or a role: its name, or more. */
+/** A skill or a role: its name, or an object with its name, id and creation date. */
 export type SeedEntry =
   string | { readonly name: string; readonly id?: string; readonly createDate?: string };
 
 /**
- * A person. `role` and `skills` are names of the same account; `roleId` and `skillsIds` are taken as they are,
- * so that a reference to nothing can be made.
+ * A person. `role` and `skills` are names in the same account. `roleId` and `skillsIds` are ids, which are not
+ * checked: a seed can contain references to ids that no entry has.
  */
 export interface SeedResource {
   readonly id?: string;
@@ -31,16 +31,16 @@ export interface SeedResource {
   readonly skills?: readonly string[];
   readonly roleId?: string;
   readonly skillsIds?: readonly string[];
-  /** 0 = Monday … 6 = Sunday; Monday to Friday when absent. */
+  /** 0 = Monday … 6 = Sunday. Default: Monday to Friday. */
   readonly workingDays?: readonly number[];
-  /** 8 when absent. */
+  /** Default: 8. */
   readonly dailyCapacity?: number;
   readonly calendarsIds?: readonly string[];
-  /** Missing parts are those of section 2.2: 0, USD, monthly. */
+  /** Defaults: amount 0, currency USD, period monthly. */
   readonly salary?: Partial<Salary> | null;
 }
 
-/** An account; the n-th has the id `sandbox-account-n`, the token `sandbox-token-n` and the region `us` by default. */
+/** An account. Defaults of the n-th: id `sandbox-account-n`, token `sandbox-token-n`, region `us`. */
 export interface SeedAccount {
   readonly name: string;
   readonly id?: string;
@@ -51,44 +51,46 @@ export interface SeedAccount {
   readonly resources?: readonly SeedResource[];
 }
 
-/** The accounts are made only when the data file is new; the settings hold at every start. */
+/** The accounts are used only if the data file is new, the settings at every start. */
 export interface SandboxSeed {
   readonly accounts: readonly SeedAccount[];
   readonly settings?: Partial<SandboxSettings>;
 }
 
 const timestamp: Check = (value, path, issues) => {
-  aText(value, path, issues);
+  aNonEmptyString(value, path, issues);
   if (typeof value === 'string' && Number.isNaN(Date.parse(value)))
     issues.add(path, 'should be an ISO 8601 timestamp');
 };
 
-const entry = textOr(objectOf({ name: aText, id: aText, createDate: timestamp }, ['name']));
+const entry = textOr(
+  objectOf({ name: aNonEmptyString, id: aNonEmptyString, createDate: timestamp }, ['name']),
+);
 
-/** A person as seeds and controls give them. */
+/** Checks a person of a seed or of a control request. */
 export const resourceCheck: Check = objectOf({
-  id: aText,
+  id: aNonEmptyString,
   createDate: timestamp,
-  role: nullOr(aText),
-  skills: listOf(aText),
-  roleId: aText,
-  skillsIds: listOf(aText),
+  role: nullOr(aNonEmptyString),
+  skills: listOf(aNonEmptyString),
+  roleId: aNonEmptyString,
+  skillsIds: listOf(aNonEmptyString),
   workingDays: listOf(anInteger(0, 6)),
   dailyCapacity: aNumber(0),
-  calendarsIds: listOf(aText),
+  calendarsIds: listOf(aNonEmptyString),
   salary: nullOr(objectOf({ amount: anInteger(0), currency: aString, period: oneOf(...PERIODS) })),
 });
 
 const token: Check = (value, path, issues) => {
   if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
-    issues.add(path, 'should be a token of visible ASCII characters'); // and is not repeated here
+    issues.add(path, 'should be a token of visible ASCII characters'); // the message must not contain the token
   }
 };
 
 const account = objectOf(
   {
-    name: aText,
-    id: aText,
+    name: aNonEmptyString,
+    id: aNonEmptyString,
     token,
     region: oneOf(...REGIONS),
     skills: listOf(entry),
@@ -100,7 +102,7 @@ const account = objectOf(
 
 const seed = objectOf({ accounts: listOf(account), settings: settingsCheck }, ['accounts']);
 
-function noteTwins(
+function checkUnique(
   issues: Issues,
   what: string,
   values: readonly (string | undefined)[],
@@ -112,7 +114,7 @@ function noteTwins(
     if (seen.has(value))
       issues.add(
         `seed.accounts[${index}]`,
-        `another account has the same ${what}${show ? ` (${value})` : ''}`,
+        `another account has the same ${what}${show ? ` (${value})` : ''}; choose another`,
       );
     seen.add(value);
   }
@@ -122,7 +124,7 @@ function nameOf(each: SeedEntry): string {
   return typeof each === 'string' ? each : each.name;
 }
 
-function noteStrangers(issues: Issues, path: string, one: SeedAccount): void {
+function checkReferences(issues: Issues, path: string, one: SeedAccount): void {
   const skills = new Set((one.skills ?? []).map(nameOf));
   const roles = new Set((one.roles ?? []).map(nameOf));
   for (const [index, person] of (one.resources ?? []).entries()) {
@@ -137,38 +139,39 @@ function noteStrangers(issues: Issues, path: string, one: SeedAccount): void {
   }
 }
 
-function noteTakenIds(issues: Issues, path: string, one: SeedAccount): void {
+function checkIds(issues: Issues, path: string, one: SeedAccount): void {
   const seen = new Set<string>();
   for (const each of [...(one.skills ?? []), ...(one.roles ?? [])]) {
     if (typeof each === 'string' || each.id === undefined) continue;
-    if (seen.has(each.id)) issues.add(path, `two entries have the id ${each.id}`);
+    if (seen.has(each.id)) issues.add(path, `two entries have the id ${each.id}; give each its own`);
     seen.add(each.id);
   }
   const people = (one.resources ?? []).map((person) => person.id).filter((id) => id !== undefined);
-  if (new Set(people).size < people.length) issues.add(`${path}.resources`, 'two resources have the same id');
+  if (new Set(people).size < people.length)
+    issues.add(`${path}.resources`, 'two resources have the same id; give each its own');
 }
 
-/** The seed, or a `SandboxError` that names every problem with its place. */
+/** The seed. Throws a `SandboxError` that names every problem and its path. */
 export function parseSeed(value: unknown): SandboxSeed {
   const issues = new Issues();
   seed(value, 'seed', issues);
   issues.throwIfAny();
   const parsed = structuredClone(value) as SandboxSeed; // every key and value was checked above
-  noteTwins(
+  checkUnique(
     issues,
     'name',
     parsed.accounts.map((one) => one.name),
     true,
   );
-  noteTwins(
+  checkUnique(
     issues,
     'token',
     parsed.accounts.map((one) => one.token),
     false,
   );
   for (const [index, one] of parsed.accounts.entries()) {
-    noteStrangers(issues, `seed.accounts[${index}]`, one);
-    noteTakenIds(issues, `seed.accounts[${index}]`, one);
+    checkReferences(issues, `seed.accounts[${index}]`, one);
+    checkIds(issues, `seed.accounts[${index}]`, one);
   }
   issues.throwIfAny();
   return parsed;

@@ -1,15 +1,15 @@
-// Puts an answer on the wire: whole and compressed, or cut, dripping, filled up, or not at all.
+// Sends a response: completely, or cut, slowly, filled up with white space, or not at all.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { Answer } from './answer.ts';
-import type { Transport } from './spoil.ts';
+import type { ServiceResponse } from './response.ts';
+import type { Delivery } from './apply-fault.ts';
 import type { Timers } from './timers.ts';
 
-const WORTH_COMPRESSING = 1024;
-const PIECE = Buffer.alloc(64 * 1024, ' ');
+const MIN_COMPRESSED_BYTES = 1024;
+const PADDING = Buffer.alloc(64 * 1024, ' ');
 const DRIP_MS = 20;
 
 export interface Channel {
@@ -27,46 +27,46 @@ function acceptsGzip(incoming: IncomingMessage): boolean {
   });
 }
 
-function headersOf(answer: Answer): Record<string, string> {
+function headersOf(response: ServiceResponse): Record<string, string> {
   return {
     'content-type': 'application/json',
     vary: 'Accept-Encoding',
     'cache-control': 'no-store',
-    ...answer.headers,
+    ...response.headers,
   };
 }
 
-/** By HTTP these have no body. */
+/** HTTP allows no body for these. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-async function sendWhole(answer: Answer, channel: Channel): Promise<void> {
+async function sendComplete(response: ServiceResponse, channel: Channel): Promise<void> {
   const { incoming, outgoing } = channel;
-  if (WITHOUT_BODY.has(answer.status)) {
-    outgoing.writeHead(answer.status, { 'cache-control': 'no-store', ...answer.headers });
+  if (WITHOUT_BODY.has(response.status)) {
+    outgoing.writeHead(response.status, { 'cache-control': 'no-store', ...response.headers });
     outgoing.end();
     return;
   }
-  const headers = headersOf(answer);
-  let body = answer.payload.bytes;
-  if (channel.compress && body.length >= WORTH_COMPRESSING && acceptsGzip(incoming)) {
-    body = await answer.payload.gzipped();
+  const headers = headersOf(response);
+  let body = response.payload.bytes;
+  if (channel.compress && body.length >= MIN_COMPRESSED_BYTES && acceptsGzip(incoming)) {
+    body = await response.payload.gzipped();
     headers['content-encoding'] = 'gzip';
   }
   headers['content-length'] = String(body.length);
-  outgoing.writeHead(answer.status, headers);
+  outgoing.writeHead(response.status, headers);
   outgoing.end(body);
 }
 
 async function sendCut(
-  answer: Answer,
+  response: ServiceResponse,
   { outgoing }: Channel,
   fraction: number,
   silent: boolean,
 ): Promise<void> {
-  const { bytes } = answer.payload;
+  const { bytes } = response.payload;
   const part = bytes.subarray(0, Math.min(Math.floor(bytes.length * fraction), bytes.length - 1));
-  outgoing.writeHead(answer.status, {
-    ...headersOf(answer),
+  outgoing.writeHead(response.status, {
+    ...headersOf(response),
     'content-length': silent ? part.length : bytes.length,
   });
   if (silent) {
@@ -78,11 +78,15 @@ async function sendCut(
   outgoing.destroy();
 }
 
-async function sendDripping(answer: Answer, channel: Channel, bytesPerSecond: number): Promise<void> {
+async function sendDripping(
+  response: ServiceResponse,
+  channel: Channel,
+  bytesPerSecond: number,
+): Promise<void> {
   const { outgoing, timers } = channel;
-  const { bytes } = answer.payload;
+  const { bytes } = response.payload;
   const size = Math.max(1, Math.round((bytesPerSecond * DRIP_MS) / 1000));
-  outgoing.writeHead(answer.status, { ...headersOf(answer), 'content-length': bytes.length });
+  outgoing.writeHead(response.status, { ...headersOf(response), 'content-length': bytes.length });
   outgoing.flushHeaders();
   for (let at = 0; at < bytes.length && !outgoing.destroyed; at += size) {
     await timers.sleep((size / bytesPerSecond) * 1000);
@@ -93,39 +97,43 @@ async function sendDripping(answer: Answer, channel: Channel, bytesPerSecond: nu
 
 function* filled(bytes: Buffer, size: number): Generator<Buffer> {
   yield bytes;
-  for (let left = size - bytes.length; left > 0; left -= PIECE.length)
-    yield PIECE.subarray(0, Math.min(left, PIECE.length));
+  for (let left = size - bytes.length; left > 0; left -= PADDING.length)
+    yield PADDING.subarray(0, Math.min(left, PADDING.length));
 }
 
-/** White space after the JSON; compressed, it is a bomb. */
-async function sendFilled(answer: Answer, channel: Channel, size: number): Promise<void> {
+/** Sends white space after the JSON. Compressed, gigabytes are a few megabytes on the wire. */
+async function sendFilled(response: ServiceResponse, channel: Channel, size: number): Promise<void> {
   const { incoming, outgoing } = channel;
-  const source = Readable.from(filled(answer.payload.bytes, size), { objectMode: false });
+  const source = Readable.from(filled(response.payload.bytes, size), { objectMode: false });
   const zipped = channel.compress && acceptsGzip(incoming);
-  outgoing.writeHead(answer.status, {
-    ...headersOf(answer),
+  outgoing.writeHead(response.status, {
+    ...headersOf(response),
     ...(zipped ? { 'content-encoding': 'gzip' } : {}),
   });
   await (zipped ? pipeline(source, createGzip({ level: 1 }), outgoing) : pipeline(source, outgoing));
 }
 
-/** Sends the answer. Resolves with the status that was sent, or null when the connection was broken instead. */
-export async function send(answer: Answer, transport: Transport, channel: Channel): Promise<number | null> {
-  switch (transport.type) {
-    case 'whole':
-      await sendWhole(answer, channel);
-      return answer.status;
+/** Sends the response. Resolves with the status that was sent, or null if the connection was broken instead. */
+export async function send(
+  response: ServiceResponse,
+  delivery: Delivery,
+  channel: Channel,
+): Promise<number | null> {
+  switch (delivery.type) {
+    case 'complete':
+      await sendComplete(response, channel);
+      return response.status;
     case 'drop':
       channel.incoming.socket.destroy();
       return null;
     case 'cut':
-      await sendCut(answer, channel, transport.fraction, transport.silent);
-      return answer.status;
+      await sendCut(response, channel, delivery.fraction, delivery.silent);
+      return response.status;
     case 'drip':
-      await sendDripping(answer, channel, transport.bytesPerSecond);
-      return answer.status;
+      await sendDripping(response, channel, delivery.bytesPerSecond);
+      return response.status;
     case 'fill':
-      await sendFilled(answer, channel, transport.bytes);
-      return answer.status;
+      await sendFilled(response, channel, delivery.bytes);
+      return response.status;
   }
 }

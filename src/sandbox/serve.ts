@@ -1,10 +1,10 @@
-// The life of one request: read, identify, log, fault, limit, operate, answer.
+// Serves one request of the API: read, identify, log, apply faults, limit, operate, respond.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Account } from './account.ts';
-import { type Answer, problem, retryAfter } from './answer.ts';
+import { type ServiceResponse, errorResponse, retryAfter } from './response.ts';
 import { type CreateBody, readCreateBody } from './create-body.ts';
-import type { FaultBook } from './fault-book.ts';
+import type { FaultRules } from './fault-rules.ts';
 import type { ListWriter } from './lists.ts';
 import type { Region } from './model.ts';
 import { operate } from './operations.ts';
@@ -13,16 +13,16 @@ import type { RequestLog } from './request-log.ts';
 import { findRoute, type Route, splitTarget } from './route.ts';
 import { send } from './send.ts';
 import type { SandboxSettings } from './settings.ts';
-import { type Reach, spoil } from './spoil.ts';
+import { type FaultEffects, applyFault } from './apply-fault.ts';
 import type { Timers } from './timers.ts';
-import type { World } from './world.ts';
+import type { Accounts } from './accounts.ts';
 
-const MOST_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Everything that a running service consists of. */
+/** The parts of a running service. */
 export interface Service {
-  readonly world: World;
-  readonly faults: FaultBook;
+  readonly accounts: Accounts;
+  readonly faults: FaultRules;
   readonly limiter: RateLimiter;
   readonly lists: ListWriter;
   readonly log: RequestLog;
@@ -30,21 +30,21 @@ export interface Service {
   settings: SandboxSettings;
 }
 
-/** The body, or null when it is larger than anything that the service takes (the rest is read and forgotten). */
+/** The body, or null if it is larger than 1 MiB. The rest is read all the same, so that the client gets a response. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size <= MOST_BODY_BYTES) chunks.push(chunk);
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
-  return size <= MOST_BODY_BYTES ? Buffer.concat(chunks) : null;
+  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks) : null;
 }
 
-/** Section 5: the bearer token decides the account, and is known in the account's region only. */
-function identify(world: World, authorization: string, region: Region): Account | null {
+/** The account of the bearer token. A token is valid in the region of its account only. */
+function identify(accounts: Accounts, authorization: string, region: Region): Account | null {
   const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-  const account = token === undefined ? undefined : world.withToken(token);
+  const account = token === undefined ? undefined : accounts.withToken(token);
   return account?.identity.region === region ? account : null;
 }
 
@@ -53,14 +53,14 @@ function subjectName(route: Route, account: Account | null, body: CreateBody | n
   return body !== null && 'name' in body ? body.name : null;
 }
 
-function limited(service: Service, account: Account | null, nowMs: number): Answer | null {
+function limited(service: Service, account: Account | null, nowMs: number): ServiceResponse | null {
   const limit = service.settings.rateLimit;
   if (limit === null) return null;
   const waitMs = service.limiter.take(account?.identity.name ?? '', limit, nowMs);
   if (waitMs === 0) return null;
   const headers: Record<string, string> =
     limit.retryAfter === 'none' ? {} : { 'retry-after': retryAfter(waitMs, limit.retryAfter, nowMs) };
-  return problem(429, 'Too Many Requests', headers);
+  return errorResponse(429, 'Too Many Requests', headers);
 }
 
 interface Received {
@@ -71,23 +71,23 @@ interface Received {
   readonly tooLarge: boolean;
 }
 
-function performer(service: Service, received: Received, noteEffect: () => void): Reach['perform'] {
+function performer(service: Service, received: Received, noteEffect: () => void): FaultEffects['perform'] {
   return (rename) => {
     const nowMs = Date.now();
     const { settings, lists } = service;
     const refused = limited(service, received.account, nowMs);
     if (refused !== null) return refused;
-    if (received.tooLarge && received.account !== null) return problem(413, 'Content Too Large');
+    if (received.tooLarge && received.account !== null) return errorResponse(413, 'Content Too Large');
     const { body } = received;
-    const asked =
+    const requested =
       body !== null && 'name' in body && rename !== undefined ? { name: rename(body.name) } : body;
-    const answer = operate({ ...received, body: asked }, lists, settings, nowMs);
-    if (answer.effect) noteEffect();
-    return answer;
+    const response = operate({ ...received, body: requested }, lists, settings, nowMs);
+    if (response.effect) noteEffect();
+    return response;
   };
 }
 
-/** Serves one request of the public API. Never throws for what a client sends or for a client that goes away. */
+/** Serves one request of the API. Invalid requests and clients that disconnect cause no exception. */
 export async function serve(
   service: Service,
   incoming: IncomingMessage,
@@ -97,7 +97,7 @@ export async function serve(
   const { region, path } = splitTarget(incoming.url ?? '/');
   const authorization = incoming.headers.authorization ?? '';
   const route = findRoute(method, path);
-  const account = identify(service.world, authorization, region);
+  const account = identify(service.accounts, authorization, region);
   const bytes = await readBody(incoming);
   const body =
     route.type === 'create'
@@ -120,16 +120,16 @@ export async function serve(
     },
   );
   const performLater = (ms: number): void => service.timers.later(ms, () => void perform());
-  const { answer, transport } = spoil(verdict.action, {
+  const { response, delivery } = applyFault(verdict.action, {
     perform,
     performLater,
     authorization,
     nowMs: Date.now(),
   });
   await service.timers.sleep(service.settings.latencyMs + verdict.latencyMs);
-  logged.status = transport.type === 'drop' ? null : answer.status;
+  logged.status = delivery.type === 'drop' ? null : response.status;
   service.log.done(logged);
-  await send(answer, transport, {
+  await send(response, delivery, {
     incoming,
     outgoing,
     compress: service.settings.compress,
@@ -137,7 +137,7 @@ export async function serve(
   });
 }
 
-/** A token in a path is somebody's mistake, and still a token. */
+/** A client may put its token into a path by mistake; the log must not contain it. */
 function withoutToken(path: string, account: Account | null): string {
   return account === null ? path : path.replaceAll(account.identity.token, '[token]');
 }

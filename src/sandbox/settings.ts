@@ -1,10 +1,10 @@
-// What planning-service-api.md leaves open ("not shown"), as settings of the sandbox.
+// The settings of the sandbox: behaviour that the public description of the service leaves open.
 
 import {
   aBoolean,
   aNumber,
   aString,
-  aText,
+  aNonEmptyString,
   anInteger,
   anything,
   type Check,
@@ -16,64 +16,63 @@ import {
   recordOf,
 } from './check.ts';
 
-/** A limit for each account: a bucket of `burst` requests that refills steadily (section 8: not shown). */
+/** A limit for each account: a bucket of `burst` requests that refills at a constant rate. */
 export interface RateLimit {
   readonly requestsPerSecond: number;
   readonly burst: number;
-  /** How the 429 says when to come back: whole seconds, an HTTP date, or not at all. */
+  /** The `Retry-After` header of the 429: whole seconds, an HTTP date, or no header. */
   readonly retryAfter: 'seconds' | 'date' | 'none';
 }
 
-/** How the service behaves where its document is silent. */
+/** How the sandbox behaves. `src/sandbox/README.md` lists all settings. */
 export interface SandboxSettings {
-  /** The status of a successful create (section 4, rule 3): any 2xx; 204 and 205 are sent without a body. */
+  /** The status of a successful create: any 2xx. 204 and 205 are sent without a body. */
   readonly createStatus: number;
-  /** The status of a list of skills or roles (section 4 shows one for the list of resources only): any 2xx. */
+  /** The status of a list of skills or roles: any 2xx. The list of resources always has 200. */
   readonly listStatus: number;
-  /** Whether a second entry of a name is refused, within a kind; `caseless` also when only case differs. */
+  /** Whether a second entry with the same name and kind is refused; `caseless` ignores case. */
   readonly uniqueNames: false | 'exact' | 'caseless';
-  /** The status of that refusal. This one and those of all other errors are any status from 200 to 599 (section 7). */
+  /** The status of that refusal. Like the status of every error, any from 200 to 599. */
   readonly duplicateStatus: number;
-  /** Whether white space around a name is taken off when it is stored. */
+  /** Whether white space at the ends of a name is removed before it is stored. */
   readonly trimNames: boolean;
   readonly caseNames: 'keep' | 'lower' | 'upper';
   /** The Unicode form in which names are stored. */
   readonly normaliseNames: 'keep' | 'NFC' | 'NFD' | 'NFKC';
-  /** In code points, as is `maxNameLength`; outside them a create is a validation error. */
+  /** In code points, like `maxNameLength`. A name outside these limits is a validation error. */
   readonly minNameLength: number;
   readonly maxNameLength: number | null;
-  /** The status of a delete of an id that the account does not hold; a 2xx answers as if it had been deleted. */
+  /** The status of a delete of an unknown id. With a 2xx the response is that of a successful delete. */
   readonly unknownIdStatus: number;
-  /** The status with which every delete of an entry is refused; null: none is. */
+  /** The status with which every delete is refused; null: deletes are allowed. */
   readonly deleteRefusalStatus: number | null;
   readonly validationStatus: number;
   /** The status for a wrong token. */
   readonly unauthorizedStatus: number;
   /** The status for a missing token; null: the same as for a wrong one. */
   readonly missingTokenStatus: number | null;
-  /** The string that a delete answers with (section 4, rule 7). */
+  /** The string in the response of a delete. */
   readonly deleteString: string;
-  /** How long the skill and role lists hide a create and still show a delete. The controls are seen at once. */
+  /** How long the lists of skills and roles hide a create and still show a delete. Controls take effect at once. */
   readonly listDelayMs: number;
   /** Timestamps as `…Z`, or without a zone. */
   readonly timestampsWithZone: boolean;
   /**
-   * Lists leave out what may be missing: `createDate` and `accountId` of skills and roles; `create_date`, and
-   * `roleId`, `skillsIds`, `calendarsIds` and `salary` when empty, of resources. Create answers stay complete
-   * (section 4, rule 2).
+   * Lists omit optional fields: `createDate` and `accountId` of skills and roles; of resources `create_date`, and
+   * `roleId`, `skillsIds`, `calendarsIds` and `salary` if they are empty. Responses of creates stay complete.
    */
   readonly omitOptionalFields: boolean;
   readonly listOrder: 'insertion' | 'shuffled';
   readonly rateLimit: RateLimit | null;
-  /** Added to every answer. The effect comes first: whoever gives up waiting has still changed something. */
+  /** A delay of every response. The effect comes first: a request takes effect even if its client stops waiting. */
   readonly latencyMs: number;
-  /** Account name → the `accountId` that its objects carry instead of their own, in lists and create answers. */
+  /** Account name → the `accountId` in its lists and responses of creates, instead of the real one. */
   readonly listedAccountId: Readonly<Record<string, string>>;
-  /** Fields that the document does not know, added to every skill, role and resource. */
+  /** Undocumented fields, added to every skill, role and resource. */
   readonly extraFields: Readonly<Record<string, unknown>>;
-  /** Whether answers are gzipped for a client that accepts it. */
+  /** Whether responses of 1 KiB or more are gzipped for clients that accept it. */
   readonly compress: boolean;
-  /** The seed of everything random: the shuffled order and the probabilities of faults. */
+  /** The seed of the shuffled order and of the probabilities of faults. */
   readonly randomSeed: number;
 }
 
@@ -115,7 +114,7 @@ const extraFields: Check = (value, path, issues) => {
   recordOf(anything)(value, path, issues);
   if (!isRecord(value)) return;
   for (const key of Object.keys(value).filter((each) => DOCUMENTED_FIELDS.has(each))) {
-    issues.add(path, `"${key}" is a field of the document; an extra field needs another name`);
+    issues.add(path, `"${key}" is a documented field; choose another name for the extra field`);
   }
 };
 
@@ -153,7 +152,7 @@ const FIELDS = {
     ),
   ),
   latencyMs: aNumber(0),
-  listedAccountId: recordOf(aText),
+  listedAccountId: recordOf(aNonEmptyString),
   extraFields,
   compress: aBoolean,
   randomSeed: anInteger(0),
@@ -161,7 +160,7 @@ const FIELDS = {
 
 export const settingsCheck: Check = objectOf(FIELDS);
 
-/** The current settings with some of them replaced. Throws `SandboxError` that names every wrong or unknown one. */
+/** The current settings with the given changes. Throws a `SandboxError` that names every invalid or unknown setting. */
 export function changeSettings(
   current: SandboxSettings,
   changes: unknown,
@@ -171,12 +170,12 @@ export function changeSettings(
   settingsCheck(changes, path, issues);
   issues.throwIfAny();
   const given = Object.entries(changes as object).filter(([, value]) => value !== undefined);
-  const asked = Object.fromEntries(given) as Partial<SandboxSettings>; // every key and value was checked above
-  const merged = { ...current, ...asked };
+  const valid = Object.fromEntries(given) as Partial<SandboxSettings>; // every key and value was checked above
+  const merged = { ...current, ...valid };
   return { ...merged, uniqueNames: (merged.uniqueNames as unknown) === true ? 'exact' : merged.uniqueNames };
 }
 
-/** A name as the service stores it under these settings. */
+/** The name that the service stores for a requested name. */
 export function storedName(name: string, settings: SandboxSettings): string {
   let stored = settings.trimNames ? name.trim() : name;
   if (settings.caseNames === 'lower') stored = stored.toLowerCase();

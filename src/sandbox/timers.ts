@@ -1,9 +1,9 @@
-// The timers of one sandbox: closing it leaves none behind.
+// The timers of one sandbox, so that closing it can cancel them all.
 
 export class Timers {
   private readonly pending = new Set<NodeJS.Timeout>();
 
-  /** Does the work later, unless the sandbox is closed before. */
+  /** Does the work after `ms`, unless the sandbox is closed earlier. */
   later(ms: number, work: () => void): void {
     const timer = setTimeout(() => {
       this.pending.delete(timer);
@@ -12,7 +12,7 @@ export class Timers {
     this.pending.add(timer);
   }
 
-  /** Never resolves when the sandbox is closed meanwhile: nobody is left to answer. */
+  /** Does not resolve if the sandbox is closed meanwhile: no client is left to answer. */
   sleep(ms: number): Promise<void> {
     return ms <= 0 ? Promise.resolve() : new Promise((resolve) => this.later(ms, resolve));
   }

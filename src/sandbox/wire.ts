@@ -1,4 +1,4 @@
-// The service's own spelling of what the sandbox holds (planning-service-api.md, section 2).
+// Writes entries and resources as the JSON of the API.
 
 import type { AccountIdentity, ResourceRecord, SandboxEntry } from './model.ts';
 import type { SandboxSettings } from './settings.ts';
@@ -13,7 +13,7 @@ function accountId(account: AccountIdentity, settings: SandboxSettings): string 
     : account.id;
 }
 
-/** A skill or role as JSON (sections 2.3 and 2.4). `complete`: nothing is left out, as in the answer to a create. */
+/** A skill or role as JSON. `complete`: optional fields are always included, as in the response of a create. */
 export function entryJson(
   entry: SandboxEntry,
   account: AccountIdentity,
@@ -30,7 +30,7 @@ export function entryJson(
   });
 }
 
-/** A resource as JSON (section 2.1; note `create_date`). */
+/** A resource as JSON. Its date is `create_date`; skills and roles have `createDate`. */
 export function resourceJson(
   person: ResourceRecord,
   account: AccountIdentity,

@@ -1,14 +1,14 @@
-// Cuts the bytes of a JSON array of objects into its objects as they arrive, so that a list of any size is checked and
-// counted object by object and never held as one text.
+// Splits the bytes of a JSON array of objects into its objects as they arrive. So a list is checked and counted object
+// by object, and is never in memory as one text.
 
 export interface ItemLimits {
   readonly maxItems: number;
   readonly maxItemBytes: number;
-  /** How many arrays and objects may be nested in each other, the object itself included. */
+  /** Limit for the nesting of arrays and objects; the object itself counts as one level. */
   readonly maxDepth: number;
 }
 
-/** Why bytes are not such an array, or exceed a limit. `at` is the number of the object, from 1. */
+/** Why the bytes are not an array of objects, or which limit they exceed. `at` is the number of the object, from 1. */
 export type ArrayProblem =
   | { readonly type: 'not_json' | 'not_array' | 'cut_off' | 'web_page' | 'too_many' }
   | { readonly type: 'not_object' | 'too_large' | 'too_deep'; readonly at: number };
@@ -24,9 +24,9 @@ export class BadArray extends Error {
 }
 
 export interface ArraySplitter {
-  /** The bytes of the objects that end in this chunk; each is valid until the next call. Throws BadArray. */
+  /** Yields the bytes of the objects that end in this chunk; they are valid until the next call. Throws BadArray. */
   push(chunk: Uint8Array): Generator<Uint8Array>;
-  /** Call after the last chunk. Throws BadArray when the array has not ended. */
+  /** Call after the last chunk. Throws BadArray if the array is incomplete. */
   end(): void;
 }
 
@@ -46,7 +46,7 @@ export function createArraySplitter(limits: ItemLimits): ArraySplitter {
   let expected: Expected = 'array';
   let items = 0;
   let readBytes = 0;
-  /** Within an object: how deep, whether in a string and behind a backslash, and its bytes of earlier chunks. */
+  /** The state within an object: depth, in a string, after a backslash, and its bytes from earlier chunks. */
   let depth = 0;
   let isInString = false;
   let isEscaped = false;
@@ -57,7 +57,7 @@ export function createArraySplitter(limits: ItemLimits): ArraySplitter {
     throw new BadArray({ type, at: items });
   }
 
-  /** A byte outside of objects. */
+  /** Handles a byte outside of objects. */
   function between(byte: number): void {
     if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return;
     if (expected === 'array') {
@@ -80,7 +80,7 @@ export function createArraySplitter(limits: ItemLimits): ArraySplitter {
     }
   }
 
-  /** A byte within an object; whether the object ends with it. */
+  /** Handles a byte within an object. Returns whether the object ends with it. */
   function within(byte: number): boolean {
     if (isInString) {
       if (isEscaped) isEscaped = false;
@@ -120,7 +120,7 @@ export function createArraySplitter(limits: ItemLimits): ArraySplitter {
         }
       }
       if (depth === 0) return;
-      // A copy, since the chunk belongs to the stream.
+      // A copy, because the stream may reuse the chunk.
       earlier.push(Uint8Array.from(chunk.subarray(start)));
       earlierBytes += chunk.length - start;
     },

@@ -1,5 +1,5 @@
-// Opens accounts: shares connections and pace between the reader and the writer of an account, and between accounts
-// of one base address. The composition root makes one of these for a process.
+// Opens the readers and writers of accounts. They share connections and rate limits within an account and within a base
+// address. Each process has one object of this kind.
 import { createHash } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { LONGEST_RETRY_AFTER_MS } from '../core/backoff.ts';
@@ -12,8 +12,8 @@ import { createHostQueue, createPace } from './pacing.ts';
 import { createReader } from './reader.ts';
 import type { RequestObserver, Requests } from './requests.ts';
 import { createRequests } from './requests.ts';
-import type { Routes } from './routes.ts';
-import { openRoutes } from './routes.ts';
+import type { Dispatchers } from './dispatchers.ts';
+import { openDispatchers } from './dispatchers.ts';
 import { createTransport } from './transport.ts';
 import { createWriter } from './writer.ts';
 
@@ -23,22 +23,29 @@ export interface ConnectionOptions {
   readonly token: (account: AccountSettings) => Promise<Secret>;
   /** The text of `api.caFile`. Throws ConfigError. */
   readonly authorities: (file: string) => Promise<string>;
-  /** Until when an earlier answer requested that nothing be sent for the account, from the journal. */
+  /** The end of the pause that an earlier response requested for the account, from the journal; epoch milliseconds. */
   readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
-  /** Lists of more objects are refused as LargeAccount, for the caller to run the account elsewhere. Default: none. */
+  /**
+   * A list of more objects throws LargeAccount, so that the caller runs the account in another process. Default: none.
+   */
   readonly largeFrom?: number;
-  /** Where the calls of this process queue, when it shares the limit of its one base address with another process. */
+  /** The queue for the only base address of this process, if it shares the address's limit with another process. */
   readonly host?: HostQueue;
-  /** Whether an account of that name is configured now. */
+  /** Whether an account with this name is configured now. */
   readonly isConfigured: (account: string) => boolean;
 }
 
-/** What a run's reader and writer share hangs on its `signals` object: one for each run. */
+/** The reader and writer of a run share one state, which is found by the `signals` object of the run. */
 export interface Connections extends WritableService {
-  /** Calls when `hostConcurrency` has room at the address. */
+  /** Makes the call as soon as `hostConcurrency` of the address allows it. */
   atHost<T>(baseUrl: string, call: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+interface OpenAccount {
+  readonly requests: Requests;
+  readonly token: Secret;
 }
 
 export function createConnections(options: ConnectionOptions): Connections {
@@ -46,9 +53,9 @@ export function createConnections(options: ConnectionOptions): Connections {
   const hosts = new Map<string, HostQueue>();
   const paces = new Map<string, Pace>();
   const tokens = new Map<string, string>();
-  /** What answers requested since this process started, by account; epoch milliseconds. */
+  /** The end of the pause that a response requested since the start of this process, by account; epoch milliseconds. */
   const throttled = new Map<string, number>();
-  let routes: Promise<Routes> | undefined;
+  let dispatchers: Promise<Dispatchers> | undefined;
 
   function paceOf(account: AccountSettings): Pace {
     const pace = paces.get(account.name) ?? createPace(api, hostOf(account.baseUrl));
@@ -64,7 +71,7 @@ export function createConnections(options: ConnectionOptions): Connections {
 
   const opened = new WeakMap<RunSignals, Map<string, Promise<OpenAccount>>>();
 
-  /** One for each run and account, so that what the reader was told (leave me alone) binds the writer too. */
+  /** Shared by the reader and writer of a run, so that a pause requested from the reader also applies to the writer. */
   function accountOf(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
     const ofRun = opened.get(signals) ?? new Map<string, Promise<OpenAccount>>();
     opened.set(signals, ofRun);
@@ -73,10 +80,10 @@ export function createConnections(options: ConnectionOptions): Connections {
     return openAccount;
   }
 
-  /** Two accounts of one address with equal tokens are one account: a copied token (contract, section 5, Identity). */
+  /** Refuses a copied token: two accounts of one address with equal tokens would both change the same account. */
   function claimToken({ name, baseUrl }: AccountSettings, token: Secret): void {
     const key = keyOf(baseUrl, token);
-    // The token that it had before is no longer its own: two accounts whose tokens were swapped recover.
+    // Releases the earlier token of this account, so that two accounts can swap their tokens.
     tokens.delete(name);
     for (const [other, otherKey] of tokens) {
       if (other === name || otherKey !== key || !options.isConfigured(other)) continue;
@@ -90,14 +97,14 @@ export function createConnections(options: ConnectionOptions): Connections {
       (await options.throttledUntilMs(account)) ?? 0,
       throttled.get(account.name) ?? 0,
     );
-    // A later time was stored before the clock was set back, or by a version that allowed it.
+    // A time too far in the future is ignored: the clock was set back, or an older version stored it.
     return untilMs > Date.now() + LONGEST_RETRY_AFTER_MS ? null : untilMs;
   }
 
   async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
-    // One that could not be made is tried again by the next run.
-    const opening = (routes ??= routesFor(options).catch((error: unknown) => {
-      routes = undefined;
+    // After a failure, the next run tries again.
+    const opening = (dispatchers ??= openDispatchersFor(options).catch((error: unknown) => {
+      dispatchers = undefined;
       throw error;
     }));
     const token = await options.token(account);
@@ -139,8 +146,8 @@ export function createConnections(options: ConnectionOptions): Connections {
       return createWriter(requests, token);
     },
     async close() {
-      // One that could not be made was told to whoever asked for it.
-      await routes?.then((opened) => opened.close()).catch(() => undefined);
+      // A failure to open was already thrown to the caller of `reader` or `writer`.
+      await dispatchers?.then((opened) => opened.close()).catch(() => undefined);
     },
   };
 }
@@ -149,12 +156,7 @@ function keyOf(baseUrl: string, token: Secret): string {
   return createHash('sha256').update(`${baseUrl} ${token.reveal()}`).digest('base64');
 }
 
-interface OpenAccount {
-  readonly requests: Requests;
-  readonly token: Secret;
-}
-
-async function routesFor({ api, authorities }: ConnectionOptions): Promise<Routes> {
+async function openDispatchersFor({ api, authorities }: ConnectionOptions): Promise<Dispatchers> {
   const ca = api.caFile === undefined ? undefined : [...rootCertificates, await authorities(api.caFile)];
   const options = {
     connections: api.hostConcurrency,
@@ -166,5 +168,5 @@ async function routesFor({ api, authorities }: ConnectionOptions): Promise<Route
     keepAliveTimeout: 4000,
     keepAliveMaxTimeout: 30_000,
   };
-  return openRoutes(options, ca);
+  return openDispatchers(options, ca);
 }

@@ -1,31 +1,31 @@
-// When a call has to end: its time is up, or everything in flight is given up. Not AbortSignal.any: up to Node 22 each of
-// its signals leaves something behind on a source that lives on, which a daemon would pay for with every request.
+// The deadline of a call: a timeout combined with the signal that aborts all calls. AbortSignal.any is not used
+// because, up to Node.js 22, each of its signals leaks memory on a source signal that stays alive, which a daemon has.
 
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Whether it was the time that ended the call. */
+  /** Whether the timeout ended the call. */
   isOver(): boolean;
-  /** Lets go of the timer and of `kill`; has to be called once the call has ended. */
+  /** Releases the timer and the listener on `kill`; must be called after the call. */
   release(): void;
 }
 
-/** Starts a deadline of `timeoutMs` from now; it is over at once when `kill` has aborted. */
+/** Starts a deadline of `timeoutMs` from now. If `kill` is already aborted, the signal is aborted immediately. */
 export function startDeadline(timeoutMs: number, kill: AbortSignal): Deadline {
   const ending = new AbortController();
   let isOver = false;
-  const giveUp = (): void => ending.abort();
+  const abort = (): void => ending.abort();
   const timer = setTimeout(() => {
     isOver = !ending.signal.aborted;
-    giveUp();
+    abort();
   }, timeoutMs);
-  kill.addEventListener('abort', giveUp, { once: true });
-  if (kill.aborted) giveUp();
+  kill.addEventListener('abort', abort, { once: true });
+  if (kill.aborted) abort();
   return {
     signal: ending.signal,
     isOver: () => isOver,
     release() {
       clearTimeout(timer);
-      kill.removeEventListener('abort', giveUp);
+      kill.removeEventListener('abort', abort);
     },
   };
 }

@@ -1,21 +1,21 @@
-// What a list repeats: several objects with one `_id` are one entry or one person.
+// Merges repeated objects of a list: several objects with one `_id` are one entry or one person.
 import type { Entry, Resource, Warning } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { Listing } from '../core/ports.ts';
 import { malformed } from './list.ts';
 import { startTurns } from './turns.ts';
 
-/** A list that repeats one object more often is broken. */
+/** A list that repeats an object more often is considered broken. */
 const MOST_REPETITIONS = 20;
 
 export interface Distinct<T> {
-  /** Throws ServiceError `malformed` when one object comes too often. */
+  /** Throws ServiceError `malformed` if an object is repeated too often. */
   add(item: T): void;
-  /** The distinct objects in the order of their first place, and a warning when some were repeated. */
+  /** The distinct objects in the order of their first occurrence, with a warning if some were repeated. */
   listing(): Promise<Listing<T>>;
 }
 
-/** `merge` makes one object of all that have the same id, whatever their order. */
+/** `merge` combines the objects with the same id; its result must not depend on their order. */
 export function createDistinct<T extends { readonly id: string }>(
   what: string,
   merge: (first: T, others: readonly T[]) => T,
@@ -43,18 +43,7 @@ export function createDistinct<T extends { readonly id: string }>(
   };
 }
 
-function repetitions(what: string, ids: readonly string[]): Warning[] {
-  if (ids.length === 0) return [];
-  const more = ids.length > 5 ? `, … and ${ids.length - 5} more` : '';
-  return [
-    {
-      code: 'repeated_id',
-      message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${ids.slice(0, 5).join(', ')}${more}; each counts once`,
-    },
-  ];
-}
-
-/** One id that is listed again has every name that it is listed under; their order in the list changes nothing. */
+/** An entry that is listed several times has all its listed names; their order in the list has no effect. */
 export function mergeEntries(first: Entry, others: readonly Entry[]): Entry {
   const kept = others.reduce(
     (best, entry) => (compareCodePoints(best.name, entry.name) <= 0 ? best : entry),
@@ -65,7 +54,7 @@ export function mergeEntries(first: Entry, others: readonly Entry[]): Entry {
   return names.size === 0 ? kept : { ...kept, otherNames: [...names].sort(compareCodePoints) };
 }
 
-/** A person listed several times has what any listing shows: too many holders only hold a delete back. */
+/** A person who is listed several times has all listed skills and roles. Too many can only prevent a delete. */
 export function mergePeople(first: Resource, others: readonly Resource[]): Resource {
   const all = [first, ...others];
   const skillsIds = [...new Set(all.flatMap((person) => person.skillsIds ?? []))].sort();
@@ -80,4 +69,15 @@ export function mergePeople(first: Resource, others: readonly Resource[]): Resou
     ...(roleId === undefined ? {} : { roleId }),
     ...(otherRoleIds.length > 0 ? { otherRoleIds } : {}),
   };
+}
+
+function repetitions(what: string, ids: readonly string[]): Warning[] {
+  if (ids.length === 0) return [];
+  const more = ids.length > 5 ? `, … and ${ids.length - 5} more` : '';
+  return [
+    {
+      code: 'repeated_id',
+      message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${ids.slice(0, 5).join(', ')}${more}; each is counted once`,
+    },
+  ];
 }

@@ -1,8 +1,8 @@
-// The digits of a number as JSON spells it: a JavaScript number rounds ids above 9,007,199,254,740,991.
+// Reads the digits of a number from its JSON text, because a JavaScript number rounds ids above 9,007,199,254,740,991.
 
 const WHITE = /\s/;
 
-/** How an object's own field spells its number; undefined when the field is missing or is no number. */
+/** The text of a number in an own field of the object; undefined if the field is missing or not a number. */
 export function spelledNumber(objectText: string, field: string): string | undefined {
   let depth = 0;
   let spelled: string | undefined;
@@ -21,14 +21,14 @@ export function spelledNumber(objectText: string, field: string): string | undef
   return spelled;
 }
 
-/** The index behind the closing quote of the string that starts here. */
+/** The index after the closing quote of the string that starts at `start`. */
 export function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
   return at + 1;
 }
 
-/** Where the value begins when a colon follows the string that ends here, which makes it a key. */
+/** The index of the value if the string that ends at `end` is a key, that is, if a colon follows it. */
 function valueAfterKey(text: string, end: number): number | undefined {
   let at = end;
   while (WHITE.test(text[at] ?? '')) at += 1;

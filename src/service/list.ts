@@ -1,5 +1,5 @@
-// Reads a list as it arrives: cut into objects, each checked and converted on its own, with a turn of the event loop
-// for each piece. What breaks a limit ends the reading at once.
+// Reads a list as a stream: splits it into objects and converts each of them, and yields to the event loop for each
+// chunk. A broken limit ends the read immediately.
 import { ServiceError } from '../core/errors.ts';
 import type { Listing } from '../core/ports.ts';
 import type { ArrayProblem } from './array-items.ts';
@@ -7,15 +7,15 @@ import { BadArray, createArraySplitter } from './array-items.ts';
 import { CutOff, UnreadableBody, utf8 } from './body.ts';
 import { turn } from './turns.ts';
 
-/** Largest object of a list as JSON: an entry with all its fields, or a person with all ids of their skills. */
+/** Largest object of a list as JSON; a person with very many skill ids is the largest. */
 const LONGEST_OBJECT_BYTES = 256 * 1024;
 
-/** Deeper nesting serves no purpose but to exhaust the reader. */
+/** Deeper nesting has no use, except to exhaust the reader. */
 const DEEPEST_OBJECT = 32;
 
-/** A list while it is read. Its methods throw ServiceError `malformed`. */
+/** Collects the objects of a list. Its methods throw ServiceError `malformed`. */
 export interface ListBuilder<T> {
-  /** `the list of skills`. */
+  /** The name of the list in messages, such as `the list of skills`. */
   readonly what: string;
   /** Adds the next object; `text` is its JSON. */
   add(object: unknown, text: string): void;
@@ -23,15 +23,15 @@ export interface ListBuilder<T> {
 }
 
 export interface ListLimits {
-  /** Objects of one list. */
+  /** Limit for the objects of one list. */
   readonly maxEntries: number;
-  /** Makes the error for a list of more objects, where that is not the setting of the operator. */
+  /** Makes the error for a list of more objects, if the limit is not `api.maxEntries`. */
   readonly tooMany?: ((what: string) => Error) | undefined;
 }
 
 /**
- * Throws ServiceError `malformed` for anything but a complete array of objects within the limits, with a CutOff as its
- * cause where the body ends too early.
+ * Throws ServiceError `malformed` unless the body is a complete array of objects within the limits. The cause is a
+ * CutOff if the body is incomplete.
  */
 export async function readList<T>(
   body: AsyncIterable<Uint8Array>,
@@ -65,13 +65,18 @@ export async function readList<T>(
   }
 }
 
+export function malformed(message: string, cause?: CutOff): ServiceError {
+  const explained = `${message}; rolecall uses only complete and valid lists`;
+  return new ServiceError('malformed', explained, { cause });
+}
+
 function addItem<T>(list: ListBuilder<T>, bytes: Uint8Array): void {
   const text = utf8(bytes);
   if (text === undefined) throw malformed(`${list.what} is not UTF-8`);
   list.add(parsed(list.what, text), text);
 }
 
-/** The parser's own message is dropped, since it quotes the text. */
+/** The parser's own message is dropped, because it quotes the text. */
 function parsed(what: string, text: string): unknown {
   try {
     return JSON.parse(text);
@@ -80,17 +85,12 @@ function parsed(what: string, text: string): unknown {
   }
 }
 
-export function malformed(message: string, cause?: CutOff): ServiceError {
-  const explained = `${message}; rolecall uses only lists that are complete and valid`;
-  return new ServiceError('malformed', explained, { cause });
-}
-
 function describe(what: string, problem: ArrayProblem, maxEntries: number): string {
   switch (problem.type) {
     case 'not_json':
       return `${what} is not JSON`;
     case 'web_page':
-      return `${what} is a web page and not JSON: check the base address and any proxy`;
+      return `${what} is a web page and not JSON: check the base address and the proxy`;
     case 'not_array':
       return `${what} is not an array`;
     case 'cut_off':

@@ -1,22 +1,25 @@
-// How fast an account may be asked: its own concurrency and rate, and its host's concurrency (contract, section 2, api).
+// Limits the requests of an account: by its own concurrency and rate, and by the concurrency of its host.
 import PQueue from 'p-queue';
 import type { ApiSettings } from '../core/settings.ts';
 
-/** A little over a second, since clocks differ. */
+/** A little over a second, because clocks differ. */
 const RATE_WINDOW_MS = 1020;
 
-/** How soon to look again when every place of the rate is taken by a call that is under way. */
+/** How soon to check again when running calls use the complete rate. */
 const UNTIL_AN_ANSWER_MS = 5;
 
-/** Lets calls through at an account's pace. */
+/** Makes calls at the rate of an account. */
 export interface Pace {
-  /** Calls when there is room. When `stop` aborts, waiting calls are made at once and must end by themselves. */
+  /**
+   * Makes the call when the limits allow it. If `stop` aborts, waiting calls are made immediately and must end
+   * themselves.
+   */
   run<T>(call: () => Promise<T>, stop: AbortSignal): Promise<T>;
-  /** Holds back every call that has not been made for so long. */
+  /** Delays every call that is not running yet by this time. */
   pauseFor(ms: number): void;
 }
 
-/** What all accounts of one base address share: at most `hostConcurrency` calls at once. */
+/** The queue that all accounts of one base address share: at most `hostConcurrency` concurrent calls. */
 export interface HostQueue {
   add<T>(call: () => Promise<T>): Promise<T>;
 }
@@ -28,7 +31,7 @@ export function createHostQueue(api: ApiSettings): HostQueue {
 /** A pace for one account; `host` is shared by all accounts of one base address. */
 export function createPace(api: ApiSettings, host: HostQueue): Pace {
   const queue = new PQueue({ concurrency: api.concurrency });
-  // A call counts from its beginning until a second after its end, since nobody here knows when it arrives there.
+  // A call counts from its start until a second after its end, because the time of its arrival is unknown.
   const cooling: number[] = [];
   let underWay = 0;
   let pausedUntilMs = 0;
@@ -41,7 +44,7 @@ export function createPace(api: ApiSettings, host: HostQueue): Pace {
     return Math.max(0, rateMs, pausedUntilMs - nowMs);
   }
 
-  /** Makes the call if it may be made at this moment, which is asked once it has its place at the host. */
+  /** Makes the call if the rate still allows it after the wait in the host's queue; otherwise returns null. */
   async function tryCall<T>(
     call: () => Promise<T>,
     stop: AbortSignal,
@@ -60,7 +63,7 @@ export function createPace(api: ApiSettings, host: HostQueue): Pace {
     run: (call, stop) =>
       queue.add(async () => {
         for (;;) {
-          // A place at the host is not asked for before the account's own rate has one.
+          // Waits for the account's own rate first, so that it does not use a slot of the host while it waits.
           while (waitMs() > 0 && !stop.aborted) await pause(waitMs(), stop);
           const result = await host.add(() => tryCall(call, stop));
           if (result !== null) return result.value;
@@ -72,7 +75,7 @@ export function createPace(api: ApiSettings, host: HostQueue): Pace {
   };
 }
 
-/** Resolves after `ms`, or at once when the signal aborts. */
+/** Resolves after `ms`, or as soon as the signal aborts. */
 export function pause(ms: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (ms <= 0 || stop.aborted) return resolve();

@@ -1,4 +1,4 @@
-// The paths of the service (service document, section 4).
+// The paths of the service's API.
 
 export const PATHS = {
   skill: '/api/public/v1/skill',

@@ -1,31 +1,31 @@
-// The lists of one account. Has no way to write.
+// Reads the lists of one account. Sends only GET requests.
 import type { Kind } from '../core/catalog.ts';
 import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports.ts';
 import type { ListBuilder, ListLimits } from './list.ts';
 import { readList } from './list.ts';
-import { partialReason } from './partial-answer.ts';
+import { partialReason } from './partial-list.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { serviceErrorOf } from './requests.ts';
-import type { TokenGuard } from './shapes.ts';
-import { entryList, resourceList } from './shapes.ts';
-import type { AnswerHead } from './transport.ts';
+import type { TokenGuard } from './responses.ts';
+import { entryList, resourceList } from './responses.ts';
+import type { ResponseHead } from './transport.ts';
 
 export interface ReaderLimits {
-  /** Objects of one list. */
+  /** Limit for the objects of one list. */
   readonly maxEntries: number;
-  /** A list of more objects than this is refused as LargeAccount. */
+  /** A list of more objects than this throws LargeAccount. */
   readonly largeFrom: number;
 }
 
-/** How much more a list may have later in a run than it may have at first: what the run itself created. */
+/** How many times larger than `largeFrom` a list may be later in a run, because the run itself creates entries. */
 const GROWTH = 3;
 
 export function createReader(requests: Requests, token: TokenGuard, limits: ReaderLimits): ServiceReader {
   const readBefore = new Set<string>();
 
-  /** The first reading decides whether the account is large; later ones come after something was written. */
+  /** The first read decides whether the account is large; later reads include what the run created. */
   function limitsOf(path: string): ListLimits {
     const isFirst = !readBefore.has(path);
     const most = isFirst ? limits.largeFrom : limits.largeFrom * GROWTH;
@@ -38,9 +38,9 @@ export function createReader(requests: Requests, token: TokenGuard, limits: Read
   }
 
   async function list<T>(path: string, build: () => ListBuilder<T>): Promise<Listing<T>> {
-    const read = async (head: AnswerHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
+    const read = async (head: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
       const builder = build();
-      refusePart(builder.what, head);
+      refusePartialList(builder.what, head);
       const listing = await readList(body, builder, limitsOf(path));
       readBefore.add(path);
       return listing;
@@ -58,11 +58,11 @@ export function createReader(requests: Requests, token: TokenGuard, limits: Read
   };
 }
 
-function refusePart(what: string, { status, headers }: AnswerHead): void {
+function refusePartialList(what: string, { status, headers }: ResponseHead): void {
   const part = partialReason(status, headers);
   if (part === null) return;
   throw new ServiceError(
     'malformed',
-    `${what} is only a part of it (${part}); rolecall reads complete lists only, since it would create again what the other parts list. Check what answers at the base address`,
+    `${what} is incomplete (${part}); rolecall needs complete lists, because it would create the missing entries again. Check the base address and the proxy`,
   );
 }

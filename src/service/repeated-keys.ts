@@ -1,7 +1,7 @@
-// An object that has a key twice: parsers disagree on which value counts, so nothing of it can be trusted.
+// Detects an object with a repeated key. Parsers disagree on which value is used, so the object can't be trusted.
 import { endOfString } from './exact-number.ts';
 
-/** Whether an own key of the object is written more than once in its JSON. Objects within it are not looked at. */
+/** Whether the JSON of the object has one of its own keys more than once. Nested objects are not checked. */
 export function hasRepeatedKey(object: object, objectText: string): boolean {
   return countKeys(objectText) !== Object.keys(object).length;
 }

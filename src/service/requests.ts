@@ -1,19 +1,19 @@
-// Requests with retries: one layer, around one attempt, at the account's pace (contract, section 5, Retries).
+// Sends requests with retries, at the rate of the account. This is the only layer that retries.
 import pRetry from 'p-retry';
 import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Traffic } from '../core/ports.ts';
 import type { Pace } from './pacing.ts';
 import { pause } from './pacing.ts';
-import type { Scrub } from './shapes.ts';
-import { describeRefusal, leftAlone } from './refusal-words.ts';
-import { serviceWords } from './service-words.ts';
-import type { Answer, Call, Method, Transport } from './transport.ts';
-import { NoAnswer } from './transport.ts';
+import type { Scrub } from './responses.ts';
+import { describeRefusal, throttledMessage } from './status-messages.ts';
+import { serviceMessage } from './service-message.ts';
+import type { HttpResponse, Call, Method, Transport } from './transport.ts';
+import { NoResponse } from './transport.ts';
 
-type Success<T> = Extract<Answer<T>, { type: 'success' }>;
+type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;
 
-/** Told of every attempt, for metrics; never told a name, a token or a body. */
+/** Receives every attempt, for metrics. Never receives a name, a token or a body. */
 export interface RequestObserver {
   request(event: { method: Method; status: number | 'error'; durationMs: number }): void;
   retry(): void;
@@ -22,24 +22,24 @@ export interface RequestObserver {
 export interface RequestOptions {
   readonly retries: number;
   readonly stop: AbortSignal;
-  /** Takes the token out of what a server said. */
+  /** Removes the token from a text of the server. */
   readonly scrub: Scrub;
   readonly observer: RequestObserver;
-  /** Nothing is sent before this time, which earlier answers requested; epoch milliseconds. */
+  /** The end of the pause that an earlier response requested; nothing is sent before. Epoch milliseconds. */
   readonly throttledUntilMs: number | null;
-  /** Called when an answer requests a longer wait than a run makes; epoch milliseconds. */
+  /** Called when a response requests a longer pause than a run waits; epoch milliseconds. */
   readonly onThrottled: (untilMs: number) => void;
 }
 
-/** An attempt that failed, with whether it may be repeated and whether it certainly had no effect. */
+/** A failed attempt: whether it may be repeated, and whether it certainly had no effect. */
 export class FailedAttempt extends Error {
   override readonly name = 'FailedAttempt';
   readonly error: ServiceError;
   readonly reached: boolean;
   readonly again: boolean;
-  /** Whether the caller's own `mayStart` forbade the attempt. */
+  /** Whether the caller's `mayStart` rejected the attempt. */
   readonly outdated: boolean;
-  /** How often it was sent; 0 when it never left. */
+  /** How many times the request was sent. */
   attempts = 0;
 
   constructor(error: ServiceError, options: { reached: boolean; again: boolean; outdated?: boolean }) {
@@ -59,8 +59,9 @@ export interface Sent<T> {
 
 export interface Requests {
   /**
-   * Sends until an answer with a 2xx status comes, as long as `mayRepeat` agrees. `mayStart` is asked right before
-   * each attempt. Rejects with the last FailedAttempt, or with what reading the body of a success threw.
+   * Sends the request until a response has a 2xx status, as long as `mayRepeat` allows it. `mayStart` is called
+   * directly before each attempt. Rejects with the last FailedAttempt, or with the error of reading the body of a
+   * success.
    */
   send<T>(
     call: Call<T>,
@@ -78,7 +79,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
 
   async function attempt<T>(call: Call<T>, onSend: () => void): Promise<Success<T>> {
     if (options.stop.aborted) throw stopped();
-    // A refused token stops the account at once: nothing that waits is sent any more.
+    // A rejected token stops the account immediately: waiting requests are not sent.
     if (refusal !== null) throw new FailedAttempt(refusal, { reached: false, again: false });
     if (Date.now() < throttledUntilMs) {
       throw new FailedAttempt(throttled(throttledUntilMs), { reached: false, again: false });
@@ -87,18 +88,18 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     requests += 1;
     const startedAt = performance.now();
     let status: number | 'error' = 'error';
-    let answer: Answer<T>;
+    let response: HttpResponse<T>;
     try {
-      answer = await transport({
+      response = await transport({
         ...call,
         read(head, body) {
           ({ status } = head);
           return call.read(head, body);
         },
       });
-      ({ status } = answer);
+      ({ status } = response);
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof NoResponse)) throw error;
       status = 'error';
       const failure = new ServiceError('unavailable', error.message, { cause: error.cause });
       throw new FailedAttempt(failure, { reached: error.reached, again: !error.lasting });
@@ -109,8 +110,8 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         durationMs: performance.now() - startedAt,
       });
     }
-    if (answer.type === 'success') return answer;
-    const failure = refused(call, answer, options.scrub);
+    if (response.type === 'success') return response;
+    const failure = refused(call, response, options.scrub);
     if (failure.error.kind === 'auth') refusal = failure.error;
     const untilMs = throttledUntil(failure.error);
     if (untilMs !== undefined) {
@@ -142,8 +143,8 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         try {
           return await attempt(call, onSend);
         } catch (error) {
-          // A throttled account is left alone as a whole, from this moment on, and not only by this call.
-          if (error instanceof FailedAttempt && repeats(error) && asksForPatience(error)) {
+          // A throttled account pauses all its calls from now on, not only this one.
+          if (error instanceof FailedAttempt && repeats(error) && requestsWait(error)) {
             pace.pauseFor(delayMs(error));
           }
           throw error;
@@ -156,7 +157,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
           shouldRetry: ({ error }) => error instanceof FailedAttempt && repeats(error),
           async onFailedAttempt({ error, retriesLeft }) {
             if (!(error instanceof FailedAttempt) || retriesLeft === 0 || !repeats(error)) return;
-            if (!asksForPatience(error)) await pause(delayMs(error), options.stop);
+            if (!requestsWait(error)) await pause(delayMs(error), options.stop);
           },
         });
         return { content, status, attempts };
@@ -169,35 +170,32 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   };
 }
 
-/** When the service may be called again, if that is later than a run waits for; epoch milliseconds. */
-function throttledUntil({ kind, retryAfterMs = 0 }: ServiceError): number | undefined {
-  return kind === 'throttled' && retryAfterMs > LONGEST_WAIT_MS ? Date.now() + retryAfterMs : undefined;
-}
-
-function asksForPatience({ error }: FailedAttempt): boolean {
-  return error.kind === 'throttled' || error.retryAfterMs !== undefined;
-}
-
-/** The ServiceError that a call ended with. */
+/** The ServiceError of a failed call. Throws any other error. */
 export function serviceErrorOf(error: unknown): ServiceError {
   if (error instanceof FailedAttempt) return error.error;
   if (error instanceof ServiceError) return error;
   throw error;
 }
 
+/** When the service may be called again, if a run does not wait that long; epoch milliseconds. */
+function throttledUntil({ kind, retryAfterMs = 0 }: ServiceError): number | undefined {
+  return kind === 'throttled' && retryAfterMs > LONGEST_WAIT_MS ? Date.now() + retryAfterMs : undefined;
+}
+
+function requestsWait({ error }: FailedAttempt): boolean {
+  return error.kind === 'throttled' || error.retryAfterMs !== undefined;
+}
+
 function stopped(): FailedAttempt {
-  return new FailedAttempt(
-    new ServiceError('unavailable', 'the run was interrupted, and asked nothing more'),
-    {
-      reached: false,
-      again: false,
-    },
-  );
+  return new FailedAttempt(new ServiceError('unavailable', 'not sent: the run was interrupted'), {
+    reached: false,
+    again: false,
+  });
 }
 
 function outdated(): FailedAttempt {
   return new FailedAttempt(
-    new ServiceError('unavailable', 'not sent: what it was decided on holds no more'),
+    new ServiceError('unavailable', 'not sent: the data that this change is based on is outdated'),
     {
       reached: false,
       again: false,
@@ -209,28 +207,28 @@ function outdated(): FailedAttempt {
 function throttled(untilMs: number): ServiceError {
   return new ServiceError(
     'throttled',
-    `${leftAlone(untilMs)}; nothing was sent (--ignore-retry-after overrides)`,
+    `${throttledMessage(untilMs)}; nothing was sent (use --ignore-retry-after to override)`,
     {
       retryAfterMs: untilMs - Date.now(),
     },
   );
 }
 
-/** What an answer that is no success means. */
+/** The failure for a response with another status than 2xx. */
 function refused(
   { method, path }: Call<unknown>,
-  answer: Extract<Answer<unknown>, { type: 'refusal' }>,
+  response: Extract<HttpResponse<unknown>, { type: 'refusal' }>,
   scrub: Scrub,
 ): FailedAttempt {
-  const { status } = answer;
-  const header = answer.headers['retry-after'];
+  const { status } = response;
+  const header = response.headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now(), (text) =>
     Date.parse(text),
   );
-  const words = serviceWords(answer.text, { scrub, aboutPeople: path.endsWith('/resource') });
+  const text = serviceMessage(response.text, { scrub, aboutPeople: path.endsWith('/resource') });
   const waits = isRetryableStatus(status) && (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
   const untilMs = waits && retryAfterMs !== undefined ? Date.now() + retryAfterMs : undefined;
-  const message = describeRefusal(method, path, { status, words, untilMs });
+  const message = describeRefusal(method, path, { status, serviceMessage: text, untilMs });
   const options = { httpStatus: status, retryAfterMs };
   if (status === 401 || status === 403) {
     return new FailedAttempt(new ServiceError('auth', message, options), { reached: true, again: false });

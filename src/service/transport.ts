@@ -1,37 +1,37 @@
-// One HTTP call to one account: the token's header, the time limit, the size limit. No retries here.
+// Makes one HTTP call to one account, with its token, a timeout and a size limit. Does not retry.
 import type { Dispatcher } from 'undici';
 import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { beginningOf, BODY_TOO_LARGE, CutOff, unpacked } from './body.ts';
 import { startDeadline } from './deadline.ts';
-import { LONGEST_REFUSAL_BYTES } from './service-words.ts';
+import { LONGEST_REFUSAL_BYTES } from './service-message.ts';
 import { request } from './undici.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** A call, with how the body of a success is read. What `read` throws is thrown by the transport. */
+/** A call, with the function that reads the body of a success. The transport passes on the errors of `read`. */
 export interface Call<T> {
   readonly method: Method;
   readonly path: string;
   readonly body?: object;
-  readonly read: (head: AnswerHead, body: AsyncIterable<Uint8Array>) => Promise<T>;
+  readonly read: (head: ResponseHead, body: AsyncIterable<Uint8Array>) => Promise<T>;
 }
 
-/** Any 2xx is a success. `text` is the beginning of the body of anything else, as far as it could be read. */
-export type Answer<T> =
-  | (AnswerHead & { readonly type: 'success'; readonly content: T })
-  | (AnswerHead & { readonly type: 'refusal'; readonly text: string });
+/** Any 2xx status is a success. For other statuses `text` is the start of the body, as far as it could be read. */
+export type HttpResponse<T> =
+  | (ResponseHead & { readonly type: 'success'; readonly content: T })
+  | (ResponseHead & { readonly type: 'refusal'; readonly text: string });
 
-/** Why no answer came. `reached` is false only when the request certainly never arrived. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+/** There is no complete response. `reached` is false only if the request certainly did not arrive. */
+export class NoResponse extends Error {
+  override readonly name = 'NoResponse';
   readonly reached: boolean;
-  /** Whether another attempt could fare better. */
+  /** Whether another attempt would fail the same way. */
   readonly lasting: boolean;
 
   constructor(message: string, options: { reached: boolean; lasting?: boolean; cause?: unknown }) {
@@ -48,17 +48,37 @@ export interface TransportOptions {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly dispatcher: Dispatcher;
-  /** Gives up what is in flight. */
+  /** Aborts the call in flight. */
   readonly kill: AbortSignal;
 }
 
-export type Transport = <T>(call: Call<T>) => Promise<Answer<T>>;
+export type Transport = <T>(call: Call<T>) => Promise<HttpResponse<T>>;
 
-/** A caller of one account's origin. Redirects are not followed; the token is sent nowhere else. */
+/** Failures to connect: the request certainly did not arrive. */
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Failures of the DNS lookup. */
+const UNRESOLVED = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
+/** The timeouts of the HTTP library, which are set to that of the complete call. */
+const TOO_SLOW = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+const TLS_FAILURE = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/;
+
+/** Calls the base address of one account. Does not follow redirects, so the token is sent nowhere else. */
 export function createTransport(options: TransportOptions): Transport {
-  return async <T>({ method, path, body, read }: Call<T>): Promise<Answer<T>> => {
+  return async <T>({ method, path, body, read }: Call<T>): Promise<HttpResponse<T>> => {
     const deadline = startDeadline(options.timeoutMs, options.kill);
-    let head: AnswerHead | undefined;
+    let head: ResponseHead | undefined;
     try {
       const response = await request(options.baseUrl + path, {
         method,
@@ -91,7 +111,7 @@ export function createTransport(options: TransportOptions): Transport {
       response: Dispatcher.ResponseData,
       consume: (chunks: AsyncIterable<Uint8Array>) => Promise<R>,
     ): Promise<R> {
-      // The error of a body that nobody reads any more is of no interest.
+      // An error after the last read must not become an unhandled one.
       response.body.on('error', () => undefined);
       try {
         const encoding = response.headers['content-encoding'];
@@ -101,15 +121,17 @@ export function createTransport(options: TransportOptions): Transport {
       }
     }
 
-    /** What a refusal says decides nothing, so that it need not be readable. */
+    /** The text is only part of a message, so an unreadable body is not an error. */
     async function refusalText(response: Dispatcher.ResponseData): Promise<string> {
       return await readBody(response, (chunks) => beginningOf(chunks, LONGEST_REFUSAL_BYTES)).catch(() => '');
     }
   };
 }
 
-/** Nothing but the end of the connection ends such a body, so that a connection that broke looks like its end. */
-function isBrokenOff(error: ServiceError | LargeAccount, head: AnswerHead | undefined): boolean {
+/**
+ * Whether the connection may have broken: without framing headers, a broken connection looks like the end of a body.
+ */
+function isBrokenOff(error: ServiceError | LargeAccount, head: ResponseHead | undefined): boolean {
   const isFramed = ['content-length', 'transfer-encoding'].some((name) => head?.headers[name] !== undefined);
   return !isFramed && error.cause instanceof CutOff;
 }
@@ -118,81 +140,65 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Failures before a connection stood: the request certainly did not arrive. */
-const NEVER_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** A name that the resolver does not know, or cannot ask for. */
-const UNRESOLVED = new Set(['ENOTFOUND', 'EAI_AGAIN']);
-
-/** The HTTP library's own limits, which are those of a whole call. */
-const TOO_SLOW = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
-
-const TLS_FAILURE = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/;
-
 function explain(
   error: unknown,
   options: TransportOptions,
   timedOut: boolean,
   status: number | undefined,
-): NoAnswer {
-  if (error instanceof NoAnswer) return error;
+): NoResponse {
+  if (error instanceof NoResponse) return error;
   const at = new URL(options.baseUrl).host;
   const codes = errorCodes(error);
-  // The codes of the HTTP library tell a person nothing; those of the system can be looked up.
+  // Codes of the HTTP library are not shown; those of the system can be looked up.
   const known = codes.find((each) => !each.startsWith('UND_ERR_'));
   const code = known === undefined ? '' : ` (${known})`;
   if (options.kill.aborted && !timedOut)
-    return new NoAnswer('the run was interrupted before the answer came', { reached: true, lasting: true });
+    return new NoResponse('the run was interrupted before the response arrived', {
+      reached: true,
+      lasting: true,
+    });
   if (timedOut || codes.some((each) => TOO_SLOW.has(each))) {
     const limit = `${options.timeoutMs / 1000} s (api.timeout)`;
-    return new NoAnswer(`no whole answer from ${at} within ${limit}; run it again later`, { reached: true });
+    return new NoResponse(`no complete response from ${at} within ${limit}; run it again later`, {
+      reached: true,
+    });
   }
   if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE') || codes.includes(BODY_TOO_LARGE)) {
-    return new NoAnswer(
-      `the answer of ${at} is larger than api.maxResponseBytes (${options.maxResponseBytes} bytes); raise it if a list may be that large`,
+    return new NoResponse(
+      `the response of ${at} is larger than api.maxResponseBytes (${options.maxResponseBytes} bytes); raise it if a list may be that large`,
       { reached: true, lasting: true },
     );
   }
   if (codes.some((each) => TLS_FAILURE.test(each))) {
-    return new NoAnswer(tlsTrouble(at, known ?? ''), { reached: false, lasting: true });
+    return new NoResponse(tlsFailure(at, known ?? ''), { reached: false, lasting: true });
   }
   if (codes.some((each) => NEVER_CONNECTED.has(each)) && beforeConnection(error)) {
-    const mend = UNRESOLVED.has(known ?? '')
+    const advice = UNRESOLVED.has(known ?? '')
       ? 'its name cannot be resolved; check the base address and the DNS'
       : 'check the base address and the network';
-    return new NoAnswer(`cannot connect to ${at}${code}; ${mend}`, { reached: false });
+    return new NoResponse(`cannot connect to ${at}${code}; ${advice}`, { reached: false });
   }
-  const when =
-    status === undefined ? 'before an answer came' : `in the middle of an answer with status ${status}`;
-  return new NoAnswer(`the connection to ${at} broke ${when}${code}; check the network, and run it again`, {
+  const when = status === undefined ? 'before a response arrived' : `during a response with status ${status}`;
+  return new NoResponse(`the connection to ${at} broke ${when}${code}; check the network and run it again`, {
     reached: true,
   });
 }
 
-function tlsTrouble(at: string, code: string): string {
+function tlsFailure(at: string, code: string): string {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
-      return `the TLS certificate of ${at} has expired (${code}); its operator must renew it`;
+      return `the TLS certificate of ${at} has expired (${code}); the operator of the service must renew it`;
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
     case 'HOSTNAME_MISMATCH':
-      return `the TLS certificate of ${at} is made out to another name (${code}); check the base address`;
+      return `the TLS certificate of ${at} is for another host name (${code}); check the base address`;
     default:
       return code.startsWith('ERR_SSL_')
-        ? `${at} does not speak TLS as it should (${code}); check the base address, its port and any proxy`
-        : `the TLS certificate of ${at} is not trusted (${code}); if its authority is your own, name it in api.caFile`;
+        ? `${at} did not complete the TLS handshake (${code}); check the base address, its port and the proxy`
+        : `the TLS certificate of ${at} is not trusted (${code}); if its authority is your own, set api.caFile`;
   }
 }
 
-/** Whether an error arose while a connection was made. The same codes also come from one that stands. */
+/** Whether an error occurred during the connect. An established connection can fail with the same codes. */
 function beforeConnection(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 4) return false;
   if ('syscall' in error) return error.syscall === 'connect' || error.syscall === 'getaddrinfo';
@@ -202,7 +208,7 @@ function beforeConnection(error: unknown, depth = 0): boolean {
   return inner.length > 0 && inner.every((part) => beforeConnection(part, depth + 1));
 }
 
-/** The codes of an error, its causes and its parts; only codes, since messages may quote what was sent. */
+/** The codes of an error, its causes and its parts. Messages are not used, because they may quote the request. */
 function errorCodes(error: unknown, depth = 0): string[] {
   if (typeof error !== 'object' || error === null || depth > 4) return [];
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];

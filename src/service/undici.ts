@@ -1,5 +1,5 @@
-// The one place that loads undici. Its WebAssembly parser is compiled in the background by an optimising compiler
-// that a short process would wait for at its end; the baseline compiler is enough for it.
+// Loads undici; no other file imports it. V8 compiles its WebAssembly parser with an optimising compiler in the
+// background, which a short process would wait for at its end. The baseline compiler is fast enough.
 import { setFlagsFromString } from 'node:v8';
 
 setFlagsFromString('--liftoff-only');

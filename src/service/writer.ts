@@ -1,4 +1,5 @@
-// Creates and deletes of one account. Says of each whether it happened, did not, or may have (contract, section 5).
+// Creates and deletes entries of one account. Reports for each change whether it happened, did not happen, or may have
+// happened.
 import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { ServiceWriter } from '../core/ports.ts';
@@ -7,23 +8,23 @@ import { beginningOf, shortText } from './body.ts';
 import { PATHS } from './paths.ts';
 import type { Requests } from './requests.ts';
 import { FailedAttempt } from './requests.ts';
-import type { TokenGuard } from './shapes.ts';
-import { parseCreated } from './shapes.ts';
-import type { AnswerHead } from './transport.ts';
+import type { TokenGuard } from './responses.ts';
+import { parseCreated } from './responses.ts';
+import type { ResponseHead } from './transport.ts';
 
-/** Largest answer of a create; a longer one is no entry. */
+/** Limit for the response to a create; a longer one is not an entry. */
 const LONGEST_CREATED_BYTES = 256 * 1024;
 const SHORT_BODY_BYTES = 65_536;
 
 export function createWriter(requests: Requests, token: TokenGuard): ServiceWriter {
-  async function readCreated(_: AnswerHead, body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
+  async function readCreated(_: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
     return parseCreated(await shortText(body, LONGEST_CREATED_BYTES), token);
   }
 
   return {
     async create(kind: Kind, name: string, mayStart: () => boolean): Promise<CreateOutcome> {
       let last: ServiceError | null = null;
-      // Sent again only when it certainly did not happen: throttled, or never connected.
+      // A create is repeated only if it certainly did not happen: throttled, or not connected.
       const repeats = (failure: FailedAttempt): boolean => {
         last = failure.error;
         return !failure.reached;
@@ -32,7 +33,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         const call = { method: 'POST' as const, path: PATHS[kind], body: { name }, read: readCreated };
         const { content: entry, status, attempts } = await requests.send(call, repeats, mayStart);
         if (entry !== undefined) return { type: 'created', entry, httpStatus: status, attempts };
-        const reason = `the create was answered with status ${status} but without the entry`;
+        const reason = `the response to the create (status ${status}) has no valid entry`;
         return { type: 'doubtful', reason, httpStatus: status, attempts };
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
@@ -49,9 +50,9 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
     },
 
     async delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome> {
-      // A URL would take these ids for steps to another path.
+      // In a URL these ids would lead to another path.
       if (remoteId === '.' || remoteId === '..') {
-        const message = `an entry with the _id ${JSON.stringify(remoteId)} cannot be addressed`;
+        const message = `an entry with the _id ${JSON.stringify(remoteId)} cannot be part of a URL; delete it in the service`;
         const error = new ServiceError('malformed', message);
         return { type: 'failed', error, attempts: 0, maybeDone: false };
       }
@@ -83,12 +84,12 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
   };
 }
 
-/** The body of a delete decides nothing; it is read so that the connection can be used again. */
-async function readNothing(_: AnswerHead, body: AsyncIterable<Uint8Array>): Promise<void> {
+/** The body of a delete has no effect; it is read so that the connection can be used again. */
+async function readNothing(_: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<void> {
   await beginningOf(body, SHORT_BODY_BYTES).catch(() => undefined);
 }
 
-/** Whether it may have happened: it arrived, and the answer was not that the service said no. */
+/** Whether the change may have happened: the request arrived, and the service did not reject it. */
 function isDoubtful({ reached, error }: FailedAttempt): boolean {
   return reached && error.kind !== 'auth' && error.kind !== 'rejected';
 }

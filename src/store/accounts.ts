@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import { immediately } from './database.ts';
 import type { AccountsTable } from './tables.ts';
 import { claimantOf, claimToken } from './claims.ts';
-import { inherit } from './renamed-accounts.ts';
+import { adoptRenamedAccount } from './renamed-accounts.ts';
 import { readPlanHead } from './large-run.ts';
 import { warningsOf } from './run-report.ts';
 import { toIso, toMs } from './times.ts';
@@ -18,8 +18,8 @@ export function accountsJournal(
 ): Pick<
   Journal,
   | 'accountState'
-  | 'inherit'
-  | 'identify'
+  | 'adoptRenamedAccount'
+  | 'claimRemoteAccount'
   | 'claimToken'
   | 'rememberThrottle'
   | 'approvedPlan'
@@ -31,9 +31,10 @@ export function accountsJournal(
       return toState(row);
     },
 
-    inherit: (claimed) => immediately(db, (connection) => inherit(connection, claimed)),
+    adoptRenamedAccount: (claimed) =>
+      immediately(db, (connection) => adoptRenamedAccount(connection, claimed)),
 
-    identify(identity) {
+    claimRemoteAccount(identity) {
       const { runId, account, baseUrl, remoteAccountId } = identity;
       return immediately(db, async (connection) => {
         const other = await claimantOf(connection, identity);

@@ -4,7 +4,7 @@ import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/history.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
-import type { MissingHolding } from '../core/shrink.ts';
+import type { MissingHolding } from '../core/list-plausibility.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
 import type { SealedLists } from './bodies.ts';

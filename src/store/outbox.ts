@@ -1,7 +1,7 @@
 // The outbox of notifications: what each target was told, and the notices on their way (contract, section 7).
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
-import type { Told } from '../core/notice.ts';
+import type { NotifiedState } from '../core/notice.ts';
 import type { DeliveryOutcome, NewNotice, Outbox, QueuedNotice } from '../core/outbox.ts';
 import { CLAIM_MS } from '../core/outbox.ts';
 import type { Database } from './database.ts';
@@ -11,13 +11,13 @@ import { toIso, toMs } from './times.ts';
 
 export function createOutbox(db: Database): Outbox {
   return {
-    tell(account, targets, update, nowMs) {
+    notify(account, targets, update, nowMs) {
       return immediately(db, async (connection) => {
-        const known = await readTold(connection, account);
+        const known = await readNotifiedStates(connection, account);
         let added = 0;
         for (const target of targets) {
-          const { told, notices } = update(target, known.get(target) ?? null);
-          if (told !== null) await writeTold(connection, target, account, told);
+          const { notified, notices } = update(target, known.get(target) ?? null);
+          if (notified !== null) await writeNotifiedState(connection, target, account, notified);
           for (const notice of notices) added += await addNotice(connection, target, account, notice, nowMs);
         }
         return added;
@@ -109,30 +109,38 @@ export function createOutbox(db: Database): Outbox {
   };
 }
 
-async function readTold(connection: Database, account: string): Promise<ReadonlyMap<string, Told>> {
+async function readNotifiedStates(
+  connection: Database,
+  account: string,
+): Promise<ReadonlyMap<string, NotifiedState>> {
   const rows = await connection
     .selectFrom('notice_states')
     .selectAll()
     .where('account', '=', account)
     .execute();
-  return new Map(rows.map((row) => [row.target, toTold(row)]));
+  return new Map(rows.map((row) => [row.target, toNotifiedState(row)]));
 }
 
-function toTold(row: NoticeStatesTable): Told {
+function toNotifiedState(row: NoticeStatesTable): NotifiedState {
   return {
     state: row.state,
     fingerprint: row.fingerprint,
-    toldAtMs: row.told_at === null ? null : toMs(row.told_at),
+    notifiedAtMs: row.told_at === null ? null : toMs(row.told_at),
     asOfMs: toMs(row.as_of),
   };
 }
 
-async function writeTold(connection: Database, target: string, account: string, told: Told): Promise<void> {
+async function writeNotifiedState(
+  connection: Database,
+  target: string,
+  account: string,
+  notified: NotifiedState,
+): Promise<void> {
   const values = {
-    state: told.state,
-    fingerprint: told.fingerprint,
-    told_at: told.toldAtMs === null ? null : toIso(told.toldAtMs),
-    as_of: toIso(told.asOfMs),
+    state: notified.state,
+    fingerprint: notified.fingerprint,
+    told_at: notified.notifiedAtMs === null ? null : toIso(notified.notifiedAtMs),
+    as_of: toIso(notified.asOfMs),
   };
   await connection
     .insertInto('notice_states')

@@ -5,8 +5,11 @@ import { claimantOf } from './claims.ts';
 import type { Database } from './database.ts';
 import { brokenRuns, interruptRuns } from './locks.ts';
 
-/** As Journal.inherit, within a transaction. */
-export async function inherit(connection: Database, claim: IdentityClaim): Promise<string | null> {
+/** As Journal.adoptRenamedAccount, within a transaction. */
+export async function adoptRenamedAccount(
+  connection: Database,
+  claim: IdentityClaim,
+): Promise<string | null> {
   const former = await formerNameOf(connection, claim);
   if (former !== null) await carryOn(connection, former, claim.account);
   return former;

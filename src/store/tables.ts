@@ -2,7 +2,7 @@
 import type { Generated } from 'kysely';
 import type { Kind } from '../core/catalog.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
-import type { NoticeType, Standing } from '../core/notice.ts';
+import type { NoticeType, AccountHealth } from '../core/notice.ts';
 
 export interface AccountsTable {
   name: string;
@@ -106,7 +106,7 @@ export interface EntriesTable {
 export interface NoticeStatesTable {
   target: string;
   account: string;
-  state: Standing['state'];
+  state: AccountHealth['state'];
   fingerprint: string;
   told_at: string | null;
   as_of: string;

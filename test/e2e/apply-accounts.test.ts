@@ -1,4 +1,4 @@
-// Which accounts `apply` writes to: never more than the command names.
+// The accounts that `apply` writes to: only those that the command names.
 import { expect, test } from 'vitest';
 import { type Scene, arrayOf, type RunJson, scene } from '../support/scene.ts';
 
@@ -17,7 +17,7 @@ async function threeAccounts(): Promise<Scene> {
   return s;
 }
 
-test('apply with several accounts and no names refuses, lists them, and asks the service nothing', async () => {
+test('apply with several accounts and no names refuses, lists them, and sends no request to the service', async () => {
   const s = await threeAccounts();
   for (const args of [['--yes'], ['--yes', '--format', 'json'], []]) {
     const { status, stdout, stderr } = await s.run(['apply', ...args]);
@@ -55,8 +55,8 @@ test.each([
   [['zz-*'], 'no account matches "zz-*"'],
   [['eu-*', '!eu-tset'], 'no account matches "!eu-tset"'],
   [['--all', 'acme'], '--all'],
-  [['!eu-test'], 'apply needs the accounts to write to'],
-])('apply %j is wrong usage and asks the service nothing', async (args, message) => {
+  [['!eu-test'], 'apply needs names, globs'],
+])('apply %j is wrong usage and sends no request to the service', async (args, message) => {
   const s = await threeAccounts();
   const { status, stderr } = await s.run(['apply', '--yes', ...args]);
   expect(status).toBe(64);

@@ -1,4 +1,4 @@
-// What commands answer where nothing was done, where the arguments fit no account, and where there is nothing to manage.
+// The messages of commands that changed nothing, match no account, or have nothing to manage.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { arrayOf, codes, scene } from '../support/scene.ts';
 import type { RunJson } from '../support/scene.ts';
 import { makeWorkspace, until } from '../support/workspace.ts';
 
-test('pause of a paused account and resume of one that runs report it, and change nothing', async () => {
+test('pause of a paused account and resume of a running one change nothing and report that', async () => {
   const s = await scene({ file: 'skills: [A]' });
   const notPaused = await s.run(['resume', 'acme']);
   expect(notPaused).toMatchObject({ status: 0, stdout: expect.stringContaining('acme is not paused') });
@@ -34,7 +34,7 @@ test('dump takes one account, and lists what a glob matches', async () => {
     const { status, stdout, stderr } = await s.run(['dump', glob]);
     expect([glob, status, stdout]).toEqual([glob, 64, '']);
     expect(stderr).toContain(
-      `dump takes the name of exactly one account, and "${glob}" is a pattern; ${expected}`,
+      `dump needs the name of exactly one account, but "${glob}" is a pattern; ${expected}`,
     );
   }
   expect(s.sandbox.requests()).toEqual([]);
@@ -47,7 +47,7 @@ test('dump --write reports what it wrote, or that nothing changed', async () => 
   expect(wrote.stderr).toMatch(/^acme: wrote 2 skills to config\/accounts\/acme\.yaml\n$/m);
   const again = await s.run(['dump', 'acme', '--write']);
   expect(again.stderr).toMatch(
-    /^acme: nothing changed: config\/accounts\/acme\.yaml has the account’s 2 skills already\n$/m,
+    /^acme: nothing to change: config\/accounts\/acme\.yaml already lists the account’s 2 skills\n$/m,
   );
   s.configure('accountId: "42"');
   expect((await s.run(['dump', 'acme', '--write'])).stderr).toContain('wrote 2 skills and 1 role to ');
@@ -60,7 +60,7 @@ test('an account without skills and roles is reported as managing nothing, with 
   expect(codes(plan)).toEqual(['nothing_managed']);
   const text = await s.run(['plan']);
   expect(text.stdout).toMatch(/^acme · manages nothing/);
-  expect(text.stdout).not.toMatch(/nothing to do|as the file says/);
+  expect(text.stdout).not.toMatch(/nothing to do|match(es)? the file/);
   for (const how of ['skills:', 'roles:', ' dump acme --write']) expect(text.stdout).toContain(how);
   const applied = await s.run(['apply', '--yes']);
   expect(applied.stdout).toContain('nothing_managed');
@@ -70,7 +70,7 @@ test('an account without skills and roles is reported as managing nothing, with 
   expect(codes((await s.plan()).plan)).toEqual([]);
 });
 
-test('completion names the shells that it offers, and no other', async () => {
+test('completion lists the supported shells and no others', async () => {
   const workspace = makeWorkspace('unused');
   const run = (...args: string[]) => workspace.run(args, { withoutConfig: true });
   for (const shell of ['tcsh', 'powershell']) {
@@ -82,7 +82,7 @@ test('completion names the shells that it offers, and no other', async () => {
   expect((await run('complete', '--', 'completion', '')).stdout).not.toContain('powershell');
 });
 
-test('the examples of sandbox --help are files that the sandbox takes', async () => {
+test('the sandbox accepts the example files of its --help', async () => {
   const workspace = makeWorkspace('unused');
   const { stdout } = await workspace.run(['sandbox', '--help'], { withoutConfig: true });
   const [seed, faults] = stdout.split('\n').filter((line) => /^ *[[{]/.test(line));
@@ -103,8 +103,7 @@ test('doctor warns of HTTP beyond this machine without TLS, as validate does', a
     file: 'skills: [A]',
     service: 'http: { listen: 0.0.0.0:8080, token: { env: ROLECALL_HTTP_TOKEN } }',
   });
-  const warning =
-    'without `http.tls`, tokens, sessions and every report of the HTTP interface travel in the clear';
+  const warning = 'without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted';
   expect((await s.run(['validate'])).stdout).toContain(warning);
   const text = await s.run(['doctor']);
   expect(text.stderr).toContain(warning);

@@ -1,4 +1,4 @@
-// The commands beside plan and apply, and what all of them share: formats, files, colours, help (contract, section 3).
+// The commands other than plan and apply, and what all commands share: formats, files, colours, help.
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { makeWorkspace } from '../support/workspace.ts';
 const COLOUR = /\u001B\[[0-9;]*m/;
 const COMMANDS = 'validate plan apply serve dump usage history show doctor sandbox completion'.split(' ');
 
-test('validate needs neither network nor secrets, warns of what is missing, and fails for it only when told to', async () => {
+test('validate needs neither network nor secrets, and missing secrets fail it only with --require-secrets', async () => {
   const workspace = makeWorkspace('unused');
   workspace.write(
     'config/rolecall.yaml',
@@ -41,7 +41,7 @@ test('validate in JSON is an array of issues with their places', async () => {
   expect(JSON.parse(stdout)).toMatchObject([{ line: 3, column: 1, severity: 'error' }]);
 });
 
-test('usage counts who has what, names what nobody has, and the references to unknown ids', async () => {
+test('usage counts the people of each entry, and lists unused entries and references to unknown ids', async () => {
   const s = await scene({
     skills: ['Go', 'Perl', 'Idle'],
     roles: ['Dev'],
@@ -70,7 +70,7 @@ const ODD = [
 ]; // prettier-ignore
 const UNWRITABLE = [' lead', 'trail ', 'tab\there', 'line\nbreak', ' *glob? \\', '\u00A0'];
 
-test('the plan right after a dump is empty, whatever the names; odd ones go to protect with a comment', async () => {
+test('the plan right after a dump is empty; names that a file may not contain go to protect with a comment', async () => {
   const s = await scene({
     skills: [...ODD, ...UNWRITABLE, 'Twin', 'Twin'],
     roles: ['Dev', ' Odd role'],
@@ -94,7 +94,7 @@ test('the plan right after a dump is empty, whatever the names; odd ones go to p
   expect(again.stdout).toBe(text);
 });
 
-test('a dump of an empty account asks for nothing, and its plan is empty too', async () => {
+test('the dump of an empty account contains no entries, and its plan is empty', async () => {
   const s = await scene({});
   const { stdout } = await s.run(['dump', 'acme']);
   expect(stdout).toContain('skills: []');
@@ -153,7 +153,7 @@ test('history lists the runs, newest first, by account, age, status and number',
   }
 });
 
-test('show prints one run by its id or the beginning of it, and says when there is no one such run', async () => {
+test('show prints one run by its id or the beginning of it, and reports an unknown or ambiguous id', async () => {
   const s = await scene({ skills: ['Old', 'Kept'], file: 'skills: [Kept, New]' });
   await s.apply();
   const { run } = await s.apply();
@@ -172,7 +172,7 @@ test('show prints one run by its id or the beginning of it, and says when there 
   }
 });
 
-test('doctor tries everything and writes nothing', async () => {
+test('doctor checks everything and writes nothing', async () => {
   const s = await scene({
     skills: ['A'],
     file: 'accountId: "42"\nskills: [B]\nschedule: "0 3 * * *"\ntimezone: Europe/Berlin',
@@ -212,7 +212,7 @@ test('completion knows the commands and refuses an unknown shell', async () => {
   expect((await workspace.run(['completion', 'tcsh'], { withoutConfig: true })).status).toBe(64);
 });
 
-test('--help tells of every command and of the exit statuses, and each command has its own', async () => {
+test('--help lists every command and the exit statuses, and each command has its own help', async () => {
   const workspace = makeWorkspace('unused');
   const run = (...args: string[]) => workspace.run(args, { withoutConfig: true });
   const help = await run('--help');
@@ -228,7 +228,7 @@ test('--help tells of every command and of the exit statuses, and each command h
   });
 });
 
-test('wrong usage exits 64, says what is wrong on stderr, and asks nobody', async () => {
+test('wrong usage exits 64, reports the mistake on stderr and sends no request', async () => {
   const s = await scene({ file: 'skills: [A]' });
   const wrong = [
     [],
@@ -261,7 +261,7 @@ test('--output writes the report to a file instead of stdout', async () => {
   }
 });
 
-test('reports come as text, JSON and Markdown, and no format has colours in a pipe', async () => {
+test('reports are text, JSON or Markdown, and no format has colours in a pipe', async () => {
   const s = await scene({ skills: ['Old *b*'], file: 'skills: ["New | <x>"]' });
   await s.apply();
   s.configure('skills: ["Newer | <x>"]');
@@ -305,7 +305,7 @@ test.skipIf(!hasTerminal)('apply asks nothing on a terminal when there is nothin
   expect(output).not.toContain('is accepted');
 });
 
-test('names cannot steer the terminal', async () => {
+test('names cannot control the terminal', async () => {
   const s = await scene({
     skills: ['Evil \u001B[31mred\u001B[0m', 'Bell\u0007', 'Turned \u202Eback'],
     file: 'skills: [New]',
@@ -318,7 +318,7 @@ test('names cannot steer the terminal', async () => {
   }
 });
 
-test('long lists are shortened by whole rows with the count of the rest, and JSON has them all', async () => {
+test('long lists are cut after complete rows with the count of the rest, and JSON lists everything', async () => {
   const names = Array.from({ length: 300 }, (_, i) => `Skill ${i}`);
   const s = await scene({ file: `skills: [${names.join(', ')}]` });
   const { stdout } = await s.run(['plan']);
@@ -339,7 +339,7 @@ test('the configuration is found by ROLECALL_CONFIG, and by its place below the 
   expect(elsewhere.stdout + elsewhere.stderr).toContain('elsewhere.yaml');
 });
 
-test('the store is private, and its documented columns are there', async () => {
+test('the store is private and has the documented columns', async () => {
   const s = await scene({ skills: ['A'], file: 'skills: [B]' });
   await s.apply();
   expect(statSync(join(s.folder, 'data/rolecall.db')).mode & 0o777).toBe(0o600);

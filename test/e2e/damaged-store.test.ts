@@ -10,7 +10,7 @@ test('a damaged store is found by doctor and by the daemon, which writes nothing
   const s = await scene({ file: 'skills: [Go]', service: 'http: { listen: 127.0.0.1:0 }' });
   await s.apply();
   const [store, backup] = [join(s.folder, 'data/rolecall.db'), join(s.folder, 'backup.db')];
-  expect((await s.run(['doctor'])).stdout).toContain('is not damaged');
+  expect((await s.run(['doctor'])).stdout).toContain('not damaged');
   await s.run(['backup', backup]);
   damageTable(store, 'notices');
   s.configure('skills: [Go, Zig]\nmode: apply');

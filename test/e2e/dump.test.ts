@@ -1,4 +1,4 @@
-// `dump`: an account is adopted, and drift is accepted, without losing what its file says; and whose lists it trusts.
+// `dump`: adopts accounts and accepts drift without losing other content of the file, and checks whose lists it reads.
 import {
   chmodSync,
   existsSync,
@@ -45,7 +45,7 @@ test.each([
   expect([text(s), existsSync(join(s.folder, 'copy.yaml'))]).toEqual([before, false]);
 });
 
-test('dump and usage refuse an account that another one of the store has claimed', async () => {
+test('dump and usage refuse an account that another account of the store has claimed', async () => {
   const s = await scene({ skills: ['Ours'], file: 'skills: [Ours]', others: [OTHER] });
   await s.run(['apply', '--yes']);
   s.configure('', 'other');
@@ -61,7 +61,7 @@ test('dump and usage refuse an account that another one of the store has claimed
   }
 });
 
-test('dump and usage need no store, and make none', async () => {
+test('dump and usage need no store and create none', async () => {
   const s = await scene({ skills: ['Ours'] });
   for (const command of [['dump', 'acme'], ['usage']]) expect((await s.run(command)).status).toBe(0);
   expect(existsSync(join(s.folder, 'data'))).toBe(false);
@@ -123,7 +123,7 @@ test('dump --write changes nothing when the result would not be valid', async ()
   const before = text(s);
   const { status, stderr } = await s.run(['dump', 'acme', '--write']);
   expect([status, text(s)]).toEqual([4, before]);
-  expect(stderr).toContain('more than the 1048576 that are read');
+  expect(stderr).toContain('more than the limit of 1048576');
 });
 
 test('dump --output does not replace a file without --force', async () => {
@@ -169,5 +169,5 @@ test('--write does not put an incomplete list into the file, and other output wa
   const written = await s.run(['dump', 'acme', '--write']);
   expect([written.status, readFileSync(file, 'utf8')]).toEqual([1, before]);
   expect(written.stderr).toContain('the file was not changed');
-  expect((await s.run(['dump', 'acme'])).stderr).toContain('they are not complete');
+  expect((await s.run(['dump', 'acme'])).stderr).toContain('the lists are incomplete');
 });

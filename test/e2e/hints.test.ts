@@ -1,4 +1,4 @@
-// What messages and reports advise works as it is printed.
+// The commands that messages and reports suggest work as printed.
 import { expect, test } from 'vitest';
 import type { RunRecord } from '../../src/core/journal.ts';
 import { arrayOf, type Scene, scene } from '../support/scene.ts';
@@ -12,7 +12,7 @@ function commandsIn(text: string): string[][] {
   return found.map((command) => command.split(' ').slice(1));
 }
 
-test('advised commands repeat the --config that was given, and run as they are printed', async () => {
+test('suggested commands repeat the given --config and work as printed', async () => {
   const s = await scene({ skills: ['Old'], file: 'skills: [1.0]' });
   const file = `${s.folder}/config/rolecall.yaml`;
   const outputs = await Promise.all(
@@ -32,7 +32,7 @@ test('advised commands repeat the --config that was given, and run as they are p
   }
 });
 
-test('advised commands name no --config when none was given', async () => {
+test('suggested commands contain no --config when none was given', async () => {
   const s = await scene({ file: 'skills: [1.0]' });
   const { stdout } = await s.run(['plan'], { withoutConfig: true });
   expect(commandsIn(stdout)).toEqual([['validate']]);
@@ -66,7 +66,7 @@ test.each([[['--help']], [['help']], [['help', 'plan']], [['plan', '--help']], [
   },
 );
 
-test('a missing configuration is not answered with a command that does not exist', async () => {
+test('the error about a missing configuration suggests no command that does not exist', async () => {
   const workspace = makeWorkspace('unused');
   const { status, stderr } = await workspace.run(['plan'], { withoutConfig: true });
   expect(status).toBe(4);
@@ -77,7 +77,7 @@ async function runsOf(s: Scene): Promise<readonly RunRecord[]> {
   return arrayOf<RunRecord>(await s.run(['history', '--format', 'json']));
 }
 
-test('show takes `last`, an id and an unambiguous beginning, and lists the runs of an ambiguous one', async () => {
+test('show accepts `last`, an id and an unambiguous beginning, and lists the runs of an ambiguous one', async () => {
   const s = await scene({ file: 'skills: [A]' });
   expect((await s.run(['show', 'last'])).status).toBe(1);
   for (let run = 0; run < 3; run += 1) await s.run(['plan']);
@@ -94,7 +94,7 @@ test('show takes `last`, an id and an unambiguous beginning, and lists the runs 
   for (const { id } of runs) expect(ambiguous.stderr).toContain(id);
   const unknown = await s.run(['show', 'ffff']);
   expect([unknown.status, unknown.stdout]).toEqual([1, '']);
-  expect(unknown.stderr).toContain('no run has the id "ffff"');
+  expect(unknown.stderr).toContain('no run has an id that begins with "ffff"');
 });
 
 test('the id of a run in every message can be shown', async () => {

@@ -226,7 +226,7 @@ test('listening beyond this machine without TLS is warned about, with what trave
   const { status, stdout } = await workspace.run(['validate']);
   expect({ status, stdout }).toMatchObject({
     status: 0,
-    stdout: expect.stringContaining('travel in the clear'),
+    stdout: expect.stringContaining('sends tokens, sessions and reports unencrypted'),
   });
   await daemon.stop();
 });

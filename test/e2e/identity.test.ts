@@ -141,7 +141,9 @@ test('a foreign account whose lists carry no id is written to once, and known by
   for (const command of [['plan'], ['apply', '--yes']]) {
     const again = await s.run(command, swapped);
     expect(again.status).toBe(1);
-    expect(`${again.stdout}${again.stderr}`).toContain('was made in account 43, and this account is 42');
+    expect(`${again.stdout}${again.stderr}`).toContain(
+      'created or saw in account 43, and this account is 42',
+    );
   }
   expect(s.writes()).toEqual([]);
 

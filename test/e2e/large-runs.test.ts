@@ -117,7 +117,7 @@ test('a large run that cannot be read is logged, is no page, and its end is know
     run: { ...detail.run },
     isUnread: true,
     plan: null,
-    news: { standing: null, applied: false },
+    news: { health: null, applied: false },
   });
   expect(log.lines).toHaveLength(2);
   expect(log.lines[0]).toMatchObject({

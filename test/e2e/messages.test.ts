@@ -1,4 +1,4 @@
-// What a person reads of a failure: what happened, what was not done because of it, and what to do next.
+// The messages about failures: what happened, what was not done because of it, and what to do next.
 import { expect, test } from 'vitest';
 import type { FaultAction } from '../../src/sandbox/sandbox.ts';
 import { type Scene, scene, type SceneOptions, TOKEN } from '../support/scene.ts';
@@ -28,33 +28,33 @@ const CASES: readonly Case[] = [
   {
     trouble: 'a refused token',
     options: always({ type: 'status', status: 401 }),
-    says: ['the service refused the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
+    says: ['the service rejected the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
   },
   {
     trouble: 'a service in trouble',
     options: always({ type: 'status', status: 500 }),
-    says: ['was answered with status 500', NOTHING, 'trouble of the service, run it again later'],
+    says: ['failed with status 500', NOTHING, 'failure of the service; run it again later'],
   },
   {
     trouble: 'a page instead of a list',
     options: always({ type: 'html' }),
-    says: ['is a web page and not JSON', NOTHING, 'check the base address and any proxy'],
+    says: ['is a web page and not JSON', NOTHING, 'check the base address and the proxy'],
   },
   {
     trouble: 'a service that asks for an hour of rest',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
-    says: ['asked to be left alone until', NOTHING, 'Next: rolecall apply acme  # when that time has come'],
+    says: ['requested a pause until', NOTHING, 'Next: rolecall apply acme  # after the time given above'],
     never: 'doctor',
   },
   {
     trouble: 'a service that does not answer',
     options: always({ type: 'latency', ms: 2000 }),
-    says: ['no whole answer from 127.0.0.1:', NOTHING, 'within 0.4 s (api.timeout); run it again later'],
+    says: ['no complete response from 127.0.0.1:', NOTHING, 'within 0.4 s (api.timeout); run it again later'],
   },
   {
     trouble: 'a connection that breaks',
     options: always({ type: 'drop-before-effect' }),
-    says: ['broke before an answer came', NOTHING, 'check the network, and run it again'],
+    says: ['broke before a response arrived', NOTHING, 'check the network and run it again'],
   },
   {
     trouble: 'an address where nothing listens',
@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
   {
     trouble: 'an address that speaks no TLS',
     given: (s) => s.write('config/accounts/acme.yaml', account(s.sandbox.url.replace('http:', 'https:'))),
-    says: ['does not speak TLS as it should', NOTHING, 'check the base address, its port and any proxy'],
+    says: ['did not complete the TLS handshake', NOTHING, 'check the base address, its port and the proxy'],
     never: 'certificate',
   },
   {
@@ -76,7 +76,7 @@ const CASES: readonly Case[] = [
     trouble: 'a name that the service refuses',
     options: { settings: { maxNameLength: 2 } },
     says: [
-      'the create of a skill was refused with status 422: body.name: String should have at most 2 characters',
+      'the service rejected the create of a skill (status 422): body.name: String should have at most 2 characters',
       'Partial: 1 of 1 operation failed.',
       "check the name in the account's file",
     ],
@@ -89,18 +89,18 @@ const CASES: readonly Case[] = [
       settings: { uniqueNames: 'caseless' },
     },
     says: [
-      'the create of a skill was refused with status 409',
+      'the service rejected the create of a skill (status 409)',
       'Partial: 1 of 1 operation failed.',
-      '"zig" is there and stays, and the service may not take a name so near to it',
+      '"zig" exists and is not deleted, and the service may not accept a name so similar to it',
     ],
   },
   {
     trouble: 'a create of which nobody knows what came',
     options: always({ type: 'status', status: 500 }, 'POST'),
     says: [
-      'Partial: the outcome of 1 of 1 operation is not known.',
-      'a create of a skill was not done in this run, so none is deleted',
-      'The next run looks in the lists first; nothing is sent again blindly.',
+      'Partial: the outcome of 1 of 1 operation is unknown.',
+      'a create of a skill did not succeed in this run, so no skill is deleted',
+      'The next run checks the lists before it sends the request again.',
     ],
     never: '1 operation failed',
   },
@@ -110,7 +110,7 @@ const CASES: readonly Case[] = [
     says: [
       'Created (1)',
       'the lists could not be read again before deleting',
-      'what was done could not be verified, and the next run looks again',
+      'the changes could not be verified, and the next run checks again',
     ],
     never: 'nothing was written',
   },
@@ -129,7 +129,7 @@ const CASES: readonly Case[] = [
     trouble: 'a plan that could not be made',
     options: always({ type: 'status', status: 403 }),
     args: ['plan'],
-    says: ['the service refused the token', 'could not be planned', 'Next: rolecall doctor acme'],
+    says: ['the service rejected the token', 'could not be planned', 'Next: rolecall doctor acme'],
   },
   {
     trouble: 'a backup that has no place',
@@ -150,7 +150,7 @@ const account = (baseUrl: string): string =>
 
 const TABLE = CASES.map((given) => [given.trouble, given] as const);
 
-test.each(TABLE)('%s is told with what was not done and what to do', async (_trouble, given) => {
+test.each(TABLE)('%s is reported with what was not done and what to do', async (_trouble, given) => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', api: API, ...given.options });
   await given.given?.(s);
   const { env = {} } = given;

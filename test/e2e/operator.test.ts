@@ -1,4 +1,4 @@
-// The operator's word to a running daemon: approve, pause, resume, and a copy of the store (contract, sections 3 and 7).
+// Commands of the operator to a running daemon: approve, pause, resume and backup.
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite } from '../../src/platform/sqlite.ts';
@@ -70,7 +70,7 @@ function lapsed({ warnings }: RunJson): RunJson['warnings'] {
 
 const ONE_TO_CREATE: SceneOptions = { skills: ['Go'], file: 'skills: [Go, Zig]' };
 
-test('a plan waits for its approval, is carried out once, and the same plan needs another word', async () => {
+test('a pending plan is applied once after its approval, and the same plan needs another approval later', async () => {
   const on = await stage(ONE_TO_CREATE);
   const { s, daemon } = on;
   const digest = await on.waiting();
@@ -118,7 +118,7 @@ test('an approval of another plan, of no digest or of no account is refused, and
   expect(s.writes()).toEqual([]);
 });
 
-test('where nothing waits there is nothing to approve', async () => {
+test('approve fails when no plan is pending', async () => {
   const s = await scene({
     ...ONE_TO_CREATE,
     service: [`defaults: { mode: approve, schedule: ${ONCE_A_YEAR} }`, WITH_TOKEN].join('\n'),
@@ -133,7 +133,7 @@ test('where nothing waits there is nothing to approve', async () => {
   expect(await on.account()).toMatchObject({ pending: null, approved: null });
 });
 
-test('an approval is good for 24 hours; after them it lapses, which is said, and the plan waits on', async () => {
+test('an approval lapses after 24 hours with a warning, and the plan stays pending', async () => {
   const on = await stage(ONE_TO_CREATE);
   const { s, daemon } = on;
   const digest = await on.waiting();
@@ -158,7 +158,7 @@ test('an approval is good for 24 hours; after them it lapses, which is said, and
   expect(s.writes()).toEqual(['POST Zig']);
 });
 
-test('an approved first plan is carried out, and the deletes that it held wait in the next one', async () => {
+test('an approved first plan is applied, and the deletes that it held are pending in the next plan', async () => {
   const on = await stage({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]' });
   const { s } = on;
   const digest = await on.waiting();
@@ -178,7 +178,7 @@ const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
   ['the file makes another plan of it', (s) => s.configure('skills: [Go, Nim, Zig]')],
 ];
 
-test.each(CHANGES)('an approval lapses when %s, and says so', async (_, change) => {
+test.each(CHANGES)('an approval lapses with a warning when %s', async (_, change) => {
   const on = await stage(ONE_TO_CREATE);
   const { s } = on;
   const digest = await on.waiting();
@@ -197,7 +197,7 @@ test.each(CHANGES)('an approval lapses when %s, and says so', async (_, change) 
   expect(s.writes()).toEqual([]);
 });
 
-test('an approval outlives a change that leaves its plan as it was', async () => {
+test('an approval stays valid after a change that does not change the plan', async () => {
   const on = await stage(ONE_TO_CREATE);
   const { s } = on;
   const digest = await on.waiting();
@@ -208,7 +208,7 @@ test('an approval outlives a change that leaves its plan as it was', async () =>
   expect(await on.sync()).toMatchObject({ status: 'converged', created: 1, planDigest: digest });
 });
 
-test('an approval that is given while the account is paused waits, and is used once it runs again', async () => {
+test('an approval of a paused account is used after the account is resumed', async () => {
   const on = await stage({ ...ONE_TO_CREATE, file: `schedule: ${EVERY_SECOND}\nskills: [Go, Zig]` });
   const { s, daemon } = on;
   const digest = await on.waiting();
@@ -228,7 +228,7 @@ test('an approval that is given while the account is paused waits, and is used o
   expect(s.writes()).toEqual(['POST Zig']);
 });
 
-test('the API approves, refuses and explains as the command line does', async () => {
+test('the API approves and refuses like the command line', async () => {
   const on = await stage(ONE_TO_CREATE);
   const { s, daemon } = on;
   const digest = await on.waiting();
@@ -255,7 +255,7 @@ test('the API approves, refuses and explains as the command line does', async ()
   expect(await approve({})).toMatchObject({ status: 409, body: { error: { code: 'nothing_pending' } } });
 });
 
-test('pause and resume are said on the command line or over HTTP, may be said twice, and outlast a restart', async () => {
+test('pause and resume work on the command line and over HTTP, may be repeated, and survive a restart', async () => {
   const on = await stage({
     skills: ['Go'],
     file: `mode: apply\nschedule: ${EVERY_SECOND}\nskills: [Go, Zig]`,
@@ -330,7 +330,7 @@ test('a run that a guard blocked waits for an approval also in apply mode, and i
   expect(s.writes()).toHaveLength(10);
 });
 
-test('a backup that is made while the daemon writes opens as a sound store of its own', async () => {
+test('a backup made while the daemon writes is a valid store', async () => {
   const bulk = Array.from({ length: 250 }, (_, index) => `Skill ${index}`);
   const on = await stage({ skills: ['Go'], file: 'mode: apply\nskills: [Go]' });
   const { s, daemon } = on;

@@ -171,13 +171,13 @@ test('the exit status and the report are those of a plan that was made here', as
   expect(s.sandbox.requests()).toEqual([]);
 });
 
-test('without the right token there is no plan, and without any token nobody is asked', async () => {
+test('a wrong token gets no plan, and without a token no request is sent', async () => {
   const { s, ask, daemon, desk } = await stage({ file: 'skills: [Go]' });
   const wrong = await ask([], { ROLECALL_HTTP_TOKEN: 'another-token-of-somebody' });
   expect(wrong).toMatchObject({
     status: 1,
     stdout: expect.stringContaining('"unauthorized"'),
-    stderr: expect.stringMatching(/refused the token/),
+    stderr: expect.stringMatching(/rejected the token/),
   });
   expect(wrong.stderr).not.toContain('another-token-of-somebody');
 
@@ -209,7 +209,7 @@ test('without the right token there is no plan, and without any token nobody is 
   expect(down).toMatchObject({
     status: 1,
     stdout: expect.stringContaining('"unavailable"'),
-    stderr: expect.stringMatching(/no answer.*running/),
+    stderr: expect.stringMatching(/does not respond.*running/),
   });
 });
 

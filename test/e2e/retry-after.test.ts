@@ -41,7 +41,7 @@ test('every command obeys a pause that a run learned of', async () => {
   expect(asked).toBeGreaterThan(0);
   for (const result of await Promise.all(COMMANDS.map((command) => account.run(command)))) {
     expect(result.status).toBe(1);
-    expect(`${result.stdout}${result.stderr}`).toContain('asked to be left alone until');
+    expect(`${result.stdout}${result.stderr}`).toContain('requested a pause until');
     expect(`${result.stdout}${result.stderr}`).toContain('--ignore-retry-after');
   }
   expect(account.requests()).toBe(asked);
@@ -57,7 +57,7 @@ test.each([['doctor'], ['usage'], ['dump', 'acme']])(
     expect((await account.run(learning)).status).toBe(1);
     const asked = account.requests();
     expect(asked).toBeGreaterThan(before);
-    expect((await account.run(['plan'])).stdout).toContain('asked to be left alone until');
+    expect((await account.run(['plan'])).stdout).toContain('requested a pause until');
     expect(account.requests()).toBe(asked);
   },
 );

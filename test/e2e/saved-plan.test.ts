@@ -1,4 +1,4 @@
-// A plan as a file and as JSON: saved, carried out or refused as stale, the same bytes every time (contract, 3 and 4).
+// Plans as files and as JSON: saved, applied or refused as stale, the same bytes every time.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -44,7 +44,7 @@ async function saved(s: Scene): Promise<Plan> {
   return plan;
 }
 
-test('a saved plan is carried out exactly, without asking, and cannot be carried out twice', async () => {
+test('a saved plan is applied exactly, without a question, and cannot be applied twice', async () => {
   const s = await scene(BUSY);
   const plan = await saved(s);
   expect(statSync(join(s.folder, 'plan.json')).mode & 0o077).toBe(0);
@@ -86,14 +86,14 @@ test.each<[string, (plan: Plan) => unknown]>([
   ['a delete is taken out', (plan) => plan.operations.filter(({ name }) => name !== 'Old a')],
   ['a delete is of another entry', (plan) => plan.operations.map((each) => ({ ...each, name: 'Kept' }))],
   ['they are none', () => 'all'],
-])('a saved plan whose operations were changed is carried out neither way: %s', async (_, change) => {
+])('a saved plan whose operations were edited is not applied: %s', async (_, change) => {
   const s = await scene(BUSY);
   const plan = await saved(s);
   s.write('plan.json', JSON.stringify([{ ...plan, operations: change(plan) }]));
   s.sandbox.clearRequests();
   const { status, stderr } = await s.run(['apply', '--plan', 'plan.json']);
   expect([status, s.writes()]).toEqual([5, []]);
-  expect(stderr).toContain('acme: its plan in plan.json was changed after it was saved');
+  expect(stderr).toContain('acme: its plan in plan.json was edited after it was saved');
 });
 
 test('what is only held, left alone or ordered differently makes no saved plan stale', async () => {
@@ -127,7 +127,7 @@ test('the same configuration and lists give the same bytes, whatever order the s
   expect(bytes.size).toBe(1);
 });
 
-test('plans in JSON keep to the published schema, also failed and blocked ones', async () => {
+test('plans in JSON match the published schema, also failed and blocked ones', async () => {
   const s = await scene({
     ...BUSY,
     others: [{ name: 'failing', id: '43', token: 'token-of-failing' }],
@@ -157,7 +157,7 @@ test('plans in JSON keep to the published schema, also failed and blocked ones',
   });
 });
 
-test('runs in JSON keep to the published schema, whatever became of them', async () => {
+test('runs in JSON match the published schema, whatever their status', async () => {
   const s = await scene({ ...BUSY, others: [{ name: 'failing', id: '43', token: 'token-of-failing' }] });
   s.configure('skills: [A]', 'failing');
   s.configure('skills: [1.0]', 'invalid');
@@ -196,7 +196,7 @@ test.each([
   expect(s.sandbox.requests()).toEqual([]);
 });
 
-test('a saved plan of another account is refused, and one that failed cannot be carried out', async () => {
+test('a saved plan of another account is refused, and a failed one cannot be applied', async () => {
   const s = await scene({
     file: 'skills: [New]',
     others: [{ name: 'other', id: '43', token: 'token-of-other' }],

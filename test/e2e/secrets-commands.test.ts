@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
     await all(w, [...everyFormat(['plan', '--detailed-exitcode']), ['plan', '--save', 'saved.json']]);
     // What answers in a daemon's place says the daemon's token back.
     const { stderr } = await w.run(['plan', '--server', `${parrot.url}/daemon/api/public/v1/skill?`], {});
-    expect(stderr).toMatch(/no plan|answered/);
+    expect(stderr).toMatch(/did not return a list of plans|answered/);
   },
   async apply({ w }) {
     await w.run(['apply', '--plan', 'saved.json', '--output', 'apply.md', '--format', 'markdown']);

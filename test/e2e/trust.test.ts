@@ -7,7 +7,7 @@ import { EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/da
 import { commitAll, git } from '../support/git.ts';
 import { makeWorkspace, QUICK_API, until } from '../support/workspace.ts';
 
-test('sends no token and no file of the machine to where the repository says, and runs the others', async () => {
+test('a repository cannot make the daemon send tokens or files of the machine elsewhere, and the other accounts run', async () => {
   const sandbox = await startSandbox({ seed: { accounts: [{ name: 'acme', token: 'token-of-acme' }] } });
   onTestFinished(() => sandbox.close());
   const thief = await startSandbox({ seed: { accounts: [{ name: 'thief', token: 'token-of-thief' }] } });
@@ -63,10 +63,10 @@ test('sends no token and no file of the machine to where the repository says, an
     bad.toSorted().map((name) => [name, 'config_invalid']),
   );
   const errors = Object.fromEntries(rows.map(({ account, error }) => [account, error]));
-  expect(errors['region']).toContain('config/accounts/region.yaml:1:9: tokens may not be sent to');
+  expect(errors['region']).toContain('config/accounts/region.yaml:1:9: tokens must not be sent to');
   expect(errors['http']).toContain('config/accounts/http.yaml:2:8: this is one of the daemon’s own secrets');
   expect(errors['copy']).toContain('config/accounts/copy.yaml:2:8: this is one of the daemon’s own secrets');
-  expect(errors['file']).toContain('config/accounts/file.yaml:2:8: account files may not use this file');
+  expect(errors['file']).toContain('config/accounts/file.yaml:2:8: account files must not use this file');
   expect(errors['link']).toContain('config/accounts/link.yaml:1:1: this leads out of the repository');
   expect(thief.requests()).toEqual([]);
   expect(new Set(sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));

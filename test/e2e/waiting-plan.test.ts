@@ -1,4 +1,4 @@
-// A plan that waits for a person: what leads that person on, and what becomes of a word that came while nothing ran.
+// A pending plan: what its report suggests, and when an approval given during a pause takes effect.
 import { expect, test } from 'vitest';
 import { ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { scene, type Scene } from '../support/scene.ts';
@@ -16,13 +16,13 @@ test('an approval that was given in a pause is used as soon as the account is re
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
   expect((await s.run(['pause', 'acme'])).status).toBe(0);
-  expect((await s.run(['approve', 'acme'])).stdout).toContain('waits for `resume`');
+  expect((await s.run(['approve', 'acme'])).stdout).toContain('acme is paused: run `');
   expect((await s.run(['resume', 'acme'])).status).toBe(0);
   await s.until('the plan is carried out', () => daemon.runsEnded('acme', 'converged') > 0);
   expect(s.writes()).toEqual(['POST Zig']);
 });
 
-test('the report of a run whose plan waits leads to its approval, and not past it', async () => {
+test('the report of a run with a pending plan suggests `approve` and not `apply`', async () => {
   const s = await waitingScene();
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hasStuckReads, readRegularFile } from '../../src/config/regular-file.ts';
+import { hasStuckReads, readRegularFile } from '../../src/platform/regular-file.ts';
 import { resolveSecret } from '../../src/config/secrets.ts';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { hungMount } from '../support/hung-mount.ts';
@@ -30,7 +30,7 @@ describe('a file system that does not answer', () => {
       new Set(
         files.map(
           (file) =>
-            `SecretError: token: the file ${file} did not answer within 5 s; check the file system that it is on`,
+            `SecretError: token: the file ${file} could not be read within 5 s; check its file system`,
         ),
       ),
     );

@@ -1,24 +1,24 @@
 // Text from outside is read in time that grows with its length and no faster: a megabyte of the worst shapes for each
 // function that a stranger's text reaches.
 import { describe, expect, it } from 'vitest';
-import { parseBaseUrl, parseGitUrl, parseWebhookUrl, shownRemote } from '../../src/config/addresses.ts';
-import { cronProblem } from '../../src/config/cron-line.ts';
-import { withoutUsers } from '../../src/config/git-remote.ts';
-import { gitTrouble } from '../../src/config/git-trouble.ts';
-import { parseDuration, parseSize } from '../../src/config/measures.ts';
-import { nameProblem, oddCharacters } from '../../src/config/name-text.ts';
-import { textProblems } from '../../src/config/raw-text-checks.ts';
+import { parseBaseUrl, parseGitUrl, parseWebhookUrl } from '../../src/config/addresses.ts';
+import { cronProblem } from '../../src/config/dates-and-schedules.ts';
+import { shownRemote, withoutUsers } from '../../src/core/remote-address.ts';
+import { explainGitFailure } from '../../src/git/failure-reason.ts';
+import { parseDuration, parseSize } from '../../src/core/durations-and-sizes.ts';
+import { nameProblem, oddCharacters } from '../../src/core/name-rules.ts';
+import { textProblems } from '../../src/yaml/syntax-messages.ts';
 import { stripped } from '../../src/config/secrets.ts';
 import { parseRetryAfter } from '../../src/core/backoff.ts';
 import { globMatcher } from '../../src/core/names.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { localPath } from '../../src/daemon/http/local-path.ts';
 import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
-import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/visible.ts';
-import { shortCommit } from '../../src/report/wording.ts';
+import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/escape-invisible.ts';
+import { shortCommit } from '../../src/report/formatting.ts';
 import { spelledNumber } from '../../src/service/exact-number.ts';
-import { partialReason } from '../../src/service/partial-answer.ts';
-import { serviceWords } from '../../src/service/service-words.ts';
+import { partialReason } from '../../src/service/partial-list.ts';
+import { serviceMessage } from '../../src/service/service-message.ts';
 
 const MEGABYTE = 1_000_000;
 
@@ -70,11 +70,11 @@ const token = new Secret('a-token-that-nobody-echoes');
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   withoutUsers,
   scrub: (text) => token.scrub(text),
-  serviceWords: (body) => serviceWords(body, { scrub: (text) => token.scrub(text), aboutPeople: true }),
+  serviceMessage: (body) => serviceMessage(body, { scrub: (text) => token.scrub(text), aboutPeople: true }),
   link: (link) => partialReason(200, { link }),
   retryAfter: (text) => parseRetryAfter(text, 0, Date.parse),
   spelledNumber: (text) => spelledNumber(`{"x":"${text.replaceAll(/["\\\n\r\t]/g, 'x')}","a":1}`, 'a'),
-  gitTrouble: (stderr) => gitTrouble({ type: 'failed', status: 128, stderr }, PLACE),
+  explainGitFailure: (stderr) => explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE),
   nameProblem,
   oddCharacters,
   textProblems,

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import '../support/seed.ts';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { filesFromMemory } from '../../src/config/files-in-memory.ts';
+import { filesFromMemory } from '../../src/config/configuration-files.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
-import { nameProblem } from '../../src/config/name-text.ts';
+import { nameProblem } from '../../src/core/name-rules.ts';
 import { compareCodePoints } from '../../src/core/names.ts';
 import { yamlQuoted, yamlText } from '../../src/core/yaml-text.ts';
-import { visible } from '../../src/report/visible.ts';
+import { visible } from '../../src/report/escape-invisible.ts';
 import { entry, heldAs, person, plan, rulesFor } from '../unit/core/builders.ts';
 
 const tricky = fc.constantFrom(

@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
-import type { DueNotice, NoticeType, RunNews, Standing, Told } from '../../src/core/notice.ts';
-import { judgeNews } from '../../src/core/notice.ts';
+import type { DueNotice, NoticeType, RunNews, AccountHealth, NotifiedState } from '../../src/core/notice.ts';
+import { decideNotices } from '../../src/core/notice.ts';
 
 const TYPES: readonly NoticeType[] = ['drift', 'applied', 'held', 'failed', 'recovered'];
 const REMIND_MS = 50;
 
-const standing: fc.Arbitrary<Standing | null> = fc.oneof(
+const health: fc.Arbitrary<AccountHealth | null> = fc.oneof(
   fc.constant({ state: 'ok' as const, fingerprint: '' }),
   fc.record({
     state: fc.constantFrom('failed' as const, 'held' as const, 'drift' as const),
@@ -23,22 +23,22 @@ interface Run extends RunNews {
 }
 
 const history: fc.Arbitrary<Run[]> = fc
-  .array(fc.record({ standing, applied: fc.boolean(), gapMs: fc.integer({ min: 1, max: 60 }) }), {
+  .array(fc.record({ health, applied: fc.boolean(), gapMs: fc.integer({ min: 1, max: 60 }) }), {
     maxLength: 25,
   })
   .map((runs) => {
     let nowMs = 1000;
-    return runs.map(({ standing: each, applied, gapMs }) => {
+    return runs.map(({ health: each, applied, gapMs }) => {
       nowMs += gapMs;
-      return { standing: each, applied, startedAtMs: nowMs, nowMs };
+      return { health: each, applied, startedAtMs: nowMs, nowMs };
     });
   });
 
 function heard(runs: readonly Run[], events: readonly NoticeType[]): (readonly DueNotice[])[] {
-  let told: Told | null = null;
+  let notified: NotifiedState | null = null;
   return runs.map((run) => {
-    const judged = judgeNews(run, told, { events, remindEveryMs: REMIND_MS }, run.nowMs);
-    told = judged.told;
+    const judged = decideNotices(run, notified, { events, remindEveryMs: REMIND_MS }, run.nowMs);
+    notified = judged.notified;
     return judged.due;
   });
 }
@@ -59,20 +59,20 @@ describe('every history of runs', () => {
   it('leaves whoever listens with the state that is, and tells it again only as a reminder', () => {
     fc.assert(
       fc.property(history, (runs) => {
-        let known: Standing = { state: 'ok', fingerprint: '' };
-        let toldAtMs = 0;
+        let known: AccountHealth = { state: 'ok', fingerprint: '' };
+        let notifiedAtMs = 0;
         for (const [index, due] of heard(runs, TYPES).entries()) {
           const run = runs[index];
-          const { state, fingerprint } = run?.standing ?? known;
-          const now: Standing = { state, fingerprint: fingerprint ?? '' };
+          const { state, fingerprint } = run?.health ?? known;
+          const now: AccountHealth = { state, fingerprint: fingerprint ?? '' };
           const news = due.filter(({ type }) => type !== 'applied' && type !== 'recovered');
           const isSame = now.state === known.state && now.fingerprint === known.fingerprint;
-          if (run === undefined || run.standing === null || now.state === 'ok') expect(news).toEqual([]);
+          if (run === undefined || run.health === null || now.state === 'ok') expect(news).toEqual([]);
           else if (isSame) {
-            const isDue = run.nowMs - toldAtMs >= REMIND_MS;
+            const isDue = run.nowMs - notifiedAtMs >= REMIND_MS;
             expect(news).toEqual(isDue ? [{ type: now.state, reminder: true }] : []);
           } else expect(news).toEqual([{ type: now.state, reminder: false }]);
-          if (news.length > 0) toldAtMs = run?.nowMs ?? 0;
+          if (news.length > 0) notifiedAtMs = run?.nowMs ?? 0;
           known = now;
         }
       }),
@@ -82,9 +82,9 @@ describe('every history of runs', () => {
   it('tells a recovery only of what was bad, and never leaves a failure without one', () => {
     fc.assert(
       fc.property(history, (runs) => {
-        let before: Standing['state'] = 'ok';
+        let before: AccountHealth['state'] = 'ok';
         for (const [index, due] of heard(runs, TYPES).entries()) {
-          const now: Standing['state'] = runs[index]?.standing?.state ?? before;
+          const now: AccountHealth['state'] = runs[index]?.health?.state ?? before;
           const recovered = due.some(({ type }) => type === 'recovered');
           if (recovered) expect(before !== 'ok' && before !== now).toBe(true);
           if (before === 'failed' && now !== 'failed') expect(recovered).toBe(true);

@@ -26,7 +26,7 @@ await build({
   input: {
     main: 'src/main.ts',
     sqlite: 'src/platform/sqlite.ts',
-    'write-schemas': 'src/config/write-schemas.ts',
+    'write-schemas': 'src/wire-schemas.ts',
     // A process of its own, started by its file's name.
     'wire-posted-reader': 'src/wire-posted-reader.ts',
     'run-process': 'src/wire-run-process.ts',

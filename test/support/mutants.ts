@@ -5,10 +5,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { type Document, parseDocument } from 'yaml';
-import type { ConfigurationFiles } from '../../src/config/configuration-files.ts';
-import { filesFromMemory } from '../../src/config/files-in-memory.ts';
-import { type LoadedConfiguration, loadConfiguration } from '../../src/config/load-configuration.ts';
-import { MAX_FILE_BYTES, decode, tooLarge } from '../../src/config/source-text.ts';
+import { type ConfigurationFiles, filesFromMemory } from '../../src/config/configuration-files.ts';
+import type { LoadedConfiguration } from '../../src/config/join-accounts.ts';
+import { loadConfiguration } from '../../src/config/load-configuration.ts';
+import { MAX_FILE_BYTES, decode, tooLarge } from '../../src/yaml/source-text.ts';
 import type { ConfigIssue } from '../../src/core/errors.ts';
 
 const ROOT = '/r';
@@ -200,7 +200,7 @@ function readable(bytes: Bytes): string {
 
 /** Words of which every message has one: it says what to do, or what would be right. */
 const MENDS =
-  /\b(?:add|ask|close|did you mean|indent|is it meant|is one of them left over|keep|known ones|make|mend|must|quote|put|remove|rename|renew|resolve|run|save|split|start|swap|take|the keys here|the least|the most|try|use|write)\b|is a .* (?:misplaced|missing)|in quotes/u;
+  /\b(?:add|ask|close|did you mean|indent|is it meant|keep|known regions|correct|change|make|mend|must|quote|put|remove|rename|renew|resolve|run|save|split|start|swap|take|the keys here|the minimum|the maximum|try|use|write)\b|is a .* (?:misplaced|missing)|in quotes/u;
 
 function issueComplaints(issue: ConfigIssue, texts: Readonly<Record<string, string>>): string[] {
   const { file, line, column, message } = issue;

@@ -20,12 +20,14 @@ const SQLITE = ['better-sqlite3', 'better-sqlite3-12'];
 
 const ROOMS: Readonly<Record<string, Room>> = {
   core: { rooms: [], packages: [] },
-  config: { rooms: ['core'], packages: ['node:*', 'yaml', 'zod', 'node-cron'] },
+  git: { rooms: ['core', 'platform'], packages: ['node:*'] },
+  yaml: { rooms: ['core'], packages: ['node:*', 'yaml'] },
+  config: { rooms: ['core', 'platform', 'yaml'], packages: ['node:*', 'yaml', 'zod', 'node-cron'] },
   service: { rooms: ['core'], packages: ['node:*', 'undici', 'p-retry', 'p-queue'] },
   platform: { rooms: ['core'], packages: ['node:*', ...SQLITE] },
   store: { rooms: ['core', 'platform'], packages: ['node:*', 'kysely'] },
   app: { rooms: ['core'], packages: [] },
-  report: { rooms: ['core'], packages: ['node:*', 'cli-table3', 'picocolors'] },
+  report: { rooms: ['core'], packages: ['node:*', 'cli-table3', 'picocolors', 'zod'] },
   daemon: {
     rooms: ['core', 'app', 'report'],
     packages: [

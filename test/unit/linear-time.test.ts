@@ -1,8 +1,8 @@
 // Text from outside is read in time that grows no faster than its length; test/long/ does it with more functions and shapes.
 import { expect, it } from 'vitest';
-import { withoutUsers } from '../../src/config/git-remote.ts';
+import { withoutUsers } from '../../src/core/remote-address.ts';
 import { stripped } from '../../src/config/secrets.ts';
-import { visible } from '../../src/report/visible.ts';
+import { visible } from '../../src/report/escape-invisible.ts';
 
 it.each([
   ['addresses lose their users', withoutUsers, 'a'],

@@ -3,7 +3,7 @@ import type { RunMode, RunStatus } from '../../core/journal.ts';
 import type { DueNotice, NoticeType } from '../../core/notice.ts';
 import type { PlanSummary } from '../../core/plan.ts';
 import type { NamedChange, RunOutcome } from '../../core/run-outcome.ts';
-import { nextSteps } from '../../report/run-words.ts';
+import { nextSteps } from '../../report/run-status.ts';
 
 /** The JSON form (contract, section 7). Fields are only ever added. */
 export interface JsonNotice {

@@ -1,7 +1,7 @@
 // Notifications: after a run, what each target gets to hear goes into the outbox; couriers carry it from there.
 import { randomUUID } from 'node:crypto';
 import type { RunMode } from '../../core/journal.ts';
-import { judgeNews } from '../../core/notice.ts';
+import { decideNotices } from '../../core/notice.ts';
 import type { Outbox, TargetUpdate } from '../../core/outbox.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
@@ -95,20 +95,20 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const nowMs = clock.nowMs();
     const news = { ...outcome.news, startedAtMs: Date.parse(startedAt) };
     const listeners = targets;
-    const added = await outbox.tell(
+    const added = await outbox.notify(
       account,
       [...listeners.keys()],
-      (key, told): TargetUpdate => {
+      (key, notified): TargetUpdate => {
         const listener = listeners.get(key);
-        if (listener === undefined) return { told, notices: [] };
-        const judgement = judgeNews(news, told, listener, nowMs);
+        if (listener === undefined) return { notified, notices: [] };
+        const judgement = decideNotices(news, notified, listener, nowMs);
         const notices = judgement.due.map((due) => ({
           id: randomUUID(),
           runId,
           type: due.type,
           body: JSON.stringify(composeMessage(due, outcome, mode)),
         }));
-        return { told: judgement.told, notices };
+        return { notified: judgement.notified, notices };
       },
       nowMs,
     );

@@ -3,8 +3,8 @@ import type { NoticeType } from '../../core/notice.ts';
 import { HOLD_RULES } from '../../core/plan.ts';
 import type { NamedChange } from '../../core/run-outcome.ts';
 import type { Tone } from '../../report/document.ts';
-import { visible, visibleName } from '../../report/visible.ts';
-import { count, HOLD_WORDS } from '../../report/wording.ts';
+import { visible, visibleName } from '../../report/escape-invisible.ts';
+import { count, HOLD_RULE_TEXTS } from '../../report/formatting.ts';
 import type { NoticeMessage } from './message.ts';
 import { clip } from './message.ts';
 
@@ -97,7 +97,7 @@ function errorLines({ data }: NoticeMessage): string[][] {
 }
 
 function changeLine({ action, kind, name, rules = [] }: NamedChange): TextPart[] {
-  const words = HOLD_RULES.filter((rule) => rules.includes(rule)).map((rule) => HOLD_WORDS[rule]);
+  const words = HOLD_RULES.filter((rule) => rules.includes(rule)).map((rule) => HOLD_RULE_TEXTS[rule]);
   return [
     `${action} ${kind} `,
     { code: visibleName(name) },

@@ -1,5 +1,5 @@
 // The stage of a script: the real sandbox, client, store and use cases, under the virtual clock.
-import { readAuthorities } from '../../../src/config/authorities.ts';
+import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -18,6 +18,7 @@ import { createNotifier } from '../../../src/daemon/notify/notifier.ts';
 import { targetKey } from '../../../src/daemon/notify/target.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
+import { createCommitReader } from '../../../src/git/commit-cache.ts';
 import type { AccountFile } from './files.ts';
 import { judgeGauges } from './gauge-watch.ts';
 import type { FileThen } from './run-watch.ts';
@@ -161,7 +162,7 @@ export class DaemonHost {
   private async open(): Promise<void> {
     const { stage, owner, store } = this;
     const { time } = stage;
-    const source = createConfigurationSource(stage.files.file, {
+    const source = createConfigurationSource(stage.files.file, createCommitReader(), {
       today: () => new Date(time.nowMs()).toISOString().slice(0, 10),
     });
     const { service } = await time.follow(source.read());

@@ -22,7 +22,7 @@ describe('what became of an operation', () => {
     expect([context.statuses.get(7), context.results, progress]).toEqual([result, [result], 1]);
   });
 
-  it('has no attempts, status or reason unless told', () => {
+  it('has no attempts, status or reason unless they are given', () => {
     const context = bareContext();
     conclude(context, 1, 'done');
     expect(context.results).toMatchObject([{ attempts: 0, httpStatus: null, reason: null, rule: null }]);

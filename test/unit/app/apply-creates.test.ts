@@ -1,7 +1,7 @@
 // The creates of a plan, one by one: what an answer means, when one may be sent again, and whose account it was.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
-import type { TwinHint } from '../../../src/app/apply-creates.ts';
+import type { DuplicateHint } from '../../../src/app/apply-creates.ts';
 import { applyCreates } from '../../../src/app/apply-creates.ts';
 import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
@@ -22,12 +22,12 @@ interface Scenery {
   /** Names that the file asks for. */
   readonly desired?: readonly string[];
   readonly identified?: boolean;
-  readonly nearTwin?: TwinHint;
+  readonly nearDuplicate?: DuplicateHint;
   /** What is wrong with an account id that an answer carries. */
   readonly wrong?: string;
 }
 
-/** A service that answers creates as told; what is not told is created with an id of its own. */
+/** A service that answers creates as given; any other create gets an id of its own. */
 function scenery(of: Scenery = {}) {
   const clock = new QuickClock();
   const request = {
@@ -79,14 +79,14 @@ function scenery(of: Scenery = {}) {
     ...bare,
     deps: { ...bare.deps, journal },
     identified: of.identified ?? true,
-    identify: async (accountId: string) => {
+    claimAccountId: async (accountId: string) => {
       on.asked.push(accountId);
       return of.wrong ?? null;
     },
   };
   const apply = async (...names: string[]) => {
     const creates = names.map((name, index) => creating(index + 1, name));
-    await applyCreates(context, creates, of.nearTwin ?? (() => null));
+    await applyCreates(context, creates, of.nearDuplicate ?? (() => null));
     return creates.map(({ seq, name }) => `${name} ${context.statuses.get(seq)?.status ?? 'nothing'}`);
   };
   return Object.assign(on, { context, apply, reader });
@@ -225,7 +225,7 @@ describe('an answer with an entry that was there before', () => {
     expect(on.context.results.map((result) => result.entry?.existed)).toEqual([false, false]);
   });
 
-  it('is told of the second of two creates that one entry answers', async () => {
+  it('is reported for the second of two creates that the service answers with one entry', async () => {
     const on = scenery();
     on.answer = () => created('A', '7');
     await on.apply('A', 'a');
@@ -363,9 +363,9 @@ describe('a create whose answer was lost', () => {
 });
 
 describe('a create that is refused as one that is there', () => {
-  const twin = { nearTwin: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way` };
+  const twin = { nearDuplicate: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way` };
 
-  it('names the twin that stands in its way', async () => {
+  it('names the near duplicate in the error', async () => {
     const on = scenery(twin);
     on.answer = () => refused(409);
     expect(await on.apply('A')).toEqual(['A failed']);
@@ -430,7 +430,7 @@ describe('whose account it is', () => {
   it('lets the next one go alone when the first was refused', async () => {
     const on = scenery({ identified: false, api: { concurrency: 4 } });
     on.answer = (name) => (name === 'A' ? refused(422) : created(name, name, '43'));
-    const wrong = { ...on.context, identify: () => Promise.resolve('not that one') };
+    const wrong = { ...on.context, claimAccountId: () => Promise.resolve('not that one') };
     await applyCreates(
       wrong,
       ['A', 'B', 'C', 'D'].map((name, i) => creating(i + 1, name)),
@@ -461,7 +461,7 @@ describe('whose account it is', () => {
     on.lists = () => ({ skill: [entry('A', '7')] });
     expect([await on.apply('A', 'B', 'C'), on.sent]).toEqual([['A done', 'B skipped', 'C skipped'], ['A']]);
     expect(on.context.statuses.get(2)?.reason).toContain(
-      'nobody knows that this is the account that is meant',
+      'rolecall cannot confirm that this is the intended account',
     );
   });
 
@@ -630,7 +630,7 @@ describe('a create that failed when the run was stopped', () => {
   it.each([
     [1, 'A failed', 'no way'],
     [0, 'A skipped', 'interrupted'],
-  ])('and was sent %d times is told as what it is', async (attempts, outcome, reason) => {
+  ])('and was sent %d times is reported with its own reason', async (attempts, outcome, reason) => {
     const on = scenery();
     on.answer = () => {
       on.request.stop();

@@ -145,7 +145,7 @@ describe('deletes that nothing speaks against', () => {
     expect([on.sent.length, on.reader.readings]).toEqual([3, 2]);
   });
 
-  it('tell the writer when what they were decided on has grown old, and judge anew then', async () => {
+  it('stop at the writer when their lists are too old, and are checked again', async () => {
     const on = scenery({ api: { retries: 1 } });
     const fresh: boolean[] = [];
     const { writer } = on.context;
@@ -264,7 +264,7 @@ describe('what was read before a delete', () => {
     const on = scenery({ lists: { skill: [entry('A')], resources: people }, planned: {} });
     await applyDeletes(on.context, [deleting(1, 'A', ['a'])]);
     expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held in_use']]);
-    expect(on.context.statuses.get(1)?.reason).toContain('b, c, d, e, f and 1 more while');
+    expect(on.context.statuses.get(1)?.reason).toContain('b, c, d, e, f and 1 more during');
   });
 
   it.each([1, 5])('names all of %d people', async (count) => {
@@ -272,7 +272,7 @@ describe('what was read before a delete', () => {
     const on = scenery({ lists: { skill: [entry('A')], resources: people }, planned: {} });
     await applyDeletes(on.context, [deleting(1, 'A')]);
     const names = people.map(({ id }) => id).join(', ');
-    expect(on.context.statuses.get(1)?.reason).toContain(`given to ${names} while`);
+    expect(on.context.statuses.get(1)?.reason).toContain(`assigned to ${names} during`);
   });
 
   it('that shows fewer people than the plan knew lets it go', async () => {

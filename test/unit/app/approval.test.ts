@@ -1,4 +1,4 @@
-// Runs of the daemon that wait for a person's word: which plan may go, when, and how often.
+// Runs of the daemon that wait for approval: which plan may be applied, when, and how often.
 import { describe, expect, it } from 'vitest';
 import type { Stage, Wish } from './stage.ts';
 import { stage } from './stage.ts';
@@ -34,7 +34,7 @@ describe('a plan in approve mode', () => {
     expect(on.rows('select * from entries where adopted_by_run is not null')).toEqual([]);
   });
 
-  it('is carried out once when it was approved, and then nothing waits', async () => {
+  it('is applied once after its approval, and then nothing waits', async () => {
     const on = await stage({ seed });
     await on.apply(wish);
     expect(await approve(on)).toBe('approved');
@@ -50,7 +50,7 @@ describe('a plan in approve mode', () => {
     expect(on.skills()).toEqual(['New', 'Stray']);
   });
 
-  it('that changed after its approval is not carried out: the approval lapses and says so', async () => {
+  it('that changed after its approval is not applied: the approval lapses with a warning', async () => {
     const on = await stage({ seed: { ...seed, resources: [{ id: 'p1', skills: [] }] } });
     await on.apply(wish);
     await approve(on);

@@ -102,7 +102,7 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
     operations: parts.operations ?? [],
     remoteAccountId: '42',
     identified: true,
-    identify: () => Promise.resolve(null),
+    claimAccountId: () => Promise.resolve(null),
     statuses: new Map(),
     onProgress: () => undefined,
     halt: null,

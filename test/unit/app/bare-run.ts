@@ -9,7 +9,6 @@ import type { AgreedPlan, ApprovalTaking } from '../../../src/core/operator.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type {
   AccountState,
-  CommitRelation,
   Journal,
   LastGood,
   NewOperation,
@@ -21,6 +20,7 @@ import type {
   ServiceReader,
   ServiceWriter,
 } from '../../../src/core/ports.ts';
+import type { CommitRelation } from '../../../src/core/repository.ts';
 import type { CreateOutcome, DeleteOutcome } from '../../../src/core/write-outcome.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
 import { entry, observed } from '../core/builders.ts';
@@ -174,12 +174,12 @@ function journalOf(before: Before, told: Told): Journal {
       approval: null,
       consecutiveFailures: 0,
     }),
-    inherit: async () => {
+    adoptRenamedAccount: async () => {
       const former = formerName;
       formerName = null;
       return former;
     },
-    identify: async () => before.claimedBy ?? null,
+    claimRemoteAccount: async () => before.claimedBy ?? null,
     claimToken: async () => null,
     foreignAccount: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>

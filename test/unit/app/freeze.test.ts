@@ -13,7 +13,7 @@ async function watch(windows: readonly FreezeWindow[], ticks: readonly string[] 
 
 /** What is open at this moment. */
 async function openAt(now: string, windows: readonly FreezeWindow[], ticks: readonly string[] = []) {
-  return (await watch(windows, ticks)).wordsAt(Date.parse(now));
+  return (await watch(windows, ticks)).describeAt(Date.parse(now));
 }
 
 /** When what is open at this moment ends. */

@@ -237,8 +237,8 @@ describe('lists that show a change late', () => {
   });
 });
 
-describe('a create that a near twin stands in the way of', () => {
-  it('is refused with a hint, and goes when the twin is approved to go first', async () => {
+describe('a create of a name with a near duplicate', () => {
+  it('is refused with a hint, and succeeds when the duplicate is approved to be deleted first', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['typescript'] },
       settings: { uniqueNames: 'caseless' },
@@ -256,7 +256,7 @@ describe('a create that a near twin stands in the way of', () => {
     expect([made.status, on.skills()]).toEqual(['converged', ['TypeScript']]);
   });
 
-  it('is refused without blaming a twin that is gone already', async () => {
+  it('is refused without naming a near duplicate that is gone already', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['typescript'] },
       faults: [{ match: { method: 'POST' }, do: { type: 'status', status: 409 } }],
@@ -267,13 +267,13 @@ describe('a create that a near twin stands in the way of', () => {
     expect([on.skills(), refused?.reason.includes('is there')]).toEqual([[], false]);
   });
 
-  it('is refused with the name of a twin that stays', async () => {
+  it('is refused with the name of a near duplicate that is not deleted', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['typescript'] },
       settings: { uniqueNames: 'caseless' },
     });
     await on.apply({ skills: ['TypeScript', 'typescript'] });
     const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
-    expect(refused?.reason).toContain('is there and stays');
+    expect(refused?.reason).toContain('exists and is not deleted');
   });
 });

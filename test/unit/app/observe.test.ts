@@ -33,8 +33,8 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
   const journal: Journal = {
     ...unasked<Journal>('journal'),
     accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: of.remembered ?? null }),
-    inherit: async () => of.formerName ?? null,
-    identify: async (claim) => {
+    adoptRenamedAccount: async () => of.formerName ?? null,
+    claimRemoteAccount: async (claim) => {
       claims.push(claim);
       return of.claimedBy ?? null;
     },
@@ -93,8 +93,8 @@ describe('one reading', () => {
     const journal: Journal = {
       ...unasked<Journal>('journal'),
       accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: null }),
-      inherit: async () => null,
-      identify: async () => null,
+      adoptRenamedAccount: async () => null,
+      claimRemoteAccount: async () => null,
       foreignAccount: async () => null,
       lastGood: async () => null,
     };
@@ -250,7 +250,7 @@ describe('whose account it is', () => {
 
   it('is another one when lists without ids show what was made there', async () => {
     const seen = observing({ accountId: '42', foreign: new Set(['skill:A']) }, () => skills('A', 'B'));
-    await expect(seen).rejects.toThrow('made in account 666, and this account is 42; nothing was written');
+    await expect(seen).rejects.toThrow('in account 666, and this account is 42; nothing was written');
   });
 
   it('is what the lists say, wherever their entries were made', async () => {

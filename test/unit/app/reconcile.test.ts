@@ -434,7 +434,7 @@ describe('a store that fails', () => {
     expect(on.rows('select deleted_by_run is not null as told from entries')).toEqual([{ told: 1 }]);
   });
 
-  it('at its very end is told with what it had done', async () => {
+  it('at its very end is journaled with what it had done', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
     const refuseAfter: Journal['recordObservation'] = (observation) =>
       observation.phase === 'after'

@@ -190,7 +190,7 @@ describe('deletes that earlier runs left open', () => {
     expect(run.told.looked).toEqual([{ listed: ['skill:Kept'], nowMs, openSinceMs: nowMs - 35_000 }]);
   });
 
-  it('are waited for until the lists tell, which are read anew then', async () => {
+  it('are waited for until the lists show them, which are read again then', async () => {
     const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
     const startMs = run.clock.nowMs();
     run.onRead = () => {
@@ -249,7 +249,7 @@ describe('deletes that earlier runs left open', () => {
 });
 
 describe('a plan that is expected', () => {
-  it('is carried out when it is the one, and refused when it is not', async () => {
+  it('is applied when the plan is the same, and refused when it is not', async () => {
     const run = bareRun({});
     const { plan } = { plan: null, ...(await run.plan(wishing('New'))) };
     const agreed = { digest: plan?.digest ?? '', firstObserved: null };
@@ -278,7 +278,7 @@ describe('a plan that needs a person’s word', () => {
     expect(run.told.begun).toMatchObject([{ mode: 'approve' }]);
   });
 
-  it('is carried out when the word was given', async () => {
+  it('is applied after its approval', async () => {
     const run = bareRun({}, { approval: { type: 'taken' } });
     expect(await run.apply({ ...wishing('New'), trigger: 'manual' }, approving)).toMatchObject({
       status: 'converged',
@@ -287,7 +287,7 @@ describe('a plan that needs a person’s word', () => {
   });
 
   it.each(['changed', 'expired'] as const)(
-    'waits when the word has lapsed, and says so: %s',
+    'waits when the approval has lapsed, with a warning: %s',
     async (reason) => {
       const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason } });
       expect(await run.apply(wishing('New'), approving)).toMatchObject({ status: 'planned' });
@@ -297,7 +297,7 @@ describe('a plan that needs a person’s word', () => {
     },
   );
 
-  it('is none when there is nothing to do, and a word that has lapsed is told', async () => {
+  it('is not needed when there is nothing to do, and a lapsed approval is reported', async () => {
     const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason: 'changed' } });
     expect(await run.apply(wishing(), approving)).toMatchObject({ status: 'converged' });
     expect(endCodes(run)).toEqual(['approval_lapsed']);
@@ -324,7 +324,7 @@ describe('a plan that a guard blocked', () => {
     createdSince: new Set<never>(),
   };
 
-  it('is not carried out, in any mode, and its lists are no good ones', async () => {
+  it('is not applied, in any mode, and its lists do not become the good ones', async () => {
     const run = bareRun({}, { lastGood });
     expect(await run.apply(wishing('A'))).toMatchObject({ status: 'blocked' });
     expect([run.sent, run.told.adopted]).toEqual([[], []]);
@@ -340,13 +340,13 @@ describe('a plan that a guard blocked', () => {
     ]);
   });
 
-  it('is carried out with a word, and its lists are the good ones then', async () => {
+  it('is applied after its approval, and its lists become the good ones', async () => {
     const run = bareRun({}, { lastGood, approval: { type: 'taken' } });
     expect(await run.apply(wishing('A'), { approvals: true })).toMatchObject({ status: 'converged' });
     expect([run.sent, run.told.observations[0]?.good]).toEqual([['POST skill A'], true]);
   });
 
-  it('is carried out when that is accepted', async () => {
+  it('is applied when the lists are accepted', async () => {
     const run = bareRun({}, { lastGood });
     await run.apply(wishing('A'), { accept: { shrink: true, olderSource: false, noHistory: false } });
     expect(run.sent).toEqual(['POST skill A']);

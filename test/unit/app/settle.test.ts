@@ -51,9 +51,9 @@ describe('settling', () => {
     expect(reads).toBe(1);
   });
 
-  it('does not take an entry that was there before', async () => {
+  it('does not take an entry that existed before', async () => {
     const { results } = await settled([{ isKnown: (key) => key === 'skill:7' }], () => [entry('New', '7')]);
-    expect(results).toMatchObject([{ type: 'absent', twin: { id: '7' } }]);
+    expect(results).toMatchObject([{ type: 'absent', existing: { id: '7' } }]);
   });
 
   it('waits as long as settle and no longer for an entry that comes late', async () => {

@@ -1,6 +1,6 @@
 // A run with everything real but time: the sandbox over HTTP, the client, the store in a file, and a clock that goes
 // forward by itself whenever somebody waits, so that a settle of half a minute takes none.
-import { readAuthorities } from '../../../src/config/authorities.ts';
+import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -92,7 +92,7 @@ describe('what was done', () => {
     expect([late.said, late.passedMs >= 20_000, late.passedMs < 25_000]).toEqual([[], true, true]);
   });
 
-  it('is waited for as long as settle since the last of it, and then told', async () => {
+  it('is waited for until settle has passed since the last operation, and then reported', async () => {
     const operations = [creating(1, 'New'), deleting(2, 'Old')];
     const never = await verified({ operations, planned: skills('Old'), agoMs: 10_000 }, () => skills('Old'));
     expect(never.warnings).toMatchObject([
@@ -106,7 +106,7 @@ describe('what was done', () => {
     ]);
   });
 
-  it('is told by one reading when settle has passed already', async () => {
+  it('is reported after one reading when settle has passed already', async () => {
     const of = { operations: [creating(1, 'New')], agoMs: 35_000 };
     expect(await verified(of, () => ({}))).toMatchObject({ said: ['not_shown_yet New'], readings: 1 });
   });
@@ -124,7 +124,7 @@ describe('what was done', () => {
     expect((await verified(of, () => ({ skill: [entry('New', '1')] }))).said).toEqual(['not_shown_yet New']);
   });
 
-  it('is told without an id where the answer had none', async () => {
+  it('is reported without an id where the answer had none', async () => {
     const of = { operations: [creating(1, 'New')], answered: { New: undefined }, agoMs: 35_000 };
     const { warnings } = await verified(of, () => skills('New'));
     expect(warnings.map((warning) => Object.keys(warning))).toEqual([['code', 'message', 'kind', 'name']]);
@@ -175,20 +175,20 @@ describe('lists that cannot be read', () => {
 });
 
 describe('what the file asks for and this run had no part in', () => {
-  it('is looked for once more, and told when it is still missing', async () => {
+  it('is reported when it is still missing in a second reading', async () => {
     const { warnings, readings, passedMs } = await verified({ skills: ['Kept'] }, () => ({}));
     expect(warnings).toMatchObject([{ code: 'vanished', kind: 'skill', name: 'Kept' }]);
     expect([readings > 1, passedMs >= 2000, passedMs < 4000]).toEqual([true, true, true]);
   });
 
-  it('is not told when the second look finds it', async () => {
+  it('is not reported when the second reading shows it', async () => {
     const { said } = await verified({ skills: ['Kept'] }, (passedMs) =>
       passedMs < 1500 ? {} : skills('Kept'),
     );
     expect(said).toEqual([]);
   });
 
-  it('is not told when the run has an operation for it, tried or held', async () => {
+  it('is not reported when the run has an operation for it, tried or held', async () => {
     expect(await verified({ skills: ['New'], handled: ['skill:New'] }, () => ({}))).toMatchObject({
       said: [],
       readings: 1,
@@ -227,7 +227,7 @@ describe('an entry that this run made', () => {
     expect((await verified(of, () => ({ skill: [entry(name, '7')] }))).said).toEqual(said);
   });
 
-  it('and that no list shows yet is told as that only', async () => {
+  it('and that no list shows yet is reported as that only', async () => {
     expect((await verified({ ...of, agoMs: 35_000 }, () => ({}))).said).toEqual(['not_shown_yet New']);
   });
 
@@ -253,7 +253,7 @@ describe('an entry that somebody else made meanwhile', () => {
   const of: Check = { skills: ['Kept'], planned: skills('Kept') };
   const lists = skills('Kept', 'Stray');
 
-  it('is told, with its id, since the next plan would find it too much', async () => {
+  it('is reported with its id, since the next plan would delete it', async () => {
     const { warnings } = await verified(of, () => lists);
     expect(warnings).toMatchObject([{ code: 'appeared', kind: 'skill', name: 'Stray', remoteId: 'Stray' }]);
   });
@@ -270,7 +270,7 @@ describe('an entry that somebody else made meanwhile', () => {
     expect((await verified(check, () => lists)).said).toEqual([]);
   });
 
-  it('is told where it is a second one of a name that the file asks for', async () => {
+  it('is reported when it is a duplicate of a desired name', async () => {
     const twice = { skill: [entry('Kept', '1'), entry('Kept', '2')] };
     const { warnings } = await verified(
       { skills: ['Kept'], planned: { skill: [entry('Kept', '1')] } },
@@ -279,7 +279,7 @@ describe('an entry that somebody else made meanwhile', () => {
     expect(warnings).toMatchObject([{ code: 'appeared', remoteId: '2' }]);
   });
 
-  it('is told apart from what the run made of the other kind', async () => {
+  it('is distinguished from a created entry of the other kind', async () => {
     const check = { ...of, roles: [], operations: [creating(1, 'X')] };
     const { warnings } = await verified(check, () => ({ ...skills('Kept', 'X'), role: [entry('X')] }));
     expect(warnings).toMatchObject([{ code: 'appeared', kind: 'role', name: 'X' }]);

@@ -16,7 +16,7 @@ describe('the question of apply', () => {
   test.each([
     [[plan(create('a'))], 'Create 1 entry?'],
     [[plan(create('a'), create('b'))], 'Create 2 entries?'],
-    [[plan(remove('a'))], 'Delete 1 entry? Nobody has what is deleted. The delete cannot be undone.'],
+    [[plan(remove('a'))], 'Delete 1 entry? Nobody loses a skill or a role. The delete cannot be undone.'],
     [
       [plan(create('a'), taken('b', 'p1'))],
       'Create 1 entry and delete 1 entry? 1 person loses a skill or a role. The delete cannot be undone.',
@@ -30,7 +30,7 @@ describe('the question of apply', () => {
       'Delete 2 entries in 2 accounts? 2 people lose a skill or a role. Deletes cannot be undone.',
     ],
     [[plan(create('a')), FAILED], 'Create 1 entry in 1 account?'],
-  ])('says what is done to whom (%#)', (plans, expected) => {
+  ])('counts creates, deletes and the people who lose something (%#)', (plans, expected) => {
     expect(question(plans)).toBe(expected);
   });
 

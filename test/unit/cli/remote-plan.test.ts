@@ -1,4 +1,4 @@
-// plan --server against what may answer in the place of a daemon: nothing but plans is taken for plans.
+// plan --server against servers that are not a daemon: only valid plans are accepted.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -35,7 +35,11 @@ const NO_PLANS: readonly (readonly [string, number, string])[] = [
   ['a plan of another version', 200, '[{"schemaVersion":2,"account":"acme","operations":[]}]'],
   ['a plan whose parts are of another type', 200, planText({ operations: [{ action: 'burn' }] })],
   ['a plan with a part too many', 200, planText({ script: '<script>' })],
-  ['a failure without words', 200, '[{"schemaVersion":1,"account":"acme","status":"failed","error":null}]'],
+  [
+    'a failure without a message',
+    200,
+    '[{"schemaVersion":1,"account":"acme","status":"failed","error":null}]',
+  ],
   [
     'nested without end',
     200,
@@ -46,11 +50,11 @@ const NO_PLANS: readonly (readonly [string, number, string])[] = [
   ],
   ['larger than any plan', 200, `["${'x'.repeat(65 * 1024 * 1024)}"]`],
   ['a proxy’s error', 502, '<html>Bad gateway</html>'],
-  ['a success that is no answer', 204, ''],
+  ['a success without a body', 204, ''],
 ];
 
 describe('plan --server', () => {
-  test.each(NO_PLANS)('takes no plan from an answer that is %s', async (_, status, text) => {
+  test.each(NO_PLANS)('rejects a response that is %s', async (_, status, text) => {
     const impostor = await startRecorder(status, text);
     await expect(ask(impostor.url)).rejects.toMatchObject({
       name: 'ServiceError',
@@ -59,17 +63,17 @@ describe('plan --server', () => {
     expect(impostor.requests).toHaveLength(1);
   });
 
-  test('takes a plan from an answer that is one', async () => {
+  test('accepts a response that is a list of plans', async () => {
     const impostor = await startRecorder(200, planText({}));
     expect(await ask(impostor.url)).toMatchObject([{ account: 'acme', status: 'planned' }]);
   });
 
-  test('reports an account that the answer leaves out as failed', async () => {
+  test('reports an account that the response lacks as failed', async () => {
     const impostor = await startRecorder(200, '[]');
     expect(await ask(impostor.url)).toMatchObject([{ account: 'acme', status: 'failed' }]);
   });
 
-  test('stops reading an answer that never ends', async () => {
+  test('stops reading an endless response', async () => {
     const server = createServer((_, response) => {
       const send = (): void => {
         if (!response.destroyed) response.write('x'.repeat(1024 * 1024), send);
@@ -86,7 +90,7 @@ describe('plan --server', () => {
   });
 
   test.each([301, 302, 303, 307, 308])(
-    'does not follow a redirect (%i), so that the token stays',
+    'does not follow a redirect (%i), which would send the token elsewhere',
     async (status) => {
       const elsewhere = await startRecorder();
       const redirecting = await startRecorder(status, '', { location: `${elsewhere.url}/api/v1/plan` });

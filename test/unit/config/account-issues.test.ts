@@ -14,9 +14,9 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     'policy: { maxDelete: 3 }',
     '3:11 error unknown key "maxDelete"; did you mean "maxDeletes"?',
   ],
-  ['a duplicate key', 'mode: plan\nmode: apply', '4:1 error duplicate key "mode"; keep one of them'],
+  ['a duplicate key', 'mode: plan\nmode: apply', '4:1 error duplicate key "mode"; remove one of them'],
   ['a merge key', '<<: {}', '3:1 error unknown key "<<"'],
-  ['a duplicate name', 'skills: [A, B, A]', '3:16 error duplicate skill "A": line 3 names it too'],
+  ['a duplicate name', 'skills: [A, B, A]', '3:16 error duplicate skill "A": line 3 has it too'],
   [
     'names that are equal after normalisation',
     'skills: ["\u00e9", "e\u0301"]',
@@ -25,21 +25,21 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   ['a duplicate name in two forms', 'roles:\n  - A\n  - name: A', '5:11 error duplicate role "A": line 4'],
   ['an empty name', 'skills: [""]', '3:10 error a name is empty'],
   ['an empty item', 'skills:\n  -\n  - A', '4:4 error an item of this list is empty'],
-  ['a control character', 'skills: ["a\\tb"]', '3:10 error a name has a control character'],
+  ['a control character', 'skills: ["a\\tb"]', '3:10 error a name contains a control character'],
   [
     'a name of more than 1,000 characters',
     `skills: [${'x'.repeat(1001)}]`,
     '3:10 error a name has more than 1,000 characters; shorten it',
   ],
-  ['a line separator', 'skills: ["a\\u2028b"]', '3:10 error a name has a control character'],
-  ['half of a character', 'skills: ["a\\ud800"]', '3:10 error a name has half of a character'],
+  ['a line separator', 'skills: ["a\\u2028b"]', '3:10 error a name contains a control character'],
+  ['half of a character', 'skills: ["a\\ud800"]', '3:10 error a name contains half of a character'],
   ['leading white space', 'skills: [" a"]', '3:10 error a name has leading or trailing white space'],
   [
     'a trailing no-break space',
     'skills: ["a\u00a0"]',
     '3:10 error a name has leading or trailing white space',
   ],
-  ['a block scalar', 'skills:\n  - |\n    a', '4:5 error a name has a control character'],
+  ['a block scalar', 'skills:\n  - |\n    a', '4:5 error a name contains a control character'],
   ['a number', 'skills:\n  - 1.0', '4:5 error YAML does not read this name as text; quote it: "1.0"'],
   [
     'a number with a zero',
@@ -73,7 +73,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a name with a colon',
     'skills:\n  - Design: web',
-    '4:5 error unknown key "Design" in an entry, which has name and formerly; if the line is',
+    '4:5 error unknown key "Design" in an entry, which has only name and formerly; if the line is',
   ],
   ['a list in a list', 'skills: [[A]]', '3:10 error an item of this list must be a name'],
   ['a kind without a value', 'skills:', '3:1 error skills has no value: write `skills: []`'],
@@ -91,7 +91,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a former name of two entries',
     'skills: [{ name: A, formerly: [C] }, { name: B, formerly: [C] }]',
-    '3:60 error the skill "C" is in `formerly` of "A" too',
+    '3:60 error the skill "C" is also in `formerly` of "A"',
   ],
   [
     'a former name that is desired',
@@ -111,7 +111,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'an approval of an untouched kind',
     'approvedDeletes: [{ kind: role, name: A }]',
-    '3:27 warning the role "A" is approved, but roles are left out',
+    '3:27 warning the role "A" is approved, but this account file has no roles list',
   ],
   [
     'an expired approval',
@@ -121,7 +121,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a date that never was',
     'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2026-02-30 }]',
-    '4:52 error approvedDeletes[1].expires: the calendar has no such date',
+    '4:52 error approvedDeletes[1].expires: this is not a date of the calendar',
   ],
   [
     'a year alone',
@@ -141,7 +141,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'near names',
     'skills: [TypeScript, typescript]',
-    '3:22 warning the skill "typescript" is nearly "TypeScript"',
+    '3:22 warning the skill "typescript" is nearly the same as "TypeScript"',
   ],
   [
     'an invisible character',
@@ -172,18 +172,22 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'an account id as a number',
     'accountId: 4815162342',
-    '3:12 error accountId: must be the account id in quotes, since a number would lose digits; YAML does not read this as text; quote it: "4815162342"',
+    '3:12 error accountId: must be the account id in quotes, because a number would lose digits; YAML does not read this as text; quote it: "4815162342"',
   ],
 
   [
     'an account id beyond what a number can hold',
     'accountId: 9007199254740993',
-    '3:12 error accountId: must be the account id in quotes, since a number would lose digits; YAML does not read this as text; quote it: "9007199254740993"',
+    '3:12 error accountId: must be the account id in quotes, because a number would lose digits; YAML does not read this as text; quote it: "9007199254740993"',
   ],
   ['an unknown mode', 'mode: aply', '3:7 error mode: must be plan, approve or apply; did you mean apply?'],
   ['a duration without a unit', 'jitter: 30', '3:9 error jitter: must be a duration such as 500ms'],
   ['a duration with a strange unit', 'jitter: 30x', '3:9 error jitter: this is not a duration'],
-  ['a duration that no timer can wait', 'jitter: 25d', '3:9 error jitter: this is too long; the most is 24d'],
+  [
+    'a duration that no timer can wait',
+    'jitter: 25d',
+    '3:9 error jitter: this is too long; the maximum is 24d',
+  ],
   ['a schedule with four fields', 'schedule: "* * * *"', '3:11 error schedule: a schedule has five fields'],
   [
     'a step beyond its field',
@@ -198,7 +202,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'an unknown time zone',
     'timezone: Europe/Berlln',
-    '3:11 error timezone: this is no time zone; did you mean Europe/Berlin?',
+    '3:11 error timezone: this is not a time zone; did you mean Europe/Berlin?',
   ],
   ['a policy without a value', 'policy:', '3:1 error policy: has no value'],
   ['a negative limit', 'policy: { maxDeletes: -1 }', '3:23 error policy.maxDeletes: must be at least 0'],
@@ -212,12 +216,12 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a window that ends before it begins',
     'policy: { freeze: [{ from: 2026-12-31, to: 2026-12-01 }] }',
-    '3:44 error policy.freeze[1].to: the window ends before it begins',
+    '3:44 error policy.freeze[1].to: the window ends before it starts',
   ],
   [
     'a window with a strange date',
     'policy: { freeze: [{ from: 2026-13-01, to: 2026-12-01 }] }',
-    '3:28 error policy.freeze[1].from: this is no date',
+    '3:28 error policy.freeze[1].from: this is not a date',
   ],
   [
     'a window with a bad cron line',
@@ -232,13 +236,13 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'a catalog that is not there',
     'extends: [../c.yaml]',
-    '3:11 error there is no file "c.yaml"; mend the path',
+    '3:11 error there is no file "c.yaml"; correct the path',
   ],
   ['`extends` that is no list', 'extends: c.yaml', '3:10 error extends: must be a list'],
 ];
 
 describe('an account file', () => {
-  test.each(CASES)('is told about %s, at its place', async (_title, text, ...expected) => {
+  test.each(CASES)('with %s is reported at its position', async (_title, text, ...expected) => {
     const { lines, accounts } = await loadAccount(text);
     expect(lines).toEqual(expected.map((issue) => expect.stringContaining(`accounts/a.yaml:${issue}`)));
     const broken = expected.some((issue) => issue.includes(' error '));
@@ -286,13 +290,13 @@ describe('an account file', () => {
     [
       'an unknown region',
       'region: ue\ntoken: { env: A }',
-      '1:9 error unknown region "ue"; the known ones are eu; did you mean eu?',
+      '1:9 error unknown region "ue"; known regions: eu; did you mean eu?',
     ],
     ['no token', 'region: eu', '1:1 error token is missing; token must be { env: NAME }'],
     [
       'plain http to another machine',
       'baseUrl: http://x.example.com\ntoken: { env: A }',
-      '1:10 error http:// to another machine',
+      '1:10 error http:// would send the token',
     ],
     [
       'another scheme',
@@ -302,7 +306,7 @@ describe('an account file', () => {
     [
       'credentials in the address',
       'baseUrl: https://me:s3cr3t@x.example.com\ntoken: { env: A }',
-      '1:10 error baseUrl: an address holds no user name',
+      '1:10 error baseUrl: an address must not contain a user name',
     ],
     [
       'a query in the address',
@@ -317,15 +321,15 @@ describe('an account file', () => {
     [
       'the path of the API',
       'baseUrl: https://x.example.com/api/public/v1/\ntoken: { env: A }',
-      '1:10 error baseUrl: a base address ends before',
+      '1:10 error baseUrl: rolecall adds /api/public/v1 to the base address',
     ],
-  ])('is told about %s', async (_title, text, issue) => {
+  ])('with %s is reported', async (_title, text, issue) => {
     const { lines } = await load({ 'accounts/a.yaml': text });
     expect(lines).toEqual([expect.stringContaining(`accounts/a.yaml:${issue}`)]);
     expect(lines.join()).not.toContain('s3cr3t');
   });
 
-  test('is told everything at once', async () => {
+  test('has all its problems reported together', async () => {
     const { lines } = await loadAccount('mode: x\nskills: [1, 1.0]\npolcy: {}\njitter: 5\n');
     expect(lines.map((text) => text.split(' ')[0])).toEqual([
       'accounts/a.yaml:3:7',
@@ -356,7 +360,7 @@ describe('an account file', () => {
   test('has a name of letters, digits, points, underscores and hyphens', async () => {
     const { lines } = await load({ 'accounts/a b.yaml': ACCOUNT });
     expect(lines).toEqual([
-      expect.stringContaining('accounts/a b.yaml:1:1 error "a b" cannot be an account\'s name'),
+      expect.stringContaining('accounts/a b.yaml:1:1 error "a b" is not a valid account name'),
     ]);
   });
 });

@@ -1,17 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkoutRoot, placeOfCheckout } from '../../../src/config/checkout-folder.ts';
+import { checkoutRoot, placeOfCheckout } from '../../../src/git/checkout-folder.ts';
 import {
   type ConfigurationSource,
   createConfigurationSource,
 } from '../../../src/config/configuration-source.ts';
-import type { Checkout } from '../../../src/config/git-checkout.ts';
-import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
+import type { Checkout } from '../../../src/git/checkout.ts';
+import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { formatConfigIssue } from '../../../src/core/errors.ts';
 import { git } from '../../support/git.ts';
-import { type Origin, forcePush, makeOrigin } from './origin.ts';
+import { type Origin, forcePush, makeOrigin } from '../git/origin.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
+import { createCommitReader } from '../../../src/git/commit-cache.ts';
 
 interface Scene {
   readonly origin: Origin;
@@ -27,7 +29,12 @@ async function scene(bootstrap: string, files: Readonly<Record<string, string>>)
   const file = path.join(workspace({ 'rolecall.yaml': text }), 'rolecall.yaml');
   const checkout = await origin.open();
   const options = { checkout, today: () => '2026-06-15', nowMs: () => 0 };
-  return { origin, checkout, source: createConfigurationSource(file, options), bootstrap: file };
+  return {
+    origin,
+    checkout,
+    source: createConfigurationSource(file, createCommitReader(), options),
+    bootstrap: file,
+  };
 }
 
 function lines({ issues }: LoadedConfiguration): readonly string[] {
@@ -45,7 +52,9 @@ describe('the configuration of a checkout', () => {
     expect(loaded).toMatchObject({ accounts: [] });
     expect(loaded.service).toBeUndefined();
     expect(lines(loaded)).toEqual([
-      expect.stringContaining('nothing has been fetched from the repository of `source.git` yet'),
+      expect.stringContaining(
+        'the daemon has not fetched the repository of `source.git` yet; check its log if this does not change',
+      ),
     ]);
     expect(await source.commit()).toBeNull();
     await checkout.refresh();
@@ -200,7 +209,7 @@ test('a service whose accounts are in a checkout needs none beside it', async ()
   expect(loaded.issues).toMatchObject([
     {
       severity: 'warning',
-      message: expect.stringContaining('the daemon takes the accounts from `source.git`'),
+      message: expect.stringContaining('the daemon reads the accounts from `source.git`'),
     },
   ]);
   writeFileSync(path.join(folder, 'rolecall.yaml'), '{}');

@@ -5,10 +5,11 @@ import {
   type ConfigurationSource,
   createConfigurationSource,
 } from '../../../src/config/configuration-source.ts';
-import type { LoadedConfiguration } from '../../../src/config/load-configuration.ts';
+import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
 import { commitAll, git } from '../../support/git.ts';
-import { traceGit } from './traced-git.ts';
+import { traceGit } from '../git/traced-git.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
+import { createCommitReader } from '../../../src/git/commit-cache.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -22,7 +23,11 @@ function scene(files: Readonly<Record<string, string>>, today = (): string => '2
   const folder = workspace({ 'rolecall.yaml': SERVICE, ...files });
   return {
     folder,
-    source: createConfigurationSource(path.join(folder, 'rolecall.yaml'), { today, nowMs: () => 0 }),
+    source: createConfigurationSource(
+      path.join(folder, 'rolecall.yaml'),
+      createCommitReader(() => 0),
+      { today },
+    ),
     write: (name, text) => writeFileSync(path.join(folder, name), text),
   };
 }
@@ -198,7 +203,10 @@ describe('the commit of a configuration that is read again', () => {
       folder,
       config,
       first: commitAll(folder, 'first'),
-      source: createConfigurationSource(path.join(config, 'rolecall.yaml'), { nowMs: () => 0 }),
+      source: createConfigurationSource(
+        path.join(config, 'rolecall.yaml'),
+        createCommitReader(() => 0),
+      ),
       write: (name, text) => writeFileSync(path.join(config, name), text),
     };
   }
@@ -271,7 +279,10 @@ describe('the commit of a configuration that is read again', () => {
     git(clone, ['worktree', 'add', '-q', '-b', 'work', tree]);
     git(tree, ['branch', '-q', '--set-upstream-to=origin/main']);
     for (const place of [clone, tree]) {
-      const source = createConfigurationSource(path.join(place, 'config/rolecall.yaml'), { nowMs: () => 0 });
+      const source = createConfigurationSource(
+        path.join(place, 'config/rolecall.yaml'),
+        createCommitReader(() => 0),
+      );
       await source.readFor('a');
       expect((await source.commit())?.sha).toBe(git(place, ['rev-parse', 'HEAD']));
       write('accounts/a.yaml', account('A', `skills: [${path.basename(place)}]`));
@@ -297,7 +308,10 @@ describe('the commit of a configuration that is read again', () => {
   test('is asked for anew after ten seconds, for what no file tells', async () => {
     const { config, write } = committed();
     let now = 0;
-    const source = createConfigurationSource(path.join(config, 'rolecall.yaml'), { nowMs: () => now });
+    const source = createConfigurationSource(
+      path.join(config, 'rolecall.yaml'),
+      createCommitReader(() => now),
+    );
     expect(await source.commit()).toMatchObject({ dirty: false });
     write('stray', '');
     now = 9999;

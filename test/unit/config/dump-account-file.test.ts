@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dumpAccount } from '../../../src/config/account-file-on-disk.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
-import { nameProblem } from '../../../src/config/name-text.ts';
+import { nameProblem } from '../../../src/core/name-rules.ts';
 import { diffKind } from '../../../src/core/diff.ts';
 import type { Kind } from '../../../src/core/catalog.ts';
 import { compareCodePoints, globMatcher } from '../../../src/core/names.ts';
@@ -137,7 +137,9 @@ approvedDeletes:
   - { kind: skill, name: Fortran }
 # the end
 `);
-    expect(notes).toEqual(['the approval to delete the skill “Cobol” is removed: the file asks for it now']);
+    expect(notes).toEqual([
+      'the approval to delete the skill “Cobol” is removed, because the file lists it now',
+    ]);
     expect(await differences(folder, text, names)).toEqual([]);
     expect((await dumped(folder, text, names, { accountId: '42' })).text).toBe(text);
   });
@@ -170,7 +172,7 @@ roles: []
     expect(notes).toEqual([]);
   });
 
-  test('leaves out a kind that the file left out, and says so', async () => {
+  test('omits a kind that the file omitted, with a note', async () => {
     const { text, notes } = await dumped(configured(), `${HEAD}skills: [A]\n`, {
       skill: ['B'],
       role: ['Dev'],
@@ -245,8 +247,8 @@ roles: []
       `${HEAD}extends:\n  - catalogs/all.yaml # shared\nskills: [K8s, Kubernetes, Perl, Zig]\n`,
     );
     expect(result.notes).toEqual([
-      expect.stringMatching(/^catalogs\/more.yaml is no longer extended: .*“Cobol”/),
-      expect.stringMatching(/^catalogs\/renames.yaml is no longer extended: .*“K8s”/),
+      expect.stringMatching(/^catalogs\/more.yaml is removed from `extends`: .*“Cobol”/),
+      expect.stringMatching(/^catalogs\/renames.yaml is removed from `extends`: .*“K8s”/),
     ]);
     expect(await differences(folder, result.text, names)).toEqual([]);
   });
@@ -274,14 +276,14 @@ roles: []
     const result = await dumped(folder, HEAD + policy, names);
     expect(result.errors).toEqual([]);
     expect(result.text).toContain(expected);
-    expect(result.text).toContain('# A file may not contain these names');
+    expect(result.text).toContain('# A file must not contain these names');
     expect(await differences(folder, result.text, names)).toEqual([]);
     const { settings } = await loaded(folder, result.text);
     expect(settings?.policy.protect.some((glob) => globMatcher(glob)(' aXb\\cY '))).toBe(false);
     expect((await dumped(folder, result.text, names)).text).toBe(result.text);
   });
 
-  test('says what a plan does about several entries of one name when the policy removes those', async () => {
+  test('has a note about several entries of one name when the policy removes those', async () => {
     const text = `${HEAD}policy: { duplicates: remove-unused }\n`;
     const { notes } = await dumped(configured(), text, { skill: ['Twin', 'Twin', 'One'] });
     expect(notes).toEqual([expect.stringContaining('“Twin”')]);

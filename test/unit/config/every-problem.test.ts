@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { formatConfigIssue } from '../../../src/core/errors.ts';
-import { visible } from '../../../src/report/visible.ts';
+import { visible } from '../../../src/report/escape-invisible.ts';
 import { ACCOUNT, SERVICE, load, loadAccount, workspace } from './workspace.ts';
 
 describe('every problem is reported at once', () => {
@@ -15,7 +15,7 @@ describe('every problem is reported at once', () => {
     expect(lines.map((line) => line.slice(0, 45))).toEqual([
       'accounts/a.yaml:1:9 error unknown region "us"',
       'accounts/a.yaml:2:1 error an account has eith',
-      'accounts/a.yaml:2:10 error http:// to another',
+      'accounts/a.yaml:2:10 error http:// would send',
       'accounts/a.yaml:4:7 error mode: must be plan,',
     ]);
   });
@@ -104,7 +104,9 @@ describe('a file of YAML that the glob of accounts does not match', () => {
   test('is warned about when nothing matches at all', async () => {
     const { lines } = await load({ 'accounts/a.yml': ACCOUNT });
     expect(lines).toEqual([
-      expect.stringMatching(/^accounts\/a\.yml:1:1 warning no account: the glob `accounts` does not match/u),
+      expect.stringMatching(
+        /^accounts\/a\.yml:1:1 warning this file is not used: the glob `accounts` does not match/u,
+      ),
       expect.stringMatching(/^rolecall\.yaml:1:1 error no file matches `accounts`/u),
     ]);
   });
@@ -142,7 +144,7 @@ test('a glob of accounts that leads through too many folders is an error, and do
   const { issues, accounts } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
   expect(accounts.map(({ name }) => name)).toEqual(['a']);
   expect(issues.map(({ message, severity }) => `${severity} ${message}`)).toEqual([
-    expect.stringMatching(/^error the glob `accounts` leads through more than 5000 folders/u),
+    expect.stringMatching(/^error the glob `accounts` matches more than 5000 folders/u),
   ]);
 });
 

@@ -3,10 +3,14 @@ import cron from 'node-cron';
 import { describe, expect, test } from 'vitest';
 import { parseBaseUrl, parseListen } from '../../../src/config/addresses.ts';
 import { isLoopback } from '../../../src/core/loopback.ts';
-import { isCalendarDate, isInstant, isTimezone } from '../../../src/config/calendar.ts';
-import { cronProblem } from '../../../src/config/cron-line.ts';
-import { formatDuration, parseDuration, parseSize } from '../../../src/config/measures.ts';
-import { nearestWord } from '../../../src/config/near-word.ts';
+import {
+  isCalendarDate,
+  isInstant,
+  isTimezone,
+  cronProblem,
+} from '../../../src/config/dates-and-schedules.ts';
+import { formatDuration, parseDuration, parseSize } from '../../../src/core/durations-and-sizes.ts';
+import { nearestWord } from '../../../src/core/did-you-mean.ts';
 
 describe('a cron line', () => {
   test.each([

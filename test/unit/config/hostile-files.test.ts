@@ -16,7 +16,7 @@ function fill(piece: string): string {
   return piece.repeat(Math.floor(MEBIBYTE / piece.length));
 }
 
-describe('a file that is no proper YAML', () => {
+describe('a file that is not valid YAML', () => {
   test.each<[string, string | Buffer, string]>([
     [
       'is not UTF-8',
@@ -32,35 +32,35 @@ describe('a file that is no proper YAML', () => {
     ['is all comments', '# nothing\n', '1:1 error the file is empty'],
     ['is a list', '- a', '1:1 error the file must be a mapping'],
     ['is text', 'hello', '1:1 error the file must be a mapping'],
-    [
-      'holds several documents',
-      `${ACCOUNT}---\n${ACCOUNT}`,
-      '3:1 error the file holds several YAML documents',
-    ],
+    ['holds several documents', `${ACCOUNT}---\n${ACCOUNT}`, '3:1 error the file has several YAML documents'],
     ['is indented by tabs', `${ACCOUNT}skills:\n\t- A\n`, '4:1 error a tab indents this line; use spaces'],
     [
       'holds a merge conflict',
       `${ACCOUNT}<<<<<<< HEAD\nmode: plan\n=======\nmode: apply\n>>>>>>> branch\n`,
-      '3:1 error a git merge conflict stands here',
+      '3:1 error the file has a git merge conflict here',
     ],
     [
       'holds what is left of a merge conflict',
       `${ACCOUNT}skills:\n  - A\n=======\n  - B\n`,
-      '5:1 error a git merge conflict stands here',
+      '5:1 error the file has a git merge conflict here',
     ],
     [
       'holds the common ancestor of a merge conflict, within a list, as Windows writes it',
       `${ACCOUNT}skills: [A,\r\n||||||| 9fceb02\r\nB]\r\n`,
-      '4:1 error a git merge conflict stands here',
+      '4:1 error the file has a git merge conflict here',
     ],
-    ['is UTF-16 without its mark', Buffer.from('region: eu', 'utf16le'), '1:2 error a NUL character'],
+    [
+      'is UTF-16 without its mark',
+      Buffer.from('region: eu', 'utf16le'),
+      '1:2 error the file has a NUL character',
+    ],
     [
       'ends a line by a carriage return alone',
       `${ACCOUNT}# no roles yet\rroles: []\n`,
-      '3:15 error a carriage return stands here without a line feed',
+      '3:15 error the file has a carriage return without a line feed here',
     ],
     ['makes binary of a name', `${ACCOUNT}skills: [!!binary aGk=]\n`, '3:10 error YAML tags (!name)'],
-    ['asks for YAML 1.1', `%YAML 1.1\n---\n${ACCOUNT}`, '1:1 error the file asks for an older YAML'],
+    ['asks for YAML 1.1', `%YAML 1.1\n---\n${ACCOUNT}`, '1:1 error the file requires an older YAML'],
     [
       'has an unclosed quote',
       `${ACCOUNT}mode: "plan\n`,
@@ -82,7 +82,7 @@ describe('a file that is no proper YAML', () => {
       `${ACCOUNT}extends: ["a]`,
       '3:11 error the " that opens here is not closed',
     ],
-    ['has two colons in a line', `${ACCOUNT}mode: a: b\n`, '3:7 error there is a second ": " in this line'],
+    ['has two colons in a line', `${ACCOUNT}mode: a: b\n`, '3:7 error this line has a second ": "'],
     [
       'uses an unknown alias',
       `${ACCOUNT}skills: [*name]\n`,
@@ -93,7 +93,7 @@ describe('a file that is no proper YAML', () => {
     [
       'is endless by an alias',
       `${ACCOUNT}policy: &p { freeze: [*p] }\n`,
-      '3:23 error the alias (*name) stands within what it stands for',
+      '3:23 error the alias (*name) is within its own anchor',
     ],
     [
       'is deep by aliases',
@@ -103,9 +103,9 @@ describe('a file that is no proper YAML', () => {
     [
       'is an alias bomb',
       `x0: &x0 [a, a, a, a, a, a, a, a, a]\n${Array.from({ length: 9 }, (_, i) => `x${i + 1}: &x${i + 1} [${`*x${i}, `.repeat(9)}]\n`).join('')}`,
-      '6:20 error aliases (*name) make this file huge',
+      '6:20 error aliases (*name) make this file too large',
     ],
-  ])('says where it %s', async (_title, content, issue) => {
+  ])('is reported at the position where it %s', async (_title, content, issue) => {
     const { lines } = await load({ 'accounts/a.yaml': content });
     expect(lines[0]).toContain(`accounts/a.yaml:${issue}`);
   });
@@ -147,7 +147,7 @@ describe('a file that is no proper YAML', () => {
     mkdirSync(path.join(folder, 'rolecall.yaml'));
     const { issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
     expect(issues).toMatchObject([
-      { line: 1, column: 1, message: expect.stringContaining('not a regular file') },
+      { line: 1, column: 1, message: expect.stringContaining('this is a folder and not a file') },
     ]);
   });
 
@@ -221,17 +221,17 @@ const HEAVY: readonly (readonly [string, string, string])[] = [
   [
     'a long name under many aliases',
     `skills:\n  - &x ${'é'.repeat(250_000)}\n${'  - *x\n'.repeat(30_000)}`,
-    'aliases (*name) make this file huge',
+    'aliases (*name) make this file too large',
   ],
   [
     'a long list under many aliases',
     `skills:\n  - &x { name: a, formerly: [${'b,'.repeat(30_000)}] }\n${'  - *x\n'.repeat(9_000)}`,
-    'aliases (*name) make this file huge',
+    'aliases (*name) make this file too large',
   ],
   [
     'a long schedule under many aliases',
     `policy:\n  freeze:\n  - &x { cron: "${'0-59,'.repeat(20_000)}0 * * * *", for: 1h }\n${'  - *x\n'.repeat(9_000)}`,
-    'aliases (*name) make this file huge',
+    'aliases (*name) make this file too large',
   ],
   [
     'a name that takes minutes to normalise',
@@ -241,9 +241,9 @@ const HEAVY: readonly (readonly [string, string, string])[] = [
   [
     'a glob that takes minutes to normalise',
     `policy: { protect: ["e${'\u0301\u0323'.repeat(200_000)}"] }`,
-    '3:21 error policy.protect[1]: a glob has more than 30 combining marks',
+    '3:21 error policy.protect[1]: this glob has more than 30 combining marks',
   ],
-  ['its own file as a catalog', `extends: [./a.yaml]`, '3:11 error this is the file itself'],
+  ['its own file as a catalog', `extends: [./a.yaml]`, '3:11 error a file cannot extend itself'],
 ];
 
 function fillWith(piece: (index: number) => string, count: number): string {
@@ -259,16 +259,16 @@ test.each(HEAVY)('a file with %s takes seconds and not minutes', async (_title, 
   expect(lines.length).toBeLessThan(210);
 });
 
-test('a flood of errors is shortened by whole issues, with the count of the others', async () => {
+test('too many errors are cut to complete issues and the count of the others', async () => {
   const { lines } = await loadAccount(
     `skills: [${'a,'.repeat(1000)}]\npolicy: { ${fillWith((i) => `k${i}: 1,`, 500)} }\n`,
   );
   expect(lines).toHaveLength(201);
   expect(lines[0]).toBe(
-    'accounts/a.yaml:3:12 error duplicate skill "a": line 3 names it too (names are compared after Unicode NFC); keep one',
+    'accounts/a.yaml:3:12 error duplicate skill "a": line 3 has it too (names are compared after Unicode NFC); remove one of the two',
   );
   expect(lines.at(-1)).toMatch(
-    /^accounts\/a\.yaml:3:\d+ error 1299 further errors of this file are not shown; mend these first$/u,
+    /^accounts\/a\.yaml:3:\d+ error 1299 further errors of this file are not shown; fix these first$/u,
   );
 });
 

@@ -27,7 +27,7 @@ describe('a missing secret', () => {
       ['d.yaml', 2, 8, 'warning'],
     ]);
     expect(issues[0]?.message).toBe('token of a: the environment variable A_TOKEN is empty');
-    expect(issues[1]?.message).toContain('secret is not there');
+    expect(issues[1]?.message).toContain('secret does not exist');
     expect(issues.map(({ message }) => message).join()).not.toMatch(/s3c|r3t/u);
     expect(loaded.lines).toEqual([]);
   });
@@ -44,7 +44,7 @@ test('a private key for ssh may have several lines, and has to be there', async 
   expect(await checkSecrets(empty, {})).toMatchObject([{ message: expect.stringContaining('is empty') }]);
   const missing = await load({ 'rolecall.yaml': service('nowhere') });
   expect(await checkSecrets(missing, {})).toMatchObject([
-    { message: expect.stringContaining('is not there') },
+    { message: expect.stringContaining('does not exist') },
   ]);
 });
 
@@ -59,7 +59,7 @@ describe('a file that is no secret', () => {
 
   test.skipIf(process.platform === 'win32')('is not read to an end that it does not have', async () => {
     await expect(resolveSecret({ file: '/dev/zero' }, 'token')).rejects.toThrow(
-      'token: the file /dev/zero is not a regular file but a device; write the path of a regular file that holds the secret and nothing else',
+      'token: the file /dev/zero is not a regular file but a device; write the path of a regular file that contains only the secret',
     );
   });
 });
@@ -155,8 +155,8 @@ describe('a token that was pasted in place of a name', () => {
     '/run/secrets/rolecall-accounts/acme-eu',
     '/run/credentials/rolecall.service/token_acme-eu',
     '/etc/no/Secret.txt',
-  ])('is told apart from the file %s', async (file) => {
-    await expect(resolveSecret({ file }, 'token')).rejects.toThrow(`the file ${file} is not there`);
+  ])('is not confused with the file %s', async (file) => {
+    await expect(resolveSecret({ file }, 'token')).rejects.toThrow(`the file ${file} does not exist`);
   });
 });
 
@@ -173,9 +173,9 @@ describe('resolving a secret', () => {
 
   test.each([
     ['', 'is empty'],
-    ['s3cr3t\nmore', 'holds characters that a header cannot carry'],
-    ['s3cr3t\u00fc', 'holds characters that a header cannot carry'],
-    [' s3cr3t', 'begins or ends with white space'],
+    ['s3cr3t\nmore', 'has characters that are not allowed in an HTTP header'],
+    ['s3cr3t\u00fc', 'has characters that are not allowed in an HTTP header'],
+    [' s3cr3t', 'starts or ends with white space'],
   ])('refuses the file content %j without repeating it', async (content, problem) => {
     const file = path.join(workspace({ token: content }), 'token');
     const error: unknown = await resolveSecret({ file }, 'token of a').catch((thrown: unknown) => thrown);
@@ -189,7 +189,7 @@ describe('resolving a secret', () => {
       /ROLECALL_NO_SUCH is not set/u,
     );
     await expect(resolveSecret({ file: '/no/such/file' }, 'token')).rejects.toThrow(
-      /\/no\/such\/file is not there/u,
+      /\/no\/such\/file does not exist/u,
     );
     await expect(resolveSecret({ file: '/' }, 'token')).rejects.toThrow(/the file \/ is not a regular/u);
   });

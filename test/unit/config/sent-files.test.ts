@@ -1,10 +1,10 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { collectConfiguration } from '../../../src/config/collect-configuration.ts';
-import { filesFromMemory } from '../../../src/config/files-in-memory.ts';
+import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
+import { collectConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { filesFromMemory } from '../../../src/config/configuration-files.ts';
 import { type ConfigIssue, formatConfigIssue } from '../../../src/core/errors.ts';
-import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
 
 const TODAY = '2026-06-15';
@@ -118,7 +118,7 @@ describe('a configuration that was sent', () => {
     const folder = path.join(outer, 'inner');
     symlinkSync('/etc/passwd', path.join(folder, 'link.yaml'));
     const loaded = await loadSent({ ...SOUND, 'accounts/a.yaml': `${ACCOUNT}extends: [${written}]` }, folder);
-    expect(lines(loaded)).toEqual([`accounts/a.yaml:3:11: there is no file "${shown}"; mend the path`]);
+    expect(lines(loaded)).toEqual([`accounts/a.yaml:3:11: there is no file "${shown}"; correct the path`]);
     expect(JSON.stringify(loaded.issues)).not.toContain(outer);
   });
 
@@ -136,7 +136,7 @@ describe('a configuration that was sent', () => {
     );
     expect(loaded.accounts).toEqual([]);
     expect(lines(loaded)).toEqual([
-      "rolecall.yaml:2:11: no file matches `accounts` below .; add an account's file or correct the glob",
+      'rolecall.yaml:2:11: no file matches `accounts` below .; add an account file or correct the glob',
     ]);
   });
 
@@ -171,11 +171,11 @@ describe('a configuration that was sent', () => {
 
   test('may lack the file of the service, or name it badly', async () => {
     expect(lines(await loadSent({}))).toEqual([
-      expect.stringMatching(/^rolecall\.yaml:1:1: there is no such file/u),
+      expect.stringMatching(/^rolecall\.yaml:1:1: the file does not exist/u),
     ]);
     const outside = await loadSent(SOUND, '/srv/private', '../../etc/passwd');
     expect(lines(outside)).toEqual([
-      expect.stringMatching(/^a file that was not sent:1:1: there is no such file/u),
+      expect.stringMatching(/^a file that was not sent:1:1: the file does not exist/u),
     ]);
   });
 
@@ -185,8 +185,8 @@ describe('a configuration that was sent', () => {
     ['holds half of a character', `${ACCOUNT}skills: [a\uD83D]`, '3:11: the file is not valid UTF-8 here'],
     ['holds half of a character first', '\uDE00', '1:1: the file is not valid UTF-8 here'],
     ['is empty', '', '1:1: the file is empty'],
-    ['is broken', `${ACCOUNT}mode: a: b`, '3:7: there is a second ": " in this line'],
-  ])('is judged as a file on the disk is when it %s', async (_title, text, line) => {
+    ['is broken', `${ACCOUNT}mode: a: b`, '3:7: this line has a second ": "'],
+  ])('has the same issue as a file on disk when it %s', async (_title, text, line) => {
     const loaded = await loadSent({ ...SOUND, 'accounts/a.yaml': text });
     expect(lines(loaded)).toEqual([expect.stringContaining(`accounts/a.yaml:${line}`)]);
   });
@@ -226,7 +226,7 @@ describe('a configuration that was sent', () => {
   });
 });
 
-test('a folder of the disk that cannot be listed holds no account', async () => {
+test('a folder on disk that cannot be listed has no accounts', async () => {
   const folder = workspace({ 'rolecall.yaml': `${SERVICE}accounts: "rolecall.yaml/*.yaml"` });
   writeFileSync(path.join(folder, 'a.yaml'), ACCOUNT);
   const loaded = await loadConfiguration(path.join(folder, 'rolecall.yaml'));

@@ -19,7 +19,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'a region with a strange key',
     'regions: { "e u": https://x.example.com }',
-    '1:12 error regions.e u: a key here may hold',
+    '1:12 error regions.e u: a key here may have only',
   ],
   [
     'a settle that is not more than timeout',
@@ -34,7 +34,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'a timeout of nothing',
     'api: { timeout: 0s }',
-    '1:17 error api.timeout: this is too short; the least is 1ms',
+    '1:17 error api.timeout: this is too short; the minimum is 1ms',
   ],
   [
     'a size without a unit',
@@ -50,22 +50,22 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'listening everywhere without a token',
     'http: { listen: "0.0.0.0:80" }',
-    '1:17 error listening beyond this machine needs `http.token`',
+    '1:17 error listening on an address other than loopback needs `http.token`',
   ],
   [
     'two tokens of one name',
     'http: { tokens: [{ name: ci, token: { env: A }, role: read }, { name: ci, token: { env: B }, role: operate }] }',
-    '1:71 error duplicate token name "ci"; give each token its own name',
+    '1:71 error duplicate token name "ci"; give each token a different name',
   ],
   [
     'a token with the name of the first one',
     'http: { token: { env: A }, tokens: [{ name: http, token: { env: B }, role: read }] }',
-    '1:45 error duplicate token name "http", the name of `http.token`; give each token its own name',
+    '1:45 error duplicate token name "http", the name of `http.token`; give each token a different name',
   ],
   [
     'one token for two names',
     'http: { token: { env: A }, tokens: [{ name: ci, token: { env: A }, role: read }] }',
-    '1:56 error http.token is the same token; give each name its own token',
+    '1:56 error http.token is the same token; use a different token for each name',
   ],
   [
     'a token without a role',
@@ -131,7 +131,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'credentials in the address of git',
     'source: { git: { url: "https://me:s3cr3t@x.example.com/a.git" } }',
-    '1:23 error source.git.url: the address holds credentials (not shown)',
+    '1:23 error source.git.url: the address contains credentials (not shown)',
   ],
   [
     'an option in place of a repository',
@@ -170,7 +170,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
 ];
 
 describe('the service file', () => {
-  test.each(CASES)('is told about %s, at its place', async (_title, text, issue) => {
+  test.each(CASES)('with %s is reported at its position', async (_title, text, issue) => {
     const { lines, service, accounts } = await loadService(text);
     expect(lines).toEqual([expect.stringContaining(`rolecall.yaml:${issue}`)]);
     expect(lines.join()).not.toContain('s3cr3t');
@@ -179,12 +179,7 @@ describe('the service file', () => {
   });
 
   test.each([
-    [
-      '',
-      [
-        'warning without `http.tls`, tokens, sessions and every report of the HTTP interface travel in the clear',
-      ],
-    ],
+    ['', ['warning without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted']],
     [', tls: { cert: a.pem, key: b.pem }', []],
   ])('warns of listening beyond this machine unless there is TLS (%s)', async (tls, warnings) => {
     const tokens = 'tokens: [{ name: ci, token: { env: CI }, role: read }]';
@@ -340,14 +335,16 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     const { service, lines } = await loadService(
       'source: { git: { url: "git@host:a.git", credentials: { env: KEY } } }\ntrust: { origins: ["*"] }',
     );
-    expect(lines).toEqual([expect.stringMatching(/^rolecall\.yaml:1:54 warning this is not used: for ssh/u)]);
+    expect(lines).toEqual([expect.stringMatching(/^rolecall\.yaml:1:54 warning this is ignored: with ssh/u)]);
     expect(service?.source).toBeDefined();
   });
 
-  test('tells how to make it when it is missing', async () => {
+  test('is reported with how to create it when it is missing', async () => {
     const loaded = await loadConfiguration(path.join(workspace({}), 'rolecall.yaml'));
     expect(loaded).toMatchObject({ accounts: [], issues: [{ line: 1, column: 1, severity: 'error' }] });
-    expect(loaded.issues[0]?.message).toMatch(/no such file; write it as the README shows.*--config/u);
+    expect(loaded.issues[0]?.message).toMatch(
+      /the file does not exist; write it as the README shows.*--config/u,
+    );
     expect(loaded.service).toBeUndefined();
   });
 

@@ -23,7 +23,7 @@ describe('several accounts', () => {
         'accounts/c/notes': 'x',
       });
       expect(lines).toContainEqual(
-        expect.stringMatching(/^accounts\/b\.yaml:1:1 error this is a folder, not a regular file/),
+        expect.stringMatching(/^accounts\/b\.yaml:1:1 error this is a folder and not a file/),
       );
       expect(accounts.find(({ name }) => name === 'b')?.settings).toBeUndefined();
       expect(accounts.map(({ name }) => name)).not.toContain('c');
@@ -37,8 +37,8 @@ describe('several accounts', () => {
       'accounts/a.yml': ACCOUNT.replace('A_TOKEN', 'B'),
     });
     expect(lines).toEqual([
-      'accounts/a.yaml:1:1 error accounts/a.yml is an account named a too; rename one of the files',
-      'accounts/a.yml:1:1 error accounts/a.yaml is an account named a too; rename one of the files',
+      'accounts/a.yaml:1:1 error accounts/a.yml is also an account named a; rename one of the files',
+      'accounts/a.yml:1:1 error accounts/a.yaml is also an account named a; rename one of the files',
     ]);
   });
 
@@ -75,9 +75,7 @@ describe('several accounts', () => {
     });
     expect(lines).toEqual([
       expect.stringContaining('c.yaml:1:13 error duplicate skill "A"'),
-      expect.stringContaining(
-        'c.yaml:2:1 error unknown key "extends"; a file that `extends` names holds skills and roles only',
-      ),
+      expect.stringContaining('c.yaml:2:1 error unknown key "extends"; a catalog has only skills and roles'),
     ]);
     expect(accounts.map(({ issues, settings }) => [issues.length, settings])).toEqual([
       [2, undefined],
@@ -169,7 +167,7 @@ describe('the configuration digest', () => {
     expect(other).toBe(one);
   });
 
-  test('tells an empty kind from one that is left out, and a pin from none', async () => {
+  test('have different digests for an empty kind and an omitted one, and for an account id and none', async () => {
     const digests = await Promise.all(
       ['', 'skills: []', 'roles: []', 'accountId: "1"', 'skills: [A]'].map(digest),
     );

@@ -3,11 +3,13 @@ import { mkdirSync, symlinkSync, writeFileSync, renameSync, rmSync } from 'node:
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
-import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
+import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { checkSecrets, resolveToken } from '../../../src/config/secrets.ts';
 import { ConfigError, formatConfigIssue } from '../../../src/core/errors.ts';
-import { makeOrigin } from './origin.ts';
+import { makeOrigin } from '../git/origin.ts';
 import { ACCOUNT, SERVICE, load, workspace } from './workspace.ts';
+import { createCommitReader } from '../../../src/git/commit-cache.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -30,7 +32,7 @@ async function fromRepository(
   const checkout = await origin.open();
   const refreshed = await checkout.refresh();
   expect(refreshed).toMatchObject({ type: 'updated' });
-  const loaded = await createConfigurationSource(file, { checkout }).read();
+  const loaded = await createConfigurationSource(file, createCommitReader(), { checkout }).read();
   const lines = loaded.issues.map((issue) => formatConfigIssue(issue));
   return { ...loaded, lines };
 }
@@ -42,7 +44,7 @@ function sound({ accounts }: LoadedConfiguration): string[] {
 const INNER = `regions: { eu: "https://eu.example.com", evil: "https://evil.example.net" }\n`;
 
 describe('by default, the accounts of a repository', () => {
-  test('reach the origins of the machine’s own regions, and no other by whatever the repository says', async () => {
+  test('can use only the origins of the machine’s own regions, whatever the repository sets', async () => {
     const loaded = await fromRepository(SERVICE, {
       'config/rolecall.yaml': `${INNER}trust: { origins: ["*"] }\n`,
       'config/accounts/good.yaml': ACCOUNT,
@@ -54,12 +56,12 @@ describe('by default, the accounts of a repository', () => {
     expect(sound(loaded)).toEqual(['good', 'path']);
     expect(loaded.lines).toEqual([
       expect.stringMatching(
-        /^config\/accounts\/port\.yaml:1:10: tokens may not be sent to https:\/\/eu\.example\.com:8443; .*`trust\.origins` of /u,
+        /^config\/accounts\/port\.yaml:1:10: tokens must not be sent to https:\/\/eu\.example\.com:8443; .*`trust\.origins` in /u,
       ),
       expect.stringMatching(
-        /^config\/accounts\/region\.yaml:2:9: tokens may not be sent to https:\/\/evil\.example\.net/u,
+        /^config\/accounts\/region\.yaml:2:9: tokens must not be sent to https:\/\/evil\.example\.net/u,
       ),
-      expect.stringMatching(/^config\/accounts\/url\.yaml:1:10: tokens may not be sent/u),
+      expect.stringMatching(/^config\/accounts\/url\.yaml:1:10: tokens must not be sent/u),
       expect.stringMatching(/^config\/rolecall\.yaml:2:1: `trust` is not used here/u),
     ]);
   });
@@ -80,7 +82,7 @@ describe('by default, the accounts of a repository', () => {
     expect(sound(loaded)).toEqual(['cred', 'env', 'run', 'var']);
     expect(loaded.lines).toHaveLength(4);
     expect(loaded.lines[0]).toMatch(
-      /^config\/accounts\/etc\.yaml:2:8: account files may not use this file as a token; use one that `trust\.files` of .*rolecall\.yaml allows/u,
+      /^config\/accounts\/etc\.yaml:2:8: account files must not use this file as a token; use one that `trust\.files` in .*rolecall\.yaml allows/u,
     );
   });
 });
@@ -106,7 +108,7 @@ describe('what the machine’s own file trusts', () => {
     expect(sound(loaded)).toEqual(['env', 'file', 'real']);
   });
 
-  test('holds for a checkout that somebody else pulls, too, and nothing is restricted without it', async () => {
+  test('applies to a checkout that another process updates too, and without it nothing is restricted', async () => {
     const files = {
       'accounts/a.yaml': 'baseUrl: https://x.example.net\ntoken: { env: A_TOKEN }',
       'accounts/b.yaml': 'region: eu\ntoken: { file: ../token }',
@@ -118,9 +120,9 @@ describe('what the machine’s own file trusts', () => {
     const bound = await load({ ...files, 'rolecall.yaml': `${SERVICE}${trust}` });
     expect(sound(bound)).toEqual([]);
     expect(bound.lines).toEqual([
-      expect.stringMatching(/^accounts\/a\.yaml:1:10 error tokens may not be sent/u),
-      expect.stringMatching(/^accounts\/b\.yaml:2:8 error account files may not use this file/u),
-      expect.stringMatching(/^accounts\/c\.yaml:2:8 error account files may not use this variable/u),
+      expect.stringMatching(/^accounts\/a\.yaml:1:10 error tokens must not be sent/u),
+      expect.stringMatching(/^accounts\/b\.yaml:2:8 error account files must not use this file/u),
+      expect.stringMatching(/^accounts\/c\.yaml:2:8 error account files must not use this variable/u),
     ]);
   });
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ConfigIssue } from '../../../src/core/errors.ts';
-import { type LoadedConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
+import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 
 export const SERVICE = 'regions: { eu: "https://eu.example.com" }\n';
 export const ACCOUNT = 'region: eu\ntoken: { env: A_TOKEN }\n';

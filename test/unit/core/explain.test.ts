@@ -27,10 +27,10 @@ interface Said {
 
 const old = { skill: [entry('Kept'), entry('Old')] };
 
-describe('what is held says', () => {
+describe('the explanation of a held change names', () => {
   it.each<[string, Said]>([
     [
-      'who many people have it, and how to approve it',
+      'how many people have it, and how to approve the delete',
       {
         of: { skills: ['Kept'], observed: { ...old, resources: people(2) } },
         reason: ['2 people have it'],
@@ -38,20 +38,20 @@ describe('what is held says', () => {
       },
     ],
     [
-      'that one person has it',
+      'one person in the singular',
       { of: { skills: ['Kept'], observed: { ...old, resources: people(1) } }, reason: ['1 person has it'] },
     ],
     [
-      'to what it is renamed, and not in_use besides',
+      'the new name of a rename, without repeating in_use',
       {
         of: { skills: rename, observed: { skill: [entry('Old')], resources: people(1) } },
         reason: ['renamed to “New” and 1 person has it'],
-        release: ['to “New”', 'name: Old'],
-        not: ['take it off'],
+        release: ['assign “New” to that person by hand', 'name: Old'],
+        not: ['remove it from'],
       },
     ],
     [
-      'which new name cannot be created yet',
+      'the new name that cannot be created yet',
       {
         of: {
           skills: rename,
@@ -64,30 +64,30 @@ describe('what is held says', () => {
       },
     ],
     [
-      'which desired name it looks like, and not in_use besides',
+      'the desired name that is near, without repeating in_use',
       {
         of: { skills: ['OLD'], observed: { skill: [entry('Old')], resources: people(1) } },
-        reason: ['looks like “OLD”', '1 person has it'],
+        reason: ['near the desired “OLD”', '1 person has it'],
         release: ['{ name: OLD, formerly: [Old] }', 'name: Old'],
-        not: ['take it off'],
+        not: ['remove it from'],
       },
     ],
     [
-      'which one person is missing',
+      'the one person who is missing',
       {
         of: { skills: ['Kept'], observed: old, history: missing(1) },
         reason: ['1 person who had it is missing', '(m0)'],
       },
     ],
     [
-      'which five people are missing',
+      'the five people who are missing',
       {
         of: { skills: ['Kept'], observed: old, history: missing(5) },
         reason: ['5 people who had it are missing', '(m0, m1, m2, m3, m4)'],
       },
     ],
     [
-      'who is missing and who is listed without the field, apart',
+      'people who are missing apart from people who are listed without the field',
       {
         of: {
           skills: ['Kept'],
@@ -96,12 +96,12 @@ describe('what is held says', () => {
         },
         reason: [
           '1 person who had it is missing from the list of resources (m0)',
-          '1 person who had it is listed without any field for skills (m1)',
+          '1 person who had it is listed without the field skillsIds (m1)',
         ],
       },
     ],
     [
-      'not to wait when the plan alone is over the daily limit',
+      'no wait when the plan alone exceeds the daily limit',
       {
         of: { skills: ['Kept'], observed: old, policy: { maxDeletesPerDay: 0 } },
         release: ['raise policy.maxDeletesPerDay'],
@@ -109,7 +109,7 @@ describe('what is held says', () => {
       },
     ],
     [
-      'to wait when it is the earlier deletes that pass the daily limit',
+      'a wait when the earlier deletes exceed the daily limit',
       {
         of: {
           skills: ['Kept'],
@@ -121,14 +121,14 @@ describe('what is held says', () => {
       },
     ],
     [
-      'how many more people are missing',
+      'five missing people and the count of the rest',
       {
         of: { skills: ['Kept'], observed: old, history: missing(7) },
         reason: ['(m0, m1, m2, m3, m4, … and 2 more)'],
       },
     ],
     [
-      'that it is too new',
+      'the policy that a recently unused entry is too new for',
       {
         of: { skills: ['Kept'], observed: old, policy: { unusedForMs: 1 } },
         reason: ['policy.unusedFor'],
@@ -136,7 +136,7 @@ describe('what is held says', () => {
       },
     ],
     [
-      'which limit of a plan is passed, and by how many',
+      'the limit of a plan and the number of deletes that exceeds it',
       {
         of: {
           skills: ['Kept'],
@@ -144,12 +144,12 @@ describe('what is held says', () => {
           policy: { maxDeletes: 2 },
         },
         name: 'x0',
-        reason: ['delete 3, more than policy.maxDeletes 2'],
+        reason: ['delete 3 entries, more than the 2 that policy.maxDeletes allows'],
         release: ['policy.maxDeletes'],
       },
     ],
     [
-      'which limit of a day is passed, after how many',
+      'the daily limit and the number of earlier deletes',
       {
         of: {
           skills: ['Kept'],
@@ -157,12 +157,12 @@ describe('what is held says', () => {
           policy: { maxDeletesPerDay: 5 },
           history: { recentDeletesMs: deletesAgo(5) },
         },
-        reason: ['delete 1 after 5', 'policy.maxDeletesPerDay 5'],
+        reason: ['delete 1 entry after 5', 'more than the 5 that policy.maxDeletesPerDay allows'],
         release: ['policy.maxDeletesPerDay'],
       },
     ],
     [
-      'which share of its kind is passed, by how many of that kind',
+      'the percentage limit and the number of deletes of that kind',
       {
         of: {
           skills: ['Kept'],
@@ -174,12 +174,12 @@ describe('what is held says', () => {
           policy: { maxDeletes: 100 },
         },
         name: 'x0',
-        reason: ['delete 9 skills, more than policy.maxDeletePercent 30 %'],
+        reason: ['delete 9 skills, more than the 30 % that policy.maxDeletePercent allows'],
         release: ['policy.maxDeletePercent'],
       },
     ],
     [
-      'which create somebody fights over',
+      'the create that somebody reverts each time',
       {
         of: { skills: ['New'], history: { flappingCreates: new Map([['skill:New', 0]]) } },
         name: 'New',
@@ -189,7 +189,7 @@ describe('what is held says', () => {
       },
     ],
     [
-      'which window holds a create',
+      'the freeze window that holds a create',
       {
         of: { skills: ['New'], input: { frozen: { window: 'cron 0 18 * * 5', untilMs: null } } },
         name: 'New',
@@ -198,7 +198,7 @@ describe('what is held says', () => {
       },
     ],
     [
-      'all of it, apart by semicolons',
+      'all reasons, separated by semicolons',
       {
         of: {
           skills: ['New'],
@@ -206,8 +206,8 @@ describe('what is held says', () => {
           input: { frozen: { window: 'a window', untilMs: null } },
         },
         name: 'New',
-        reason: ['each time; a freeze window'],
-        release: ['each of these is needed: (1) find out', '; (2) wait'],
+        reason: ['no list showed it; a freeze window'],
+        release: ['all of these are needed: (1) find out', '; (2) wait'],
       },
     ],
   ])('%s', (_, { of, name = 'Old', reason = [], release = [], not = [] }) => {

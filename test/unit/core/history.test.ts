@@ -72,7 +72,7 @@ describe('a create that is fought over', () => {
     },
   );
 
-  it('is told apart by kind and by name, in any Unicode form', () => {
+  it('is distinguished by kind and by name, in any Unicode form', () => {
     const mixed = [
       operation({ remoteId: '1', name: 'Caf\u00e9' }),
       operation({ remoteId: '2', name: 'Cafe\u0301' }),

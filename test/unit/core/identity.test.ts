@@ -77,7 +77,7 @@ describe('the check of identity', () => {
   it('says of entries of another account which one made them and which one is meant', () => {
     const error = foreignEntries('7', '8');
     expect(error).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
-    expect(error.message).toContain('made in account 8, and this account is 7;');
-    expect(foreignEntries(null, '8').message).toContain('made in account 8, and another one is meant;');
+    expect(error.message).toContain('in account 8, and this account is 7;');
+    expect(foreignEntries(null, '8').message).toContain('in account 8, and that is not this account;');
   });
 });

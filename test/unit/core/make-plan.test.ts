@@ -41,7 +41,7 @@ describe('the order of operations', () => {
     expect(made.operations.map(({ remoteId }) => remoteId)).toEqual(['10', '2']);
   });
 
-  it('lets an approved delete of an unused near twin go before the create', () => {
+  it('puts an approved delete of an unused near duplicate before the create', () => {
     const twin: Case = {
       skills: ['Kept', 'TypeScript'],
       observed: { skill: [entry('Kept'), entry('Typescript'), entry('Alpha')] },
@@ -261,11 +261,11 @@ describe('warnings', () => {
     expect([steps(made), codes(made)]).toEqual([[], ['name_changed']]);
   });
 
-  it('name the duplicates of a name, which one stays and which are besides it', () => {
+  it('name the duplicates of a name, and which one is kept', () => {
     const skill = ['3', '1', '2'].map((id) => entry('Twin', id));
     const [warning] = plan({ skills: ['Twin'], observed: { skill } }).warnings;
     expect(warning).toMatchObject({ code: 'duplicate', kind: 'skill', name: 'Twin' });
-    expect(warning?.message).toContain('there 3 times; 1 stays, besides it 2, 3');
+    expect(warning?.message).toContain('exists 3 times; 1 is kept, its duplicates are 2, 3');
   });
 
   it('name a near name with how many people have it', () => {

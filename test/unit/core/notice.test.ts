@@ -1,9 +1,9 @@
 // What a run means for its account, and which notices follow from what a target knows.
 import { describe, expect, it } from 'vitest';
-import type { DueNotice, NoticeType, Told } from '../../../src/core/notice.ts';
+import type { DueNotice, NoticeType, NotifiedState } from '../../../src/core/notice.ts';
 import {
   awaitedDigest,
-  judgeNews,
+  decideNotices,
   newsOf,
   undoneOperations,
   waitingChanges,
@@ -39,14 +39,19 @@ function hears(
   steps: readonly (RunSketch | Step)[],
   listener: { events?: readonly NoticeType[]; remindEveryMs?: number } = {},
 ): string[][] {
-  let told: Told | null = null;
+  let notified: NotifiedState | null = null;
   let nowMs = 0;
   return steps.map((step, index) => {
     const { run, pending, at = index }: Step = 'run' in step ? step : { run: step };
     nowMs = Math.max(nowMs, T0 + at * MINUTE + 1000);
     const news = newsAt(at, run, pending);
-    const judged = judgeNews(news, told, { events: ALL, remindEveryMs: 24 * HOUR, ...listener }, nowMs);
-    told = judged.told;
+    const judged = decideNotices(
+      news,
+      notified,
+      { events: ALL, remindEveryMs: 24 * HOUR, ...listener },
+      nowMs,
+    );
+    notified = judged.notified;
     return judged.due.map(spelled);
   });
 }
@@ -54,7 +59,7 @@ function hears(
 const spelled = ({ type, reminder }: DueNotice) => (reminder ? `${type}!` : type);
 
 describe('a change of state', () => {
-  it('is told once, and quiet runs after it tell nothing', () => {
+  it('is notified once, and later runs without a change notify nothing', () => {
     expect(hears([FAILED, FAILED, FAILED])).toEqual([['failed'], [], []]);
     expect(hears([HELD, HELD])).toEqual([['held'], []]);
     expect(hears([DRIFT, DRIFT])).toEqual([['drift'], []]);
@@ -64,7 +69,7 @@ describe('a change of state', () => {
     expect(hears([OK, OK])).toEqual([[], []]);
   });
 
-  it('from failed to anything else is a recovery, told before what is then', () => {
+  it('from failed to anything else is a recovery, notified before the new state', () => {
     expect(hears([FAILED, OK])[1]).toEqual(['recovered']);
     expect(hears([FAILED, HELD])[1]).toEqual(['recovered', 'held']);
     expect(hears([FAILED, DRIFT])[1]).toEqual(['recovered', 'drift']);
@@ -78,11 +83,11 @@ describe('a change of state', () => {
     expect(hears([DRIFT, APPLIED])[1]).toEqual(['applied']);
   });
 
-  it('between held and drift is told as the new state alone', () => {
+  it('between held and drift is notified as the new state alone', () => {
     expect(hears([HELD, DRIFT, HELD])).toEqual([['held'], ['drift'], ['held']]);
   });
 
-  it('back to a bad state after a recovery is told again', () => {
+  it('back to a bad state after a recovery is notified again', () => {
     expect(hears([FAILED, OK, FAILED])).toEqual([['failed'], ['recovered'], ['failed']]);
   });
 
@@ -97,7 +102,7 @@ describe('a change of state', () => {
 });
 
 describe('what was done', () => {
-  it('is told for each run that did something, first of all', () => {
+  it('is notified for each run that changed something, before everything else', () => {
     const partly: RunSketch = { status: 'partial', deleted: 1, operations: [{ status: 'failed' }] };
     expect(hears([APPLIED, APPLIED, partly, { ...HELD, created: 2 }])).toEqual([
       ['applied'],
@@ -107,7 +112,7 @@ describe('what was done', () => {
     ]);
   });
 
-  it('by a run that was interrupted is told as well', () => {
+  it('by a run that was interrupted is notified as well', () => {
     expect(hears([{ status: 'interrupted', created: 3 }])).toEqual([['applied']]);
     expect(hears([{ status: 'running', created: 3 }])).toEqual([[]]);
   });
@@ -234,12 +239,12 @@ describe('another state of the same sort', () => {
 });
 
 describe('what is held', () => {
-  it('is read off a dry run with nothing to carry out, too', () => {
+  it('is derived from a dry run without operations too', () => {
     expect(hears([{ status: 'planned', mode: 'plan', held: ['Perl'] }, HELD])).toEqual([['held'], []]);
     expect(hears([{ status: 'planned', mode: 'plan' }])).toEqual([[]]);
   });
 
-  it('holds what the run held on its way, each change once', () => {
+  it('includes changes that were held during the run, each once', () => {
     const detail = runDetail(1, {
       status: 'held',
       held: ['Perl'],
@@ -268,7 +273,7 @@ describe('a reminder', () => {
     ]);
   });
 
-  it('counts anew when the state changes', () => {
+  it('starts again when the state changes', () => {
     expect(
       hears(
         [
@@ -303,18 +308,18 @@ describe('a target', () => {
 
   it('that lists a state from now on hears of it although it is not new, and not as a reminder', () => {
     const news = newsAt(1, HELD);
-    const deaf = judgeNews(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
+    const deaf = decideNotices(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
     expect(deaf.due).toEqual([]);
     const later = { ...news, startedAtMs: T0 + 2 * MINUTE };
     const listener = { events: ['failed', 'held'] as const, remindEveryMs: HOUR };
-    expect(judgeNews(later, deaf.told, listener, T0 + 2 * MINUTE).due).toEqual([
+    expect(decideNotices(later, deaf.notified, listener, T0 + 2 * MINUTE).due).toEqual([
       { type: 'held', reminder: false },
     ]);
   });
 });
 
 describe('a run that began before the one that is known', () => {
-  it('changes no state, and what it did is told', () => {
+  it('changes no state, and what it did is notified', () => {
     expect(
       hears([
         { run: OK, at: 10 },
@@ -335,18 +340,21 @@ describe('a run that began before the one that is known', () => {
 
   it('counts as such also at the very moment at which the known one began', () => {
     const listener = { events: ALL, remindEveryMs: HOUR };
-    const { told } = judgeNews(newsAt(5, OK), null, listener, T0 + 5 * MINUTE);
-    expect(judgeNews(newsAt(4, FAILED), told, listener, T0 + 5 * MINUTE)).toEqual({ told, due: [] });
+    const { notified } = decideNotices(newsAt(5, OK), null, listener, T0 + 5 * MINUTE);
+    expect(decideNotices(newsAt(4, FAILED), notified, listener, T0 + 5 * MINUTE)).toEqual({
+      notified,
+      due: [],
+    });
   });
 
   it('counts when the clock was set back, so that nothing is silent until it has caught up', () => {
-    const known = judgeNews(
+    const known = decideNotices(
       newsAt(600, OK),
       null,
       { events: ALL, remindEveryMs: HOUR },
       T0 + 600 * MINUTE,
-    ).told;
+    ).notified;
     const news = newsAt(1, FAILED);
-    expect(judgeNews(news, known, { events: ALL, remindEveryMs: HOUR }, T0 + MINUTE).due).toHaveLength(1);
+    expect(decideNotices(news, known, { events: ALL, remindEveryMs: HOUR }, T0 + MINUTE).due).toHaveLength(1);
   });
 });

@@ -748,16 +748,16 @@ describe('several rules at once', () => {
       '1 person has it',
       'empty list',
       'older than',
-      'came back each time',
+      'each time it was created again',
       'missing',
       'a window',
     ];
     const releases = [
-      'take it off',
+      'remove it from',
       'allowEmpty',
       'older-source',
       'find out who',
-      'wait until the lists show it again',
+      'wait until the lists show them again',
       'freeze window',
     ];
     expect(reasons.filter((part) => !reason.includes(part))).toEqual([]);

@@ -106,10 +106,10 @@ describe('what the journal knows of a fight over a name', () => {
 describe('a release of several rules', () => {
   const used = { ...old, resources: [person('p', ['Old'])] };
 
-  it('numbers them, and each of them is needed', () => {
+  it('numbers them and says that all of them are needed', () => {
     const of = { skills: [], observed: { skill: [entry('Old')], resources: [person('p', ['Old'])] } };
     expect(releaseOf(of)).toMatch(
-      /^each of these is needed: \(1\) take it off that person.*; \(2\) set policy/,
+      /^all of these are needed: \(1\) remove it from that person.*; \(2\) set policy/,
     );
     expect(releaseOf(of)).not.toContain('by itself');
   });

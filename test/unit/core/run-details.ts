@@ -92,7 +92,7 @@ function heldChange(sketch: string | Partial<HeldChange>): HeldChange {
     usedBy: ['person-1'],
     rules: ['in_use'],
     reason: '1 person has it: person-1',
-    release: 'take it off person-1',
+    release: 'remove it from person-1',
     ...(typeof sketch === 'string' ? { name: sketch, remoteId: `id-${sketch}` } : sketch),
   };
 }

@@ -1,7 +1,7 @@
 // What the daemon reports of a run: counts and first rows, never all of them.
 import { describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/core/journal.ts';
-import { judgeNews } from '../../../src/core/notice.ts';
+import { decideNotices } from '../../../src/core/notice.ts';
 import { outcomeOf, unreadOutcome } from '../../../src/core/run-outcome.ts';
 import { sha256 } from './builders.ts';
 import type { RunSketch } from './run-details.ts';
@@ -79,22 +79,22 @@ describe('the outcome of a run whose lists could not be read', () => {
   });
 
   it('says only as much of the account as the status does', () => {
-    const standing = (status: RunStatus) => unread({ status }).news.standing;
+    const standing = (status: RunStatus) => unread({ status }).news.health;
     for (const status of ['planned', 'running', 'interrupted'] as const) expect(standing(status)).toBeNull();
     expect(standing('held')).toEqual({ state: 'held', fingerprint: null });
     expect(standing('partial')).toEqual({ state: 'failed', fingerprint: null });
     for (const status of ['converged', 'failed', 'blocked'] as const) {
-      expect(standing(status)).toEqual(outcome({ status }).news.standing);
+      expect(standing(status)).toEqual(outcome({ status }).news.health);
     }
   });
 
   it('gives a notice of a state that begins, and none of one that lasts', () => {
     const listener = { events: ['held'] as const, remindEveryMs: 1000 };
     const news = { ...unread({ status: 'held' }).news, startedAtMs: 10 };
-    const first = judgeNews(news, null, listener, 20);
+    const first = decideNotices(news, null, listener, 20);
     expect(first.due).toEqual([{ type: 'held', reminder: false }]);
-    const told = { state: 'held', fingerprint: 'known', toldAtMs: 5, asOfMs: 5 } as const;
-    const second = judgeNews(news, told, listener, 20);
-    expect(second).toEqual({ told: { ...told, asOfMs: 10 }, due: [] });
+    const told = { state: 'held', fingerprint: 'known', notifiedAtMs: 5, asOfMs: 5 } as const;
+    const second = decideNotices(news, told, listener, 20);
+    expect(second).toEqual({ notified: { ...told, asOfMs: 10 }, due: [] });
   });
 });

@@ -188,7 +188,7 @@ function somebodys(count: number): Comment[] {
 
 // CI machines have all three; a developer's machine may lack jq.
 describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment on %s', (kind) => {
-  it('is made once, and changed from then on, whoever else writes', async () => {
+  it('is created once and then updated, also if others write the marker', async () => {
     const host = await startHost(kind, somebodys(230));
     const first = await runRecipe(kind, host, { exit: 2, report: '## acme-eu\n\n2 to create\n' });
     expect(first).toMatchObject({ status: 0 });
@@ -214,7 +214,7 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
     [1, 1, '**Not every account could be planned.**'],
     [4, 1, '**The configuration is invalid.**'],
     [64, 1, '**Not every account could be planned.**'],
-  ])('of exit status %i makes the job end with %i and says so', async (exit, status, verdict) => {
+  ])('reports exit status %i, and the job ends with %i', async (exit, status, verdict) => {
     const host = await startHost(kind, []);
     const outcome = await runRecipe(kind, host, { exit, report: 'a report\n' });
     expect(outcome.status).toBe(status);
@@ -222,13 +222,13 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
     expect(host.comments[0]?.body).toContain('a report');
   });
 
-  it('says that there is no report when there is none', async () => {
+  it('reports a missing report', async () => {
     const host = await startHost(kind, []);
     expect(await runRecipe(kind, host, { exit: 4 })).toMatchObject({ status: 1 });
-    expect(host.comments[0]?.body).toContain('There is no report; the log of the job says why.');
+    expect(host.comments[0]?.body).toContain('There is no report. Read the log of the job for the reason.');
   });
 
-  it('asks the daemon when there is one', async () => {
+  it('requests the plan from the daemon if there is one', async () => {
     const host = await startHost(kind, []);
     const { calls } = await runRecipe(kind, host, {
       exit: 0,
@@ -240,7 +240,7 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
     );
   });
 
-  it('of a report that is too long is cut after a whole line, and says so', async () => {
+  it('cuts a report that is too long after a complete line, and reports the cut', async () => {
     const host = await startHost(kind, []);
     const row = '| skill | Złożoność 😀 | nobody has it |\n';
     const report = row.repeat(Math.ceil((host.limit * 1.5) / row.length));
@@ -248,14 +248,14 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
     expect(outcome).toMatchObject({ status: 0 });
     const { body = '' } = host.comments[0] ?? {};
     expect(body.length).toBeGreaterThan(host.limit * 0.6);
-    expect(body).toContain('was cut here.** All of it is the artifact');
+    expect(body).toContain('is cut here.** The artifact');
     expect(body).not.toContain('\uFFFD');
     const rows = body.split('\n').filter((line) => line.startsWith('|'));
     expect(new Set(rows)).toEqual(new Set([row.trimEnd()]));
     expect(readFileSync(join(outcome.folder, 'plan.md'), 'utf8')).toBe(report);
   });
 
-  it('fails the job when the host refuses it, and shows no token', async () => {
+  it('fails the job if the host is unreachable, without printing the token', async () => {
     const host = await startHost(kind, []);
     const outcome = await runRecipe(kind, { ...host, url: 'http://127.0.0.1:1' }, { exit: 0, report: 'x\n' });
     expect(outcome.status).not.toBe(0);
@@ -325,6 +325,6 @@ describe.skipIf(!hasPrograms())('a job that applies', () => {
     expect({ status, output }).toMatchObject({ status: 0 });
     const calls = existsSync(join(folder, 'calls')) ? readFileSync(join(folder, 'calls'), 'utf8') : '';
     expect(calls).toBe(isNewest ? 'validate --require-secrets\nplan\napply --all --yes --allow-held\n' : '');
-    expect(output.includes('main has moved on')).toBe(!isNewest);
+    expect(output.includes('main is now at')).toBe(!isNewest);
   });
 });

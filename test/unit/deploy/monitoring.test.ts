@@ -72,7 +72,7 @@ describe('the alert rules', () => {
     ).toEqual(['rolecall_runs_total', 'a:b_c:max']);
   });
 
-  it.each(names)('%s says how bad it is, what it means and what to do', (name) => {
+  it.each(names)('%s has a severity, a summary and a description', (name) => {
     const alert = alerts.find((each) => each.at('alert').value === name);
     expect(alert?.at('labels', 'severity').value).toMatch(/^(critical|warning|info)$/);
     expect(alert?.at('annotations').keys().toSorted()).toEqual(['description', 'summary']);

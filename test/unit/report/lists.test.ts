@@ -1,4 +1,4 @@
-// What `usage` and `validate` print.
+// The reports of `usage` and `validate`.
 import { describe, expect, it } from 'vitest';
 import { renderIssues } from '../../../src/report/issues-report.ts';
 import { renderUsage, type UsageReport } from '../../../src/report/usage-report.ts';
@@ -18,27 +18,27 @@ const USAGE: UsageReport = {
   ],
 };
 
-describe('usage', () => {
-  it('shows the most used first, then those nobody has, then unknown ids with who refers to them', () => {
+describe('the report of usage', () => {
+  it('shows the most used entries first, then unused ones, then unknown ids with the people who refer to them', () => {
     expect(renderUsage([USAGE], TEXT)).toBe(`acme-eu
 
   In use (2)
     120 people  skill  TypeScript  p2
       1 person  role   Designer    p3
 
-  Nobody has (1)
+  Unused (1)
     skill  Perl  p1
 
   Unknown ids (1)
-    People refer to these, and no list shows them.
+    People refer to these ids, but no list contains them.
     2 people  skill  gone
         r1, r2
 
-  Usage: 2 skills and 1 role, 1 that nobody has, 2 references to unknown ids.
+  Usage: 2 skills and 1 role, 1 unused, 2 references to unknown ids.
 `);
   });
 
-  it('has every entry and every person in json, in the same order', () => {
+  it('contains every entry and every person in json, in the same order', () => {
     const [account] = JSON.parse(renderUsage([USAGE], JSON_FORMAT)) as (UsageReport & {
       schemaVersion: number;
     })[];
@@ -70,8 +70,8 @@ const ISSUES: ConfigIssue[] = [
   },
 ];
 
-describe('issues', () => {
-  it('are one unbroken line each, as editors read them, and a line that counts them', () => {
+describe('the report of validate', () => {
+  it('prints one unbroken line for each problem, and a line that counts them', () => {
     expect(renderIssues(ISSUES, TEXT)).toBe(
       'config/a b.yaml:3:5: error: unknown key "skils"; did you mean "skills"?\n' +
         `config/b.yaml:9:1: warning: ${ISSUES[1]?.message ?? ''}\n` +
@@ -79,12 +79,12 @@ describe('issues', () => {
     );
   });
 
-  it('are all printed, however many', () => {
+  it('prints all problems, however many', () => {
     const issues = Array.from({ length: 1500 }, (_, line) => ({ ...ISSUES[0], line }) as ConfigIssue);
     expect(renderIssues(issues, TEXT).match(/: error: /g)).toHaveLength(1500);
   });
 
-  it('are an array of their fields in json', () => {
+  it('is an array of the problems in json', () => {
     expect(JSON.parse(renderIssues(ISSUES, JSON_FORMAT))).toEqual(
       ISSUES.map((issue) => ({ schemaVersion: 1, ...issue })),
     );
@@ -98,11 +98,11 @@ describe('issues', () => {
     ]);
   });
 
-  it('are a list in markdown', () => {
+  it('is a list in markdown', () => {
     expect(renderIssues(ISSUES, MARKDOWN)).toContain('- `config/a b.yaml:3:5`: error: unknown key "skils";');
   });
 
-  it('that are none, or only warnings, leave the configuration valid', () => {
+  it('calls a configuration valid that has no problems, or only warnings', () => {
     expect(renderIssues([], TEXT)).toBe('The configuration is valid.\n');
     expect(renderIssues(ISSUES.slice(1), TEXT)).toContain('The configuration is valid, with 1 warning.');
   });

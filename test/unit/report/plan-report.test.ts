@@ -1,4 +1,4 @@
-// What a person reads before anything is written.
+// The reports of plans.
 import { describe, expect, it } from 'vitest';
 import { TEXT_ROWS } from '../../../src/report/text.ts';
 import { MARKDOWN_LIMIT } from '../../../src/report/markdown.ts';
@@ -39,11 +39,11 @@ describe('plans as json', () => {
 });
 
 describe('plans as text', () => {
-  it('open with the account, its state, its ids and end with one line of counts', () => {
+  it('begin with the account, its status and its ids, and end with the counts', () => {
     const lines = linesOf(renderPlans([MIXED], TEXT));
     expect(lines.slice(0, 4)).toEqual([
-      'acme-eu · changes: 3 to create, 2 to delete (3 people lose something), 4 held',
-      '  Account      4815162342',
+      'acme-eu · changes: 3 to create, 2 to delete (3 people affected), 4 held',
+      '  Account id   4815162342',
       '  Commit       3f2a91c0d1e2',
       `  Plan digest  ${MIXED.digest}`,
     ]);
@@ -60,20 +60,20 @@ describe('plans as text', () => {
     expect(text).toContain('    - skill  abcdef  nobody has it  id-6\n');
   });
 
-  it('print an overlong name whole without pushing the other rows away', () => {
+  it('print an overlong name in full and keep the other rows aligned', () => {
     const long = 'x'.repeat(300);
     const text = renderPlans([makePlan({ operations: [remove(long), remove('ab')] })], TEXT);
     expect(text).toContain(`    - skill  ${long}  nobody has it  id-300\n`);
     expect(text).toContain('    - skill  ab  nobody has it  id-2\n');
   });
 
-  it('say how many people lose a deleted entry, and who', () => {
+  it('show how many people lose a deleted entry, and who they are', () => {
     const text = renderPlans([makePlan({ operations: [remove('Perl', ['r1', 'r2']), remove('Ada')] })], TEXT);
     expect(text).toContain('- skill  Perl  2 people lose it  id-4\n        r1, r2\n');
     expect(text).toContain('- skill  Ada   nobody has it');
   });
 
-  it('say of a held change its rules, the people, the reason and what releases it', () => {
+  it('show the rules, the people, the reason and the release of a held change', () => {
     const text = renderPlans([makePlan({ held: [hold('Perl', { usedBy: resourceIds(47) })] })], TEXT);
     expect(text).toContain('in_use: people have it');
     expect(text).toContain('- skill  Perl  47 people have it');
@@ -82,7 +82,7 @@ describe('plans as text', () => {
     expect(text).toContain('Release  Take it off them, or approve the delete under approvedDeletes.');
   });
 
-  it('say once what all changes held by the same rules have in common', () => {
+  it('print once what all changes held by the same rules have in common', () => {
     const held = ['A', 'B', 'C'].map((name) =>
       hold(name, { rules: ['max_deletes'], reason: 'Too many.', release: 'Raise maxDeletes.' }),
     );
@@ -91,10 +91,10 @@ describe('plans as text', () => {
     expect(text.match(/Raise maxDeletes\./g)).toHaveLength(1);
   });
 
-  it('shorten a long list by whole rows and count the rest', () => {
+  it('cut a long list after complete rows and count the rest', () => {
     const lines = linesOf(renderPlans([makePlan({ operations: MANY.map((name) => create(name)) })], TEXT));
     expect(lines.filter((line) => line.startsWith('    + skill'))).toHaveLength(TEXT_ROWS);
-    expect(lines).toContain('    … and 8800 more (--format json has them all)');
+    expect(lines).toContain('    … and 8800 more (--format json lists all of them)');
     expect(lines).toContain('  To create (9000)');
   });
 
@@ -104,18 +104,18 @@ describe('plans as text', () => {
     );
     const lines = linesOf(renderPlans([makePlan({ held })], TEXT));
     expect(lines.filter((line) => line.startsWith('      - skill'))).toHaveLength(TEXT_ROWS);
-    expect(lines).toContain('    … and 100 more (--format json has them all)');
+    expect(lines).toContain('    … and 100 more (--format json lists all of them)');
   });
 
-  it('tell a plan with nothing to do in two lines', () => {
+  it('report a plan with nothing to do in two lines', () => {
     const plan = makePlan({ leftAlone: MIXED.leftAlone });
     expect(renderPlans([plan], TEXT)).toBe(
       'acme-eu · nothing to do\n' +
-        '  412 entries are as the file says; 5 left alone (1 protected, 3 unmanaged, 1 duplicate).\n',
+        '  412 entries match the file; 5 left alone (1 protected, 3 unmanaged, 1 duplicate).\n',
     );
   });
 
-  it('say first of a blocked plan that nothing will be written, why, and what accepts it', () => {
+  it('begin with what blocks a blocked plan, and suggest the command that accepts it', () => {
     const message = 'Of 60 skills 45 are missing, twice in a row.';
     const plan = makePlan({
       status: 'blocked',
@@ -128,11 +128,13 @@ describe('plans as text', () => {
       '  Nothing will be written:',
       `  ${message}`,
     ]);
-    expect(lines.at(-2)).toBe('  Next: rolecall apply acme-eu --accept-shrink  # if the lists are right');
+    expect(lines.at(-2)).toBe(
+      '  Next: rolecall apply acme-eu --accept-shrink  # accepts the lists, if they are correct',
+    );
     expect(renderPlans([plan], TEXT)).not.toContain('To create');
   });
 
-  it('print every line of what kept an account from being planned, and the sum over all accounts last', () => {
+  it('print every line of a failure to plan, and end with the sum over all accounts', () => {
     const lines = linesOf(renderPlans([MIXED, FAILED], TEXT));
     expect(lines).toContain('beta · could not be planned (config_invalid)');
     expect(lines).toContain('  beta.yaml:3:5: unknown key');
@@ -152,7 +154,7 @@ describe('plans as text', () => {
 });
 
 describe('plans as markdown', () => {
-  it('begin with the counts and fold what is of lesser interest', () => {
+  it('begin with the counts and fold the less important sections', () => {
     const report = renderPlans([MIXED], MARKDOWN);
     expect(report.startsWith('## rolecall plan\n\n### `acme-eu`: changes: 3 to create')).toBe(true);
     expect(report).toContain('<details>\n\n<summary>Left alone (5)</summary>\n\n| Rule |');
@@ -162,12 +164,12 @@ describe('plans as markdown', () => {
   it('show a hundred rows of a long list and count the rest', () => {
     const report = renderPlans([makePlan({ operations: MANY.map((name) => create(name)) })], MARKDOWN);
     expect(report.match(/^\| \+ skill/gm)).toHaveLength(100);
-    expect(report).toContain('_… and 8900 more, left out for length; `--format json` has everything._');
+    expect(report).toContain('_… and 8900 more omitted (length limit); `--format json` shows everything._');
   });
 
   it.each([
     ['of long names', [makePlan({ operations: MANY.map((name) => create(name.padEnd(900, '|'))) })]],
-    ['of one name beyond all measure', [makePlan({ operations: [create('x'.repeat(100_000))] })]],
+    ['with one endless name', [makePlan({ operations: [create('x'.repeat(100_000))] })]],
     [
       'of two thousand accounts',
       MANY.slice(0, 2000).map((account) => makePlan({ account, operations: [create('A')] })),
@@ -180,25 +182,28 @@ describe('plans as markdown', () => {
       'that failed with one endless message',
       [{ ...FAILED, error: { code: 'x', message: 'a|'.repeat(50_000) } }],
     ],
-  ] satisfies [string, PlanResult[]][])('stay below what a comment may hold for plans %s', (_, plans) => {
-    const report = renderPlans(plans, MARKDOWN);
-    expect(report.length).toBeLessThanOrEqual(MARKDOWN_LIMIT);
-    expect(report).toMatch(/left out for length/);
-  });
+  ] satisfies [string, PlanResult[]][])(
+    'stay below the length limit of a comment for plans %s',
+    (_, plans) => {
+      const report = renderPlans(plans, MARKDOWN);
+      expect(report.length).toBeLessThanOrEqual(MARKDOWN_LIMIT);
+      expect(report).toMatch(/omitted \(length limit\)/);
+    },
+  );
 
-  it('say how many accounts were left out', () => {
+  it('count the accounts that were omitted', () => {
     const plans = MANY.slice(0, 2000).map((account) => makePlan({ account, operations: [create('A')] }));
     const report = renderPlans(plans, MARKDOWN);
     const shown = report.match(/^### /gm)?.length ?? 0;
     expect(shown).toBeGreaterThan(50);
-    expect(report).toContain(`_… and ${2000 - shown} more left out for length`);
+    expect(report).toContain(`_… and ${2000 - shown} more omitted (length limit)`);
     expect(report).toContain('**2000 accounts: 2000 to create');
   });
 });
 
 describe('advice to approve a delete', () => {
   const approve = (name: string) =>
-    `take it off them; or add ${approvalLine('skill', name)} to approvedDeletes`;
+    `remove it from those people; or add ${approvalLine('skill', name)} to approvedDeletes`;
   const held = ['Perl', 'a } to $& approvedDeletes'].map((name) =>
     hold(name, { release: approve(name), usedBy: ['p'] }),
   );

@@ -1,4 +1,4 @@
-// What a run did, as `apply`, `show` and `history` tell it.
+// The reports of runs: `apply`, `show` and `history`.
 import { describe, expect, it } from 'vitest';
 import { renderRuns } from '../../../src/report/history-report.ts';
 import { renderRun, renderRunReports } from '../../../src/report/run-report.ts';
@@ -34,9 +34,9 @@ describe('a run as json', () => {
   });
 });
 
-describe('the next step of a run that failed', () => {
+describe('the next command of a failed run', () => {
   it.each([
-    ['throttled', 'rolecall apply acme-eu  # when that time has come'],
+    ['throttled', 'rolecall apply acme-eu  # after the time given above'],
     ['plan_stale', 'rolecall plan acme-eu'],
     ['secret_missing', 'rolecall validate --require-secrets'],
     ['config_invalid', 'rolecall validate  #'],
@@ -49,7 +49,7 @@ describe('the next step of a run that failed', () => {
   });
 });
 
-describe('the sentence of a run', () => {
+describe('the first line of a run report', () => {
   const operations = Array.from({ length: 14 }, (_, index) =>
     makeOperation(index + 1, `S${index}`, index < 2 ? { status: 'failed' } : {}),
   );
@@ -57,20 +57,17 @@ describe('the sentence of a run', () => {
     ['Converged: nothing left to do.', report({ status: 'converged' })],
     ['Partial: 2 of 14 operations failed.', report({ status: 'partial', failed: 2 }, { operations })],
     [
-      'Partial: the outcome of 1 of 1 operation is not known.',
+      'Partial: the outcome of 1 of 1 operation is unknown.',
       report(
         { status: 'partial', failed: 1 },
         { operations: [makeOperation(1, 'A', { status: 'unknown' })] },
       ),
     ],
     [
-      'Partial: not all is as the file says at its end; the warnings below say what.',
+      'Partial: the account does not match the file yet; see the warnings below.',
       report({ status: 'partial' }),
     ],
-    [
-      'Held: all is done but for 2 changes that wait for a person or for time.',
-      report({ status: 'held', held: 2 }),
-    ],
+    ['Held: 2 changes are held; nothing else remains.', report({ status: 'held', held: 2 })],
     ['Blocked: a guard stopped the run, and nothing was written.', report({ status: 'blocked' })],
     ['Failed: nothing was written.', report({ status: 'failed' })],
     [
@@ -81,7 +78,7 @@ describe('the sentence of a run', () => {
       ),
     ],
     [
-      'Partial: 1 of 2 operations failed, the outcome of 1 is not known.',
+      'Partial: 1 of 2 operations failed, the outcome of 1 is unknown.',
       report(
         { status: 'partial', failed: 2 },
         {
@@ -93,7 +90,7 @@ describe('the sentence of a run', () => {
       ),
     ],
     [
-      'Interrupted: 1 of 3 operations is done; of 1 the outcome is not known.',
+      'Interrupted: 1 of 3 operations is done; the outcome of 1 is unknown.',
       report(
         { status: 'interrupted' },
         {
@@ -115,7 +112,7 @@ describe('the sentence of a run', () => {
 });
 
 describe('a run as text', () => {
-  it('shows what was done with how long it took, and what failed with its status and reason', () => {
+  it('shows finished operations with their durations, and failed ones with status and reason', () => {
     const text = renderRun(
       report(
         { status: 'partial', failed: 1, created: 1 },
@@ -140,17 +137,17 @@ describe('a run as text', () => {
     expect(text).toContain('took 12.4 s');
   });
 
-  it('explains an unknown outcome, also that of a request whose run was broken off', () => {
+  it('explains an unknown outcome, also of a request whose run was interrupted', () => {
     const operations = [
       makeOperation(1, 'A', { status: 'unknown' }),
       makeOperation(2, 'B', { status: 'sent' }),
     ];
     const text = renderRun(report({ status: 'interrupted' }, { operations }), TEXT);
-    expect(text).toContain('Outcome not known (2)');
-    expect(text).toContain('nothing is sent again blindly');
+    expect(text).toContain('Outcome unknown (2)');
+    expect(text).toContain('The request was sent, but its result is unknown.');
   });
 
-  it('names a held change once, in the words of its plan, and what was held only in the course of the run', () => {
+  it('names a held change of the plan once, and lists separately what was held during the run', () => {
     const plan = makePlan({ held: [hold('Perl', { remoteId: 'p1', usedBy: ['r1'] })] });
     const operations = [
       makeOperation(1, 'Perl', { action: 'delete', remoteId: 'p1', status: 'held', rule: 'in_use' }),
@@ -166,10 +163,10 @@ describe('a run as text', () => {
     const text = renderRun(report({ status: 'held', held: 2 }, { plan, operations }), TEXT);
     expect(text.match(/ Perl /g)).toHaveLength(1);
     expect(text).toContain('- skill  Perl  1 person has it  p1');
-    expect(text).toMatch(/Held in the course of the run \(1\)\n.*\n {4}- skill {2}Ada {2}failed_creates/);
+    expect(text).toMatch(/Held during the run \(1\)\n.*\n {4}- skill {2}Ada {2}failed_creates/);
   });
 
-  it('gives the next step as a command', () => {
+  it('suggests the next command', () => {
     const planned = renderRun(report({ status: 'planned', mode: 'plan', planDigest: 'sha256:ab' }), TEXT);
     expect(planned).toContain('Next: rolecall apply acme-eu  #');
     const failed = renderRunReports(
@@ -186,13 +183,13 @@ describe('a run as text', () => {
     expect(shrunk).toContain('rolecall apply acme-eu --accept-shrink');
   });
 
-  it('tells apply of a run that had nothing to do in two lines', () => {
+  it('reports a run that had nothing to do in two lines for apply', () => {
     expect(renderRunReports([report({})], TEXT)).toBe(
-      `acme-eu · converged\n  Converged: nothing left to do. 412 entries are as the file says (run\n  ${makeRun().id}).\n`,
+      `acme-eu · converged\n  Converged: nothing left to do. 412 entries match the file (run\n  ${makeRun().id}).\n`,
     );
   });
 
-  it('sums up several accounts in the last line', () => {
+  it('ends with the sum over several accounts', () => {
     const text = renderRunReports(
       [report({ created: 3 }), report({ account: 'beta', status: 'failed' })],
       TEXT,
@@ -201,18 +198,18 @@ describe('a run as text', () => {
   });
 });
 
-describe('the history', () => {
-  it('is one aligned table, whole, with its heads', () => {
+describe('the report of history', () => {
+  it('is one complete, aligned table with column heads', () => {
     const runs = Array.from({ length: 250 }, (_, index) =>
       makeRun({ id: `run-${index}`, account: index % 2 === 0 ? 'acme-eu' : '日本', created: index }),
     );
     const lines = renderRuns(runs, TEXT).trimEnd().split('\n');
     expect(lines).toHaveLength(1 + 250 + 2);
     expect(lines[0]).toMatch(
-      /^Started +Account +Status +Asked by +Created +Deleted +Held +Failed +Took +Run$/,
+      /^Started +Account +Status +Trigger +Created +Deleted +Held +Failed +Duration +Run$/,
     );
     expect(lines[1]).toMatch(
-      /^2026-11-21 05:24:10 UTC {2}acme-eu {2}converged {2}cli, apply +0 +0 +0 +0 {2}12\.4 s {2}run-0$/,
+      /^2026-11-21 05:24:10 UTC {2}acme-eu {2}converged {2}cli, apply +0 +0 +0 +0 +12\.4 s {2}run-0$/,
     );
     expect(lines[2]).toContain('  日本     converged');
     expect(lines.at(-1)).toBe('250 runs.');

@@ -1,4 +1,4 @@
-// Plans and runs to print: small, mixed, and of the largest size that is promised.
+// Sample plans and runs for the tests of reports.
 import type { OperationRecord, RunRecord } from '../../../src/core/journal.ts';
 import type { HeldChange, Operation, Plan } from '../../../src/core/plan.ts';
 import type { ReportOptions } from '../../../src/report/document.ts';
@@ -67,7 +67,7 @@ export function resourceIds(amount: number): string[] {
   return Array.from({ length: amount }, (_, index) => `res-${String(index + 1).padStart(4, '0')}`);
 }
 
-/** A bit of everything, as a person would meet it. */
+/** A plan with something in every section. */
 export const MIXED = makePlan({
   operations: [
     create('Kubernetes'),

@@ -1,4 +1,4 @@
-// A bare client for the tests of the sandbox: what was answered, byte by byte, and sandboxes that close themselves.
+// An HTTP client for the tests of the sandbox that returns the exact bytes, and sandboxes that each test closes.
 
 import { Agent, request } from 'undici';
 import { onTestFinished } from 'vitest';

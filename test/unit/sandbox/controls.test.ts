@@ -13,7 +13,7 @@ async function ask(method: string, url: string, body?: unknown) {
 }
 
 describe('the controls in the process', () => {
-  it('adds, renames, assigns and removes what the API cannot', async () => {
+  it('add, rename, assign and remove entries and resources', async () => {
     const sandbox = await start({ settings: { listDelayMs: 60_000 } });
     const skill = sandbox.addSkill('account-1', 'Go', { id: 'my-id' });
     const role = sandbox.addRole('account-1', 'Engineer');
@@ -30,16 +30,16 @@ describe('the controls in the process', () => {
     expect(await list(sandbox.url, 'resource')).toEqual([]);
   });
 
-  it('says what is not there and which names there are', async () => {
+  it('report an unknown account, entry or name, and the accounts that exist', async () => {
     const sandbox = await start();
-    expect(() => sandbox.state('acme')).toThrow(/no account is named acme; there are account-1/);
+    expect(() => sandbox.state('acme')).toThrow(/no account is named acme; the accounts are account-1/);
     expect(() => sandbox.removeEntry('account-1', 'x')).toThrow(SandboxError);
     expect(() => sandbox.addResource('account-1', { role: 'None' })).toThrow(/no entry named None/);
     const { id } = sandbox.addSkill('account-1', 'a');
-    expect(() => sandbox.addRole('account-1', 'b', { id })).toThrow(/is taken/);
+    expect(() => sandbox.addRole('account-1', 'b', { id })).toThrow(/already exists/);
   });
 
-  it('keeps a log of requests without tokens, also in paths', async () => {
+  it('return a log of the requests without tokens, also in paths', async () => {
     const heard: unknown[] = [];
     const sandbox = await start({ log: (entry) => heard.push(entry) });
     await create(sandbox.url, 'skill', 'Go');
@@ -56,7 +56,7 @@ describe('the controls in the process', () => {
     expect(sandbox.requests()).toEqual([]);
   });
 
-  it('changes some settings and leaves the others', async () => {
+  it('change the given settings and keep the others', async () => {
     const sandbox = await start({ settings: { createStatus: 200 } });
     sandbox.setSettings({ trimNames: true });
     expect(sandbox.settings()).toMatchObject({ createStatus: 200, trimNames: true });
@@ -64,7 +64,7 @@ describe('the controls in the process', () => {
 });
 
 describe('the controls over HTTP', () => {
-  it('serves accounts, entries and resources', async () => {
+  it('serve accounts, entries and resources', async () => {
     const { url, accounts } = await start();
     expect((await ask('GET', control(url, 'accounts'))).body).toEqual(accounts);
     const entries = control(url, 'accounts/account-1/entries');
@@ -86,7 +86,7 @@ describe('the controls over HTTP', () => {
     expect((await ask('GET', people)).body).toEqual([]);
   });
 
-  it('serves faults, settings and the log of requests', async () => {
+  it('serve faults, settings and the log of requests', async () => {
     const { url } = await start();
     const faults = [{ do: { type: 'status', status: 503 } }];
     expect((await ask('PUT', control(url, 'faults'), faults)).body).toEqual({ faults, acted: [0] });
@@ -105,7 +105,7 @@ describe('the controls over HTTP', () => {
     expect((await ask('GET', control(url, 'requests'))).body).toEqual([]);
   });
 
-  it('answers mistakes with what is wrong', async () => {
+  it('return an error for each invalid request', async () => {
     const { url } = await start();
     const entries = control(url, 'accounts/account-1/entries');
     const wrong = await ask('POST', entries, { kind: 'skil', nam: 'x' });
@@ -119,7 +119,7 @@ describe('the controls over HTTP', () => {
     expect((await call('PUT', control(url, 'settings'), { raw: '{' })).status).toBe(400);
   });
 
-  it('refuses web pages and foreign host names', async () => {
+  it('refuse web pages and foreign host names', async () => {
     const { url } = await start();
     const page = await call('GET', control(url, 'accounts'), { headers: { origin: 'http://evil.example' } });
     expect(page.status).toBe(403);
@@ -135,7 +135,7 @@ describe('the controls over HTTP', () => {
   });
 });
 
-describe('the description', () => {
+describe('the OpenAPI description', () => {
   it('names the base addresses of this sandbox as its servers', async () => {
     const { url, regions } = await start();
     const document = json(await call('GET', `${url}/openapi.json`, { token: null }));

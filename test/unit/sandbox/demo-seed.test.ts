@@ -8,11 +8,11 @@ const folder = fileURLToPath(new URL('../../../config/demo/', import.meta.url));
 const extract = readDemoExtract(`${folder}onet-extract.json`);
 
 describe('the demo account', () => {
-  it('is the same every time', () => {
+  it('is the same for the same extract', () => {
     expect(demoSeed(extract)).toEqual(demoSeed(extract));
   });
 
-  it('holds the names of a matching catalog and believable people', async () => {
+  it('contains the names of the extract and people with skills of their role', async () => {
     const sandbox = await start({ seed: demoSeed(extract) });
     const { skills, roles } = demoNames(extract);
     const acme = sandbox.state('acme');
@@ -34,7 +34,7 @@ describe('the demo account', () => {
     expect(used.size).toBeLessThan(skills.length);
   });
 
-  it('takes every name of the full list, and lists them fast', async () => {
+  it('has a full list of names, which a sandbox serves completely and in order', async () => {
     const all = readJsonFile(`${folder}onet-names.json`) as {
       attribution: string;
       skills: string[];

@@ -17,8 +17,8 @@ const stored = (sandbox: Awaited<ReturnType<typeof under>>) =>
     .skills.slice(SKILLS.length)
     .map((each) => each.name);
 
-describe('answers instead of the service', () => {
-  it('answers a status with a body and headers, once, and nothing happens', async () => {
+describe('a fault without effect', () => {
+  it('returns a status with a body and headers, once, and does not carry out the request', async () => {
     const sandbox = await under({
       type: 'status',
       status: 503,
@@ -31,7 +31,7 @@ describe('answers instead of the service', () => {
     expect((await create(sandbox.url, 'skill', 'x')).status).toBe(201);
   });
 
-  it('answers a page, a redirect and a rate limit', async () => {
+  it('returns an HTML page, a redirect and a rate limit', async () => {
     const sandbox = await under({ type: 'html' });
     const html = await call('GET', api(sandbox.url, 'skill'));
     expect([html.status, html.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -61,7 +61,7 @@ describe('answers instead of the service', () => {
   });
 });
 
-describe('lost answers', () => {
+describe('a fault that loses the response', () => {
   it('breaks the connection before the effect', async () => {
     const sandbox = await under({ type: 'drop-before-effect' });
     await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
@@ -80,13 +80,13 @@ describe('lost answers', () => {
     expect(only(sandbox.requests())).toMatchObject({ status: null, effect: true });
   });
 
-  it('answers an error after the effect', async () => {
+  it('returns an error after the effect', async () => {
     const sandbox = await under({ type: 'effect-then-status', status: 502 });
     expect((await create(sandbox.url, 'skill', 'x')).status).toBe(502);
     expect(stored(sandbox)).toEqual(['x']);
   });
 
-  it('lets the effect come later than the lost answer', async () => {
+  it('delays the effect until after the connection broke', async () => {
     const sandbox = await under({ type: 'delay-effect', ms: 200 });
     await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
     expect(stored(sandbox)).toEqual([]);
@@ -95,8 +95,8 @@ describe('lost answers', () => {
   });
 });
 
-describe('spoilt bodies', () => {
-  it('cuts a body so that the connection breaks, or so that it looks whole', async () => {
+describe('a fault that changes the body', () => {
+  it('cuts the body so that the connection breaks, or so that the body looks complete', async () => {
     const sandbox = await under({ type: 'cut-body', fraction: 0.5 });
     await expect(list(sandbox.url, 'skill')).rejects.toThrow();
     sandbox.setFaults([{ do: { type: 'cut-body', fraction: 0.5, silent: true } }]);
@@ -107,7 +107,7 @@ describe('spoilt bodies', () => {
     expect(cut.bytes.length).toBe(Math.floor(full.bytes.length / 2));
   });
 
-  it('empties, shortens and repeats lists, and leaves other requests alone', async () => {
+  it('empties, shortens and repeats lists, and does not change other requests', async () => {
     const sandbox = await under({ type: 'empty-list' });
     expect((await create(sandbox.url, 'role', 'x')).status).toBe(201);
     expect(await list(sandbox.url, 'skill')).toEqual([]);
@@ -120,7 +120,7 @@ describe('spoilt bodies', () => {
     expect(await names(sandbox.url, 'skill')).toEqual(SKILLS);
   });
 
-  it('answers JSON that is broken or of the wrong type', async () => {
+  it('returns JSON with a syntax error or of the wrong type', async () => {
     const sandbox = await under({ type: 'invalid-json' });
     const broken = await call('GET', api(sandbox.url, 'skill'));
     expect(() => json(broken)).toThrow(SyntaxError);
@@ -134,7 +134,7 @@ describe('spoilt bodies', () => {
     expect((await list(sandbox.url, 'skill')).every((each) => (each._id as unknown) === 7)).toBe(true);
   });
 
-  it('carries a wrong account id, or no id, or another name', async () => {
+  it('sets a wrong account id, removes the id, or stores another name', async () => {
     const sandbox = await under({ type: 'wrong-account-id', id: 'stranger' });
     expect((await list(sandbox.url, 'skill')).every((each) => each['accountId'] === 'stranger')).toBe(true);
     sandbox.setFaults([{ do: { type: 'no-id' } }, { do: { type: 'rename', to: '{name} (2)' } }]);
@@ -144,7 +144,7 @@ describe('spoilt bodies', () => {
     expect(stored(sandbox)).toEqual(['x', 'y (2)']);
   });
 
-  it('fills a body up with white space, compressed when the client accepts it', async () => {
+  it('fills the body up with white space, compressed if the client accepts it', async () => {
     const sandbox = await under({ type: 'huge-body', bytes: 3_000_000 }, {}, { times: 2 });
     const plain = await call('GET', api(sandbox.url, 'skill'));
     expect(plain.bytes.length).toBe(3_000_000);
@@ -154,7 +154,7 @@ describe('spoilt bodies', () => {
     expect(gunzipSync(zipped.bytes).length).toBe(3_000_000);
   });
 
-  it('lets a body drip', async () => {
+  it('sends the body slowly', async () => {
     const sandbox = await under({ type: 'drip', bytesPerSecond: 5000 });
     const began = performance.now();
     expect(await names(sandbox.url, 'skill')).toEqual(SKILLS);
@@ -162,8 +162,8 @@ describe('spoilt bodies', () => {
   });
 });
 
-describe('the rules', () => {
-  it('delays an answer and lets a later rule speak as well', async () => {
+describe('a fault rule', () => {
+  it('delays the response, and a later rule acts too', async () => {
     const sandbox = await start({
       faults: [{ do: { type: 'latency', ms: 60 } }, { do: { type: 'status', status: 500 } }],
     });
@@ -173,19 +173,19 @@ describe('the rules', () => {
     expect(sandbox.faults().acted).toEqual([1, 1]);
   });
 
-  it('lets the first matches pass, acts so many times, and then no more', async () => {
+  it('ignores its first matches, acts the given number of times, then stops', async () => {
     const sandbox = await under({ type: 'status', status: 500 }, CREATE, { skip: 1, times: 2 });
     const seen = [];
     for (const name of ['a', 'b', 'c', 'd']) seen.push((await create(sandbox.url, 'skill', name)).status);
     expect(seen).toEqual([201, 500, 500, 201]);
   });
 
-  it('acts always when told to', async () => {
+  it('acts always with times: always', async () => {
     const sandbox = await under({ type: 'status', status: 500 }, {}, { times: 'always' });
     for (const name of ['a', 'b', 'c']) expect((await create(sandbox.url, 'skill', name)).status).toBe(500);
   });
 
-  it('acts by chance, and the chance repeats itself', async () => {
+  it('acts with a probability that the random seed repeats', async () => {
     const run = async () => {
       const sandbox = await under({ type: 'status', status: 500 }, {}, { probability: 0.5, times: 'always' });
       const seen = [];

@@ -23,7 +23,7 @@ const SEED = {
   ],
 } as const;
 
-describe('the seven operations', () => {
+describe('the service', () => {
   it('creates, lists and deletes skills and roles', async () => {
     const { url } = await start();
     for (const kind of ['skill', 'role']) {
@@ -59,7 +59,7 @@ describe('the seven operations', () => {
     expect(second).toMatchObject({ roleId: null, skillsIds: [perl?._id], salary: null });
   });
 
-  it('takes a deleted skill off all people and unassigns a deleted role', async () => {
+  it('removes a deleted skill from all people and unassigns a deleted role', async () => {
     const sandbox = await start({ seed: SEED });
     const { skills, roles } = sandbox.state('acme');
     const perl = skills.find((skill) => skill.name === 'Perl');
@@ -82,7 +82,7 @@ describe('the seven operations', () => {
     expect(sandbox.state('acme').roles).toEqual([role]);
   });
 
-  it('creates two entries of one name when asked twice', async () => {
+  it('creates two entries for two creates of the same name', async () => {
     const { url } = await start();
     await create(url, 'skill', 'Go');
     await create(url, 'skill', 'Go');
@@ -91,7 +91,7 @@ describe('the seven operations', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('the validation of requests', () => {
   it.each([
     ['a missing name', '{}', 'missing', ['body', 'name']],
     ['a name that is no string', '{"name": 7}', 'string_type', ['body', 'name']],
@@ -101,7 +101,7 @@ describe('what is refused', () => {
     ['a body that is no object', '["a"]', 'object_type', ['body']],
     ['malformed JSON', '{"name": ', 'json_invalid', ['body']],
     ['no body', '', 'json_invalid', ['body']],
-  ])('answers %s with the validation error of section 7', async (_what, raw, type, loc) => {
+  ])('rejects %s with a validation error', async (_what, raw, type, loc) => {
     const sandbox = await start();
     const reply = await call('POST', api(sandbox.url, 'skill'), { raw });
     expect(reply.status).toBe(422);
@@ -111,13 +111,13 @@ describe('what is refused', () => {
     expect(sandbox.state('account-1').skills).toEqual([]);
   });
 
-  it('names every problem of a body at once', async () => {
+  it('reports every problem of a body at once', async () => {
     const { url } = await start();
     const reply = await call('POST', api(url, 'role'), { body: { nam: 'x', level: 1 } });
     expect(json(reply)['detail']).toHaveLength(3);
   });
 
-  it('wants the content type of JSON, and bytes that are UTF-8', async () => {
+  it('requires the content type of JSON and valid UTF-8', async () => {
     const { url } = await start();
     const typed = await call('POST', api(url, 'skill'), {
       raw: '{"name":"a"}',
@@ -138,7 +138,7 @@ describe('what is refused', () => {
     expect(sandbox.state('account-1').skills).toEqual([]);
   });
 
-  it('answers 401 with an error body to a missing, malformed or unknown token, before it looks at the body', async () => {
+  it('returns 401 for a missing, malformed or unknown token before it validates the body', async () => {
     const { url } = await start();
     const asked = [
       call('GET', api(url, 'skill'), { token: null }),
@@ -153,7 +153,7 @@ describe('what is refused', () => {
     }
   });
 
-  it('answers 404 to unknown ids and paths and 405 to methods that a path does not have', async () => {
+  it('returns 404 for unknown ids and paths and 405 for unsupported methods', async () => {
     const { url } = await start();
     const status = async (method: string, path: string) => (await call(method, `${url}${path}`)).status;
     expect(await status('DELETE', '/api/public/v1/skill/65a000000000000000000001')).toBe(404);
@@ -167,8 +167,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('accounts and regions', () => {
-  it('gives every account its own region, id and token, the same at every start', async () => {
+describe('an account', () => {
+  it('has its own region, id and token, the same at every start', async () => {
     const { accounts, regions } = await start({ accounts: 5 });
     expect(accounts.map((each) => [each.name, each.id, each.token, each.region])).toEqual([
       ['account-1', 'sandbox-account-1', 'sandbox-token-1', 'us'],
@@ -180,7 +180,7 @@ describe('accounts and regions', () => {
     expect(accounts.every((each) => each.baseUrl === regions[each.region])).toBe(true);
   });
 
-  it('knows a token in its own region only; the bare address is the region us', async () => {
+  it('has a token that is valid in its region only; the address without a region is us', async () => {
     const { url, regions } = await start({ accounts: 2 });
     const status = async (base: string, token: string) =>
       (await call('GET', api(base, 'skill'), { token })).status;
@@ -192,7 +192,7 @@ describe('accounts and regions', () => {
     expect(await status(regions.eu, 'sandbox-token-1')).toBe(401);
   });
 
-  it('keeps accounts apart', async () => {
+  it('does not share entries with another account', async () => {
     const { accounts } = await start({ accounts: 2 });
     const [first, second] = accounts;
     if (first === undefined || second === undefined) throw new Error('two accounts were asked for');
@@ -211,7 +211,7 @@ describe('accounts and regions', () => {
 describe('compression', () => {
   const long = Array.from({ length: 100 }, (_, index) => `Skill number ${index}`);
 
-  it('gzips a long answer for a client that accepts it, and not else', async () => {
+  it('gzips a long response only for a client that accepts gzip', async () => {
     const sandbox = await start({ seed: { accounts: [{ name: 'acme', skills: long }] } });
     const zipped = await call('GET', api(sandbox.url, 'skill'), {
       headers: { 'accept-encoding': 'br, gzip' },

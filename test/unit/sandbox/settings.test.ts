@@ -7,8 +7,8 @@ async function withSettings(settings: Partial<SandboxSettings>, skills: readonly
   return await start({ seed, settings });
 }
 
-describe('names', () => {
-  it('refuses a second entry of a name with 409, exactly or whatever the case, within a kind', async () => {
+describe('the settings for names', () => {
+  it('refuse a second entry of the same name and kind with 409, exactly or ignoring case', async () => {
     const sandbox = await withSettings({ uniqueNames: 'exact' }, ['Go']);
     expect((await create(sandbox.url, 'skill', 'Go')).status).toBe(409);
     expect((await create(sandbox.url, 'skill', 'GO')).status).toBe(201);
@@ -20,7 +20,7 @@ describe('names', () => {
     expect((await create(sandbox.url, 'skill', 'gO')).status).toBe(201);
   });
 
-  it('trims, re-cases and normalises when told to, and keeps names as they are otherwise', async () => {
+  it('trim, change case and normalise; the defaults keep names unchanged', async () => {
     const sandbox = await withSettings({});
     const stored = async (name: string) => json(await create(sandbox.url, 'skill', name))['name'];
     expect(await stored(' Ca\u0301fe ')).toBe(' Ca\u0301fe ');
@@ -32,7 +32,7 @@ describe('names', () => {
     expect(await stored('Ca\u0301fe')).toBe('C\u00c1FE');
   });
 
-  it('limits the length of names in code points', async () => {
+  it('limit the length of names in code points', async () => {
     const { url } = await withSettings({ maxNameLength: 2, minNameLength: 0 });
     expect((await create(url, 'skill', '😀😀')).status).toBe(201);
     expect((await create(url, 'skill', '')).status).toBe(201);
@@ -44,8 +44,8 @@ describe('names', () => {
   });
 });
 
-describe('status codes and texts', () => {
-  it('answers with the statuses and the text that it is set to', async () => {
+describe('the settings for statuses and texts', () => {
+  it('set the statuses and the text of a delete', async () => {
     const sandbox = await withSettings(
       { createStatus: 200, validationStatus: 400, unauthorizedStatus: 403, deleteString: 'bye' },
       ['Go'],
@@ -63,26 +63,29 @@ describe('status codes and texts', () => {
   });
 });
 
-describe('statuses that the document leaves open', () => {
+describe('the settings for statuses', () => {
   const ANY_ERROR = [200, 204, 302, 400, 401, 403, 404, 409, 418, 422, 451, 500, 503, 599];
 
-  it.each([200, 201, 202, 203, 206, 207, 226, 299])('a create and a list succeed with %i', async (status) => {
-    const { url } = await withSettings({ createStatus: status, listStatus: status });
-    const reply = await create(url, 'skill', 'Go');
-    expect([reply.status, json(reply)['name']]).toEqual([status, 'Go']);
-    const listed = await call('GET', api(url, 'skill'));
-    expect([listed.status, listed.text]).toEqual([status, expect.stringContaining('"Go"')]);
-    expect((await call('GET', api(url, 'resource'))).status).toBe(200);
-  });
+  it.each([200, 201, 202, 203, 206, 207, 226, 299])(
+    'let a create and a list succeed with %i',
+    async (status) => {
+      const { url } = await withSettings({ createStatus: status, listStatus: status });
+      const reply = await create(url, 'skill', 'Go');
+      expect([reply.status, json(reply)['name']]).toEqual([status, 'Go']);
+      const listed = await call('GET', api(url, 'skill'));
+      expect([listed.status, listed.text]).toEqual([status, expect.stringContaining('"Go"')]);
+      expect((await call('GET', api(url, 'resource'))).status).toBe(200);
+    },
+  );
 
-  it.each([204, 205])('a create that succeeds with %i has an effect and no body', async (status) => {
+  it.each([204, 205])('let a create succeed with %i, with an effect and without a body', async (status) => {
     const sandbox = await withSettings({ createStatus: status });
     const reply = await create(sandbox.url, 'skill', 'Go');
     expect([reply.status, reply.text]).toEqual([status, '']);
     expect(sandbox.state('acme').skills.map(({ name }) => name)).toEqual(['Go']);
   });
 
-  it.each(ANY_ERROR)('every refusal can have the status %i, and none has an effect', async (status) => {
+  it.each(ANY_ERROR)('set the status %i for every error, and no error has an effect', async (status) => {
     const sandbox = await withSettings(
       {
         uniqueNames: 'exact',
@@ -108,7 +111,7 @@ describe('statuses that the document leaves open', () => {
     expect(sandbox.state('acme').skills).toEqual(skills);
   });
 
-  it('a missing token can be answered otherwise than a wrong one', async () => {
+  it('set different statuses for a missing and a wrong token', async () => {
     const { url } = await withSettings({ missingTokenStatus: 407, unauthorizedStatus: 403 });
     expect((await call('GET', api(url, 'role'), { token: null })).status).toBe(407);
     expect((await call('GET', api(url, 'role'), { token: 'wrong' })).status).toBe(403);
@@ -120,13 +123,13 @@ describe('statuses that the document leaves open', () => {
     [{ unauthorizedStatus: 600 }, /unauthorizedStatus/],
     [{ validationStatus: 199 }, /validationStatus/],
     [{ deleteRefusalStatus: 404.5 }, /deleteRefusalStatus/],
-  ])('%o is no status of that', async (settings, message) => {
+  ])('reject the invalid status in %o', async (settings, message) => {
     await expect(withSettings(settings)).rejects.toThrow(message);
   });
 });
 
-describe('what lists show', () => {
-  it('shows creates and deletes only after the delay', async () => {
+describe('the settings for lists', () => {
+  it('show creates and deletes only after the delay', async () => {
     const sandbox = await withSettings({ listDelayMs: 150 }, ['Old']);
     const { url } = sandbox;
     const old = only(await list(url, 'skill'));
@@ -137,14 +140,14 @@ describe('what lists show', () => {
     await vi.waitFor(async () => expect(await names(url, 'skill')).toEqual(['New']), { interval: 10 });
   });
 
-  it('never shows what was created and deleted within the delay', async () => {
+  it('never show an entry that was created and deleted within the delay', async () => {
     const { url } = await withSettings({ listDelayMs: 60_000 });
     const id = String(json(await create(url, 'skill', 'New'))['_id']);
     expect((await call('DELETE', api(url, `skill/${id}`))).status).toBe(200);
     expect(await names(url, 'skill')).toEqual([]);
   });
 
-  it('leaves out what may be missing, in lists only', async () => {
+  it('omit optional fields, in lists only', async () => {
     const sandbox = await withSettings({ omitOptionalFields: true }, ['Go']);
     const { url } = sandbox;
     expect(Object.keys(only(await list(url, 'skill'))).toSorted()).toEqual(['_id', 'name']);
@@ -160,13 +163,13 @@ describe('what lists show', () => {
     expect(only(await list(url, 'resource'))['skillsIds']).toEqual([only(skills).id]);
   });
 
-  it('writes timestamps without a zone when told to', async () => {
+  it('write timestamps without a zone', async () => {
     const { url } = await withSettings({ timestampsWithZone: false }, ['Go']);
     expect(only(await list(url, 'skill'))['createDate']).toBe('2026-01-05T08:00:00.000');
     expect(only(await list(url, 'resource'))['create_date']).toBe('2026-01-05T08:00:00.000');
   });
 
-  it('shuffles lists, every time anew and with nothing lost', async () => {
+  it('shuffle each list differently and keep every entry', async () => {
     const skills = Array.from({ length: 50 }, (_, index) => `s${index}`);
     const { url } = await withSettings({ listOrder: 'shuffled' }, skills);
     const [first, second] = [await names(url, 'skill'), await names(url, 'skill')];
@@ -175,7 +178,7 @@ describe('what lists show', () => {
     expect(second.toSorted()).toEqual(skills.toSorted());
   });
 
-  it('lies about the account id, and adds fields that nobody knows', async () => {
+  it('set another account id and add undocumented fields', async () => {
     const { url } = await withSettings({ listedAccountId: { acme: 'other' }, extraFields: { level: [1] } }, [
       'Go',
     ]);
@@ -186,8 +189,8 @@ describe('what lists show', () => {
   });
 });
 
-describe('speed', () => {
-  it('limits the rate of each account, and says when to come back', async () => {
+describe('the settings for speed', () => {
+  it('limit the rate of each account, with Retry-After', async () => {
     const sandbox = await start({
       accounts: 2,
       settings: { rateLimit: { requestsPerSecond: 0.1, burst: 2, retryAfter: 'seconds' } },
@@ -211,7 +214,7 @@ describe('speed', () => {
     expect(await list(sandbox.url, 'skill')).toHaveLength(2);
   });
 
-  it('answers later when told to, and acts before it answers', async () => {
+  it('delay each response until after its effect', async () => {
     const sandbox = await withSettings({ latencyMs: 300 });
     const began = performance.now();
     let answered = false;

@@ -68,14 +68,14 @@ describe('the data file', () => {
     expect(statSync(dataFile).mode & 0o777).toBe(0o600);
   });
 
-  it('gets more accounts when more are asked for', async () => {
+  it('receives generated accounts up to the requested number', async () => {
     const dataFile = file();
     await (await startSandbox({ dataFile, seed })).close();
     const { accounts } = await start({ dataFile, accounts: 3 });
     expect(accounts.map((each) => each.name)).toEqual(['acme', 'account-2', 'account-3']);
   });
 
-  it('is refused when another sandbox has it, or when it is something else', async () => {
+  it('is refused if another sandbox uses it or if it is not a sandbox data file', async () => {
     const dataFile = file();
     await start({ dataFile });
     expect(await failure({ dataFile })).toMatchObject({ code: 'unavailable' });
@@ -86,15 +86,15 @@ describe('the data file', () => {
   });
 });
 
-describe('starting and closing', () => {
-  it('listens on the port that it is given, and says so when it is taken', async () => {
+describe('a sandbox', () => {
+  it('listens on the given port, and reports a port that is in use', async () => {
     const { url } = await start();
     const port = Number(new URL(url).port);
     expect(await failure({ port })).toMatchObject({ name: 'SandboxError', code: 'unavailable' });
     expect((await failure({ port: 70_000 })).message).toMatch(/^port: /);
   });
 
-  it('closes at once, in the middle of answers, and twice without harm', async () => {
+  it('closes at once, even during responses, and can be closed twice', async () => {
     const sandbox = await startSandbox({ faults: [{ do: { type: 'latency', ms: 60_000 } }] });
     const waiting = expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
     while (sandbox.requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -102,7 +102,7 @@ describe('starting and closing', () => {
     await waiting;
   });
 
-  it('seeds the same bytes every time', async () => {
+  it('serves the same bytes for the same seed', async () => {
     const seed = {
       accounts: [{ name: 'acme', skills: ['Go', 'Go'], roles: ['Dev'], resources: [{ role: 'Dev' }] }],
     };
@@ -114,14 +114,14 @@ describe('starting and closing', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('seeds references to nothing when they are given as ids', async () => {
+  it('accepts references to unknown ids in a seed', async () => {
     const { url } = await start({
       seed: { accounts: [{ name: 'a', resources: [{ roleId: 'r', skillsIds: ['s'] }] }] },
     });
     expect(only(await list(url, 'resource'))).toMatchObject({ roleId: 'r', skillsIds: ['s'] });
   });
 
-  it('reads a seed and faults from files; the settings of the options win', async () => {
+  it('reads a seed and faults from files; the settings of the options override those of the seed', async () => {
     const seedFile = file('{"accounts":[{"name":"acme"}],"settings":{"createStatus":200,"trimNames":true}}');
     const faultsFile = file('[{"do":{"type":"status","status":503}}]');
     const sandbox = await start({ seedFile, faultsFile, settings: { trimNames: false } });
@@ -131,22 +131,22 @@ describe('starting and closing', () => {
   });
 });
 
-describe('what is wrong with a file', () => {
+describe('a problem of a file', () => {
   it.each([
-    ['{"accounts": [\n  {"name": "a",}\n]}', /file-\d+:2:16: not valid JSON: expected a string, met "}"/],
-    ['[1, 2', /file-\d+:1:6: .*expected "," or "]", met the end of the file/],
+    ['{"accounts": [\n  {"name": "a",}\n]}', /file-\d+:2:16: not valid JSON: expected a string, found "}"/],
+    ['[1, 2', /file-\d+:1:6: .*expected "," or "]", found the end of the file/],
     ['{"a" 1}', /:1:6: .*expected ":"/],
     ['{"a": nul}', /:1:7: .*expected a value/],
     ['{} x', /:1:4: .*expected the end of the file/],
-    ['{"a": "b\n"}', /:1:7: .*closed on its line/],
+    ['{"a": "b\n"}', /:1:7: .*ends on the same line/],
     ['', /:1:1: /],
-  ])('is said with its line and column (%j)', async (text, message) => {
+  ])('is reported with its line and column (%j)', async (text, message) => {
     const error = await failure({ seedFile: file(text) });
     expect(error.code).toBe('file');
     expect(error.message).toMatch(message);
   });
 
-  it('is said with the file and every place', async () => {
+  it('is reported with the file and every place', async () => {
     const seedFile = file('{"accounts":[{"nam":"a"},{"name":"b","region":"mars"}],"seetings":{}}');
     const error = await failure({ seedFile });
     expect(error.issues).toHaveLength(4);
@@ -155,14 +155,16 @@ describe('what is wrong with a file', () => {
     expect(error.message).toContain(
       'seed.accounts[1].region: should be one of "us", "eu", "au", "il", not "mars"',
     );
-    expect((await failure({ seedFile: join(folder, 'missing.json') })).message).toContain('cannot be read');
+    expect((await failure({ seedFile: join(folder, 'missing.json') })).message).toContain(
+      'cannot read the file',
+    );
     expect((await failure({ faultsFile: file('[{"do":{"type":"fire"}}]') })).message).toContain(
       'faults[0].do',
     );
   });
 });
 
-describe('what is wrong with a seed, faults or settings', () => {
+describe('a problem of a seed, of faults or of settings', () => {
   it.each([
     ['not an object', [], /seed: should be an object/],
     ['no accounts', {}, /"accounts" is missing/],
@@ -194,11 +196,11 @@ describe('what is wrong with a seed, faults or settings', () => {
       { accounts: [{ name: 'a', skills: [{ name: 's', createDate: 'now' }] }] },
       /ISO 8601/,
     ],
-  ])('is named: %s', async (_what, seed, message) => {
+  ])('is reported: %s', async (_what, seed, message) => {
     expect((await wrongSeed(seed)).message).toMatch(message);
   });
 
-  it('does not repeat a token that two accounts share', async () => {
+  it('is reported without the token if two accounts share one', async () => {
     const error = await wrongSeed({
       accounts: [
         { name: 'a', token: 'hush' },
@@ -219,7 +221,7 @@ describe('what is wrong with a seed, faults or settings', () => {
     [{ times: 'often', do: { type: 'html' } }, /times/],
     [{ probability: 2, do: { type: 'html' } }, /from 0 to 1/],
     [{}, /"do" is missing/],
-  ])('names what is wrong with the rule %j', async (rule, message) => {
+  ])('is reported for the rule %j', async (rule, message) => {
     expect((await failure({ faults: [rule] as never })).message).toMatch(message);
   });
 
@@ -227,9 +229,9 @@ describe('what is wrong with a seed, faults or settings', () => {
     [{ createStatus: 300 }, /createStatus/],
     [{ latency: 5 }, /unknown key "latency"/],
     [{ rateLimit: { burst: 1 } }, /"requestsPerSecond" is missing/],
-    [{ extraFields: { _id: 1 } }, /field of the document/],
+    [{ extraFields: { _id: 1 } }, /documented field/],
     [{ listedAccountId: { nobody: 'x' } }, /no account is named nobody/],
-  ])('names what is wrong with the settings %j', async (settings, message) => {
+  ])('is reported for the settings %j', async (settings, message) => {
     expect((await failure({ settings: settings as never })).message).toMatch(message);
   });
 });

@@ -1,5 +1,5 @@
 // A loopback server whose every answer a test decides, and the client that asks it, both closed after the test.
-import { readAuthorities } from '../../../src/config/authorities.ts';
+import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';

@@ -86,14 +86,14 @@ describe('a proxy of the environment', () => {
   });
 
   it.each(['not an address', 'http://me:p%zzss-w0rd@127.0.0.1:1'])(
-    'that is %j is told without its value',
+    'that is %j is reported without its value',
     async (address) => {
       environment({ HTTP_PROXY: address });
       const failure = client('http://planning.test').then(
         () => 'none',
         (error: unknown) => String(error),
       );
-      expect(await failure).toMatch(/a proxy of the environment is no address/);
+      expect(await failure).toMatch(/HTTP_PROXY or HTTPS_PROXY is not a valid URL/);
       expect(await failure).not.toMatch(/not an|w0rd/);
     },
   );
@@ -152,7 +152,7 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     return { url: `https://127.0.0.1:${String(await listening(server))}`, arrived };
   }
 
-  it('is trusted when api.caFile holds its authority', async () => {
+  it('is trusted when api.caFile contains its authority', async () => {
     environment({});
     const own = certificate();
     const server = await tlsServer(own);
@@ -172,7 +172,7 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     expect(through.seen).toEqual([`CONNECT planning.test:${new URL(server.url).port}`]);
   });
 
-  it('is refused else, at once, with the setting that would mend it and without the token', async () => {
+  it('is otherwise rejected immediately, with the setting that fixes it and without sending the token', async () => {
     environment({});
     const server = await tlsServer(certificate());
     const { reader, writer } = await client(server.url);
@@ -194,7 +194,7 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     await connections.close();
   });
 
-  it('of a file that holds no certificate is told apart from a server that is not trusted', async () => {
+  it('of a file without a certificate is reported differently from a server that is not trusted', async () => {
     environment({});
     const own = certificate();
     const server = await tlsServer(own);

@@ -5,7 +5,7 @@ import { MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { Secret } from '../../../src/core/secret.ts';
-import type { NoAnswer } from '../../../src/service/transport.ts';
+import type { NoResponse } from '../../../src/service/transport.ts';
 import { createTransport } from '../../../src/service/transport.ts';
 import { ALWAYS, client, json, serve, TOKEN } from './loopback.ts';
 
@@ -195,7 +195,7 @@ describe('a token that the server echoes', () => {
 });
 
 describe('a failure of the connection', () => {
-  async function noAnswer(code: string, syscall: string): Promise<NoAnswer> {
+  async function noAnswer(code: string, syscall: string): Promise<NoResponse> {
     const agent = new MockAgent();
     agent.disableNetConnect();
     const cause = Object.assign(new Error(code), { code, syscall });
@@ -218,7 +218,7 @@ describe('a failure of the connection', () => {
       () => {
         throw new Error('it did not fail');
       },
-      (error: unknown) => error as NoAnswer,
+      (error: unknown) => error as NoResponse,
     );
   }
 

@@ -21,7 +21,7 @@ async function runAt(store: Fixture, day: number, shown: readonly string[], remo
     configDigest: null,
     configCommit: null,
   });
-  await store.journal.identify({
+  await store.journal.claimRemoteAccount({
     runId: id,
     account: 'acme',
     baseUrl: 'https://eu.example.com',

@@ -86,7 +86,7 @@ export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixtur
         configDigest: 'sha256:c',
         configCommit: null,
       });
-      await journal.identify({
+      await journal.claimRemoteAccount({
         runId: id,
         account,
         baseUrl: BASE,

@@ -141,7 +141,7 @@ describe('another remote account behind the same name', () => {
     await store.record(id, { skill: [listed('a', 'A')] }, { remoteAccountId: null });
     const named = [entryKey('skill', 'a')];
     await store.journal.rememberApplied(lease, { runId: id, remoteAccountId: null, named, commit: null });
-    await store.journal.identify({
+    await store.journal.claimRemoteAccount({
       runId: id,
       account: 'acme',
       baseUrl: BASE,
@@ -162,7 +162,7 @@ describe('another remote account behind the same name', () => {
       const id = await store.begin(n, { account, remote: null });
       const { baseUrl = BASE, configured = ['one', 'two'] } = more;
       const claimed = { runId: id, account, baseUrl, remoteAccountId: '42', configured: new Set(configured) };
-      return await store.journal.identify(claimed);
+      return await store.journal.claimRemoteAccount(claimed);
     };
     expect(await claim(1, 'one')).toBeNull();
     expect(await claim(2, 'two')).toBe('one');
@@ -180,7 +180,7 @@ describe('another remote account behind the same name', () => {
     ];
     const answers = await Promise.all(
       ids.map((runOf, index) =>
-        store.journal.identify({
+        store.journal.claimRemoteAccount({
           runId: runOf,
           account: index === 0 ? 'one' : 'two',
           baseUrl: BASE,
@@ -215,7 +215,7 @@ describe('an account whose file was renamed', () => {
     const store = await renamed();
     await store.locks.release(store.lease);
     const id = await store.begin(2, { account: 'new', remote: null });
-    expect(await store.journal.inherit(claimOf(id, 'new'))).toBe('old');
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     const state = await store.journal.accountState('new');
     expect([state.remoteAccountId, state.paused, state.lastAppliedCommit?.sha]).toEqual([
       '42',
@@ -229,7 +229,7 @@ describe('an account whose file was renamed', () => {
     expect(last?.missing).toMatchObject([{ remoteId: 'a', resourceId: 'p' }]);
     expect(store.rows('select name from accounts')).toEqual([{ name: 'new' }]);
     expect(store.rows("select 1 from runs where account = 'new'")).toHaveLength(2);
-    expect(await store.journal.inherit(claimOf(id, 'new'))).toBeNull();
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();
   });
 
   it.each<[string, string, readonly string[]]>([
@@ -239,20 +239,22 @@ describe('an account whose file was renamed', () => {
     const store = await renamed();
     await store.locks.release(store.lease);
     const id = await store.begin(2, { account, remote: account === 'other' ? '43' : null });
-    expect(await store.journal.inherit(claimOf(id, account, configured))).toBeNull();
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, account, configured))).toBeNull();
     expect(store.rows("select 1 from runs where account = 'old'")).toHaveLength(1);
   });
 
   it('inherits nothing while a run of its old name is under way, at another address or of another id', async () => {
     const store = await renamed();
     const id = await store.begin(2, { account: 'new', remote: null });
-    expect(await store.journal.inherit(claimOf(id, 'new'))).toBeNull();
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();
     await store.locks.release(store.lease);
     const claim = claimOf(id, 'new');
-    expect(await store.journal.inherit({ ...claim, baseUrl: 'https://us.example.com' })).toBeNull();
-    expect(await store.journal.inherit({ ...claim, remoteAccountId: '43' })).toBeNull();
-    expect(await store.journal.inherit({ ...claim, remoteAccountId: null })).toBeNull();
-    expect(await store.journal.inherit(claim)).toBe('old');
+    expect(
+      await store.journal.adoptRenamedAccount({ ...claim, baseUrl: 'https://us.example.com' }),
+    ).toBeNull();
+    expect(await store.journal.adoptRenamedAccount({ ...claim, remoteAccountId: '43' })).toBeNull();
+    expect(await store.journal.adoptRenamedAccount({ ...claim, remoteAccountId: null })).toBeNull();
+    expect(await store.journal.adoptRenamedAccount(claim)).toBe('old');
   });
 
   it('finds out what a run that was killed under its old name left, and takes its lock from it', async () => {
@@ -262,7 +264,7 @@ describe('an account whose file was renamed', () => {
     await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
     store.execute("update locks set expires_at = '2026-01-01T00:00:00.000Z'");
     const id = await store.begin(3, { account: 'new', remote: null });
-    expect(await store.journal.inherit(claimOf(id, 'new'))).toBe('old');
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });
     expect(await store.journal.outstandingCreates('new', '42')).toMatchObject([
       { runId: killed, name: 'New' },
@@ -276,7 +278,7 @@ describe('an account whose file was renamed', () => {
     await store.locks.release(store.lease);
     await store.end(await store.begin(2, { account: 'newer' }));
     const id = await store.begin(3, { account: 'new', remote: null });
-    expect(await store.journal.inherit(claimOf(id, 'new'))).toBe('newer');
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('newer');
   });
 });
 

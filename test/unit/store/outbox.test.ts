@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
-import type { Told } from '../../../src/core/notice.ts';
+import type { NotifiedState } from '../../../src/core/notice.ts';
 import type { NewNotice, QueuedNotice, TargetUpdate } from '../../../src/core/outbox.ts';
 import { CLAIM_MS } from '../../../src/core/outbox.ts';
 import { MIGRATIONS } from '../../../src/store/migrations.ts';
@@ -12,8 +12,8 @@ import { DAY_MS, fixture, newFolder, runId, T0 } from './fixture.ts';
 const HOUR_MS = 3_600_000;
 const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
 
-function told(state: Told['state'], asOfMs = T0): Told {
-  return { state, fingerprint: state, toldAtMs: state === 'ok' ? null : asOfMs, asOfMs };
+function notified(state: NotifiedState['state'], asOfMs = T0): NotifiedState {
+  return { state, fingerprint: state, notifiedAtMs: state === 'ok' ? null : asOfMs, asOfMs };
 }
 
 function notice(n: number, of: Partial<NewNotice> = {}): NewNotice {
@@ -26,7 +26,7 @@ async function queue(
   notices: readonly NewNotice[],
   { target = 't', account = 'acme', atMs = T0 } = {},
 ): Promise<void> {
-  await store.outbox.tell(account, [target], () => ({ told: told('failed'), notices }), atMs);
+  await store.outbox.notify(account, [target], () => ({ notified: notified('failed'), notices }), atMs);
 }
 
 const ids = (notices: readonly QueuedNotice[]) => notices.map(({ id }) => id);
@@ -38,22 +38,22 @@ async function claimed(store: Fixture, nowMs = T0, { target = 't', claimant = 'm
 describe('telling', () => {
   it('asks with what each target was told of that account, and keeps what it knows from then on', async () => {
     const { outbox } = fixture();
-    const asked: (readonly [string, Told | null])[] = [];
-    const update = (next: Told | null) => (target: string, known: Told | null) => {
+    const asked: (readonly [string, NotifiedState | null])[] = [];
+    const update = (next: NotifiedState | null) => (target: string, known: NotifiedState | null) => {
       asked.push([target, known]);
-      return { told: target === 'a' ? next : null, notices: [] };
+      return { notified: target === 'a' ? next : null, notices: [] };
     };
-    await outbox.tell('acme', ['a', 'b'], update(told('failed')), T0);
-    await outbox.tell('other', ['a'], update(told('ok')), T0);
-    await outbox.tell('acme', ['a', 'b'], update(told('ok', T0 + 5)), T0);
-    await outbox.tell('acme', ['a'], update(null), T0);
+    await outbox.notify('acme', ['a', 'b'], update(notified('failed')), T0);
+    await outbox.notify('other', ['a'], update(notified('ok')), T0);
+    await outbox.notify('acme', ['a', 'b'], update(notified('ok', T0 + 5)), T0);
+    await outbox.notify('acme', ['a'], update(null), T0);
     expect(asked).toEqual([
       ['a', null],
       ['b', null],
       ['a', null],
-      ['a', told('failed')],
+      ['a', notified('failed')],
       ['b', null],
-      ['a', told('ok', T0 + 5)],
+      ['a', notified('ok', T0 + 5)],
     ]);
   });
 
@@ -61,9 +61,9 @@ describe('telling', () => {
     const store = fixture();
     const update = (target: string): TargetUpdate => {
       if (target === 'b') throw new Error('a bug');
-      return { told: told('failed'), notices: [notice(1)] };
+      return { notified: notified('failed'), notices: [notice(1)] };
     };
-    await expect(store.outbox.tell('acme', ['a', 'b'], update, T0)).rejects.toThrow('a bug');
+    await expect(store.outbox.notify('acme', ['a', 'b'], update, T0)).rejects.toThrow('a bug');
     expect(store.rows('select * from notices')).toEqual([]);
     expect(store.rows('select * from notice_states')).toEqual([]);
   });
@@ -71,11 +71,11 @@ describe('telling', () => {
   it('by several processes at once is judged by each after the others', async () => {
     const file = join(newFolder(), 'x.db');
     const stores = [fixture(file), fixture(file), fixture(file)];
-    const update = (_: string, known: Told | null): TargetUpdate =>
+    const update = (_: string, known: NotifiedState | null): TargetUpdate =>
       known === null
-        ? { told: told('failed'), notices: [notice(1, { id: String(Math.random()) })] }
-        : { told: known, notices: [] };
-    const added = await Promise.all(stores.map(({ outbox }) => outbox.tell('acme', ['t'], update, T0)));
+        ? { notified: notified('failed'), notices: [notice(1, { id: String(Math.random()) })] }
+        : { notified: known, notices: [] };
+    const added = await Promise.all(stores.map(({ outbox }) => outbox.notify('acme', ['t'], update, T0)));
     expect(added.reduce((sum, each) => sum + each)).toBe(1);
     expect(stores[0]?.rows('select count(*) as n from notices')).toEqual([{ n: 1 }]);
   });
@@ -83,14 +83,14 @@ describe('telling', () => {
   it('of the same run twice keeps a notice once for each target and type', async () => {
     const { outbox } = fixture();
     const update = (n: number) => (target: string) => ({
-      told: null,
+      notified: null,
       notices: [
         notice(1, { id: `${target}${String(n)}`, type: 'applied' }),
         notice(1, { id: `${target}${String(n)}x`, type: 'held' }),
       ],
     });
-    expect(await outbox.tell('acme', ['a', 'b'], update(1), T0)).toBe(4);
-    expect(await outbox.tell('acme', ['a', 'b'], update(2), T0)).toBe(0);
+    expect(await outbox.notify('acme', ['a', 'b'], update(1), T0)).toBe(4);
+    expect(await outbox.notify('acme', ['a', 'b'], update(2), T0)).toBe(0);
   });
 });
 
@@ -249,8 +249,13 @@ describe('pruning', () => {
 
   it('forgets what was told of accounts that have not run for as long', async () => {
     const store = fixture();
-    await store.outbox.tell('old', ['t'], () => ({ told: told('failed', T0), notices: [] }), T0);
-    await store.outbox.tell('new', ['t'], () => ({ told: told('failed', T0 + DAY_MS), notices: [] }), T0);
+    await store.outbox.notify('old', ['t'], () => ({ notified: notified('failed', T0), notices: [] }), T0);
+    await store.outbox.notify(
+      'new',
+      ['t'],
+      () => ({ notified: notified('failed', T0 + DAY_MS), notices: [] }),
+      T0,
+    );
     await store.prune(RETENTION, T0 + 90 * DAY_MS + 1);
     expect(store.rows('select account from notice_states')).toEqual([{ account: 'new' }]);
   });

@@ -1,6 +1,6 @@
 // The page at /: all accounts at a glance, those that need somebody first.
-import { visible } from '../../../report/visible.ts';
-import { count, shortCommit } from '../../../report/wording.ts';
+import { visible } from '../../../report/escape-invisible.ts';
+import { count, shortCommit } from '../../../report/formatting.ts';
 import type { AccountView, DaemonView } from '../../panel.ts';
 import type { Visitor } from '../context.ts';
 import { AccountMarks, Drift, needsAttention, waitsForApproval } from './account-marks.tsx';

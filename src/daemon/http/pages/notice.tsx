@@ -1,5 +1,5 @@
 // Boxes that are to be seen before anything else on a page.
-import { visible } from '../../../report/visible.ts';
+import { visible } from '../../../report/escape-invisible.ts';
 
 interface NoticeProps {
   readonly tone: 'good' | 'warn' | 'bad';

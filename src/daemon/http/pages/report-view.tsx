@@ -1,7 +1,7 @@
 // The report model as HTML: what the other formats print of a plan or run, with the same words.
 import type { Child } from 'hono/jsx';
 import type { Fact, Group, Line, Section } from '../../../report/document.ts';
-import { visible, visibleName } from '../../../report/visible.ts';
+import { visible, visibleName } from '../../../report/escape-invisible.ts';
 
 /** Rows of one section that a page shows before it counts the rest. */
 export const PAGE_ROWS = 500;

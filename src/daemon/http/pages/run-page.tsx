@@ -2,8 +2,8 @@
 import { code, type Fact } from '../../../report/document.ts';
 import type { RunReport } from '../../../report/run-json.ts';
 import { runReport } from '../../../report/run-report.ts';
-import { commitLine } from '../../../report/run-words.ts';
-import { duration, elapsedMs } from '../../../report/wording.ts';
+import { commitLine } from '../../../report/run-status.ts';
+import { duration, elapsedMs } from '../../../report/formatting.ts';
 import type { Visitor } from '../context.ts';
 import { Instant } from './instant.tsx';
 import { Layout } from './layout.tsx';

@@ -1,7 +1,7 @@
 // Runs as pages list them: what each did, and the way to the whole of it.
 import type { RunRecord } from '../../../core/journal.ts';
-import { statusTone } from '../../../report/run-words.ts';
-import { duration, elapsedMs } from '../../../report/wording.ts';
+import { statusTone } from '../../../report/run-status.ts';
+import { duration, elapsedMs } from '../../../report/formatting.ts';
 import { Instant } from './instant.tsx';
 
 /** The status of a run as a word that is also coloured. */

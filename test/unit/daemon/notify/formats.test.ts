@@ -81,7 +81,7 @@ describe('the JSON form', () => {
   });
 
   it('says that it is a reminder, and what a guard said', () => {
-    const message = 'the service lists much less than the last good run saw';
+    const message = 'the lists of the service lost more than half since the last good run';
     const blocked: RunSketch = {
       status: 'blocked',
       plan: { status: 'blocked', warnings: [{ code: 'suspicious_shrink', message }] },
@@ -136,7 +136,7 @@ describe('a message for Slack', () => {
     expect(text.split('\n')).toEqual([
       'acme: changes are held (still)',
       '1 held',
-      'delete skill `Perl`: people have it; nothing is written in this window',
+      'delete skill `Perl`: people have it; a freeze window is open',
       'Next: `rolecall plan acme`: says who is affected and what would release it',
     ]);
   });
@@ -161,7 +161,7 @@ describe('a message for Slack', () => {
       '1 created, 1 failed',
       'delete skill `Cobol`',
       'create skill `Rust`',
-      'Next: `rolecall apply acme`: goes on from what is there now',
+      'Next: `rolecall apply acme`: plans again and continues',
     ]);
     expect(slack('applied', partial).text.split('\n')).toEqual([
       'acme: changes were made',

@@ -1,0 +1,24 @@
+// Checks that every list read during a run still belongs to the account that the run started with.
+import { ServiceError } from '../core/errors.ts';
+import type { Listing, ServiceReader } from '../core/ports.ts';
+
+/**
+ * A reader that rejects (ServiceError `identity`) when a listed object carries another account id than the expected one.
+ * While the expected id is null, nothing is compared.
+ */
+export function guardAccount(reader: ServiceReader, expected: () => string | null): ServiceReader {
+  function checked<T extends { readonly accountId?: string }>(listing: Listing<T>): Listing<T> {
+    const own = expected();
+    const stranger = listing.items.find(({ accountId }) => accountId !== undefined && accountId !== own);
+    if (own === null || stranger === undefined) return listing;
+    throw new ServiceError(
+      'identity',
+      `a list that was read during the run belongs to account ${stranger.accountId ?? ''}, but this account is ${own}; nothing more was written. Check whether the token changed, then run \`rolecall plan\` again`,
+    );
+  }
+  return {
+    listEntries: async (kind) => checked(await reader.listEntries(kind)),
+    listResources: async () => checked(await reader.listResources()),
+    traffic: () => reader.traffic(),
+  };
+}

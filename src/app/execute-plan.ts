@@ -1,0 +1,270 @@
+// Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
+import { KINDS } from '../core/catalog.ts';
+import type { Kind, Warning } from '../core/catalog.ts';
+import { nameKey, nearKey } from '../core/names.ts';
+import { kindNameKey } from '../core/history.ts';
+import { runStatus } from '../core/outcome.ts';
+import type { RunStatus } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
+import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
+import type { Lease } from '../core/locks.ts';
+import { entryKey } from '../core/usage.ts';
+import type { NewOperation, ServiceReader } from '../core/ports.ts';
+import { applyCreates } from './apply-creates.ts';
+import { applyDeletes, deleted } from './apply-deletes.ts';
+import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { conclude, skip } from './apply-context.ts';
+import type { Observation } from './observe.ts';
+import { createOperationLog } from './operation-log.ts';
+import { guardAccount } from './account-guard.ts';
+import type { Planned } from './plan-account.ts';
+import type { AccountRequest, ApplyDeps, ReconcileOptions } from './request.ts';
+import type { RunResult } from './run-result.ts';
+import { endRun } from './run-result.ts';
+import type { Expectation } from './verify.ts';
+import { verify } from './verify.ts';
+
+/** A run that holds the account's lock and whose plan may be applied. */
+export interface PlannedRun {
+  readonly runId: string;
+  readonly lease: Lease;
+  readonly reader: ServiceReader;
+  readonly observation: Observation;
+  readonly planned: Planned;
+  readonly request: AccountRequest;
+  readonly deps: ApplyDeps;
+  readonly onProgress: ReconcileOptions['onProgress'];
+  /** Warnings of the run that its plan does not contain. */
+  readonly warnings: readonly Warning[];
+}
+
+/** Journals the operations, applies them and verifies the result. */
+export async function executePlan(run: PlannedRun): Promise<RunResult> {
+  const { runId, observation, planned, reader, request, deps } = run;
+  const { settings, signals } = request;
+  const { plan } = planned;
+  const operations = plan.operations.map((operation, index) => ({ ...operation, seq: index + 1 }));
+  await deps.journal.addOperations(runId, journalRows(plan));
+  if (operations.length === 0) {
+    const status = runStatus({
+      statuses: plan.held.map(() => 'held' as const),
+      interrupted: signals.stop.aborted,
+      unverified: reliesOnUnshown(plan),
+    });
+    return await endRun(
+      runId,
+      { status, plan, traffic: reader.traffic(), warnings: run.warnings, pending: null },
+      deps,
+    );
+  }
+
+  const log = createOperationLog(deps.journal, runId, run.lease);
+  const context: ApplyContext = {
+    request,
+    deps,
+    reader: guardAccount(reader, () => context.remoteAccountId),
+    writer: await deps.service.writer(settings, signals),
+    log,
+    planned: observation.observed,
+    history: planned.history,
+    plannedAtMs: Date.parse(planned.plan.createdAt),
+    frozen: () => planned.frozen.describeAt(deps.clock.nowMs()),
+    operations,
+    remoteAccountId: observation.remoteAccountId,
+    identified: observation.identified,
+    claimAccountId: accountIdClaimer(runId, observation.remoteAccountId, request, deps),
+    statuses: new Map(),
+    onProgress: () => run.onProgress?.({ done: context.statuses.size, total: operations.length }),
+    halt: null,
+  };
+  await applyInOrder(context, operations);
+  await log.flush();
+
+  // A halted run sends nothing more to the service, not even reads.
+  const { observed, warnings } =
+    context.halt === null
+      ? await verify(context, operations, expectation(operations, planned, request))
+      : { observed: null, warnings: [] };
+  if (observed !== null) {
+    await deps.journal.recordObservation({
+      runId,
+      account: settings.name,
+      remoteAccountId: context.remoteAccountId,
+      phase: 'after',
+      takenAtMs: deps.clock.nowMs(),
+      observed,
+      // Later lists are compared with the last good ones, so these are good only if they show every change.
+      good: warnings.length === 0,
+      missing: observation.missing,
+    });
+  }
+  return await finish(run, context, warnings);
+}
+
+/** What the lists should show at the end, besides the operations that were done. */
+function expectation(
+  operations: readonly NumberedOperation[],
+  { plan }: Planned,
+  { settings }: AccountRequest,
+): Expectation {
+  const creates = [...operations, ...plan.held].filter(({ action }) => action === 'create');
+  const handled = new Set(creates.map(({ kind, name }) => kindNameKey(kind, name)));
+  return { desired: settings.desired, policy: settings.policy, handled };
+}
+
+/** Ends the run. `unverified` are the differences that the last lists showed. */
+async function finish(
+  { runId, planned: { plan }, warnings }: PlannedRun,
+  context: ApplyContext,
+  unverified: readonly Warning[],
+): Promise<RunResult> {
+  const { halt, deps, request, reader, statuses, operations } = context;
+  const retryAfterMs = halt?.error?.retryAfterMs;
+  if (halt?.code === 'throttled' && retryAfterMs !== undefined) {
+    await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + retryAfterMs);
+  }
+  const results = operations.flatMap(({ seq, action }) => {
+    const result = statuses.get(seq);
+    return result === undefined ? [] : [{ ...result, action }];
+  });
+  const heldByPlan = plan.held.map(() => 'held' as const);
+  const status = runStatus({
+    statuses: [...results.map((result) => result.status), ...heldByPlan],
+    interrupted: halt?.code === 'lock_lost' || request.signals.stop.aborted,
+    unverified: unverified.length > 0 || reliesOnUnshown(plan),
+  });
+  return await endRun(
+    runId,
+    {
+      status: HALTED_STATUSES[halt?.code ?? ''] ?? status,
+      plan,
+      traffic: reader.traffic(),
+      warnings: [...warnings, ...unverified, ...changedNames(context)],
+      results,
+      pending: null,
+      ...(halt === null ? {} : { error: { code: halt.code, message: halt.error?.message ?? halt.message } }),
+    },
+    deps,
+  );
+}
+
+/** The status of a run that was halted for this reason, whatever was done before. */
+const HALTED_STATUSES: Readonly<Record<string, RunStatus>> = {
+  identity_mismatch: 'failed',
+  suspicious_list: 'blocked',
+};
+
+/** Whether the plan relies on a change that no list has shown yet; such a run is never converged. */
+function reliesOnUnshown({ warnings }: Plan): boolean {
+  return warnings.some(({ code }) => code === NOT_SHOWN_YET);
+}
+
+/** Warns of entries that the service created under another name than the requested one. */
+function changedNames({ statuses, operations }: ApplyContext): Warning[] {
+  return operations.flatMap(({ kind, name, seq }): Warning[] => {
+    const entry = statuses.get(seq)?.entry;
+    if (entry === undefined || nameKey(entry.name) === nameKey(name)) return [];
+    return [
+      {
+        code: 'name_changed',
+        message: `the service stored “${name}” as “${entry.name}”; rolecall treats them as the same ${kind} from now on`,
+        kind,
+        name,
+        remoteId: entry.remoteId,
+      },
+    ];
+  });
+}
+
+/** Applies the creates, then the deletes. Only the approved deletes that the plan put first are applied before creates. */
+async function applyInOrder(context: ApplyContext, operations: readonly NumberedOperation[]): Promise<void> {
+  const creates = operations.filter(({ action }) => action === 'create');
+  const deletes = operations.filter(({ action }) => action === 'delete');
+  const firstCreate = creates[0]?.seq ?? 0;
+  // Nothing is deleted in an account that is not confirmed; early deletes wait for the creates then.
+  const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
+  const late = deletes.filter((operation) => !early.includes(operation));
+  const nearDuplicate = (create: NumberedOperation): string | null => {
+    const isNear = ({ name }: { readonly name: string }): boolean => nearKey(name) === nearKey(create.name);
+    const deletedLater = late.find((operation) => operation.kind === create.kind && isNear(operation));
+    if (deletedLater !== undefined) {
+      return `${JSON.stringify(deletedLater.name)} exists and this plan would delete it, but creates are sent before deletes. If nobody has it, add it to approvedDeletes: then it is deleted first`;
+    }
+    const gone = deleted(context, ['done']);
+    const existing = context.planned[create.kind].find(
+      (entry) => isNear(entry) && !gone.has(entryKey(create.kind, entry.id)),
+    );
+    return existing === undefined
+      ? null
+      : `${JSON.stringify(existing.name)} exists and is not deleted, and the service may not accept a name so similar to it`;
+  };
+
+  await applyDeletes(context, early);
+  await applyCreates(context, creates, nearDuplicate);
+  const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
+  const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
+  for (const { kind, seq } of late) {
+    if (!failedKinds.includes(kind)) continue;
+    if (context.halt === null) {
+      const reason = `a create of a ${kind} did not succeed in this run, so no ${kind} is deleted`;
+      conclude(context, seq, 'held', { rule: 'failed_creates', reason });
+    }
+  }
+  await applyDeletes(context, context.halt === null ? allowed : []);
+  skip(context, late, context.halt?.message ?? 'it was not tried');
+}
+
+function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperation): boolean {
+  return create.kind === kind && statuses.get(create.seq)?.status !== 'done';
+}
+
+/** Returns the check of the account id that an answer to a create carries. */
+function accountIdClaimer(
+  runId: string,
+  expected: string | null,
+  { settings, configured }: AccountRequest,
+  { journal }: ApplyDeps,
+): ApplyContext['claimAccountId'] {
+  const next =
+    'nothing more was sent. The entries that this run created are in the account that answered; list them with `rolecall show`';
+  return async (accountId) => {
+    if (expected !== null && accountId !== expected) {
+      return `a create was answered for account ${accountId}, but this account is ${expected}; ${next}. Fix the token or the pinned accountId`;
+    }
+    const { name: account, baseUrl } = settings;
+    const other = await journal.claimRemoteAccount({
+      runId,
+      account,
+      baseUrl,
+      remoteAccountId: accountId,
+      configured,
+    });
+    return other === null
+      ? null
+      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${next}. Give each account its own token`;
+  };
+}
+
+/** The plan as journal rows: operations as pending, held changes with their first rule. */
+function journalRows(plan: Plan): NewOperation[] {
+  return [
+    ...plan.operations.map(({ kind, action, name, remoteId, reason }): NewOperation => ({
+      kind,
+      action,
+      name,
+      remoteId: remoteId ?? null,
+      status: 'pending',
+      rule: null,
+      reason: reason ?? null,
+    })),
+    ...plan.held.map(({ kind, action, name, remoteId, rules, reason }): NewOperation => ({
+      kind,
+      action,
+      name,
+      remoteId,
+      status: 'held',
+      rule: rules[0] ?? null,
+      reason,
+    })),
+  ];
+}

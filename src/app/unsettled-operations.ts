@@ -1,0 +1,100 @@
+// Before planning: finds out the outcome of operations that earlier runs left open, so that no create is sent twice.
+import type { Kind, ObservedCatalog } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
+import { ServiceError } from '../core/errors.ts';
+import { nameKey } from '../core/names.ts';
+import type { EntryKey } from '../core/usage.ts';
+import { entryKey } from '../core/usage.ts';
+import type { Observation } from './observe.ts';
+import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
+import { guardAccount } from './account-guard.ts';
+import type { AccountRequest, DryRunDeps } from './request.ts';
+import type { Doubt } from './settle.ts';
+import { settle, waits } from './settle.ts';
+
+interface EarlierDoubt extends Doubt {
+  readonly create: OutstandingCreate;
+}
+
+/** Settles what earlier runs left open. Resolves with true when it took time, so that the lists must be read again. */
+export async function settleEarlierOperations(
+  reader: ServiceReader,
+  runId: string,
+  observation: Observation,
+  request: AccountRequest,
+  deps: DryRunDeps,
+): Promise<boolean> {
+  const own = guardAccount(reader, () => observation.remoteAccountId);
+  const [deletes, creates] = [
+    await settleDeletes(own, runId, observation, request, deps),
+    await settleCreates(own, runId, observation, request, deps),
+  ];
+  return deletes || creates;
+}
+
+/** Waits for a delete whose entry is still listed until `settle` has passed since it was sent: the list may be stale. */
+async function settleDeletes(
+  reader: ServiceReader,
+  runId: string,
+  { observed, remoteAccountId }: Observation,
+  { settings, api, signals }: AccountRequest,
+  { journal, clock }: DryRunDeps,
+): Promise<boolean> {
+  const startedAtMs = clock.steadyMs();
+  let listed = keysOf(observed);
+  let isOld = false;
+  for (const waitMs of waits()) {
+    const nowMs = clock.nowMs();
+    // A clock that is set back must not prolong the wait.
+    const isOver = clock.steadyMs() - startedAtMs >= api.settleMs;
+    const openSinceMs = isOver ? Infinity : nowMs - api.settleMs;
+    const at = { nowMs, openSinceMs };
+    const open = await journal.settleDeletes(settings.name, remoteAccountId, listed, runId, at);
+    if (open === 0 || signals.stop.aborted) break;
+    await clock.sleep(waitMs, signals.stop);
+    isOld = true;
+    try {
+      const [skill, role] = [await reader.listEntries('skill'), await reader.listEntries('role')];
+      listed = keysOf({ skill: skill.items, role: role.items });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.kind === 'identity') throw error;
+      // A failed reading settles nothing; a later reading may succeed.
+    }
+  }
+  return isOld;
+}
+
+function keysOf(lists: Pick<ObservedCatalog, Kind>): Set<EntryKey> {
+  return new Set(KINDS.flatMap((kind) => lists[kind].map(({ id }) => entryKey(kind, id))));
+}
+
+async function settleCreates(
+  reader: ServiceReader,
+  runId: string,
+  { remoteAccountId }: Observation,
+  { settings, api, signals }: AccountRequest,
+  { journal, clock }: DryRunDeps,
+): Promise<boolean> {
+  const creates = await journal.outstandingCreates(settings.name, remoteAccountId);
+  if (creates.length === 0) return false;
+  const doubts = await Promise.all(
+    creates.map(async (create): Promise<EarlierDoubt> => {
+      const known = await journal.knownIds(settings.name, remoteAccountId, create.runId);
+      const sinceMs = clock.steadyMs() - Math.max(0, clock.nowMs() - create.sinceMs);
+      return { ...create, sinceMs, create, isKnown: (key) => known.has(key) };
+    }),
+  );
+  const settlements = await settle(doubts, reader, {
+    settleMs: api.settleMs,
+    isDesired: (kind, name) =>
+      settings.desired[kind]?.some((entry) => nameKey(entry.name) === nameKey(name)) === true,
+    clock,
+    stop: signals.stop,
+  });
+  for (const { doubt, ...settlement } of settlements) {
+    if (settlement.type === 'open') continue;
+    const entry = settlement.type === 'found' ? settlement.entry : null;
+    await journal.settleOutstanding(doubt.create, entry, runId, clock.nowMs());
+  }
+  return true;
+}

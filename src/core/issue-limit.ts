@@ -1,0 +1,58 @@
+// Limits the issues of a file to a readable number: the first ones, and the count of the rest.
+import type { ConfigIssue } from './errors.ts';
+import { compareCodePoints } from './names.ts';
+
+/** At most this many errors and this many warnings of a file are shown, so that warnings never hide an error. */
+export const MAX_FILE_ISSUES = 200;
+
+/** Errors of a file that were counted and not turned into issues. */
+export interface Uncounted {
+  /** The file name as in issues. */
+  readonly file: string;
+  readonly errors: number;
+}
+
+/** Orders issues by file, line and column. */
+export function comparePlaces(a: ConfigIssue, b: ConfigIssue): number {
+  return (
+    compareCodePoints(a.file, b.file) ||
+    a.line - b.line ||
+    a.column - b.column ||
+    compareCodePoints(a.message, b.message)
+  );
+}
+
+/** Sorts by position and removes repetitions: a shared catalog is read for many accounts. */
+export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
+  const objects = [...new Set(issues)];
+  const unique = new Map(objects.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
+  return [...unique.values()].toSorted(comparePlaces);
+}
+
+/**
+ * Shortens the issues of each file and severity, in the order of their positions. A last issue reports how many are not
+ * shown.
+ */
+export function fewIssues(issues: readonly ConfigIssue[], uncounted?: Uncounted): readonly ConfigIssue[] {
+  if (issues.length <= MAX_FILE_ISSUES && (uncounted?.errors ?? 0) === 0) return issues;
+  const groups = new Map<string, ConfigIssue[]>();
+  for (const issue of issues) {
+    const key = `${issue.severity} ${issue.file}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [issue]);
+    else group.push(issue);
+  }
+  return [...groups].flatMap(([key, group]) =>
+    shortened(group, key === `error ${uncounted?.file ?? ''}` ? (uncounted?.errors ?? 0) : 0),
+  );
+}
+
+function shortened(issues: readonly ConfigIssue[], uncounted: number): readonly ConfigIssue[] {
+  const sorted = issues.length > MAX_FILE_ISSUES ? issues.toSorted(comparePlaces) : issues;
+  const shown = sorted.slice(0, MAX_FILE_ISSUES);
+  const further = sorted.length - shown.length + uncounted;
+  const place = sorted[shown.length] ?? sorted.at(-1);
+  if (further === 0 || place === undefined) return shown;
+  const message = `${further} further ${place.severity}${further === 1 ? '' : 's'} of this file ${further === 1 ? 'is' : 'are'} not shown; fix these first`;
+  return [...shown, { ...place, message }];
+}

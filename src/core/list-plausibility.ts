@@ -1,0 +1,194 @@
+// Detects implausible lists by comparing them with the last good ones and with what people have.
+import type { Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
+import { KINDS } from './catalog.ts';
+import type { EntryKey, Holding } from './usage.ts';
+import { entryKey, holdingsOf } from './usage.ts';
+
+/** The ids of the last good lists, without the entries that rolecall has deleted since. */
+export interface Baseline {
+  readonly skill: ReadonlySet<string>;
+  readonly role: ReadonlySet<string>;
+  readonly resources: readonly Resource[];
+}
+
+/** The codes of the warnings that stop all writes because the lists are implausible. */
+export const LIST_GUARDS: ReadonlySet<string> = new Set(['suspicious_shrink', 'suspicious_list']);
+
+const EMPTY_FROM = 5;
+const HALF_FROM = 10;
+/** If people have at least this many entries, half of them must be listed. */
+const REFERRED_FROM = 4;
+
+/** The last good lists without the entries that rolecall has deleted since, and without their assignments. */
+export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<EntryKey>): Baseline {
+  const ids = (kind: Kind): Set<string> =>
+    new Set(lastGood[kind].map((entry) => entry.id).filter((id) => !deletedByUs.has(entryKey(kind, id))));
+  const resources = lastGood.resources.map((resource): Resource => ({
+    ...resource,
+    ...(resource.skillsIds === undefined
+      ? {}
+      : { skillsIds: resource.skillsIds.filter((id) => !deletedByUs.has(entryKey('skill', id))) }),
+    ...(typeof resource.roleId === 'string' && deletedByUs.has(entryKey('role', resource.roleId))
+      ? { roleId: null }
+      : {}),
+  }));
+  return { skill: ids('skill'), role: ids('role'), resources };
+}
+
+/** Whether an entry of these kinds or a person of the last good lists is missing, so that the lists are read again. */
+export function anythingMissing(
+  baseline: Baseline,
+  observed: ObservedCatalog,
+  kinds: readonly Kind[] = KINDS,
+): boolean {
+  const missingEntry = kinds.some((kind) => {
+    const ids = new Set(observed[kind].map((entry) => entry.id));
+    return [...baseline[kind]].some((id) => !ids.has(id));
+  });
+  const people = new Set(observed.resources.map((resource) => resource.id));
+  return missingEntry || baseline.resources.some((resource) => !people.has(resource.id));
+}
+
+/** One warning about all lists that shrank suspiciously, or null. `managed` are the kinds that the file manages. */
+export function suspiciousShrink(
+  baseline: Baseline,
+  observed: ObservedCatalog,
+  managed: readonly Kind[],
+): Warning | null {
+  const losses: string[] = [];
+  for (const kind of managed) {
+    const now = new Set(observed[kind].map((entry) => entry.id));
+    const gone = [...baseline[kind]].filter((id) => !now.has(id)).length;
+    if (shrank(baseline[kind].size, gone, now.size))
+      losses.push(`${gone} of ${baseline[kind].size} ${kind}s`);
+  }
+  const peopleNow = new Set(observed.resources.map((resource) => resource.id));
+  const goneResources = baseline.resources.filter((resource) => !peopleNow.has(resource.id)).length;
+  if (shrank(baseline.resources.length, goneResources, peopleNow.size)) {
+    losses.push(`${goneResources} of ${baseline.resources.length} resources`);
+  }
+  const before = assignments(baseline.resources, managed);
+  const now = assignments(observed.resources, managed);
+  const goneAssignments = [...before].filter((key) => !now.has(key)).length;
+  if (overHalf(before.size, goneAssignments)) {
+    losses.push(`${goneAssignments} of ${before.size} assignments of people`);
+  }
+  if (losses.length === 0) return null;
+  return {
+    code: 'suspicious_shrink',
+    message: `the lists of the service lost more than half since the last good run: ${losses.join(', ')} are missing, twice in a row. Nothing is written. Check the account; if the lists are right, run \`apply --accept-shrink\``,
+  };
+}
+
+/**
+ * Warns of a list that shows none of the entries that people have, or fewer than half of at least 4. `deleted` are
+ * entries that rolecall deleted: a stale list of people may still refer to them. Null when the managed lists are plausible.
+ */
+export function suspiciousList(
+  observed: ObservedCatalog,
+  managed: readonly Kind[],
+  deleted: ReadonlySet<EntryKey>,
+): Warning | null {
+  const held = new Set(
+    observed.resources
+      .flatMap(holdingsOf)
+      .map(({ kind, remoteId }) => entryKey(kind, remoteId))
+      .filter((key) => !deleted.has(key)),
+  );
+  const lacking = managed.flatMap((kind) => {
+    const listed = new Set(observed[kind].map(({ id }) => entryKey(kind, id)));
+    const referred = [...held].filter((key) => key.startsWith(`${kind}:`));
+    const shown = referred.filter((key) => listed.has(key)).length;
+    const isWrong =
+      (shown === 0 && referred.length > 0) ||
+      (referred.length >= REFERRED_FROM && shown * 2 < referred.length);
+    return isWrong ? [`${shown} of the ${referred.length} ${kind}s that people have`] : [];
+  });
+  if (lacking.length === 0) return null;
+  return {
+    code: 'suspicious_list',
+    message: `the service lists only ${lacking.join(' and ')}, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,
+  };
+}
+
+function shrank(before: number, gone: number, now: number): boolean {
+  return (before >= EMPTY_FROM && now === 0) || overHalf(before, gone);
+}
+
+function overHalf(before: number, gone: number): boolean {
+  return gone >= HALF_FROM && gone * 2 > before;
+}
+
+function assignments(resources: readonly Resource[], managed: readonly Kind[]): Set<string> {
+  return new Set(
+    resources
+      .flatMap(holdingsOf)
+      .filter((holding) => managed.includes(holding.kind))
+      .map((holding) => `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`),
+  );
+}
+
+/**
+ * Merges two readings of the same lists: only what is missing from both is missing. A person or a field that the second
+ * reading left out is taken from the first.
+ */
+export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): ObservedCatalog {
+  return {
+    skill: unite(first.skill, second.skill),
+    role: unite(first.role, second.role),
+    resources: unite(first.resources, second.resources.map(fieldsFrom(first.resources))),
+    warnings: second.warnings,
+  };
+}
+
+/** Restores a field that only the second reading left out. */
+function fieldsFrom(first: readonly Resource[]): (resource: Resource) => Resource {
+  const earlier = new Map(first.map((resource) => [resource.id, resource]));
+  return (resource) => {
+    const { skillsIds, roleId } = earlier.get(resource.id) ?? {};
+    return {
+      ...resource,
+      ...(resource.skillsIds === undefined && skillsIds !== undefined ? { skillsIds } : {}),
+      ...(resource.roleId === undefined && roleId !== undefined ? { roleId } : {}),
+    };
+  };
+}
+
+function unite<T extends { readonly id: string }>(first: readonly T[], second: readonly T[]): T[] {
+  const ids = new Set(second.map((item) => item.id));
+  return [...second, ...first.filter((item) => !ids.has(item.id))];
+}
+
+/** An assignment that counts although the lists do not show it, and since when it has been missing. */
+export interface MissingHolding extends Holding {
+  readonly sinceMs: number;
+}
+
+/**
+ * The assignments of people, or of fields, that the last good lists showed and that are missing now. Each counts for
+ * `keepMs` from when it was first missing. Remembered ones count until they are listed again or have expired.
+ */
+export function missingHoldings(
+  baseline: Baseline,
+  observed: ObservedCatalog,
+  remembered: readonly MissingHolding[],
+  nowMs: number,
+  keepMs: number,
+): MissingHolding[] {
+  const now = new Map(observed.resources.map((resource) => [resource.id, resource]));
+  const stillMissing = (holding: Holding): boolean => {
+    const resource = now.get(holding.resourceId);
+    if (resource === undefined) return true;
+    return holding.kind === 'skill' ? resource.skillsIds === undefined : resource.roleId === undefined;
+  };
+  const key = (holding: Holding): string =>
+    `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`;
+  const result = new Map<string, MissingHolding>();
+  for (const holding of baseline.resources.flatMap(holdingsOf)) {
+    if (stillMissing(holding)) result.set(key(holding), { ...holding, sinceMs: nowMs });
+  }
+  for (const holding of remembered) {
+    if (stillMissing(holding)) result.set(key(holding), holding);
+  }
+  return [...result.values()].filter((holding) => nowMs - holding.sinceMs < keepMs);
+}

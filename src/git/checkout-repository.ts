@@ -1,0 +1,154 @@
+// The bare repository of the daemon's own checkout. Each commit is checked out into its own folder, so that no reader
+// sees half of an update. Almost every function is one git process.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { GitSourceSettings } from '../core/settings.ts';
+import { type GitCall, type GitResult, runGit } from './run-git.ts';
+import type { RemoteAccess } from './remote-access.ts';
+
+/** The last accepted commit. A ref is stored with the objects and is updated atomically. */
+const ACCEPTED = 'refs/rolecall/accepted';
+const FETCHED = 'refs/rolecall/fetched';
+/** For calls that depend on the network, or on the size of the repository. */
+const LONG_MS = 120_000;
+/** Checks files out as committed: overrides filters and conversions of `.gitattributes`. */
+const ATTRIBUTES = '* -filter -text -ident -working-tree-encoding -eol\n';
+
+/** A failed git call; `explainGitFailure` converts it to a message. */
+export class GitFailure extends Error {
+  override readonly name = 'GitFailure';
+  readonly result: Exclude<GitResult, { type: 'done' }>;
+
+  constructor(result: Exclude<GitResult, { type: 'done' }>) {
+    super(`git: ${result.type}`);
+    this.result = result;
+  }
+}
+
+/** A folder that a commit is checked out into. */
+export interface CommitFolder {
+  readonly sha: string;
+  readonly folder: string;
+}
+
+/** The folder of a repository, and the signal that stops its git processes. */
+export interface Repository {
+  readonly folder: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Fails for an old git, which ignores the settings and credentials that `runGit` passes in the environment. */
+export async function requireRecentGit({ folder, signal }: Repository): Promise<void> {
+  const version = outputOf(await runGit({ folder, args: ['version'], signal }));
+  const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/u.exec(version) ?? [];
+  if (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 32)) return;
+  throw new GitFailure({ type: 'failed', status: null, stderr: 'git is too old' });
+}
+
+/** Creates an empty bare repository. */
+export async function initRepository(repository: Repository): Promise<void> {
+  const { folder } = repository;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await git(repository, ['init', '--quiet', '--bare', '--template=', '.']);
+  await mkdir(path.join(folder, 'info'), { recursive: true });
+  await writeFile(path.join(folder, 'info/attributes'), ATTRIBUTES);
+}
+
+/** Fetches the branch with its complete history and returns its commit, also after a force push. */
+export async function fetchBranch(
+  repository: Repository,
+  { url, branch }: GitSourceSettings,
+  { env }: RemoteAccess,
+): Promise<string> {
+  const refspec = `+refs/heads/${branch}:${FETCHED}`;
+  const options = ['--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head'];
+  // The address is an argument, so no stored setting of the repository can change what is fetched.
+  const args = ['fetch', ...options, '--', url, refspec];
+  await git(repository, args, { env, timeoutMs: LONG_MS });
+  const fetched = await run(repository, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`]);
+  // git ignores the new commits of a shallow remote without a failure.
+  if (fetched.type === 'failed') throw new GitFailure({ ...fetched, stderr: 'shallow history' });
+  return outputOf(fetched);
+}
+
+/** The last accepted commit; undefined if there is none, or if its object is missing. */
+export async function acceptedCommit(repository: Repository): Promise<string | undefined> {
+  const result = await run(repository, ['rev-parse', '--verify', '--quiet', `${ACCEPTED}^{commit}`]);
+  return result.type === 'done' ? result.stdout.trim() : undefined;
+}
+
+/** The file of the ref of the accepted commit, to read it without git from a broken repository. */
+export function acceptedFile({ folder }: Repository): string {
+  return path.join(folder, ACCEPTED);
+}
+
+export async function accept(repository: Repository, sha: string): Promise<void> {
+  await git(repository, ['update-ref', ACCEPTED, sha]);
+}
+
+/** Whether `newer` is a descendant of `older`; also false if the repository does not have `older`. */
+export async function isDescendant(repository: Repository, older: string, newer: string): Promise<boolean> {
+  const result = await run(repository, ['merge-base', '--is-ancestor', older, newer]);
+  const isUnknown = result.type === 'failed' && result.stderr.includes('Not a valid commit name');
+  if (isUnknown || (result.type === 'failed' && result.status === 1)) return false;
+  return outputOf(result) === '';
+}
+
+/** Whether the commit has a folder at this path. */
+export async function hasFolder(repository: Repository, sha: string, folder: string): Promise<boolean> {
+  const inside = path.posix.normalize(`${folder}/`).replace(/^\.\/|\/$/gu, '');
+  if (inside === '') return true;
+  const entry = await git(repository, ['ls-tree', '--full-tree', sha, '--', inside]);
+  return entry.startsWith('040000 tree ');
+}
+
+/** Checks a commit out into a folder that must not exist yet. */
+export async function addFolder(repository: Repository, { sha, folder }: CommitFolder): Promise<void> {
+  const args = ['worktree', 'add', '--quiet', '--force', '--detach', folder, sha];
+  await git(repository, args, { timeoutMs: LONG_MS });
+}
+
+/** Removes git's records of folders that no longer exist. */
+export async function pruneFolders(repository: Repository): Promise<void> {
+  await git(repository, ['worktree', 'prune', '--expire=now']);
+}
+
+/** Every folder that a commit was checked out into, complete or not. */
+export async function listFolders(repository: Repository): Promise<readonly CommitFolder[]> {
+  const listed = await git(repository, ['worktree', 'list', '--porcelain']);
+  return [...listed.matchAll(/^worktree (.+)\nHEAD ([0-9a-f]+)$/gmu)].map(([, folder = '', sha = '']) => ({
+    sha,
+    folder,
+  }));
+}
+
+/** Whether a folder contains exactly its commit: complete, unchanged, and without other files. */
+export async function isComplete({ sha, folder }: CommitFolder): Promise<boolean> {
+  const head = await runGit({ folder, args: ['rev-parse', 'HEAD'] });
+  if (head.type !== 'done' || head.stdout.trim() !== sha) return false;
+  const args = ['status', '--porcelain', '--untracked-files=all', '--ignored'];
+  const status = await runGit({ folder, args });
+  return status.type === 'done' && status.stdout === '';
+}
+
+async function git(
+  repository: Repository,
+  args: readonly string[],
+  options: Pick<GitCall, 'env' | 'timeoutMs'> = {},
+): Promise<string> {
+  return outputOf(await run(repository, args, options));
+}
+
+function run(
+  { folder, signal }: Repository,
+  args: readonly string[],
+  options: Pick<GitCall, 'env' | 'timeoutMs'> = {},
+): Promise<GitResult> {
+  // With an explicit git folder, git never uses a repository of a parent folder instead of a broken one.
+  return runGit({ folder, args: ['--git-dir=.', ...args], signal, ...options });
+}
+
+function outputOf(result: GitResult): string {
+  if (result.type !== 'done') throw new GitFailure(result);
+  return result.stdout.trim();
+}

@@ -1,0 +1,160 @@
+// Reads the git commit of the configuration. The functions return "unknown" instead of failing: git may be missing, the
+// folder may not be a repository, or the clone may be shallow.
+//
+// The repository may belong to another user, and its settings can name programs. So git is used only to read objects
+// and the index. The files of the working tree are compared here, because git would run the filters of these settings.
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { cutSubject } from '../core/commit-subject.ts';
+import type { CommitRelation } from '../core/repository.ts';
+import type { ConfigCommit } from '../core/settings.ts';
+import { runGit } from './run-git.ts';
+import { realPathOf } from '../platform/regular-file.ts';
+import { type Listed, differsFromBlob, treeEntries } from './tree-files.ts';
+
+const TIMEOUT_MS = 10_000;
+/** Enough for the lists of a folder with 50,000 files. */
+const MAX_OUTPUT = 16 * 1024 * 1024;
+const SHA = /^[0-9a-f]{7,64}$/u;
+/** Files of a configuration. The other files of a large repository are not read. */
+const YAML = /\.ya?ml$/iu;
+
+/**
+ * The commit that is checked out in the repository of `file`, or undefined when the file is not in git. `dirty`: the
+ * folders of `file` and `paths` differ from it by an untracked or added file, or by the bytes of a YAML file. Five git
+ * processes, none outside of a repository.
+ */
+export async function readConfigCommit(
+  file: string,
+  paths: readonly string[],
+): Promise<ConfigCommit | undefined> {
+  return orElse(undefined, async () => {
+    const root = await repositoryRoot(file);
+    if (root === undefined) return undefined;
+    const folders = await foldersWithin(root, [file, ...paths]);
+    const [head, tree, index, others] = await Promise.all([
+      git(root, ['cat-file', 'commit', 'HEAD']),
+      git(root, ['ls-tree', '-r', '-z', '--full-tree', 'HEAD', '--', ...inTree(root, folders)]),
+      git(root, ['ls-files', '--cached', '--stage', '-z', '--', ...folders]),
+      git(root, ['ls-files', '--others', '--exclude-standard', '-z', '--', ...folders]),
+    ]);
+    const tracked = treeEntries(index);
+    // An ignored or untracked file is not in git, even within a repository such as that of a home folder.
+    if (!tracked.has(path.relative(root, await realFile(file)))) return undefined;
+    const commit = parseCommit(head);
+    const sha = (await git(root, ['rev-parse', '--verify', 'HEAD'])).trim();
+    const committed = treeEntries(tree);
+    const isDirty = others !== '' || differ(committed, tracked) || (await differsOnDisk(root, committed));
+    return { sha, dirty: isDirty, ...commit };
+  });
+}
+
+/**
+ * How `older` is related to `newer`: `ancestor` means that `newer` descends from it. Uses the repository of `file`;
+ * `unknown` when git can't determine it, such as in a shallow clone. At most two git processes.
+ */
+export async function compareCommits(file: string, older: string, newer: string): Promise<CommitRelation> {
+  if (!SHA.test(older) || !SHA.test(newer)) return 'unknown';
+  return orElse<CommitRelation>('unknown', async () => {
+    const root = await repositoryRoot(file);
+    if (root === undefined) return 'unknown';
+    const counts = await git(root, ['rev-list', '--left-right', '--count', `${older}...${newer}`, '--']);
+    const [onlyOlder, onlyNewer] = counts.trim().split(/\s+/u).map(Number);
+    if (onlyOlder === undefined || onlyNewer === undefined) return 'unknown';
+    if (onlyOlder === 0) return onlyNewer === 0 ? 'same' : 'ancestor';
+    if (onlyNewer === 0) return 'descendant';
+    // In a shallow clone, two commits of one branch may seem to have no common ancestor.
+    const shallow = await git(root, ['rev-parse', '--is-shallow-repository']);
+    return shallow.trim() === 'false' ? 'diverged' : 'unknown';
+  });
+}
+
+/** The dates and the subject of a commit object. Throws when it has none. */
+function parseCommit(text: string): Pick<ConfigCommit, 'committedAt' | 'authoredAt' | 'subject'> {
+  const end = text.indexOf('\n\n');
+  const header = end === -1 ? text : text.slice(0, end);
+  const message = end === -1 ? '' : text.slice(end + 2);
+  const date = (field: string): string => {
+    const seconds = new RegExp(String.raw`^${field} .*> (\d{1,12}) [+-]\d{4}$`, 'mu').exec(header)?.[1];
+    return new Date(Number(seconds) * 1000).toISOString();
+  };
+  // The first paragraph in one line, as git shows it.
+  const paragraph = message.replace(/^\n+/u, '').split(/\n[\t ]*\n/u, 1)[0] ?? '';
+  const subject = paragraph
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
+    .trim();
+  return { committedAt: date('committer'), authoredAt: date('author'), subject: cutSubject(subject) };
+}
+
+/** Whether the index differs from the commit. */
+function differ(committed: ReadonlyMap<string, Listed>, tracked: ReadonlyMap<string, Listed>): boolean {
+  return (
+    committed.size !== tracked.size ||
+    [...committed].some(([name, { mode, id }]) => {
+      const other = tracked.get(name);
+      return other?.id !== id || other.mode !== mode;
+    })
+  );
+}
+
+async function differsOnDisk(root: string, committed: ReadonlyMap<string, Listed>): Promise<boolean> {
+  for (const [name, listed] of committed) {
+    if (YAML.test(name) && (await differsFromBlob(path.join(root, name), listed))) return true;
+  }
+  return false;
+}
+
+async function git(root: string, args: readonly string[]): Promise<string> {
+  const result = await runGit({
+    folder: root,
+    args: ['--no-pager', ...args],
+    timeoutMs: TIMEOUT_MS,
+    maxOutput: MAX_OUTPUT,
+    isForeign: true,
+  });
+  if (result.type !== 'done' || result.stdout.length >= MAX_OUTPUT) throw new Error('git failed');
+  return result.stdout;
+}
+
+async function orElse<T>(unknown: T, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch {
+    // Why git failed does not matter, since the commit is only information in reports.
+    return unknown;
+  }
+}
+
+/** Searched without git, so that no process starts outside of a repository. */
+async function repositoryRoot(file: string): Promise<string | undefined> {
+  let folder = path.dirname(await realFile(file));
+  for (;;) {
+    const found = await stat(path.join(folder, '.git')).then(
+      () => true,
+      () => false,
+    );
+    if (found) return folder;
+    const parent = path.dirname(folder);
+    if (parent === folder) return undefined;
+    folder = parent;
+  }
+}
+
+async function foldersWithin(root: string, files: readonly string[]): Promise<readonly string[]> {
+  const real = await Promise.all(files.map(async (file) => path.dirname(await realFile(file))));
+  // git fails if one of the paths is outside of the repository.
+  return [...new Set(real)].filter((folder) => folder === root || folder.startsWith(`${root}${path.sep}`));
+}
+
+/** The folders as `ls-tree` names them; an empty list means the complete tree. */
+function inTree(root: string, folders: readonly string[]): readonly string[] {
+  const relative = folders.map((folder) => path.relative(root, folder));
+  return relative.includes('') ? [] : relative;
+}
+
+/** With a time limit, since a link may lead to a file system that does not answer. */
+async function realFile(file: string): Promise<string> {
+  return await realPathOf(path.resolve(file));
+}

@@ -1,0 +1,194 @@
+// Runs git. Every call has a fixed environment, a deadline that also ends git's helper processes, and bounded output.
+// No setting of a repository and no variable of the environment can make git run a program.
+//
+// This is a thin runner of our own because one place must enforce these rules for every call. The library that was
+// tried, simple-git, refuses options that this needs, such as credentials in the environment.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { errorCode } from '../core/error-code.ts';
+
+export interface GitCall {
+  /** The working directory; must exist. */
+  readonly folder: string;
+  readonly args: readonly string[];
+  /** Added to the fixed environment. Credentials are passed here, never in `args`, which other users can list. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Limit in characters for stdout; the rest is dropped. */
+  readonly maxOutput?: number;
+  /**
+   * The repository is not the daemon's own. Nothing may be fetched. The git configuration of the machine is used, since
+   * it decides which repositories may be read (`safe.directory`).
+   */
+  readonly isForeign?: boolean;
+}
+
+export type GitResult =
+  | { readonly type: 'done'; readonly stdout: string }
+  | { readonly type: 'failed'; readonly status: number | null; readonly stderr: string }
+  | { readonly type: 'too_slow'; readonly timeoutMs: number }
+  | { readonly type: 'stopped' }
+  | { readonly type: 'not_started'; readonly code: string };
+
+const TIMEOUT_MS = 30_000;
+/** Time for git to remove temporary files and locks before it is killed. */
+const GRACE_MS = 3000;
+/** Time for the rest of the output after git has ended. */
+const DRAIN_MS = 1000;
+const MAX_OUTPUT = 64 * 1024;
+
+/** Settings that neither a repository nor the machine's git configuration may change. */
+const SETTINGS = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.autocrlf=false',
+  'core.attributesFile=/dev/null',
+  // Programs that a git command could start.
+  'core.sshCommand=false',
+  'core.gitProxy=',
+  'core.askPass=',
+  'core.editor=false',
+  'core.pager=cat',
+  'core.alternateRefsCommand=',
+  'diff.external=',
+  'gpg.program=false',
+  'gpg.ssh.program=false',
+  'gpg.x509.program=false',
+  'log.showSignature=false',
+  // An accepted commit must survive a power failure.
+  'core.fsync=all',
+  // A helper could supply other credentials, and would store ours.
+  'credential.helper=',
+  // The token must be sent only to the configured repository.
+  'http.followRedirects=false',
+  'fetch.recurseSubmodules=no',
+  'submodule.recurse=false',
+  // No background process may continue after the call.
+  'gc.autoDetach=false',
+  'maintenance.autoDetach=false',
+].flatMap((setting) => ['-c', setting]);
+
+const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
+/** Certificate authorities, for git servers with a private one. */
+const AUTHORITIES = ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+const INHERITED = [
+  'PATH',
+  'HOME',
+  'XDG_CONFIG_HOME',
+  'TMPDIR',
+  'USERPROFILE',
+  'SYSTEMROOT',
+  'SSH_AUTH_SOCK',
+].concat(
+  AUTHORITIES,
+  PROXIES.flatMap((name) => [name, name.toLowerCase()]),
+);
+
+/** No prompts, no configuration of the machine, no patterns in paths, and messages in English. */
+const ENVIRONMENT = {
+  LC_ALL: 'C',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_LITERAL_PATHSPECS: '1',
+  GIT_ALLOW_PROTOCOL: 'file:https:ssh',
+  // git must not fetch a missing object from an address that the repository names.
+  GIT_NO_LAZY_FETCH: '1',
+};
+
+/** A foreign repository is read as it is stored: without locks, replaced objects and protocols. */
+const FOREIGN_ENVIRONMENT = {
+  LC_ALL: 'C',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_LITERAL_PATHSPECS: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_PAGER: 'cat',
+};
+
+/** Runs git until it ends, at most for `timeoutMs`. Never throws and never prompts. */
+export function runGit({
+  folder,
+  args,
+  env = {},
+  timeoutMs = TIMEOUT_MS,
+  signal,
+  maxOutput = MAX_OUTPUT,
+  isForeign = false,
+}: GitCall): Promise<GitResult> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve({ type: 'stopped' });
+    const child = spawn('git', [...SETTINGS, ...args], {
+      cwd: folder,
+      env: { ...inherited(), ...(isForeign ? FOREIGN_ENVIRONMENT : ENVIRONMENT), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A separate process group, so that ssh and the other helpers are ended too.
+      detached: true,
+    });
+    const stdout = collect(child.stdout, maxOutput);
+    const stderr = collect(child.stderr, MAX_OUTPUT);
+    let ended: GitResult | undefined;
+    let killing: NodeJS.Timeout | undefined;
+    let draining: NodeJS.Timeout | undefined;
+    const end = (result: GitResult): void => {
+      ended ??= result;
+      signalGroup(child, 'SIGTERM');
+      killing ??= setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE_MS);
+    };
+    const limit = setTimeout(() => end({ type: 'too_slow', timeoutMs }), timeoutMs);
+    const stop = (): void => end({ type: 'stopped' });
+    signal?.addEventListener('abort', stop, { once: true });
+    const settle = (result: GitResult): void => {
+      for (const timer of [limit, killing, draining]) clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      resolve(ended ?? result);
+    };
+    const settleBy = (status: number | null): void =>
+      settle(
+        status === 0 ? { type: 'done', stdout: stdout() } : { type: 'failed', status, stderr: stderr() },
+      );
+    child.on('error', (error) => {
+      // The system reports the same error for a missing program and for a missing working directory.
+      const code = existsSync(folder) ? errorCode(error) : 'its folder no longer exists';
+      settle({ type: 'not_started', code });
+    });
+    child.on('close', settleBy);
+    child.on('exit', (status) => {
+      // A helper that outlives git, such as a shared ssh connection, would keep the pipes open.
+      draining = setTimeout(() => settleBy(status), DRAIN_MS);
+    });
+  });
+}
+
+function inherited(): Record<string, string> {
+  return Object.fromEntries(
+    INHERITED.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** Collects the start of a stream; the rest is read and dropped. */
+function collect(stream: NodeJS.ReadableStream, max: number): () => string {
+  let text = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (piece: string) => {
+    if (text.length < max) text += piece.slice(0, max - text.length);
+  });
+  return () => text;
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The process has already ended.
+  }
+}

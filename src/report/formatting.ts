@@ -1,0 +1,86 @@
+// Formats the values that all reports share: counts, durations, times and the meanings of the rules.
+import { KINDS, type Kind } from '../core/catalog.ts';
+import type { HoldRule, LeaveRule } from '../core/plan.ts';
+import type { Line, Part } from './document.ts';
+
+/** `1 person`, `3 people`. */
+export function count(amount: number, one: string, many = `${one}s`): string {
+  return `${amount} ${amount === 1 ? one : many}`;
+}
+
+/** `nobody`, `1 person`, `3 people`. */
+export function people(amount: number): string {
+  return amount === 0 ? 'nobody' : count(amount, 'person', 'people');
+}
+
+/** The items grouped by kind, skills first. A kind without items is left out. */
+export function byKind<T extends { readonly kind: Kind }>(items: readonly T[]): [Kind, T[]][] {
+  return KINDS.map((kind): [Kind, T[]] => [kind, items.filter((item) => item.kind === kind)]).filter(
+    ([, some]) => some.length > 0,
+  );
+}
+
+/** Milliseconds between two ISO 8601 times, or null when one of them is missing or invalid. */
+export function elapsedMs(from: string | null, to: string | null): number | null {
+  if (from === null || to === null) return null;
+  const ms = Date.parse(to) - Date.parse(from);
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
+}
+
+/** `850 ms`, `12.3 s`, `4 min 5 s`, `2 h 3 min`; `–` for an unknown duration. */
+export function duration(ms: number | null): string {
+  if (ms === null) return '–';
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+/** `2026-11-21 05:24:10 UTC` for a UTC ISO 8601 time. Any other text is returned unchanged. */
+export function instant(iso: string): string {
+  const match = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(iso);
+  return match === null ? iso : `${match[1] ?? ''} ${match[2] ?? ''} UTC`;
+}
+
+/** Shortens a leading commit id to twelve digits and keeps the text behind it. */
+export function shortCommit(commit: string): string {
+  return commit.replace(/^([0-9a-f]{12})[0-9a-f]{28}(?![0-9a-f])/, '$1');
+}
+
+/** Splits a message into its lines. */
+export function messageLines(message: string): Line[] {
+  return message.split(/\r?\n/).map((line): Line => [line]);
+}
+
+/** The parts, separated by `, `. */
+export function commas(parts: readonly Part[]): Line {
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [', ', part]));
+}
+
+/** What each rule that holds a change means. */
+export const HOLD_RULE_TEXTS: Readonly<Record<HoldRule, string>> = {
+  in_use: 'people have it',
+  max_deletes: 'too many deletes in one plan',
+  max_deletes_per_day: 'too many deletes within 24 hours',
+  max_delete_percent: 'too many deletes for the size of the list',
+  empty_catalog: 'the file requests an empty catalog',
+  rename: 'the rename is not complete',
+  suspected_rename: 'looks like an undeclared rename',
+  failed_creates: 'a create of the same kind failed',
+  stale_source: 'the configuration is older than the one last applied',
+  flapping: 'another party keeps undoing it',
+  too_new: 'has not been unused for long enough',
+  holders_missing: 'people who had it, or their assignments, are missing from the lists',
+  freeze: 'a freeze window is open',
+  no_history: 'the store has no earlier lists of the account',
+  no_people: 'the service lists no people',
+};
+
+/** Why each rule leaves an entry alone. */
+export const LEAVE_RULE_TEXTS: Readonly<Record<LeaveRule, string>> = {
+  unmanaged: 'not created or adopted by rolecall',
+  protected: 'protected by the policy',
+  never_delete: 'the policy forbids deletes',
+  duplicate: 'another entry has this name',
+};

@@ -1,0 +1,96 @@
+// Finds the node of a path such as ['api', 'timeout'], and converts nodes to plain values. Paths are searched only on
+// demand, because most files have no issue and large ones have ten thousand nodes.
+import { type Node, type Pair, type Scalar, isMap, isScalar, isSeq } from 'yaml';
+import type { ConfigIssue } from '../core/errors.ts';
+import type { YamlFile } from './yaml-file.ts';
+
+export type NodePath = readonly PropertyKey[];
+
+/** The nodes of a path: its value, its key if it is in a mapping, and the innermost existing parent. */
+export interface Located {
+  readonly node?: Node;
+  readonly key?: Node;
+  readonly parent: Node;
+}
+
+/** More values than any real file has outside of its name lists. The schemas take seconds for a hundred thousand. */
+const MAX_VALUES = 25_000;
+
+/** Finds the node at `path`; aliases on the path are resolved. */
+export function locate(file: YamlFile, path: NodePath): Located {
+  let found: Located = { node: file.root, parent: file.root };
+  for (const step of path) {
+    const parent = file.resolve(found.node);
+    if (parent === undefined) return { parent: found.parent };
+    found = child(parent, step, file.occurrence);
+  }
+  return found;
+}
+
+/** The position of an issue about a path: its value, otherwise its key, otherwise its parent. */
+export function spotOf({ node, key, parent }: Located): Node {
+  const empty = node === undefined || (isScalar(node) && node.value === null && node.source === '');
+  return (empty ? key : node) ?? parent;
+}
+
+/** The key of a mapping as text. */
+export function keyText(key: unknown): string {
+  return isScalar(key) ? String(key.value) : '';
+}
+
+/** A plain scalar that YAML does not read as text: `1.0`, `true`, `~`. */
+export function isMistyped(node: Node | undefined): node is Scalar & { source: string } {
+  return isScalar(node) && typeof node.value !== 'string' && node.source !== undefined && node.source !== '';
+}
+
+/**
+ * The root mapping without the keys in `omit` as a plain value for the schemas, or an issue if it has too many values.
+ */
+export function plainRoot(
+  file: YamlFile,
+  omit: readonly string[],
+): { readonly value: Record<string, unknown> } | { readonly issue: ConfigIssue } {
+  let values = 0;
+  let excess: Node | undefined;
+  const convert = (written: unknown): unknown => {
+    const node = file.resolve(written);
+    values += 1;
+    if (values > MAX_VALUES) excess ??= node;
+    if (excess !== undefined) return null;
+    if (isSeq(node)) return node.items.map(convert);
+    if (isMap(node)) return mapping(node.items);
+    return isScalar(node) ? node.value : null;
+  };
+  const mapping = (pairs: readonly Pair[]): Record<string, unknown> =>
+    Object.fromEntries([...chosen(pairs, file.occurrence)].map(([key, value]) => [key, convert(value)]));
+  const value = mapping(file.root.items.filter(({ key }) => !omit.includes(keyText(key))));
+  if (excess === undefined) return { value };
+  const message = `the file has more than ${MAX_VALUES} values besides its lists of names; remove some`;
+  return { issue: file.issue(excess, message) };
+}
+
+function child(parent: Node, step: PropertyKey, occurrence: number): Located {
+  if (isMap(parent)) {
+    // Keys and values of a parsed mapping are nodes, which the parser's types can't express.
+    const pairs = parent.items.filter(({ key }) => keyText(key) === String(step));
+    const pair = pairs[occurrence] ?? pairs.at(-1);
+    const key = pair?.key as Node | undefined;
+    const value = pair?.value as Node | null | undefined;
+    return { parent, ...(key === undefined ? {} : { key }), ...(value ? { node: value } : {}) };
+  }
+  const item = isSeq(parent) ? (parent.items[Number(step)] as Node | undefined) : undefined;
+  return { parent, ...(item === undefined ? {} : { node: item }) };
+}
+
+/** The value of each key; for duplicate keys see `YamlFile.occurrence`. */
+function chosen(pairs: readonly Pair[], occurrence: number): ReadonlyMap<string, unknown> {
+  const values = new Map<string, unknown>();
+  const counts = new Map<string, number>();
+  for (const { key, value } of pairs) {
+    const name = keyText(key);
+    const count = counts.get(name) ?? 0;
+    if (count <= occurrence) values.set(name, value);
+    counts.set(name, count + 1);
+  }
+  return values;
+}

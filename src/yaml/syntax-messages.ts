@@ -1,0 +1,174 @@
+// Messages for YAML syntax errors, and checks of the text before the parser runs. Most messages of the parser are not
+// shown, because they may quote the text, which may be a token.
+import { type Document, type Node, type YAMLError, isCollection, isPair, isScalar } from 'yaml';
+
+export const TOO_DEEP = 'this is nested too deeply; a configuration needs few levels: remove some';
+
+const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
+  ALIAS_PROPS: 'an alias (*name) cannot have a tag or an anchor; if this is a name, quote it',
+  BAD_ALIAS: 'YAML reads & and * at the start of a value as an anchor and an alias; quote the value',
+  BAD_COLLECTION_TYPE: 'YAML tags (!) are not used here; if this is a name, quote it',
+  BAD_DIRECTIVE: 'a line that starts with % is a YAML directive; quote the value or remove the line',
+  BAD_DQ_ESCAPE:
+    'this is not a valid escape in double quotes; write \\\\ for a backslash, or use single quotes',
+  BAD_INDENT:
+    'the indentation does not fit; indent every entry of a list or mapping by the same number of spaces',
+  BAD_PROP_ORDER: 'an anchor or a tag is in the wrong place; if this is a name, quote it',
+  BAD_SCALAR_START: 'a plain value cannot start with this character; quote the value',
+  BLOCK_AS_IMPLICIT_KEY: 'this line has a second ": "; quote the value, or start a new line',
+  BLOCK_IN_FLOW:
+    'an indented list or mapping is not allowed within [ ] or { }; close the bracket first, or write it with commas',
+  KEY_OVER_1024_CHARS: 'a key is longer than YAML allows; is a quote or a colon misplaced?',
+  MULTILINE_IMPLICIT_KEY: 'a key must be in one line; is a colon or a quote missing?',
+  MULTIPLE_ANCHORS: 'a value can have one anchor (&name) only; if this is a name, quote it',
+  MULTIPLE_DOCS: 'the file has several YAML documents (---); keep one and move the others to separate files',
+  MULTIPLE_TAGS: 'a value can have one tag (!name) only; if this is a name, quote it',
+  NON_STRING_KEY: 'a key must be plain text; if this is a name, quote it',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
+  TAB_AS_INDENT: 'a tab indents this line; use spaces',
+  TAG_RESOLVE_FAILED: 'YAML tags (!name) are not used here; if this is a name, quote it',
+  UNEXPECTED_TOKEN: 'this is not valid YAML; is a quote, a comma, a colon or a bracket missing or misplaced?',
+};
+
+/** For `*name` without a `&name` before it: usually a name that starts with a star. */
+export const UNKNOWN_ALIAS = 'YAML reads * at the start of a value as an alias; quote the value';
+
+export interface Unclosed {
+  /** The offset of the opening character. */
+  readonly at: number;
+  readonly opening: string;
+  readonly closing: string;
+}
+
+const CLOSING: Readonly<Record<string, string>> = { '[': ']', '{': '}', '"': '"', "'": "'" };
+/** A complete quoted text. */
+const QUOTED = /^(?:"(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')$/u;
+
+/** A problem of the text, with its offset. */
+export interface TextProblem {
+  readonly at: number;
+  readonly message: string;
+}
+
+/**
+ * Limit for the characters that structure YAML, line ends included: the parser's time and memory depend on these, not
+ * on the length of names. Enough for about 50,000 names, or 14,000 renames.
+ */
+const MAX_MARKS = 100_000;
+const MARKS = new Set(Buffer.from('\n\\[]{},:-?"\'&*!%|>#'));
+/** Very many consecutive brackets or dashes, for which the parser needs more than linear time. */
+const NESTED = /(?:[[{]\s*|[-?] +){100}/u;
+/** The markers that git writes into a file with a merge conflict. */
+const CONFLICT = /^(?:<{7}|>{7}|\|{7}|={7})(?: .*)?\r?$/gmu;
+const MAX_CONFLICTS = 50;
+/**
+ * YAML ends a line at a carriage return, but the parser and most editors do not, so a part of the file could be missed.
+ */
+const LONE_RETURN = /\r(?!\n)/u;
+
+/** For an unclosed bracket or quote that the parser noticed in line `noticed`. */
+export function unclosedMessage({ opening, closing }: Unclosed, noticed: number): string {
+  return `the ${opening} that opens here is not closed (noticed in line ${noticed}); write its ${closing}`;
+}
+
+/** The message for an error code of the parser. */
+export function syntaxMessage(code: YAMLError['code'], parserMessage: string): string {
+  // The parser's message for this code is a constant text that names the missing character.
+  if (code === 'MISSING_CHAR')
+    return `YAML: ${parserMessage.charAt(0).toLowerCase()}${parserMessage.slice(1)}; write what is missing`;
+  return MESSAGES[code] ?? 'this is not valid YAML; quote the value or remove it';
+}
+
+/** Finds the innermost unclosed bracket or quote that ends at the position of an error. */
+export function unclosedAt(
+  document: Document.Parsed,
+  text: string,
+): (problem: YAMLError) => Unclosed | undefined {
+  let byEnd: ReadonlyMap<number, Unclosed> | undefined;
+  return ({ code, pos: [at] }) => {
+    if (code !== 'BAD_INDENT' && code !== 'MISSING_CHAR') return undefined;
+    byEnd ??= collectUnclosed(document.contents, text);
+    return byEnd.get(at);
+  };
+}
+
+/** The reasons not to parse a text; empty if it can be parsed. */
+export function textProblems(text: string): readonly TextProblem[] {
+  const nul = text.indexOf('\0');
+  if (nul !== -1)
+    return [{ at: nul, message: 'the file has a NUL character here; if it is UTF-16, save it as UTF-8' }];
+  const conflicts = conflictMarkers(text);
+  if (conflicts.length > 0) {
+    const message =
+      'the file has a git merge conflict here; resolve it and remove its <<<<<<<, |||||||, ======= and >>>>>>> lines';
+    return conflicts.map((at) => ({ at, message }));
+  }
+  const lone = LONE_RETURN.exec(text)?.index;
+  if (lone !== undefined) {
+    return [
+      {
+        at: lone,
+        message: 'the file has a carriage return without a line feed here; save the file with LF line ends',
+      },
+    ];
+  }
+  const deep = NESTED.exec(text)?.index;
+  if (deep !== undefined) return [{ at: deep, message: TOO_DEEP }];
+  const much = tooMuchAt(text);
+  return much === undefined
+    ? []
+    : [{ at: much, message: 'the file has too many names or values; split it with `extends`' }];
+}
+
+function collectUnclosed(root: Node | null, text: string): ReadonlyMap<number, Unclosed> {
+  const found = new Map<number, Unclosed>();
+  const visit = (node: unknown): void => {
+    if (isPair(node)) {
+      visit(node.key);
+      visit(node.value);
+    } else if (isCollection(node)) {
+      node.items.forEach(visit);
+      remember(
+        node,
+        node.items.some((item) => endOf(item) === node.range?.[1]),
+      );
+    } else if (isScalar(node)) remember(node, false);
+  };
+  const remember = ({ range }: { range?: Node['range'] }, childEndsThere: boolean): void => {
+    if (!range) return;
+    const [at, end] = range;
+    const opening = text.charAt(at);
+    const closing = CLOSING[opening];
+    if (closing === undefined || found.has(end)) return;
+    const isQuote = closing === opening;
+    const isClosed = isQuote
+      ? QUOTED.test(text.slice(at, end))
+      : text.charAt(end - 1) === closing && end - at > 1 && !childEndsThere;
+    if (!isClosed) found.set(end, { at, opening, closing });
+  };
+  visit(root);
+  return found;
+}
+
+/** The end of a node, or of the last node of a pair. */
+function endOf(item: unknown): number | undefined {
+  if (isPair(item)) return endOf(item.value) ?? endOf(item.key);
+  return isCollection(item) || isScalar(item) ? item.range?.[1] : undefined;
+}
+
+/** The first line of each conflict; the other markers only if these lines were removed. */
+function conflictMarkers(text: string): number[] {
+  const marks = [...text.matchAll(CONFLICT)];
+  const begins = marks.filter(([mark]) => mark.startsWith('<'));
+  return (begins.length > 0 ? begins : marks).slice(0, MAX_CONFLICTS).map((mark) => mark.index);
+}
+
+/** The offset at which the text exceeds MAX_MARKS. */
+function tooMuchAt(text: string): number | undefined {
+  let marks = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (MARKS.has(text.charCodeAt(at))) marks += 1;
+    if (marks > MAX_MARKS) return at;
+  }
+  return undefined;
+}

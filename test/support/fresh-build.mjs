@@ -1,0 +1,24 @@
+// Runs once before the tests: builds dist/ when a source is newer, so that no test runs an old program.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const SOURCES = ['src', 'package-lock.json', 'test/support/build.mjs'];
+
+function newestMs(item) {
+  const found = statSync(item);
+  if (!found.isDirectory()) return found.mtimeMs;
+  return Math.max(found.mtimeMs, ...readdirSync(item).map((name) => newestMs(join(item, name))));
+}
+
+function builtMs() {
+  return statSync(join(root, 'dist/main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+export function setup() {
+  if (Math.max(...SOURCES.map((source) => newestMs(join(root, source)))) <= builtMs()) return;
+  console.log('dist/ is older than src/, so the program is built first');
+  execFileSync(process.execPath, [join(root, 'test/support/build.mjs')], { cwd: root, stdio: 'inherit' });
+}

@@ -1,0 +1,432 @@
+// What a run writes and in what order, what it journals of it, and with which status it ends.
+import { describe, expect, it } from 'vitest';
+import type { Policy } from '../../../src/core/catalog.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { CreateOutcome } from '../../../src/core/write-outcome.ts';
+import { entry, observed, person, wanted } from '../core/builders.ts';
+import { bareRequest } from './bare-context.ts';
+import type { BareRun } from './bare-run.ts';
+import { bareRun, endCodes } from './bare-run.ts';
+import { API } from './api.ts';
+
+const skills = (...names: string[]) => names.map((name) => entry(name));
+const listed = (name: string, accountId = '42') => ({ ...entry(name), accountId });
+
+/** A request for these skills, one operation at a time, deletes unlimited. */
+function wishing(names: readonly string[], policy: Partial<Policy> = {}, roles?: readonly string[]) {
+  const desired = {
+    skill: wanted(...names),
+    ...(roles === undefined ? {} : { role: wanted(...roles) }),
+  };
+  return {
+    ...bareRequest(desired, { allowEmpty: true, ...policy }),
+    api: { ...API, concurrency: 1 },
+  };
+}
+
+function refused(httpStatus: number): CreateOutcome {
+  return { type: 'failed', error: new ServiceError('rejected', 'refused', { httpStatus }), attempts: 1 };
+}
+
+const statuses = ({ told }: BareRun) => told.results.map(({ seq, status }) => `${String(seq)} ${status}`);
+
+describe('a plan that is applied', () => {
+  it('is journaled before the first request, row by row, with what is held', async () => {
+    const run = bareRun({ skill: [...skills('Old'), entry('Used')], resources: [person('p', ['Used'])] });
+    run.answer = () => {
+      expect(run.told.log).toEqual(['begin', 'before', 'plan', 'remember', 'operations']);
+      return null;
+    };
+    const request = wishing(['New'], {}, []);
+    await run.apply(request);
+    expect(run.told.rows).toMatchObject([
+      {
+        kind: 'skill',
+        action: 'create',
+        name: 'New',
+        remoteId: null,
+        status: 'pending',
+        rule: null,
+        reason: null,
+      },
+      {
+        kind: 'skill',
+        action: 'delete',
+        name: 'Old',
+        remoteId: 'Old',
+        status: 'pending',
+        rule: null,
+        reason: null,
+      },
+      { kind: 'skill', action: 'delete', name: 'Used', remoteId: 'Used', status: 'held', rule: 'in_use' },
+    ]);
+    expect(run.told.rows[2]?.reason).toContain('1 person has it');
+  });
+
+  it('has the reason of an operation in its row', async () => {
+    const run = bareRun({ skill: skills('Old') });
+    const desired = { skill: [{ name: 'New', formerly: ['Old'] }] };
+    await run.apply(bareRequest(desired));
+    expect(run.told.rows[1]?.reason).toContain('“New”');
+  });
+
+  it('sends creates, then deletes, and is converged', async () => {
+    const run = bareRun({ skill: skills('Old'), role: skills('Clerk') });
+    const progress: string[] = [];
+    const result = await run.apply(wishing(['New'], {}, ['Boss']), {
+      onProgress: ({ done, total }) => void progress.push(`${String(done)}/${String(total)}`),
+    });
+    expect(run.sent).toEqual(['POST skill New', 'POST role Boss', 'DELETE skill Old', 'DELETE role Clerk']);
+    expect(result).toMatchObject({ runId: 'run', status: 'converged', failure: null });
+    expect(progress).toEqual(['1/4', '2/4', '3/4', '4/4']);
+    expect(run.told.ends).toMatchObject([
+      { status: 'converged', counts: { created: 2, deleted: 2 }, pending: null },
+    ]);
+    expect(run.told.log).toEqual([
+      'begin',
+      'before',
+      'plan',
+      'remember',
+      'operations',
+      'after',
+      'end',
+      'release',
+    ]);
+  });
+
+  it('has every result on disk before the run ends', async () => {
+    const run = bareRun({});
+    await run.apply(wishing(['A', 'B']));
+    expect(statuses(run)).toEqual(['1 done', '2 done']);
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['converged', ['Used'], 'converged'],
+    ['held when something waits', [], 'held'],
+  ])('and that has nothing to do sends nothing, and is %s', async (_, names, status) => {
+    const run = bareRun({ skill: skills('Used'), resources: [person('p', ['Used'])] });
+    expect(await run.apply(wishing(names))).toMatchObject({ status });
+    expect([run.sent, run.told.observations.length]).toEqual([[], 1]);
+    expect(run.told.ends).toMatchObject([{ pending: null }]);
+  });
+
+  it('and that has nothing to do is interrupted when it is stopped', async () => {
+    const run = bareRun({});
+    const request = wishing([]);
+    run.onRead = () => request.stop();
+    expect(await run.apply(request)).toMatchObject({ status: 'interrupted' });
+  });
+
+  it('is held when something of the plan waits, although all else was done', async () => {
+    const run = bareRun({ skill: skills('Used'), resources: [person('p', ['Used'])] });
+    expect(await run.apply(wishing(['New']))).toMatchObject({ status: 'held' });
+  });
+});
+
+describe('a kind of which a create failed', () => {
+  it('deletes nothing, and the other kind does', async () => {
+    const run = bareRun({ skill: skills('Old', 'Older'), role: skills('Clerk') });
+    run.answer = (action, name) => (action === 'POST' && name === 'New' ? refused(422) : null);
+    const result = await run.apply(wishing(['New', 'Newer'], {}, []));
+    expect(run.sent).toEqual(['POST skill New', 'POST skill Newer', 'DELETE role Clerk']);
+    expect(result).toMatchObject({ status: 'partial', failure: null });
+    const held = run.told.results.filter(({ rule }) => rule === 'failed_creates');
+    expect(held.map(({ seq, status, reason }) => [seq, status, reason])).toEqual([
+      [3, 'held', expect.stringContaining('a create of a skill did not succeed')],
+      [4, 'held', expect.stringContaining('a create of a skill did not succeed')],
+    ]);
+    expect(run.told.ends).toMatchObject([{ counts: { held: 2, failed: 1 } }]);
+  });
+});
+
+describe('a create that is refused since a near name is there', () => {
+  const roles = { role: [entry('clerk')] };
+
+  it('says so when this plan would delete that one', async () => {
+    const run = bareRun({ skill: skills('Old', 'typescript') });
+    run.answer = (action) => (action === 'POST' ? refused(409) : null);
+    await run.apply(wishing(['TypeScript']));
+    expect(run.told.results[0]?.reason).toContain('"typescript" exists');
+  });
+
+  it('says nothing of a near name of the other kind', async () => {
+    const run = bareRun({ skill: skills('Old'), role: skills('typescript') });
+    run.answer = (action) => (action === 'POST' ? refused(409) : null);
+    await run.apply(wishing(['TypeScript'], {}, []));
+    expect(run.told.results[0]?.reason).toBe('refused');
+  });
+
+  it('comes after the delete of that one when it is approved to go', async () => {
+    const run = bareRun({ skill: [listed('typescript'), listed('Old')], ...roles });
+    const request = wishing(['TypeScript']);
+    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
+    const desired = { ...request.settings.desired, approvedDeletes };
+    await run.apply({ ...request, settings: { ...request.settings, desired } });
+    expect(run.sent).toEqual(['DELETE skill typescript', 'POST skill TypeScript', 'DELETE skill Old']);
+    expect(run.told.results.map(({ seq, status, attempts }) => [seq, status, attempts])).toEqual([
+      [1, 'done', 1],
+      [2, 'done', 1],
+      [3, 'done', 1],
+    ]);
+  });
+
+  it('comes before it as long as nobody knows whose account this is', async () => {
+    const run = bareRun({ skill: skills('typescript') });
+    const request = wishing(['TypeScript']);
+    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
+    const desired = { ...request.settings.desired, approvedDeletes };
+    await run.apply({ ...request, settings: { ...request.settings, desired } });
+    expect(run.sent).toEqual(['POST skill TypeScript', 'DELETE skill typescript']);
+  });
+});
+
+describe('a run that has to stop', () => {
+  it('by a signal starts nothing more, looks no more, and says what was not tried', async () => {
+    const run = bareRun({ skill: skills('Old') });
+    const request = wishing(['A', 'B']);
+    run.answer = () => {
+      request.stop();
+      return null;
+    };
+    expect(await run.apply(request)).toMatchObject({
+      status: 'interrupted',
+      failure: { code: 'interrupted' },
+    });
+    expect(statuses(run)).toEqual(['1 done', '2 skipped', '3 skipped']);
+    expect(run.told.observations.map(({ phase }) => phase)).toEqual(['before']);
+    expect(run.told.results[2]?.reason).toBe(run.told.results[1]?.reason);
+  });
+
+  it('by a signal after its last operation is interrupted all the same', async () => {
+    const run = bareRun({});
+    const request = wishing(['A']);
+    let reads = 0;
+    run.onRead = () => {
+      reads += 1;
+      if (run.sent.length > 0) request.stop();
+    };
+    expect(await run.apply(request)).toMatchObject({ status: 'interrupted', failure: null });
+    expect(reads).toBeGreaterThan(3);
+  });
+
+  it('by another process that took the lock is interrupted', async () => {
+    const run = bareRun({});
+    const { journal } = run.deps;
+    const losing = { ...journal, commitOperations: async () => 'lock_lost' as const };
+    Object.assign(run.deps, { journal: losing });
+    expect(await run.apply(wishing(['A']))).toMatchObject({
+      status: 'interrupted',
+      failure: { code: 'lock_lost' },
+    });
+    expect(run.sent).toEqual([]);
+  });
+
+  it('by a service that asks to be left alone remembers for how long', async () => {
+    const run = bareRun({});
+    const error = new ServiceError('throttled', 'later', { httpStatus: 429, retryAfterMs: 600_000 });
+    run.answer = () => ({ type: 'failed', error, attempts: 1 });
+    expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
+      status: 'partial',
+      failure: { code: 'throttled', message: 'later' },
+    });
+    expect(run.told.throttled).toEqual([['acme', run.clock.nowMs() + 600_000]]);
+    expect(run.told.ends[0]?.warnings).toEqual([]);
+  });
+
+  it('by anything else remembers no such time', async () => {
+    const run = bareRun({});
+    const error = new ServiceError('auth', 'who?', { httpStatus: 401, retryAfterMs: 600_000 });
+    run.answer = () => ({ type: 'failed', error, attempts: 1 });
+    expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
+      failure: { code: 'unauthorized', message: 'who?' },
+    });
+    expect(run.told.throttled).toEqual([]);
+  });
+});
+
+describe('a list of another account in the midst of a run', () => {
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['before the first delete', ['Kept'], []],
+    ['at its end', ['Kept', 'Old', 'New'], ['POST skill New']],
+  ])('stops it and fails it: %s', async (_, names, sent) => {
+    const run = bareRun({ skill: [listed('Kept'), listed('Old')] });
+    run.onRead = (reading) => {
+      if (reading > 1) run.lists = { skill: [listed('Kept', '43')], role: [], resources: [], warnings: [] };
+    };
+    expect(await run.apply(wishing(names))).toMatchObject({
+      status: 'failed',
+      failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*42/) },
+    });
+    expect([run.sent, run.told.observations.length]).toEqual([sent, 1]);
+  });
+});
+
+describe('what no list has shown yet', () => {
+  it.each<[string, readonly string[]]>([
+    ['with nothing to do', ['Late']],
+    ['with something to do', ['Late', 'New']],
+  ])('lets no run be converged that counts on it: %s', async (_, names) => {
+    const run = bareRun({});
+    const { journal } = run.deps;
+    const memory: typeof journal.memory = async (...args) => ({
+      ...(await journal.memory(...args)),
+      recent: [
+        {
+          action: 'create',
+          kind: 'skill',
+          name: 'Late',
+          remoteId: '7',
+          status: 'done',
+          attempts: 1,
+          finishedAtMs: run.clock.nowMs(),
+          listed: false,
+        },
+      ],
+    });
+    Object.assign(run.deps, { journal: { ...journal, memory } });
+    expect(await run.apply(wishing(names))).toMatchObject({ status: 'partial' });
+    expect(run.sent).toEqual(names.slice(1).map((name) => `POST skill ${name}`));
+  });
+});
+
+describe('an answer for another account', () => {
+  const answering = (run: BareRun, accountId: string) => {
+    run.answer = (action, name) =>
+      action === 'POST'
+        ? { type: 'created', entry: listed(name, accountId), httpStatus: 200, attempts: 1 }
+        : null;
+  };
+
+  it('fails the run and stops it, deletes included', async () => {
+    const run = bareRun({ skill: [listed('Old')] });
+    answering(run, '43');
+    expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
+      status: 'failed',
+      failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*42/) },
+    });
+    expect(run.sent).toEqual(['POST skill A']);
+  });
+
+  it('is why nothing is deleted, where nobody knew whose account this is', async () => {
+    const run = bareRun({ skill: skills('Old') });
+    answering(run, '43');
+    const request = wishing(['A']);
+    const result = await run.apply({ ...request, settings: { ...request.settings, accountId: '42' } });
+    expect(result).toMatchObject({ failure: { code: 'identity_mismatch' } });
+    const [, left] = run.told.results;
+    expect([left?.status, left?.reason]).toEqual(['skipped', 'failure' in result && result.failure?.message]);
+  });
+
+  it('that nobody expected is whose account it is from then on', async () => {
+    const run = bareRun({});
+    answering(run, '43');
+    run.onRead = () => {
+      run.lists = { skill: [], role: [], resources: [], warnings: [] };
+      if (run.sent.length > 0) run.lists = { ...run.lists, skill: [listed('A', '43')] };
+    };
+    expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'converged' });
+    expect(run.told.observations.map((each) => [each.phase, each.remoteAccountId])).toEqual([
+      ['before', null],
+      ['after', '43'],
+    ]);
+  });
+
+  it('that somebody else manages already fails the run', async () => {
+    const run = bareRun({});
+    answering(run, '43');
+    const { journal } = run.deps;
+    const claimRemoteAccount: typeof journal.claimRemoteAccount = async ({ remoteAccountId }) =>
+      remoteAccountId === '43' ? 'other' : null;
+    Object.assign(run.deps, { journal: { ...journal, claimRemoteAccount } });
+    expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
+      status: 'failed',
+      failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*“other”/) },
+    });
+    expect(run.sent).toEqual(['POST skill A']);
+  });
+});
+
+describe('the lists at the end', () => {
+  it('are the good ones when they show what was done', async () => {
+    const run = bareRun({});
+    await run.apply(wishing(['A']));
+    const [, after] = run.told.observations;
+    expect(after).toMatchObject({ phase: 'after', good: true, account: 'acme', runId: 'run' });
+    expect(after?.observed.skill.map(({ name }) => name)).toEqual(['A']);
+  });
+
+  it('are not when they do not show it, and the run is partial and says so', async () => {
+    const run = bareRun({});
+    run.answer = (_, name) => ({ type: 'created', entry: entry(name, '7'), httpStatus: 200, attempts: 1 });
+    expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'partial' });
+    expect(run.told.observations.map(({ good }) => good)).toEqual([true, false]);
+    expect(endCodes(run)).toEqual(['not_shown_yet']);
+  });
+
+  it('that cannot be read are none, and the run is partial', async () => {
+    const run = bareRun({});
+    run.onRead = () => {
+      if (run.sent.length > 0) run.lists = new ServiceError('malformed', 'no list');
+    };
+    expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'partial' });
+    expect([run.told.observations.length, endCodes(run)]).toEqual([1, ['unverified']]);
+  });
+
+  it('that lack what this run tried or what is held say nothing more of it', async () => {
+    const run = bareRun({});
+    run.answer = () => refused(422);
+    expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'partial' });
+    expect(endCodes(run)).toEqual([]);
+  });
+
+  it('that lack a name of which this run only deleted a duplicate say so', async () => {
+    const run = bareRun({ skill: [entry('Kept', '1'), entry('Kept', '2')] });
+    run.onRead = () => {
+      if (run.sent.length > 0) run.lists = { skill: [], role: [], resources: [], warnings: [] };
+    };
+    expect(await run.apply(wishing(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
+      status: 'partial',
+    });
+    expect([run.sent, endCodes(run)]).toEqual([['DELETE skill 2'], ['duplicate', 'vanished']]);
+  });
+
+  it('that lack what was there when the run began say so', async () => {
+    const run = bareRun({ skill: skills('Kept') });
+    run.onRead = () => {
+      if (run.sent.length > 0) run.lists = { skill: skills('A'), role: [], resources: [], warnings: [] };
+    };
+    run.answer = (_, name) => ({ type: 'created', entry: entry(name), httpStatus: 200, attempts: 1 });
+    expect(await run.apply(wishing(['A', 'Kept']))).toMatchObject({ status: 'partial' });
+    expect(endCodes(run)).toEqual(['vanished']);
+  });
+
+  it('is reported also where a delete of its duplicate was held', async () => {
+    const twins = [entry('Kept', '1'), entry('Kept', '2')];
+    const run = bareRun({ skill: twins });
+    run.onRead = (reading) => {
+      if (reading === 2) run.lists = observed({ skill: twins, resources: [person('p', ['2'])] });
+      if (reading > 2) run.lists = observed();
+    };
+    expect(await run.apply(wishing(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
+      status: 'partial',
+    });
+    expect([run.sent, endCodes(run)]).toEqual([[], ['duplicate', 'vanished']]);
+  });
+});
+
+describe('a name that the service changed', () => {
+  it.each<[string, string, readonly string[]]>([
+    ['Type Script ', 'Type Script', ['name_changed']],
+    ['caf\u00e9', 'cafe\u0301', []],
+  ])('is told: %j as %j', async (asked, shown, codes) => {
+    const run = bareRun({});
+    run.answer = () => {
+      run.lists = { skill: [entry(shown, '7')], role: [], resources: [], warnings: [] };
+      return { type: 'created', entry: entry(shown, '7'), httpStatus: 200, attempts: 1 };
+    };
+    expect(await run.apply(wishing([asked]))).toMatchObject({ status: 'converged' });
+    expect(endCodes(run)).toEqual(codes);
+    const named = run.told.ends[0]?.warnings.find(({ code }) => code === 'name_changed');
+    if (codes.length > 0) expect(named).toMatchObject({ kind: 'skill', name: asked, remoteId: '7' });
+  });
+});

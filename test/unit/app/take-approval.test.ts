@@ -1,0 +1,35 @@
+// Whether a plan may be applied: which plans need an approval, and which warning reports a lapsed one.
+import { describe, expect, it } from 'vitest';
+import { takeApproval } from '../../../src/app/approval.ts';
+import type { ApprovalTaking } from '../../../src/core/operator.ts';
+import { bareRequest } from './bare-context.ts';
+import { bareRun } from './bare-run.ts';
+
+const LAPSED = { type: 'lapsed', digest: 'sha256:old', reason: 'changed' } as const;
+
+/** The verdict on a plan that writes, or that does not. */
+async function verdictOf(mode: 'approve' | 'apply', approval: ApprovalTaking, writes: boolean) {
+  const run = bareRun({}, { approval });
+  const request = bareRequest({ skill: writes ? [{ name: 'New', formerly: [] }] : [] });
+  const result = await run.plan(request);
+  if (!('plan' in result) || result.plan === null) throw new Error('there is no plan');
+  return await takeApproval(result.plan, mode, request, run.deps);
+}
+
+describe('the approval of a plan', () => {
+  it.each<['approve' | 'apply', ApprovalTaking, boolean, string, string[]]>([
+    ['apply', { type: 'none' }, true, 'free', []],
+    ['approve', { type: 'none' }, true, 'waits', []],
+    ['approve', { type: 'none' }, false, 'free', []],
+    ['approve', { type: 'taken' }, true, 'approved', []],
+    ['approve', LAPSED, true, 'waits', ['approval_lapsed']],
+    ['approve', LAPSED, false, 'free', ['approval_lapsed']],
+    ['apply', LAPSED, true, 'free', ['approval_lapsed']],
+  ])(
+    'in mode %s, where the journal has %j and the plan writes (%s), is %s',
+    async (mode, approval, writes, verdict, codes) => {
+      const taken = await verdictOf(mode, approval, writes);
+      expect([taken.verdict, taken.warnings.map(({ code }) => code)]).toEqual([verdict, codes]);
+    },
+  );
+});

@@ -1,0 +1,233 @@
+// Lists that lie: how much may be missing, what two readings say together, and who still counts as having what.
+import { describe, expect, it } from 'vitest';
+import type { Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
+import {
+  anythingMissing,
+  baselineOf,
+  mergeReadings,
+  missingHoldings,
+  suspiciousShrink,
+} from '../../../src/core/list-plausibility.ts';
+import { entry, NOW_MS, observed, person } from './builders.ts';
+
+const DAY_MS = 86_400_000;
+const entries = (count: number) => Array.from({ length: count }, (_, index) => entry(`e${index}`));
+const people = (count: number) => Array.from({ length: count }, (_, index) => person(`p${index}`, ['s']));
+
+function shrink(
+  before: Partial<ObservedCatalog>,
+  now: Partial<ObservedCatalog>,
+  managed: readonly Kind[] = ['skill', 'role'],
+): string | null {
+  const baseline = baselineOf(observed(before), new Set());
+  return suspiciousShrink(baseline, observed(now), managed)?.message ?? null;
+}
+
+describe('an empty list', () => {
+  it.each(['skill', 'role'] as const)('of %ss is suspicious from five entries on', (kind) => {
+    expect(shrink({ [kind]: entries(4) }, {})).toBeNull();
+    expect(shrink({ [kind]: entries(5) }, {})).toContain(`5 of 5 ${kind}s`);
+  });
+
+  it('is not empty with one entry, even a new one', () => {
+    expect(shrink({ skill: entries(5) }, { skill: [entry('new')] })).toBeNull();
+  });
+
+  it('of a kind that the file does not manage is nobody’s business', () => {
+    expect(shrink({ role: entries(50) }, {}, ['skill'])).toBeNull();
+  });
+});
+
+describe('a list that lost more than half', () => {
+  it.each([
+    [19, 9, true],
+    [19, 10, false],
+    [20, 10, false],
+    [20, 9, true],
+    [9, 1, false],
+    [10, 1, false],
+    [11, 1, true],
+    [100, 50, false],
+    [100, 49, true],
+  ])('of %d with %d left is suspicious: %s', (before, left, suspicious) => {
+    expect(shrink({ skill: entries(before) }, { skill: entries(left) }) !== null).toBe(suspicious);
+    expect(shrink({ role: entries(before) }, { role: entries(left) }) !== null).toBe(suspicious);
+    expect(shrink({ resources: people(before) }, { resources: people(left) }) !== null).toBe(suspicious);
+  });
+
+  it('is detected for people whatever they had', () => {
+    const nobody = Array.from({ length: 20 }, (_, index) => person(`p${index}`));
+    expect(shrink({ resources: nobody }, { resources: nobody.slice(0, 9) })).toContain('11 of 20 resources');
+    expect(shrink({ resources: nobody.slice(0, 5) }, {})).toContain('5 of 5 resources');
+    expect(shrink({ resources: nobody }, { resources: nobody.slice(0, 10) })).toBeNull();
+  });
+
+  it('is a warning with a code', () => {
+    const baseline = baselineOf(observed({ skill: entries(5) }), new Set());
+    expect(suspiciousShrink(baseline, observed(), ['skill'])?.code).toBe('suspicious_shrink');
+  });
+
+  it('counts what is missing, not how many there are', () => {
+    const others = Array.from({ length: 20 }, (_, index) => entry(`other${index}`));
+    expect(shrink({ skill: entries(20) }, { skill: others })).toContain('20 of 20 skills');
+  });
+});
+
+describe('the assignments of people', () => {
+  const having = (count: number, skills: readonly string[]) =>
+    Array.from({ length: count }, (_, index) => person(`p${index}`, skills));
+
+  it('are suspicious when more than half and ten of them are missing', () => {
+    expect(shrink({ resources: having(10, ['a', 'b']) }, { resources: having(10, ['a']) })).toBeNull();
+    expect(shrink({ resources: having(11, ['a']) }, { resources: having(11, []) })).toContain(
+      '11 of 11 assignments',
+    );
+    expect(shrink({ resources: having(9, ['a']) }, { resources: having(9, []) })).toBeNull();
+    expect(shrink({ resources: having(10, ['a']) }, { resources: having(10, []) })).toContain('10 of 10');
+  });
+
+  it('of a kind that the file does not manage are nobody’s business', () => {
+    expect(shrink({ resources: having(11, ['a']) }, { resources: having(11, []) }, ['role'])).toBeNull();
+  });
+
+  it('are also those of fields that are left out', () => {
+    const without = Array.from({ length: 10 }, (_, index) => person(`p${index}`));
+    expect(shrink({ resources: having(10, ['a']) }, { resources: without })).toContain('assignments');
+  });
+});
+
+describe('what rolecall deleted itself', () => {
+  it('is not missed, nor are the assignments that went with it', () => {
+    const before = observed({
+      skill: [...entries(12), entry('s')],
+      role: [entry('r')],
+      resources: Array.from({ length: 12 }, (_, index) => person(`p${index}`, ['s'], 'r')),
+    });
+    const gone = new Set([
+      'skill:s',
+      'role:r',
+      ...entries(12).map(({ id }) => `skill:${id}` as const),
+    ] as const);
+    const baseline = baselineOf(before, gone);
+    const now = observed({
+      resources: Array.from({ length: 12 }, (_, index) => person(`p${index}`, [], null)),
+    });
+    expect(suspiciousShrink(baseline, now, ['skill', 'role'])).toBeNull();
+    expect(anythingMissing(baseline, now)).toBe(false);
+  });
+
+  it('leaves people what else they had', () => {
+    const before = observed({
+      skill: [entry('s'), entry('t')],
+      role: [entry('r'), entry('q')],
+      resources: [person('p', ['s', 't'], 'r'), person('o', ['t'], 'q'), person('n')],
+    });
+    const baseline = baselineOf(before, new Set(['skill:s', 'role:r'] as const));
+    expect([baseline.skill, baseline.role]).toEqual([new Set(['t']), new Set(['q'])]);
+    expect(baseline.resources).toMatchObject([
+      { skillsIds: ['t'], roleId: null },
+      { skillsIds: ['t'], roleId: 'q' },
+      { id: 'n' },
+    ]);
+    expect(baseline.resources[2]).toEqual(person('n'));
+  });
+});
+
+describe('whether anything is missing', () => {
+  const baseline = baselineOf(observed({ skill: [entry('a')], resources: [person('p')] }), new Set());
+
+  it('is asked of entries and of people', () => {
+    expect(anythingMissing(baseline, observed({ skill: [entry('a')], resources: [person('p')] }))).toBe(
+      false,
+    );
+    expect(anythingMissing(baseline, observed({ resources: [person('p')] }))).toBe(true);
+    expect(anythingMissing(baseline, observed({ skill: [entry('a')] }))).toBe(true);
+  });
+
+  it('is true when one of several people is missing', () => {
+    const two = baselineOf(observed({ resources: [person('p'), person('q')] }), new Set());
+    expect(anythingMissing(two, observed({ resources: [person('p')] }))).toBe(true);
+  });
+});
+
+describe('two readings', () => {
+  it('miss only what both miss', () => {
+    const first = observed({ skill: [entry('a'), entry('b')], role: [entry('r')], resources: [person('p')] });
+    const second = observed({ skill: [entry('b'), entry('c')], resources: [person('q')] });
+    const merged = mergeReadings(first, second);
+    expect(merged.skill.map(({ id }) => id).toSorted()).toEqual(['a', 'b', 'c']);
+    expect(merged.role.map(({ id }) => id)).toEqual(['r']);
+    expect(merged.resources.map(({ id }) => id).toSorted()).toEqual(['p', 'q']);
+  });
+
+  it('show the later name of an entry and the later assignments of a person', () => {
+    const first = observed({ skill: [entry('old', '1')], resources: [person('p', ['1'])] });
+    const second = observed({ skill: [entry('new', '1')], resources: [person('p', [])] });
+    const merged = mergeReadings(first, second);
+    expect(merged.skill).toMatchObject([{ name: 'new' }]);
+    expect(merged.resources).toMatchObject([{ skillsIds: [] }]);
+  });
+
+  it('take from the first a field of a person that the second left out', () => {
+    const first = observed({ resources: [person('p', ['1'], 'r')] });
+    const merged = mergeReadings(first, observed({ resources: [person('p')] }));
+    expect(merged.resources).toMatchObject([{ skillsIds: ['1'], roleId: 'r' }]);
+  });
+
+  it('take from the second a field of a person that both have, or that the first left out', () => {
+    const first = observed({ resources: [person('p', ['1'], 'r'), person('q')] });
+    const second = observed({ resources: [person('p', ['2'], null), person('q', [], 's')] });
+    expect(mergeReadings(first, second).resources).toEqual(second.resources);
+  });
+
+  it('leave out a field of a person that both left out', () => {
+    const bare = observed({ resources: [person('p')] });
+    const [merged] = mergeReadings(bare, bare).resources;
+    expect(Object.keys(merged ?? {})).toEqual(['id', 'raw']);
+  });
+});
+
+describe('holders who are missing', () => {
+  const baseline = baselineOf(
+    observed({ resources: [person('p', ['s'], 'r'), person('q', ['s'])] }),
+    new Set(),
+  );
+  const all = [
+    { resourceId: 'p', kind: 'skill', remoteId: 's', sinceMs: NOW_MS },
+    { resourceId: 'p', kind: 'role', remoteId: 'r', sinceMs: NOW_MS },
+    { resourceId: 'q', kind: 'skill', remoteId: 's', sinceMs: NOW_MS },
+  ] as const;
+  const missing = (now: Partial<ObservedCatalog>, remembered: Parameters<typeof missingHoldings>[2] = []) =>
+    missingHoldings(baseline, observed(now), remembered, NOW_MS, DAY_MS);
+
+  it('count with all that they had, from the moment at which they were missed', () => {
+    expect(missing({})).toEqual(all);
+  });
+
+  it('count only for the field that is absent', () => {
+    expect(missing({ resources: [person('p', undefined, null), person('q', [])] })).toEqual([all[0]]);
+    expect(missing({ resources: [person('p', []), person('q', [])] })).toEqual([all[1]]);
+  });
+
+  it('do not count when they are listed with an empty list or with null', () => {
+    expect(missing({ resources: [person('p', [], null), person('q', [])] })).toEqual([]);
+  });
+
+  it('count from when they were first missed, for a day and no longer', () => {
+    const since = (sinceMs: number) => [{ ...all[2], sinceMs }];
+    const there = { resources: [person('p', ['s'], 'r')] };
+    expect(missing(there, since(NOW_MS - DAY_MS + 1))).toEqual(since(NOW_MS - DAY_MS + 1));
+    expect(missing(there, since(NOW_MS - DAY_MS))).toEqual([]);
+  });
+
+  it('go on counting although the last good lists no longer show them', () => {
+    const remembered = [{ resourceId: 'x', kind: 'skill', remoteId: 's', sinceMs: NOW_MS - 1000 }] as const;
+    const there = { resources: [person('p', ['s'], 'r'), person('q', ['s'])] };
+    expect(missing(there, remembered)).toEqual(remembered);
+  });
+
+  it('stop counting when they are listed again', () => {
+    const remembered = [{ ...all[2], sinceMs: NOW_MS - 1000 }];
+    expect(missing({ resources: [person('p', ['s'], 'r'), person('q', [])] }, remembered)).toEqual([]);
+  });
+});

@@ -1,0 +1,60 @@
+// The documents of the repository: links lead to files and headings that exist.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Every file that git tracks or would track, below the root. */
+const FILES = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(ROOT, file)));
+const DOCUMENTS = FILES.filter((file) => file.endsWith('.md'));
+
+/** A document without what stands in code. */
+function proseOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8')
+    .replaceAll(/^```[^]*?^```/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '');
+}
+
+/** The anchors that GitHub gives to the headings of a document. */
+function anchorsOf(file: string): Set<string> {
+  const text = readFileSync(join(ROOT, file), 'utf8').replaceAll(/^```[^]*?^```/gm, '');
+  const headings = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+/** Why a link leads nowhere, or null. Addresses of other sites are not looked at. */
+function problemOf(document: string, link: string): string | null {
+  if (/^[a-z]+:/.test(link)) return null;
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? join(ROOT, document) : join(ROOT, dirname(document), path);
+  if (!existsSync(target)) return `${document}: there is no ${link}`;
+  if (anchor === undefined || statSync(target).isDirectory()) return null;
+  return anchorsOf(relative(ROOT, target)).has(anchor) ? null : `${document}: there is no heading ${link}`;
+}
+
+describe('the documents', () => {
+  test.each(DOCUMENTS)('%s has no dead link', (document) => {
+    const links = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    expect(links.flatMap((link) => problemOf(document, link) ?? [])).toEqual([]);
+  });
+
+  test('are found', () => {
+    expect(DOCUMENTS).toContain('README.md');
+    expect(DOCUMENTS.length).toBeGreaterThan(3);
+  });
+});

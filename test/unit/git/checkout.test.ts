@@ -1,0 +1,305 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
+import { git } from '../../support/git.ts';
+import { content, folderNames, forcePush, head, makeOrigin } from './origin.ts';
+import { workspace } from '../config/workspace.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('the checkout of a daemon', () => {
+  test('has nothing before the first refresh, and then the commit in a folder of its own', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const checkout = await origin.open();
+    expect(checkout.current()).toBeNull();
+    expect(await checkout.refresh()).toEqual({ type: 'updated', sha: head(origin) });
+    expect(checkout.current()).toEqual({
+      sha: head(origin),
+      folder: path.join(origin.kept, 'commits', head(origin)),
+    });
+    expect(content(checkout)).toBe('1');
+    expect(realpathSync(checkout.link)).toBe(realpathSync(checkout.current()?.folder ?? ''));
+    expect(await checkout.refresh()).toEqual({ type: 'unchanged', sha: head(origin) });
+    expect(statSync(origin.kept).mode & 0o777).toBe(0o700);
+  });
+
+  test('moves to a commit that was built upon the last, merges included, and leaves the earlier folder as it was', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const checkout = await origin.open();
+    await checkout.refresh();
+    const before = checkout.current();
+    git(origin.folder, ['checkout', '-q', '-b', 'side']);
+    origin.commit({ 'config/b': 'side' });
+    git(origin.folder, ['checkout', '-q', 'main']);
+    origin.commit({ 'config/a': '2' });
+    git(origin.folder, ['merge', '-q', '--no-ff', '--no-edit', 'side']);
+    expect(await checkout.refresh()).toEqual({ type: 'updated', sha: head(origin) });
+    expect([content(checkout), content(checkout, 'config/b')]).toEqual(['2', 'side']);
+    expect(readFileSync(path.join(before?.folder ?? '', 'config/a'), 'utf8')).toBe('1');
+    expect(existsSync(path.join(before?.folder ?? '', 'config/b'))).toBe(false);
+  });
+
+  test('is a repository with a readable commit, and commits in it can be compared', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const first = head(origin);
+    const checkout = await origin.open();
+    await checkout.refresh();
+    const second = origin.commit({ 'config/a': '2' });
+    await checkout.refresh();
+    for (const folder of [checkout.current()?.folder ?? '', checkout.link]) {
+      const file = path.join(folder, 'config/a');
+      expect(await readConfigCommit(file, [file])).toMatchObject({
+        sha: second,
+        dirty: false,
+        subject: 'a change',
+      });
+      expect(await compareCommits(file, first, second)).toBe('ancestor');
+      expect(await compareCommits(file, second, first)).toBe('descendant');
+    }
+  });
+
+  test('keeps the last commit when the branch was rewritten, and reports both commits and the fix', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const first = head(origin);
+    const second = origin.commit({ 'config/a': '2' });
+    const checkout = await origin.open();
+    await checkout.refresh();
+    const rewritten = forcePush(origin, first, 'config/a');
+    const refused = await checkout.refresh();
+    expect(refused).toEqual({ type: 'refused', sha: rewritten, reason: expect.any(String) });
+    const { reason } = refused as { reason: string };
+    for (const word of [
+      rewritten,
+      second,
+      `delete the folder ${origin.kept} to accept`,
+      'push a commit that descends',
+    ]) {
+      expect(reason).toContain(word);
+    }
+    expect([checkout.current()?.sha, content(checkout)]).toEqual([second, '2']);
+
+    const reopened = await origin.open();
+    expect(reopened.current()?.sha).toBe(second);
+    expect(await reopened.refresh()).toEqual(refused);
+    git(origin.folder, ['merge', '-q', '-s', 'ours', '--no-edit', second]);
+    expect(await reopened.refresh()).toEqual({ type: 'updated', sha: head(origin) });
+  });
+
+  test('keeps the last commit when the branch was reset or diverged', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const first = head(origin);
+    const second = origin.commit({ 'config/a': '2' });
+    const checkout = await origin.open();
+    await checkout.refresh();
+    git(origin.folder, ['reset', '-q', '--hard', first]);
+    expect(await checkout.refresh()).toMatchObject({ type: 'refused', sha: first });
+    git(origin.folder, ['checkout', '-q', '--orphan', 'fresh']);
+    const orphan = origin.commit({ 'config/a': '3' });
+    git(origin.folder, ['branch', '-f', 'main', orphan]);
+    expect(await checkout.refresh()).toMatchObject({ type: 'refused', sha: orphan });
+    expect(checkout.current()?.sha).toBe(second);
+  });
+
+  test('accepts the commit of the branch after its folder was deleted, also while it is open', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const first = head(origin);
+    origin.commit({ 'config/a': '2' });
+    const checkout = await origin.open();
+    await checkout.refresh();
+    git(origin.folder, ['reset', '-q', '--hard', first]);
+    rmSync(origin.kept, { recursive: true });
+    expect(await checkout.refresh()).toEqual({ type: 'updated', sha: first });
+    expect(content(checkout)).toBe('1');
+  });
+
+  test('keeps the last commit when the branch is deleted, and continues when it exists again', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const checkout = await origin.open();
+    await checkout.refresh();
+    git(origin.folder, ['branch', '-m', 'main', 'renamed']);
+    expect(await checkout.refresh()).toEqual({
+      type: 'failed',
+      reason: `file://${origin.folder} has no branch main; correct \`branch\`, or push the branch`,
+    });
+    expect(content(checkout)).toBe('1');
+    git(origin.folder, ['branch', '-m', 'renamed', 'main']);
+    origin.commit({ 'config/a': '2' });
+    expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
+  });
+
+  test.each([
+    ['is not there', { 'other/b': '' }],
+    ['is a file', { config: '' }],
+  ])('refuses a commit whose path %s', async (_title, files) => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const first = head(origin);
+    const checkout = await origin.open();
+    await checkout.refresh();
+    git(origin.folder, ['rm', '-q', '-r', 'config']);
+    const without = origin.commit(files);
+    expect(await checkout.refresh()).toEqual({
+      type: 'refused',
+      sha: without,
+      reason: `${without}, at main of file://${origin.folder}, has no folder config; ${first} stays in use: push the folder, or correct \`path\``,
+    });
+    expect(checkout.current()?.sha).toBe(first);
+  });
+
+  test.each(['.', './config/', 'config/sub/..', 'config/sub'])('finds the path %j', async (spelled) => {
+    const origin = makeOrigin({ 'config/sub/a': '1' });
+    const checkout = await origin.open({ path: spelled });
+    expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
+  });
+
+  test('refuses a first commit without the path, and takes the next one that has it', async () => {
+    const origin = makeOrigin({ 'other/a': '1' });
+    const checkout = await origin.open();
+    expect(await checkout.refresh()).toMatchObject({
+      type: 'refused',
+      reason: expect.stringContaining('no folder config: push'),
+    });
+    expect(checkout.current()).toBeNull();
+    origin.commit({ 'config/a': '2' });
+    expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
+  });
+
+  test('answers many who ask at once with one fetch', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const checkout = await origin.open();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => checkout.refresh()));
+    expect(new Set(answers).size).toBe(1);
+  });
+
+  test('reports a git that is too old for the settings of rolecall', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const folder = workspace({});
+    writeFileSync(path.join(folder, 'git'), '#!/bin/sh\necho git version 2.25.1\n', { mode: 0o755 });
+    vi.stubEnv('PATH', `${folder}:${process.env['PATH'] ?? ''}`);
+    const checkout = await origin.open();
+    expect(await checkout.refresh()).toEqual({
+      type: 'failed',
+      reason: 'the installed git is too old; install git 2.32 or later',
+    });
+    vi.unstubAllEnvs();
+    expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
+  });
+
+  test('stops when its signal aborts', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const checkout = await origin.open();
+    expect(await checkout.refresh(AbortSignal.abort())).toEqual({ type: 'failed', reason: 'stopped' });
+    expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
+  });
+
+  test('removes the folders that are no longer used, and never the current and the previous one', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const checkout = await origin.open();
+    const shas: string[] = [];
+    for (const text of ['1', '2', '3', '4']) {
+      shas.push(origin.commit({ 'config/a': text }));
+      await checkout.refresh();
+    }
+    const [first = '', second = '', third = '', fourth = ''] = shas;
+    await checkout.removeUnused(new Set([path.join(origin.kept, 'commits', first)]));
+    expect(folderNames(origin)).toEqual([first, third, fourth].toSorted());
+    await checkout.removeUnused(new Set());
+    expect(folderNames(origin)).toEqual([third, fourth].toSorted());
+    expect(folderNames(origin)).not.toContain(second);
+    expect(await checkout.refresh()).toMatchObject({ type: 'unchanged' });
+    expect(await compareCommits(path.join(checkout.link, 'config/a'), first, fourth)).toBe('ancestor');
+  });
+});
+
+describe('what a repository wants done', () => {
+  test('is not done: no hooks, no filters, no conversions, no submodules, no tags', async () => {
+    const origin = makeOrigin({
+      'config/a': 'one\r\ntwo $Id$ \u00e9\n',
+      '.gitattributes': '* text=auto eol=crlf filter=trap ident working-tree-encoding=ISO-8859-1\n',
+      'config/b': 'plain\n',
+    });
+    const home = workspace({});
+    const trap = path.join(home, 'trap');
+    writeFileSync(trap, `#!/bin/sh\ntouch ${home}/sprung\ncat\n`, { mode: 0o755 });
+    const hooks = path.join(home, 'hooks');
+    mkdirSync(hooks);
+    for (const hook of ['post-checkout', 'reference-transaction', 'post-merge']) {
+      writeFileSync(path.join(hooks, hook), `#!/bin/sh\ntouch ${home}/sprung\n`, { mode: 0o755 });
+    }
+    const template = path.join(home, 'template/hooks');
+    mkdirSync(template, { recursive: true });
+    writeFileSync(path.join(template, 'post-checkout'), `#!/bin/sh\ntouch ${home}/sprung\n`, { mode: 0o755 });
+    writeFileSync(
+      path.join(home, '.gitconfig'),
+      `[core]\n hooksPath = ${hooks}\n fsmonitor = ${trap}\n autocrlf = true\n[filter "trap"]\n smudge = ${trap}\n clean = ${trap}\n required = true\n[init]\n templateDir = ${home}/template\n[credential]\n helper = ${trap}\n`,
+    );
+    git(origin.folder, ['tag', 'v1']);
+    git(origin.folder, [
+      '-c',
+      'protocol.file.allow=always',
+      'submodule',
+      '--quiet',
+      'add',
+      origin.folder,
+      'config/sub',
+    ]);
+    origin.commit({});
+    vi.stubEnv('HOME', home);
+    vi.stubEnv('GIT_DIR', path.join(home, 'elsewhere'));
+    vi.stubEnv('GIT_TEMPLATE_DIR', path.join(home, 'template'));
+    vi.stubEnv('GIT_EXEC_PATH', home);
+    const checkout = await origin.open();
+    expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
+    expect(content(checkout)).toBe(git(origin.folder, ['show', 'HEAD:config/a']) + '\n');
+    expect(content(checkout, 'config/b')).toBe('plain\n');
+    expect(readdirSync(path.join(checkout.current()?.folder ?? '', 'config/sub'))).toEqual([]);
+    expect(git(path.join(origin.kept, 'repository.git'), ['tag', '--list'])).toBe('');
+    vi.unstubAllEnvs();
+    vi.stubEnv('HOME', home);
+    expect(await (await origin.open()).refresh()).toMatchObject({ type: 'unchanged' });
+    expect(await readConfigCommit(path.join(checkout.link, 'config/a'), [])).toMatchObject({ dirty: false });
+    expect(existsSync(path.join(home, 'sprung'))).toBe(false);
+  });
+
+  test('does not lead to other protocols', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    const helper = workspace({});
+    writeFileSync(path.join(helper, 'run'), `#!/bin/sh\ntouch ${helper}/sprung\n`, { mode: 0o755 });
+    for (const url of [
+      `ext::${helper}/run`,
+      'git://127.0.0.1:1/x',
+      'http://192.0.2.1/x.git',
+      'ftp://127.0.0.1:1/x',
+    ]) {
+      const checkout = await origin.open({ url });
+      expect(await checkout.refresh()).toMatchObject({
+        type: 'failed',
+        reason: expect.stringContaining('cannot be fetched safely'),
+      });
+    }
+    expect(existsSync(path.join(helper, 'sprung'))).toBe(false);
+  });
+
+  test('leaves links as links', async () => {
+    const origin = makeOrigin({ 'config/a': '1' });
+    symlinkSync('a', path.join(origin.folder, 'config/l'));
+    origin.commit({});
+    const checkout = await origin.open();
+    await checkout.refresh();
+    const link = path.join(checkout.current()?.folder ?? '', 'config/l');
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readlinkSync(link)).toBe('a');
+  });
+});

@@ -1,0 +1,208 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import path from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openCheckout } from '../../../src/git/checkout.ts';
+import { remoteAccess } from '../../../src/git/remote-access.ts';
+import type { GitSourceSettings, SecretRef } from '../../../src/core/settings.ts';
+import { traceGit } from './traced-git.ts';
+import { workspace } from '../config/workspace.ts';
+import { resolveSecret } from '../../../src/config/secrets.ts';
+import type { Secret } from '../../../src/core/secret.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+const TOKEN = 'gl-s3cr3t/+t0ken';
+
+interface Host {
+  readonly url: string;
+  /** The Authorization header of each request, or none. */
+  readonly headers: readonly (string | undefined)[];
+}
+
+/** A git server that answers as told, and says back what it was sent. */
+async function startHost(
+  answer: (request: IncomingMessage, response: ServerResponse) => void = refuse,
+): Promise<Host> {
+  const headers: (string | undefined)[] = [];
+  const server: Server = createServer((request, response) => {
+    headers.push(request.headers.authorization);
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { url: `http://127.0.0.1:${address.port}/owner/name.git`, headers };
+}
+
+function refuse({ headers }: IncomingMessage, response: ServerResponse): void {
+  const said = `${headers.authorization ?? ''} is not welcome, nor is ${decoded(headers.authorization)}`;
+  response
+    .writeHead(401, { 'www-authenticate': 'Basic realm="git"', 'content-type': 'text/plain' })
+    .end(said);
+}
+
+function decoded(header: string | undefined): string {
+  return Buffer.from(header?.replace('Basic ', '') ?? '', 'base64').toString();
+}
+
+function settings(url: string, credentials?: SecretRef): GitSourceSettings {
+  const fixed = { branch: 'main', path: 'config', intervalMs: 60_000 };
+  return { url, ...fixed, ...(credentials === undefined ? {} : { credentials }) };
+}
+
+/** As the daemon resolves them. */
+async function credentialsOf({ credentials }: GitSourceSettings): Promise<Secret | undefined> {
+  return credentials === undefined ? undefined : await resolveSecret(credentials, 'git credentials');
+}
+
+async function refreshOnce(source: GitSourceSettings): Promise<{ reason: string; kept: string }> {
+  const kept = path.join(workspace({}), 'checkout');
+  const refresh = await (await openCheckout(source, kept, () => credentialsOf(source))).refresh();
+  return { reason: 'reason' in refresh ? refresh.reason : refresh.type, kept };
+}
+
+/** Every byte of every file below a folder. */
+function everything(folder: string): string {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((item) => item.isFile())
+    .map((item) => readFileSync(path.join(item.parentPath, item.name), 'latin1'))
+    .join('\n');
+}
+
+describe('a token for git', () => {
+  test('reaches the server, and neither the command line nor the disk nor a message', async () => {
+    const host = await startHost();
+    const traced = traceGit();
+    vi.stubEnv('GIT_TOKEN', TOKEN);
+    const { reason, kept } = await refreshOnce(settings(host.url, { env: 'GIT_TOKEN' }));
+    expect(reason).toBe(
+      `${host.url} rejected the credentials; check that they are valid and can read the repository`,
+    );
+    expect(host.headers.map(decoded)).toEqual(host.headers.map(() => `x-access-token:${TOKEN}`));
+    expect(host.headers.length).toBeGreaterThan(0);
+    const basic = host.headers[0]?.replace('Basic ', '') ?? '';
+    for (const text of [traced.calls().join('\n'), everything(kept), reason]) {
+      for (const secret of [TOKEN, basic]) expect(text).not.toContain(secret);
+    }
+  });
+
+  test('may bring its own user name', async () => {
+    const host = await startHost();
+    const file = path.join(workspace({ password: 'me:pass:word\n' }), 'password');
+    await refreshOnce(settings(host.url, { file }));
+    expect(host.headers.map(decoded)).toContain('me:pass:word');
+  });
+
+  test('is asked for when there is none', async () => {
+    const host = await startHost();
+    const { reason } = await refreshOnce(settings(host.url));
+    expect(reason).toBe(`${host.url} requires credentials; write a reference to them into \`credentials\``);
+    expect(host.headers).toEqual([undefined]);
+  });
+
+  test('is not sent on to where the server points', async () => {
+    const other = await startHost();
+    const host = await startHost((request, response) => {
+      response.writeHead(302, { location: other.url + (request.url ?? '').replace(/^.*\.git/u, '') }).end();
+    });
+    vi.stubEnv('GIT_TOKEN', TOKEN);
+    const { reason } = await refreshOnce(settings(host.url, { env: 'GIT_TOKEN' }));
+    expect(reason).toBe(
+      `${host.url} has moved, and redirects are not followed; write the new address into \`url\``,
+    );
+    expect(other.headers).toEqual([]);
+  });
+
+  test('is named by its source when it is missing', async () => {
+    const host = await startHost();
+    const { reason } = await refreshOnce(settings(host.url, { env: 'NO_SUCH_TOKEN' }));
+    expect(reason).toBe('git credentials: the environment variable NO_SUCH_TOKEN is not set');
+    expect(host.headers).toEqual([]);
+  });
+
+  test('is removed from the messages of git in every form', async () => {
+    vi.stubEnv('GIT_TOKEN', TOKEN);
+    const source = settings('https://git.example.com/a.git', { env: 'GIT_TOKEN' });
+    const { scrub, env } = await remoteAccess(source, () => credentialsOf(source));
+    const basic = Buffer.from(`x-access-token:${TOKEN}`).toString('base64');
+    expect(JSON.stringify(env)).toContain(basic);
+    const said = scrub(
+      `fatal: ${TOKEN}, ${basic}: https://me:${TOKEN}@host/a and ssh://git@host/b, https://x:a@b@host/`,
+    );
+    expect(said).toBe('fatal: [redacted], [redacted]: https://host/a and ssh://host/b, https://host/');
+  });
+});
+
+describe('git', () => {
+  test('is given no more of the environment than it needs', async () => {
+    const host = await startHost();
+    const traced = traceGit();
+    for (const name of [
+      'GIT_DIR',
+      'GIT_TRACE',
+      'GIT_CURL_VERBOSE',
+      'GIT_ASKPASS',
+      'SSH_ASKPASS',
+      'ACME_TOKEN',
+      'GIT_CONFIG_PARAMETERS',
+    ]) {
+      vi.stubEnv(name, '1');
+    }
+    vi.stubEnv('https_proxy', 'http://127.0.0.1:1');
+    vi.stubEnv('SSH_AUTH_SOCK', '/nowhere');
+    await refreshOnce(settings(host.url));
+    // The shell of the script that writes them down adds some of its own.
+    const given = [...traced.variables()].filter((name) => !/^(?:PWD|OLDPWD|SHLVL|_)$/u.test(name));
+    const needed = [
+      'PATH',
+      'HOME',
+      'TMPDIR',
+      'SSH_AUTH_SOCK',
+      'LC_ALL',
+      'https_proxy',
+      'http_proxy',
+      'no_proxy',
+      'HTTP_PROXY',
+      'HTTPS_PROXY',
+      'NO_PROXY',
+      'ALL_PROXY',
+      'all_proxy',
+      'SSL_CERT_FILE',
+      'SSL_CERT_DIR',
+      'GIT_SSL_CAINFO',
+      'GIT_SSL_CAPATH',
+      'GIT_TERMINAL_PROMPT',
+      'GIT_CONFIG_NOSYSTEM',
+      'GIT_CONFIG_GLOBAL',
+      'GIT_LITERAL_PATHSPECS',
+      'GIT_ALLOW_PROTOCOL',
+      'GIT_NO_LAZY_FETCH',
+    ];
+    expect(given.filter((name) => !needed.includes(name))).toEqual([]);
+    expect(given).toEqual(expect.arrayContaining(['PATH', 'https_proxy', 'SSH_AUTH_SOCK']));
+  });
+
+  test('uses the key file for ssh, asks nothing, and trusts no new host', async () => {
+    const folder = workspace({ "a key's file": 'KEY' });
+    const args = path.join(folder, 'args');
+    const ssh = `#!/bin/sh\nprintf '%s\\n' "$@" > '${args}'\necho 'git@host: Permission denied (publickey).' >&2\nexit 255\n`;
+    writeFileSync(path.join(folder, 'ssh'), ssh, { mode: 0o755 });
+    vi.stubEnv('PATH', `${folder}:${process.env['PATH'] ?? ''}`);
+    const file = path.join(folder, "a key's file");
+    const { reason } = await refreshOnce(settings('git@git.example.com:owner/name.git', { file }));
+    expect(reason).toBe(
+      'git.example.com:owner/name.git rejected the credentials; check that they are valid and can read the repository',
+    );
+    const given = readFileSync(args, 'utf8').split('\n');
+    expect(given).toEqual(
+      expect.arrayContaining(['BatchMode=yes', 'StrictHostKeyChecking=yes', 'IdentitiesOnly=yes']),
+    );
+    expect(given[given.indexOf('-i') + 1]).toBe(file);
+    await refreshOnce(settings('ssh://git@git.example.com/owner/name.git'));
+    expect(readFileSync(args, 'utf8')).not.toContain('-i\n');
+  });
+});

@@ -1,0 +1,156 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { runGit } from '../../../src/git/run-git.ts';
+import { explainGitFailure } from '../../../src/git/failure-reason.ts';
+import { until } from '../../support/workspace.ts';
+import { workspace } from '../config/workspace.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+const PLACE = {
+  settings: { url: 'https://git.example.com/a.git', branch: 'main', path: 'config', intervalMs: 60_000 },
+  folder: '/kept',
+  scrub: (text: string) => text.replaceAll('s3cr3t', '[redacted]'),
+};
+
+function trouble(stderr: string) {
+  return explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE);
+}
+
+describe('a failure of git', () => {
+  test.each([
+    [
+      "fatal: unable to access 'https://git.example.com/a.git/': Could not resolve host: git.example.com",
+      'the host of https://git.example.com/a.git cannot be resolved',
+    ],
+    [
+      'ssh: Could not resolve hostname x: Name or service not known\nfatal: Could not read from remote repository.',
+      'cannot be resolved',
+    ],
+    [
+      "fatal: unable to access 'https://git.example.com/SSL.git/': Failed to connect to git.example.com port 443 after 2 ms: Couldn't connect to server",
+      'cannot be reached',
+    ],
+    [
+      "fatal: unable to access 'x': SSL certificate problem: self-signed certificate in certificate chain",
+      'no encrypted connection to https://git.example.com/a.git is possible',
+    ],
+    [
+      "fatal: unable to access 'x': server certificate verification failed. CAfile: none CRLfile: none",
+      'no encrypted connection',
+    ],
+    ["remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'x'", 'requires credentials'],
+    ["fatal: unable to access 'x': The requested URL returned error: 403", 'requires credentials'],
+    [
+      "remote: Repository not found.\nfatal: repository 'https://git.example.com/a.git/' not found",
+      'there is no repository at https://git.example.com/a.git',
+    ],
+    ["fatal: couldn't find remote ref refs/heads/main", 'https://git.example.com/a.git has no branch main'],
+    ['Host key verification failed.\nfatal: Could not read from remote repository.', 'the ssh host key of'],
+    [
+      'Load key "/k": invalid format\ngit@host: Permission denied (publickey).',
+      'is not a private key, or it needs a passphrase',
+    ],
+    [
+      '@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\ngit@host: Permission denied (publickey).',
+      'set its mode to 0600',
+    ],
+    ['fatal: write error: No space left on device\nfatal: index-pack failed', 'the disk of /kept is full'],
+    ['error: could not lock config file x: Read-only file system', '/kept is on a read-only file system'],
+    ["fatal: cannot create directory at 'config': Permission denied", 'git cannot write below /kept'],
+    ["fatal: detected dubious ownership in repository at '/x'", '/kept belongs to another user'],
+    ["fatal: transport 'http' not allowed", 'cannot be fetched safely'],
+    ['sh: 1: ssh: not found\nfatal: Could not read from remote repository.', 'ssh is not installed'],
+    [
+      'No user exists for uid 1001\nfatal: Could not read from remote repository.',
+      'add the user to /etc/passwd',
+    ],
+    ['fatal: early EOF', 'cannot be reached'],
+  ])('is explained for %j', (stderr, sentence) => {
+    expect(trouble(stderr)).toEqual({ reason: expect.stringContaining(sentence), isDamaged: false });
+  });
+
+  test.each([
+    'fatal: not a git repository: .',
+    'error: object file objects/ab/cd is empty\nfatal: loose object abcd (stored in x) is corrupt',
+    'fatal: bad object refs/rolecall/accepted',
+    'fatal: bad config line 1 in file ./config',
+    'error: packfile ./objects/pack/pack-x.pack does not match index\nfatal: packed object x is corrupt',
+  ])('is damage of the repository for %j', (stderr) => {
+    expect(trouble(stderr).isDamaged).toBe(true);
+  });
+
+  test('is reported with its last error line when it is unknown, short, without secrets and control characters', () => {
+    expect(trouble('hint: x\nfatal: the \u001b[31ms3cr3t\u0007 is out\nhint: y')).toEqual({
+      reason: 'git failed: the  [31m[redacted]  is out',
+      isDamaged: false,
+    });
+    expect(trouble('x'.repeat(5000)).reason).toHaveLength('git failed: '.length + 300);
+    expect(trouble('').reason).toBe('git failed: without a message');
+    expect(trouble('remote: fatal: bad object x\nfatal: something').isDamaged).toBe(false);
+  });
+
+  test('is explained when git is missing, too slow or stopped', async () => {
+    const folder = workspace({});
+    vi.stubEnv('PATH', folder);
+    const missing = await runGit({ folder, args: ['version'] });
+    expect(missing.type === 'done' ? '' : explainGitFailure(missing, PLACE).reason).toBe(
+      'git is not installed; install it',
+    );
+    const nowhere = await runGit({ folder: path.join(folder, 'x'), args: ['version'] });
+    expect(nowhere.type === 'done' ? '' : explainGitFailure(nowhere, PLACE).reason).toBe(
+      'git cannot be started (its folder no longer exists); check its installation and the folder /kept',
+    );
+    expect(explainGitFailure({ type: 'too_slow', timeoutMs: 120_000 }, PLACE).reason).toContain(
+      'git took more than 120 s',
+    );
+    expect(explainGitFailure({ type: 'stopped' }, PLACE).reason).toBe('stopped');
+  });
+});
+
+describe('a git that does not end', () => {
+  function fakeGit(script: string): { folder: string; helper: () => number } {
+    const folder = workspace({});
+    writeFileSync(path.join(folder, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    vi.stubEnv('PATH', `${folder}:${process.env['PATH'] ?? ''}`);
+    return { folder, helper: () => Number(readFileSync(path.join(folder, 'helper'), 'utf8')) };
+  }
+
+  function isAlive(pid: number): boolean {
+    try {
+      process.kill(pid, 0);
+      return !/^State:\s+Z/mu.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    } catch {
+      return false;
+    }
+  }
+
+  test('is ended at its limit, and its helpers with it', async () => {
+    const { folder, helper } = fakeGit('sleep 600 & echo $! > helper; wait');
+    expect(await runGit({ folder, args: [], timeoutMs: 300 })).toEqual({ type: 'too_slow', timeoutMs: 300 });
+    await until('the helper has ended', () => !isAlive(helper()));
+  });
+
+  test('is ended when the program stops', async () => {
+    const { folder, helper } = fakeGit('sleep 600 & echo $! > helper.new; mv helper.new helper; wait');
+    const stop = new AbortController();
+    const running = runGit({ folder, args: [], signal: stop.signal });
+    await until('the helper runs', () => {
+      try {
+        return helper() > 0;
+      } catch {
+        return false;
+      }
+    });
+    stop.abort();
+    expect(await running).toEqual({ type: 'stopped' });
+    await until('the helper has ended', () => !isAlive(helper()));
+  });
+
+  test('is not waited for when only a helper stays behind', async () => {
+    const { folder, helper } = fakeGit('setsid sleep 600 & echo $! > helper; echo said');
+    onTestFinished(() => void process.kill(helper(), 'SIGKILL'));
+    expect(await runGit({ folder, args: [] })).toEqual({ type: 'done', stdout: 'said\n' });
+  });
+});

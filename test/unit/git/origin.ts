@@ -1,0 +1,75 @@
+// A repository for the daemon's checkout to follow, and the folder for the checkout.
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Checkout, openCheckout } from '../../../src/git/checkout.ts';
+import type { GitSourceSettings } from '../../../src/core/settings.ts';
+import { commitAll, git } from '../../support/git.ts';
+import { workspace } from '../config/workspace.ts';
+
+export interface Origin {
+  /** The working tree that commits are made in. */
+  readonly folder: string;
+  /** Where checkouts of it are kept; not there yet. */
+  readonly kept: string;
+  readonly settings: GitSourceSettings;
+  /** Writes files, commits everything and gives the commit. */
+  commit(files: Readonly<Record<string, string>>): string;
+  open(settings?: Partial<GitSourceSettings>): Promise<Checkout>;
+}
+
+/** A repository with one commit on main. */
+export function makeOrigin(files: Readonly<Record<string, string>>): Origin {
+  const outer = workspace({});
+  const folder = path.join(outer, 'origin');
+  mkdirSync(folder);
+  git(folder, ['init', '-q']);
+  const settings: GitSourceSettings = {
+    url: `file://${folder}`,
+    branch: 'main',
+    path: 'config',
+    intervalMs: 60_000,
+  };
+  const origin: Origin = {
+    folder,
+    kept: path.join(outer, 'checkout'),
+    settings,
+    commit(changed) {
+      for (const [name, text] of Object.entries(changed)) {
+        mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+        writeFileSync(path.join(folder, name), text);
+      }
+      return commitAll(folder, 'a change');
+    },
+    open: (changed = {}) => openCheckout({ ...settings, ...changed }, origin.kept, async () => undefined),
+  };
+  origin.commit(files);
+  return origin;
+}
+
+/** Sets the branch back to `sha` and commits other files there. */
+export function forcePush({ folder }: Origin, sha: string, file: string): string {
+  git(folder, ['reset', '-q', '--hard', sha]);
+  writeFileSync(path.join(folder, file), 'rewritten');
+  return commitAll(folder, 'rewritten');
+}
+
+/** As if the network were gone. */
+export function removeOrigin({ folder }: Origin): void {
+  rmSync(folder, { recursive: true });
+}
+
+/** The commit that the branch is at. */
+export function head({ folder }: Origin): string {
+  return git(folder, ['rev-parse', 'HEAD']);
+}
+
+/** What a file of the checkout holds now. */
+export function content(checkout: Checkout, file = 'config/a'): string | undefined {
+  const current = checkout.current();
+  return current === null ? undefined : readFileSync(path.join(current.folder, file), 'utf8');
+}
+
+/** The commits that have a folder in the checkout. */
+export function folderNames({ kept }: Origin): readonly string[] {
+  return readdirSync(path.join(kept, 'commits')).toSorted();
+}

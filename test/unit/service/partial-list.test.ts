@@ -1,0 +1,92 @@
+// An answer that declares itself a part of a list is refused: the rest of the list would be created again.
+import { describe, expect, it } from 'vitest';
+import { partialReason } from '../../../src/service/partial-list.ts';
+import { client, json, serve } from './loopback.ts';
+
+describe('a Link header', () => {
+  it.each([
+    '<https://host/skill?page=2>; rel="next"',
+    '<https://host/skill?page=2>; rel=next',
+    '<https://host/skill?page=2>;rel=NEXT',
+    '<https://host/skill?page=2> ; REL = "Next"',
+    '<x>; rel="last next"',
+    '<x>; rel="prev\tnext"',
+    '<a>; rel="prev", <b>; rel="next"',
+    '<a;rel=prev,b>; title="a, b; c"; rel="next"',
+    '<a>; title="say \\"no\\""; rel=next',
+    '<a>; rel="n\\ext"',
+    ', ,<a>;; rel=next',
+    'what is this, <b>; rel=next',
+    '<a>; rel=prev; rel=next',
+    '<>;rel="next";type="application/json"',
+    "<a>; rel='next'",
+    "<a>;rel='prev next'",
+    "<a>; rel*=UTF-8''next",
+    '<a>; rel="http://www.iana.org/assignments/relation/next"',
+  ])('leads to a next page: %s', (link) => {
+    expect(partialReason(200, { link })).toContain('rel="next"');
+  });
+
+  it('is read in each of several headers', () => {
+    expect(partialReason(200, { link: ['<a>; rel=prev', '<b>; rel=next'] })).not.toBeNull();
+    expect(partialReason(200, { link: ['<a>; rel=prev', '<b>; rel=first'] })).toBeNull();
+  });
+
+  it.each([
+    '',
+    '<https://host/skill?rel=next>; rel="prev"',
+    '<a;rel=next>; rel=prev',
+    '<a>; title="; rel=next"',
+    '<a>; title="\\"; rel=next"',
+    '<a>; rel="next-archive"',
+    '<a>; rel="https://host/next"',
+    '<a>; rev="next"',
+    'rel',
+    '<a>; rel',
+    '<a>; rel="',
+  ])('leads to no next page: %j', (link) => {
+    expect(partialReason(200, { link })).toBeNull();
+  });
+});
+
+describe('a list', () => {
+  const part = [{ _id: '1', name: 'Go' }];
+
+  it.each([
+    ['status 206', 206, {}],
+    ['a Content-Range header', 200, { 'content-range': 'items 0-99/300' }],
+    ['a Link header with rel="next"', 200, { link: ['<a>; rel=first', '<b>; rel="next last"'] }],
+  ])(
+    'that declares itself partial by %s is refused, and not requested again',
+    async (what, status, headers) => {
+      const server = await serve((response) => json(response, part, status, headers));
+      const { reader } = await client(server.url);
+      for (const [list, name] of [
+        [reader.listEntries('skill'), 'skills'],
+        [reader.listEntries('role'), 'roles'],
+        [reader.listResources(), 'resources'],
+      ] as const) {
+        const error: unknown = await list.catch((reason: unknown) => reason);
+        expect(error).toMatchObject({ kind: 'malformed', code: 'malformed_response' });
+        expect(String(error)).toContain(`the list of ${name} is incomplete (${what})`);
+      }
+      expect(server.arrived).toHaveLength(3);
+    },
+  );
+
+  it('with links to other pages than a next one is taken', async () => {
+    const server = await serve((response) => json(response, part, 200, { link: '<a>; rel="self"' }));
+    const { reader } = await client(server.url);
+    expect((await reader.listEntries('skill')).items).toHaveLength(1);
+  });
+});
+
+describe('the answer to a create', () => {
+  it('is an entry whatever pages it links to', async () => {
+    const server = await serve((response) =>
+      json(response, { _id: '1', name: 'Go' }, 201, { link: '<b>; rel="next"' }),
+    );
+    const { writer } = await client(server.url);
+    expect(await writer.create('skill', 'Go', () => true)).toMatchObject({ type: 'created' });
+  });
+});

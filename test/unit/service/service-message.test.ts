@@ -1,0 +1,154 @@
+// What a refusal reports of the service's own words.
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/core/secret.ts';
+import { serviceMessage } from '../../../src/service/service-message.ts';
+import { client, json, serve, TOKEN } from './loopback.ts';
+
+const SECRET = 'Zyx-salary-98765';
+const NO_TOKEN = new Secret('');
+
+function words(body: unknown, aboutPeople = false): string | undefined {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return serviceMessage(text, { scrub: (each) => NO_TOKEN.scrub(each), aboutPeople });
+}
+
+describe('the message of an error response', () => {
+  it.each([
+    [{ detail: 'skill already exists' }, 'skill already exists'],
+    [
+      {
+        detail: [
+          { loc: ['body', 'name'], msg: 'too short', type: 'x', input: SECRET, ctx: { salary: SECRET } },
+          { loc: ['body', 0], msg: 'missing', type: 'y' },
+        ],
+      },
+      'body.name: too short; body.0: missing',
+    ],
+    [{ error: { message: 'no such account', code: 17 } }, 'no such account'],
+    [{ error: 'invalid_token', error_description: 'it has expired' }, 'invalid_token; it has expired'],
+    [{ message: 'slow down', statusCode: 429 }, 'slow down'],
+    [{ title: 'Conflict', detail: 'exists', type: 'about:blank', status: 409 }, 'exists; Conflict'],
+    [{ errors: ['one', 'two'] }, 'one; two'],
+    [{ errors: [{ message: 'one' }, { detail: 'two' }] }, 'one; two'],
+    [{ errors: { name: ['is taken', 'is long'] } }, 'name: is taken; name: is long'],
+    [{ code: 'E17', hint: 'ask an administrator' }, 'code: E17; hint: ask an administrator'],
+    [['one', 'two'], 'one; two'],
+    ['"a JSON string"', 'a JSON string'],
+    ['Bad Gateway\r\n', 'Bad Gateway'],
+    [
+      '<html><head><title>502 Bad\nGateway</title></head><body>nginx</body></html>',
+      'a web page, “502 Bad Gateway”',
+    ],
+    ['<!doctype html><p>nothing', 'a web page'],
+    ['<error><message>it exists</message></error>', 'it exists'],
+    ['{"detail":[{"msg":"it exists"', 'it exists'],
+    ["{'detail': 'it exists'}", 'it exists'],
+    ['{detail: "it\nexists"}', 'it exists'],
+  ])('are found in %j', (body, expected) => {
+    expect(words(body)).toBe(expected);
+  });
+
+  it.each([
+    '',
+    ' \n',
+    '{}',
+    '[]',
+    'null',
+    '{"detail":[]}',
+    '{"detail":{}}',
+    '{"detail":[{"input":"Zyx"}]}',
+    '{"status":409}',
+    `{"salary":"${SECRET}"}`,
+    `{"people":[{"salary":{"currency":"${SECRET}"}}]}`,
+    `{"detail":"${SECRET}"}`,
+    SECRET,
+  ])('are none in %j', (body) => {
+    expect(words(body)).toBeUndefined();
+  });
+
+  it('show no amount where they are about people', () => {
+    expect(words({ detail: 'p1 earns 5400 EUR, or 12,345' }, true)).toBe('p1 earns … EUR, or …');
+    expect(words({ detail: 'status 17 of 5400' })).toBe('status 17 of 5400');
+  });
+
+  it('are one line of at most 300 characters, whatever they contain', () => {
+    const line = words({ detail: `a\n\u001b[31mb\u2028c\u202ed\u0000\u200be ${'😀'.repeat(400)}` });
+    expect(line).toMatch(/^a \[31mb c d e 😀+…$/u);
+    expect(line?.length).toBeLessThanOrEqual(300);
+  });
+
+  it('are not searched for deeper or longer than a person reads', () => {
+    const deep = `${'{"error":'.repeat(5000)}"x"${'}'.repeat(5000)}`;
+    expect(words(deep)).toBeUndefined();
+    expect(words('['.repeat(60_000))).toBeUndefined();
+    expect(words('x'.repeat(5_000_000))?.length).toBe(300);
+  });
+});
+
+async function message(failing: Promise<unknown>): Promise<string> {
+  return await failing.then(
+    () => 'it did not fail',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
+describe('a refusal', () => {
+  async function refusal(status: number, body: string | object, method: 'list' | 'create'): Promise<string> {
+    const server = await serve((response) =>
+      typeof body === 'string' ? void response.writeHead(status).end(body) : json(response, body, status),
+    );
+    const { reader, writer } = await client(server.url, { retries: 0 });
+    if (method === 'list') return await message(reader.listEntries('role'));
+    const outcome = await writer.create('skill', 'Go', () => true);
+    return outcome.type === 'failed' ? outcome.error.message : outcome.type;
+  }
+
+  it.each([400, 401, 403, 404, 409, 422, 429])(
+    'with status %d is reported in the words of the service',
+    async (status) => {
+      expect(await refusal(status, { detail: 'skill already exists' }, 'create')).toContain(
+        'skill already exists',
+      );
+      expect(await refusal(status, 'closed on Sundays', 'list')).toContain('closed on Sundays');
+    },
+  );
+
+  it.each([401, 403, 404, 500])('with status %d names the list that was refused', async (status) => {
+    const server = await serve((response) => json(response, { detail: 'no' }, status));
+    for (const kind of ['skills', 'roles', 'resources'] as const) {
+      const { reader } = await client(server.url, { retries: 0 });
+      const list =
+        kind === 'resources'
+          ? reader.listResources()
+          : reader.listEntries(kind === 'skills' ? 'skill' : 'role');
+      expect(await message(list)).toContain(`the list of ${kind}`);
+    }
+  });
+
+  it('shows no token, also where the body is cut or breaks the token up', async () => {
+    const broken = `${TOKEN.slice(0, 12)}\n${TOKEN}`;
+    for (const body of [
+      { detail: `${'y'.repeat(290)}${TOKEN}` },
+      TOKEN,
+      { message: broken },
+      `<title>${TOKEN}</title>`,
+    ])
+      expect(await refusal(400, body, 'create')).not.toContain(TOKEN.slice(0, 12));
+  });
+
+  it('is reported although its body is endless, not text, or packed in a strange way', async () => {
+    const server = await serve((response, _, index) => {
+      const headers = [{}, {}, { 'content-encoding': 'zstd' }][index] ?? {};
+      response.writeHead(409, headers);
+      response.write(index === 1 ? Buffer.from([0xff, 0xfe, 0x41]) : 'full ');
+      if (index > 0) return void response.end();
+      const timer = setInterval(() => response.write('x'.repeat(100_000)), 1);
+      response.on('close', () => clearInterval(timer));
+    });
+    const { writer } = await client(server.url);
+    for (let index = 0; index < 3; index += 1) {
+      const outcome = await writer.create('skill', 'Go', () => true);
+      expect(outcome).toMatchObject({ type: 'failed', error: { httpStatus: 409 } });
+    }
+  });
+});
