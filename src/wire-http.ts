@@ -1,4 +1,5 @@
 // The daemon's HTTP interface, joined with the configuration: its tokens, its certificate and its address.
+import { errorCode } from './core/error-code.ts';
 import { SecretError, UsageError } from './core/errors.ts';
 import { isLoopback } from './core/loopback.ts';
 import type { HttpSettings, ServiceSettings } from './core/settings.ts';
@@ -97,7 +98,7 @@ async function listen(http: HttpSettings, options: Omit<HttpOptions, 'host' | 'p
   try {
     return await startHttp({ ...options, host, port });
   } catch (error) {
-    const reason = codeOf(error);
+    const reason = errorCode(error);
     if (reason.startsWith('ERR_SSL') || reason.startsWith('ERR_OSSL')) {
       throw new UsageError(
         `http.tls: the certificate and the key cannot be used together (${reason}); write a PEM certificate and its own PEM key`,
@@ -109,8 +110,4 @@ async function listen(http: HttpSettings, options: Omit<HttpOptions, 'host' | 'p
         : `cannot listen on ${host}:${port} (${reason}); choose another http.listen`,
     );
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

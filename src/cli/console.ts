@@ -3,6 +3,7 @@ import { accessSync, closeSync, constants, existsSync, openSync, readSync, statS
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { errorCode } from '../core/error-code.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
@@ -102,7 +103,7 @@ export function openOutput({
         await write(process.stdout, parts.join(''));
         throw new StoreError(
           'output_failed',
-          `cannot write ${output} (${reasonOf(error)}); the report is above`,
+          `cannot write ${output} (${errorCode(error)}); the report is above`,
         );
       }
     },
@@ -132,7 +133,7 @@ function refuseExisting(file: string): void {
   try {
     accessSync(dirname(file), constants.W_OK);
   } catch (error) {
-    throw new UsageError(`cannot write ${file} (${reasonOf(error)}); check the path of --output`);
+    throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of --output`);
   }
 }
 
@@ -145,7 +146,7 @@ function tryToOpen(file: string): void {
   try {
     closeSync(openSync(file, 'a'));
   } catch (error) {
-    throw new UsageError(`cannot write ${file} (${reasonOf(error)}); check the path of --output`);
+    throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of --output`);
   }
   refuseDatabase(file, '--output');
 }
@@ -165,10 +166,6 @@ export function refuseDatabase(file: string, flag: string): void {
   }
   if (header.toString('latin1') !== SQLITE_HEADER) return;
   throw new UsageError(`${file} is a database and was not changed; choose another file for ${flag}`);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
 /** Resolves when the text is written, also to a slow pipe. */

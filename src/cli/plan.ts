@@ -1,5 +1,6 @@
 // rolecall plan: the dry run. Its service client has no methods that write.
 import { writeFile } from 'node:fs/promises';
+import { errorCode } from '../core/error-code.ts';
 import { dryRun } from '../app/reconcile.ts';
 import type { Acceptance } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
@@ -123,7 +124,7 @@ async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
   try {
     await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: 0o600 });
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const reason = errorCode(error);
     throw new UsageError(`cannot write ${file} (${reason}); check the path of --save`);
   }
 }

@@ -1,6 +1,7 @@
 // Reads the file of `plan --save`, for `apply --plan`.
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import { errorCode } from '../core/error-code.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Warning } from '../core/catalog.ts';
 import type { AgreedPlan } from '../core/operator.ts';
@@ -78,7 +79,7 @@ async function read(file: string): Promise<string> {
     // A pipe could block, and a device may have no end.
     if (found.isFile() && found.size <= LARGEST_BYTES) return await readFile(file, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const reason = errorCode(error);
     throw new UsageError(`cannot read the saved plan ${file} (${reason}); check the path of --plan`);
   }
   throw notAPlan(file, 'it is not a regular file of at most 256 MiB');

@@ -1,6 +1,7 @@
-// The error code of a failed system call.
+// The code of a failed system call or subprocess.
 
-/** The `code` of a Node.js error, or `unknown`. */
+/** The `code` of a Node.js error (`ENOENT`, the exit status of a command), or `unknown`. */
 export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : 'unknown';
 }

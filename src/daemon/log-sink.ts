@@ -2,6 +2,7 @@
 // A write that waits for the reader would stop health checks, runs and signals with it.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { errorCode } from '../core/error-code.ts';
 
 /** Bytes that wait for the reader; what comes beyond is dropped and counted. */
 const MOST_WAITING_BYTES = 1024 ** 2;
@@ -104,7 +105,7 @@ function tryWrite(fd: number, bytes: Buffer): number | 'failed' {
   try {
     return writeSync(fd, bytes);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EAGAIN' ? 0 : 'failed';
+    return errorCode(error) === 'EAGAIN' ? 0 : 'failed';
   }
 }
 

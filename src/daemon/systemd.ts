@@ -1,6 +1,7 @@
 // systemd's readiness protocol: says that the daemon is ready, reloads, stops, and that it still comes around.
 // Node has no datagram sockets of this kind, so `systemd-notify` speaks for it (NotifyAccess=all in the unit).
 import { execFile } from 'node:child_process';
+import { errorCode } from '../core/error-code.ts';
 import type { Log } from './log.ts';
 
 export interface SystemdOptions {
@@ -36,7 +37,7 @@ export function createSystemd({ env, log, isAlive }: SystemdOptions): Systemd {
         resolve();
         if (error === null || failed) return;
         failed = true;
-        const reason = 'code' in error ? String(error.code) : 'unknown';
+        const reason = errorCode(error);
         log.error({ event: 'systemd_notify_failed', reason }, 'systemd-notify could not be run');
       });
     });

@@ -1,6 +1,7 @@
 // Sees that files of the configuration changed, Kubernetes' symlink swap included, and says so once they are quiet.
 import { dirname } from 'node:path';
 import { watch as watchFiles } from 'chokidar';
+import { errorCode } from '../core/error-code.ts';
 import type { Log } from './log.ts';
 
 /** Editors and git write in several steps; what follows within this time belongs together. */
@@ -29,7 +30,7 @@ export function createWatch(onChange: () => void, log: Log): Watch {
   });
   watcher.on('error', (error) => {
     // Without it, the next run and SIGHUP still see what changed.
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const reason = errorCode(error);
     log.warn({ event: 'watch_failed', reason }, 'the configuration’s folders cannot be watched');
   });
   const readiness = new Promise<void>((resolve) => void watcher.once('ready', () => resolve()));

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { constants, readlinkSync, type Stats } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { errorCode } from '../core/error-code.ts';
 
 export interface RegularFile {
   readonly bytes: Buffer;
@@ -159,7 +160,7 @@ async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
     }
   } catch (error) {
     if (error instanceof FileError) throw error;
-    throw new FileError(error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+    throw new FileError(errorCode(error));
   }
 }
 

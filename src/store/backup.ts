@@ -1,4 +1,4 @@
-// A consistent copy of the store in one file, made while others write to it (contract, section 3).
+// A consistent copy of the store in one file, made while others write to it.
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -1,6 +1,6 @@
 // The bodies of snapshots and plans: canonical JSON, gzipped, addressed by its digest.
-import { createHash } from 'node:crypto';
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
+import { sha256 } from '../platform/digest.ts';
 import type { Entry, Kind, ObservedCatalog, Resource } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 
@@ -27,10 +27,6 @@ function sealList(items: readonly { readonly id: string; readonly raw: object }[
   const sorted = [...items].sort((a, b) => compareCodePoints(a.id, b.id));
   const json = JSON.stringify(sorted.map((item) => item.raw));
   return { json, digest: `sha256:${sha256(json)}`, entries: sorted.length };
-}
-
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 export function pack(json: string): Uint8Array {

@@ -149,7 +149,7 @@ export async function immediately<T>(
 
 /**
  * The same, on the disk when it resolves, with all that was committed before: for what was sent, for results, and for
- * an operator's word (contract, section 6).
+ * an operator's word.
  */
 export async function durably<T>(
   db: Database,

@@ -1,6 +1,7 @@
 // Who this process is, so that another one can tell whether it still lives.
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { errorCode } from '../core/error-code.ts';
 
 /** The machine, its boot and its process namespace: only within one of these does a process id say anything. */
 const NAME = hostname();
@@ -20,7 +21,7 @@ export function isDead(holder: { readonly host: string | null; readonly pid: num
     // Killed but not yet collected by its parent: it will never write again.
     return /\) Z /.test(readOr('', () => readFileSync(`/proc/${String(holder.pid)}/stat`, 'utf8')));
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    return errorCode(error) === 'ESRCH';
   }
 }
 

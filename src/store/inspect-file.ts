@@ -1,6 +1,7 @@
 // Looks at the file that `store:` names before anything is opened or changed: it may belong to somebody else.
 import type { Stats } from 'node:fs';
 import { statSync } from 'node:fs';
+import { errorCode } from '../core/error-code.ts';
 import { StoreError } from '../core/errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { isOpenHere } from './open-files.ts';
@@ -39,7 +40,7 @@ function statOf(file: string): Stats | null {
   try {
     return statSync(file);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
+    const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     throw error;
   }

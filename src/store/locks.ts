@@ -1,4 +1,4 @@
-// One run at a time for an account, across all processes that share the store (contract, section 5).
+// One run at a time for an account, across all processes that share the store.
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import type { Lease, LockAttempt, Locks } from '../core/locks.ts';

@@ -1,5 +1,5 @@
 // The schema of the store, step by step. `user_version` counts the steps; a step that has shipped never changes.
-// The columns named in the contract, section 6, are stable; the others are the store's own.
+// The columns of the documented tables are stable; the others may change with any version.
 
 export const MIGRATIONS: readonly string[] = [
   `

@@ -1,4 +1,4 @@
-// What the lists showed: snapshots, the life of every entry, the last good lists (contract, section 6).
+// What the lists showed: snapshots, the life of every entry, the last good lists.
 import { sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';

@@ -1,4 +1,4 @@
-// The write-ahead journal of operations: a row is committed as `sent` before its request leaves (contract, section 6).
+// The write-ahead journal of operations: a row is committed as `sent` before its request leaves.
 import { sql } from 'kysely';
 import type { Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/locks.ts';

@@ -1,4 +1,4 @@
-// What an operator says of an account, kept until a run asks for it (contract, section 7).
+// What an operator says of an account, kept until a run asks for it.
 import type { ApproveOutcome, OperatorDesk } from '../core/operator.ts';
 import { APPROVAL_LIFE_MS, PLAN_DIGEST } from '../core/operator.ts';
 import { PERSON_PATIENCE_MS } from './busy.ts';

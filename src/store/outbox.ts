@@ -1,4 +1,4 @@
-// The outbox of notifications: what each target was told, and the notices on their way (contract, section 7).
+// The outbox of notifications: what each target was told, and the notices on their way.
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { NotifiedState } from '../core/notice.ts';

@@ -1,9 +1,10 @@
-// The journal of runs, from their beginning to their end (contract, section 6).
+// The journal of runs, from their beginning to their end.
 import { sql } from 'kysely';
 import { cutSubject } from '../core/commit-subject.ts';
 import type { Journal, RunEnd } from '../core/ports.ts';
 import type { Plan } from '../core/plan.ts';
-import { pack, sha256 } from './bodies.ts';
+import { sha256 } from '../platform/digest.ts';
+import { pack } from './bodies.ts';
 import type { Database } from './database.ts';
 import { durably, immediately } from './database.ts';
 import { HOST } from './holder.ts';

@@ -1,6 +1,7 @@
 // The folder of the store, made step by step: Node's own recursive mkdir never returns on file systems such as /proc.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { errorCode } from '../core/error-code.ts';
 import { StoreError } from '../core/errors.ts';
 
 /** Makes the folder of a store and the missing ones above it (mode 0700). Throws StoreError that names the store. */
@@ -14,7 +15,7 @@ export function makeStoreFolder(file: string): void {
     try {
       mkdirSync(next, { mode: 0o700 });
     } catch (error) {
-      const code = codeOf(error);
+      const code = errorCode(error);
       // Another process may make the same folder at the same time.
       if (code !== 'EEXIST') throw unusable(file, `the folder ${next} cannot be created (${code})`);
     }
@@ -27,7 +28,7 @@ function deepestExisting(folder: string): string {
       statSync(path);
       return path;
     } catch (error) {
-      if (dirname(path) === path || !['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return path;
+      if (dirname(path) === path || !['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return path;
     }
   }
 }
@@ -37,8 +38,4 @@ function unusable(file: string, why: string): StoreError {
     'store_unopenable',
     `${file}: the store cannot be opened, since ${why}; check \`store:\` in rolecall.yaml`,
   );
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

@@ -1,6 +1,6 @@
 // Finds the node of a path such as ['api', 'timeout'], and converts nodes to plain values. Paths are searched only on
 // demand, because most files have no issue and large ones have ten thousand nodes.
-import { type Node, type Pair, type Scalar, isMap, isScalar, isSeq } from 'yaml';
+import { type Node, type Pair, type Scalar, type YAMLMap, isMap, isScalar, isSeq } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -15,6 +15,9 @@ export interface Located {
 
 /** More values than any real file has outside of its name lists. The schemas take seconds for a hundred thousand. */
 const MAX_VALUES = 25_000;
+
+/** Searching the pairs for each of many issues would take quadratic time. */
+const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, readonly Pair[]>>();
 
 /** Finds the node at `path`; aliases on the path are resolved. */
 export function locate(file: YamlFile, path: NodePath): Located {
@@ -71,15 +74,30 @@ export function plainRoot(
 
 function child(parent: Node, step: PropertyKey, occurrence: number): Located {
   if (isMap(parent)) {
-    // Keys and values of a parsed mapping are nodes, which the parser's types can't express.
-    const pairs = parent.items.filter(({ key }) => keyText(key) === String(step));
+    const pairs = pairsByKey(parent).get(String(step)) ?? [];
     const pair = pairs[occurrence] ?? pairs.at(-1);
+    // Keys and values of a parsed mapping are nodes, which the parser's types can't express.
     const key = pair?.key as Node | undefined;
     const value = pair?.value as Node | null | undefined;
     return { parent, ...(key === undefined ? {} : { key }), ...(value ? { node: value } : {}) };
   }
   const item = isSeq(parent) ? (parent.items[Number(step)] as Node | undefined) : undefined;
   return { parent, ...(item === undefined ? {} : { node: item }) };
+}
+
+/** The pairs of a mapping by the text of their keys; several for a duplicate key. */
+function pairsByKey(mapping: YAMLMap): ReadonlyMap<string, readonly Pair[]> {
+  const known = indexes.get(mapping);
+  if (known !== undefined) return known;
+  const index = new Map<string, Pair[]>();
+  for (const pair of mapping.items) {
+    const key = keyText(pair.key);
+    const pairs = index.get(key);
+    if (pairs === undefined) index.set(key, [pair]);
+    else pairs.push(pair);
+  }
+  indexes.set(mapping, index);
+  return index;
 }
 
 /** The value of each key; for duplicate keys see `YamlFile.occurrence`. */

@@ -1,5 +1,5 @@
 // What the operator can get wrong: files, secrets, addresses, the store, the disk. One clear message, the right exit
-// status, nothing written to the service, never a stack trace (contract, sections 2, 3 and 6).
+// status, nothing written to the service, never a stack trace.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // Creates and deletes of which nobody knows whether they happened, lists that lag, and names that the service changes:
-// never a duplicate, never a create sent again blindly (contract, section 5).
+// never a duplicate, never a create sent again blindly.
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { codes, scene, type Scene, type SceneOptions } from '../support/scene.ts';

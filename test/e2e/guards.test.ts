@@ -1,4 +1,4 @@
-// Guards against inputs that lie: an old checkout, lists that are cut short, empty or broken (contract, sections 4, 5).
+// Guards against inputs that lie: an old checkout, lists that are cut short, empty or broken.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';

@@ -1,5 +1,5 @@
 // Files that accidents and attackers leave in a configuration: the built program answers soon, in little memory, with a
-// place and a mend and exit status 4, and the other accounts go on (contract, sections 2 and 7).
+// place and a mend and exit status 4, and the other accounts go on.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// Whose account answers: the pin, the remembered id, the ids of the lists, a copied token (contract, section 5).
+// Whose account answers: the pin, the remembered id, the ids of the lists, a copied token.
 import { expect, test } from 'vitest';
 import { codes, doings, scene, type Scene } from '../support/scene.ts';
 

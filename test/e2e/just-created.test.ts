@@ -1,5 +1,5 @@
 // What rolecall has created since the last good lists is looked for twice, as what those showed, before it is created
-// again (contract, section 5).
+// again.
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { scene } from '../support/scene.ts';

@@ -1,4 +1,4 @@
-// An apply that had to wait for another run: newer work must not be undone by what it read before (contract, section 4).
+// An apply that had to wait for another run: newer work must not be undone by what it read before.
 import { expect, test } from 'vitest';
 import { scene } from '../support/scene.ts';
 

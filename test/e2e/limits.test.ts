@@ -1,4 +1,4 @@
-// The guards that look at a plan as a whole: how many deletes, of what, and after which creates (contract, section 4).
+// The guards that look at a plan as a whole: how many deletes, of what, and after which creates.
 import { expect, test } from 'vitest';
 import { doings, holds, hoursAgo, scene } from '../support/scene.ts';
 

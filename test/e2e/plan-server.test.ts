@@ -1,4 +1,4 @@
-// `plan --server`: a person's working tree, planned by a daemon with its history and its tokens (contract, section 3).
+// `plan --server`: a person's working tree, planned by a daemon with its history and its tokens.
 import { cpSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

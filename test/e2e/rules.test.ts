@@ -1,4 +1,4 @@
-// What may happen to an entry that the file does not name: every rule that looks at one entry (contract, section 4).
+// What may happen to an entry that the file does not name: every rule that looks at one entry.
 import { expect, test } from 'vitest';
 import { codes, day, doings, holds, hoursAgo, leaves, scene } from '../support/scene.ts';
 

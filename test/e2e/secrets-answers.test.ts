@@ -1,4 +1,4 @@
-// Whatever a service says back, no token and no salary comes out of it (contract, section 1, fact 6).
+// Whatever a service says back, no token and no salary comes out of it.
 import { expect, test } from 'vitest';
 import { CANARY, CURRENCY, leaksOf, SALARIES, spelled } from '../support/canary.ts';
 import { canaryWorkspace } from '../support/canary-workspace.ts';

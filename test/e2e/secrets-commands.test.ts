@@ -1,4 +1,4 @@
-// No command prints, stores or passes on a token or a salary (contract, section 1, fact 6).
+// No command prints, stores or passes on a token or a salary.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

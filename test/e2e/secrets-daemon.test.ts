@@ -1,5 +1,5 @@
 // The daemon tells no secret: not in its log at any level, its pages, its API, its metrics, its errors or its
-// notifications (contract, section 1, fact 6; section 7).
+// notifications.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CANARY, GIT_CANARY, HOOK_CANARY, HTTP_CANARY, leaksOf } from '../support/canary.ts';

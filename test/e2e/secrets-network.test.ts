@@ -1,4 +1,4 @@
-// The token goes to the configured origin only (contract, section 5): not where a redirect or a header points to, and
+// The token goes to the configured origin only: not where a redirect or a header points to, and
 // to no proxy in the clear.
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -64,7 +64,7 @@ test(
         env: { ROLECALL_HTTP_TOKEN: CANARY },
       },
     );
-    expect(stderr).toMatch(/did not return a list of plans|answered/);
+    expect(stderr).toContain('did not return a list of plans');
 
     expect(elsewhere.asked()).toEqual([]);
     expect(parrot.asked().filter((line) => line.includes('stolen'))).toEqual([]);

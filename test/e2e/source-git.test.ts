@@ -1,4 +1,4 @@
-// The daemon's own checkout of its configuration (contract, section 2, `source`), from a repository on this machine.
+// The daemon's own checkout of its configuration, from a repository on this machine.
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-// How runs end, what the program's exit status says of it, and who may run at the same time (contract, sections 3, 5).
+// How runs end, what the program's exit status says of it, and who may run at the same time.
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
 import { arrayOf, plansOf, type RunJson, scene, type Scene } from '../support/scene.ts';

@@ -1,5 +1,5 @@
 // `plan --server` for an account whose token stands in a file beside its configuration: that file is on the daemon's
-// machine only, and the reference to it is the same on both (contract, section 2: relative to the file it stands in).
+// machine only, and the reference to it is the same on both (relative to the file that contains it).
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';

@@ -1,4 +1,4 @@
-// Killed at any moment (contract, section 5): SIGKILL at every write to the store and around every request, each in an
+// Killed at any moment: SIGKILL at every write to the store and around every request, each in an
 // account and a store of its own; then the program is run again.
 import { afterAll, expect, test } from 'vitest';
 import { missed, type Point, tableOf, tryApply, type Verdict, wrongs } from '../support/break-off.ts';

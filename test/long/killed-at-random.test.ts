@@ -1,4 +1,4 @@
-// Killed at any moment (contract, section 5): twenty times, each at another request, then one more run.
+// Killed at any moment: twenty times, each at another request, then one more run.
 import { expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makeWorkspace, until, type Workspace, writeAccount } from '../support/workspace.ts';

@@ -1,5 +1,5 @@
 // A process that is stopped for longer than its lock lives while another one takes the account over, and that is woken
-// when that one is done (contract, section 5: one run at a time).
+// when that one is done.
 import { join } from 'node:path';
 import { SQLite } from '../../src/platform/sqlite.ts';
 import { afterAll, expect, test } from 'vitest';

@@ -43,6 +43,8 @@ export interface Autopsy {
   readonly locks: number;
   /** The commit that the account was last applied from. */
   readonly appliedFrom: string | null;
+  /** Whether a run has stored complete lists, without which the next run holds its deletes (no_history). */
+  readonly hasHistory: boolean;
 }
 
 export function autopsy(store: string): Autopsy {
@@ -64,6 +66,7 @@ export function autopsy(store: string): Autopsy {
       appliedFrom:
         rows<{ last_applied_commit: string | null }>('select * from accounts')[0]?.last_applied_commit ??
         null,
+      hasHistory: rows('select 1 from accounts where last_good_run is not null').length > 0,
     };
   });
 }

@@ -1,4 +1,5 @@
-// The documents of the repository: links lead to files and headings that exist.
+// The documents of the repository: links lead to files and headings that exist, and nothing cites a document that only
+// its authors have.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -51,6 +52,15 @@ describe('the documents', () => {
   test.each(DOCUMENTS)('%s has no dead link', (document) => {
     const links = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
     expect(links.flatMap((link) => problemOf(document, link) ?? [])).toEqual([]);
+  });
+
+  test('and the comments cite no section of a document outside of the repository', () => {
+    const texts = FILES.filter((file) => /\.(?:md|m?js|tsx?|ya?ml|sh)$|^\.ci\//.test(file));
+    const cited = texts.filter((file) =>
+      /\bcontract, (?:section|fact)/.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(texts.length).toBeGreaterThan(500);
+    expect(cited.filter((file) => file !== 'test/unit/documents.test.ts')).toEqual([]);
   });
 
   test('are found', () => {

@@ -1,4 +1,4 @@
-// The reading half of the API: accounts, runs, and the daemon itself (contract, section 7).
+// The reading half of the API: accounts, runs, and the daemon itself.
 import type { Hono } from 'hono';
 import { runToJson } from '../../report/run-json.ts';
 import type { AppOptions } from './app.ts';

@@ -1,4 +1,4 @@
-// Where a request comes from: our own pages, somebody else's page, or something that is no page (contract, section 7).
+// Where a request comes from: our own pages, somebody else's page, or something that is no page.
 import type { HttpContext } from './context.ts';
 
 /** `unknown`: nothing says that a page sent it, so it may be a command, or a very old browser. */

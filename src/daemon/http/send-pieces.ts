@@ -1,6 +1,7 @@
 // An answer that is sent piece by piece as the client reads it, so that its size takes no memory.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { errorCode } from '../../core/error-code.ts';
 import type { Log } from '../log.ts';
 import type { HttpContext } from './context.ts';
 import { headersOf } from './security-headers.ts';
@@ -31,5 +32,5 @@ const ALREADY_SENT = { 'x-hono-already-sent': 'true' };
 
 /** The client has left. */
 function isAbandoned(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+  return errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE';
 }

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Hono } from 'hono';
+import { errorCode } from '../../core/error-code.ts';
 import { type AppOptions, buildApp } from './app.ts';
 import { limitConnections } from './connections.ts';
 import type { HttpEnv } from './context.ts';
@@ -58,7 +59,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   });
   server.removeAllListeners('error');
   server.on('error', (error) => {
-    const reason = 'code' in error ? String(error.code) : 'unknown';
+    const reason = errorCode(error);
     options.log.error({ event: 'http_failed', reason }, 'the HTTP server failed');
   });
   const { address, family, port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo

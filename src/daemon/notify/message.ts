@@ -5,7 +5,7 @@ import type { PlanSummary } from '../../core/plan.ts';
 import type { NamedChange, RunOutcome } from '../../core/run-outcome.ts';
 import { nextSteps } from '../../report/run-status.ts';
 
-/** The JSON form (contract, section 7). Fields are only ever added. */
+/** The JSON form. Fields are only ever added. */
 export interface JsonNotice {
   readonly type: NoticeType;
   /** When the run ended, UTC ISO 8601. */

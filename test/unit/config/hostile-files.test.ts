@@ -191,13 +191,12 @@ describe('a file that is not valid YAML', () => {
     '- {name: a, formerly: [b]}\n',
     '  - "\u200b"\n',
     '- 1\n',
-  ])('takes seconds and not minutes when it repeats %j up to its limit', async (piece) => {
+  ])('is judged within two seconds when it repeats %j up to its limit', async (piece) => {
     const begin = process.cpuUsage();
     const { lines } = await loadAccount(
       `skills: ${piece.startsWith('\\') ? '"' : piece.includes('-') ? '\n' : ''}${fill(piece)}`,
     );
-    // About one second alone on a machine; what is compared with everything else would take minutes.
-    expect(secondsSince(begin)).toBeLessThan(6);
+    expect(secondsSince(begin)).toBeLessThan(2);
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThan(1000);
   });
@@ -250,11 +249,10 @@ function fillWith(piece: (index: number) => string, count: number): string {
   return Array.from({ length: count }, (_, index) => piece(index)).join('');
 }
 
-test.each(HEAVY)('a file with %s takes seconds and not minutes', async (_title, text, expected) => {
+test.each(HEAVY)('a file with %s is judged within two seconds', async (_title, text, expected) => {
   const begin = process.cpuUsage();
   const { lines } = await loadAccount(text);
-  // About one second alone on a machine; what is compared with everything else would take minutes.
-  expect(secondsSince(begin)).toBeLessThan(6);
+  expect(secondsSince(begin)).toBeLessThan(2);
   expect(lines.join('\n')).toContain(expected);
   expect(lines.length).toBeLessThan(210);
 });

@@ -1,5 +1,4 @@
-// A secret that somebody wrote into a file by mistake, wherever it stands there, is never repeated in a message
-// (contract, section 2).
+// A secret that somebody wrote into a file by mistake, wherever it stands there, is never repeated in a message.
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';

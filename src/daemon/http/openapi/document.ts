@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 description of the daemon, served at /api/v1/openapi.json (contract, section 7).
+// The OpenAPI 3.1 description of the daemon, served at /api/v1/openapi.json.
 import { PATHS, RESPONSES } from './paths.ts';
 import { SCHEMAS } from './schemas.ts';
 
