@@ -17,12 +17,17 @@ export const LEASE_MS = 30_000;
 const LONGEST_DRY_RUN_MS = 86_400_000;
 
 export function createLocks(db: Database): Locks {
+  /** The tokens of locks whose holders in this process have ended, but whose rows could not be deleted (a full disk). */
+  const abandoned = new Set<string>();
+
   async function release(lease: Lease): Promise<void> {
+    abandoned.add(lease.token);
     await db
       .deleteFrom('locks')
       .where('account', '=', lease.account)
       .where('token', '=', lease.token)
       .execute();
+    abandoned.delete(lease.token);
   }
 
   return {
@@ -33,7 +38,7 @@ export function createLocks(db: Database): Locks {
           .selectAll()
           .where('account', '=', account)
           .executeTakeFirst();
-        if (row !== undefined && isHeld(row, nowMs)) {
+        if (row !== undefined && !abandoned.has(row.token) && isHeld(row, nowMs)) {
           const host = row.host.split('|')[0] ?? '';
           return { heldBy: `process ${row.pid} on ${host} (run ${row.run_id}, since ${row.taken_at})` };
         }
@@ -52,15 +57,17 @@ export function createLocks(db: Database): Locks {
           .values({ account, ...values })
           .onConflict((conflict) => conflict.column('account').doUpdateSet(values))
           .execute();
-        return { lease, broken: await brokenRuns(connection, account, true, nowMs) };
+        const broken = await brokenRuns(connection, account, true, nowMs);
+        return { lease, broken, replaced: row?.token };
       });
       if ('heldBy' in attempt) return attempt;
-      const { lease, broken } = attempt;
+      const { lease, broken, replaced } = attempt;
+      if (replaced !== undefined) abandoned.delete(replaced);
       try {
         // A broken run stays `running` until this is complete, so that the next holder ends it if this process dies.
         await interruptRuns(db, broken, nowMs);
       } catch (error) {
-        // When this fails too the lock expires.
+        // If this fails too, this process can take the lock again at once, and others when it has expired.
         await release(lease).catch(() => undefined);
         throw error;
       }

@@ -1,4 +1,4 @@
-// One run at a time for an account, and what becomes of the run of a holder that died (section 5).
+// One run at a time for an account, and what happens to the run of a holder that died.
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { HOST } from '../../../src/store/holder.ts';
@@ -51,6 +51,23 @@ describe('a lock', () => {
     const lease = await store.take(runId(1));
     await store.locks.release(lease);
     expect(await store.locks.acquire('acme', runId(2), T0)).toHaveProperty('lease');
+  });
+
+  it('that could not be given back binds others until it expires, and its own process no more', async () => {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    store.execute(
+      "create trigger full_disk before delete on locks begin select raise(abort, 'no space'); end",
+    );
+    await expect(store.locks.release(lease)).rejects.toThrow('no space');
+    const other = openStore(store.file);
+    try {
+      expect(await other.locks.acquire('acme', runId(2), T0 + 1)).toHaveProperty('heldBy');
+    } finally {
+      await other.close();
+    }
+    expect(await store.locks.acquire('acme', runId(3), T0 + 1)).toHaveProperty('lease');
+    expect(await store.locks.acquire('acme', runId(4), T0 + 2)).toHaveProperty('heldBy');
   });
 
   it('of a process that died is taken over at once', async () => {
