@@ -24,7 +24,7 @@ function account(name: string, parts: Partial<Schedule> = {}): Schedule {
 /** A scheduler whose runs end at once, unless an account is in `busy`. */
 function setUp(startMs = T0, random = () => 0) {
   // A day has 86,400 wake-ups of the scheduler, which does no I/O.
-  const clock = virtualClock(startMs, process.nextTick);
+  const clock = virtualClock(startMs, (resume) => process.nextTick(resume));
   const log = silentLog();
   const started: { readonly account: string; readonly at: string; readonly trigger: Trigger }[] = [];
   const busy = new Set<string>();
