@@ -29,7 +29,7 @@ async function slowService(): Promise<Counting> {
     if (isLarge) ofLarge += 1;
     underWay += 1;
     most = Math.max(most, underWay);
-    await sleep(100);
+    await sleep(50);
     const count = isLarge && request.url?.endsWith('/skill') === true ? 2500 : 1;
     const items = Array.from({ length: count }, (_, index) => ({
       _id: `${name}-${index}`,
