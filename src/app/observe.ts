@@ -1,10 +1,9 @@
 // The first steps of a run: read the lists, check their account id, read them again where something is missing.
 import type { Kind, ObservedCatalog, Warning } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
-import { DAY_MS } from '../core/history.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
-import type { Baseline, MissingHolding } from '../core/list-plausibility.ts';
+import type { Baseline } from '../core/list-plausibility.ts';
 import {
   anythingMissing,
   baselineOf,
@@ -13,7 +12,7 @@ import {
   suspiciousList,
   suspiciousShrink,
 } from '../core/list-plausibility.ts';
-import type { EntryKey } from '../core/usage.ts';
+import type { EntryKey, MissingHolding } from '../core/usage.ts';
 import { entryKey, holdingsOf } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps } from './request.ts';
 
@@ -81,10 +80,7 @@ export async function observe(
     remoteAccountId,
     formerName,
     identified: listedAccountId(observed) !== null,
-    missing:
-      baseline === null
-        ? []
-        : missingHoldings(baseline, observed, lastGood?.missing ?? [], takenAtMs, DAY_MS),
+    missing: baseline === null ? [] : missingHoldings(baseline, observed, lastGood?.missing ?? [], takenAtMs),
     implausible,
     hasSnapshot: lastGood !== null,
     takenAtMs,

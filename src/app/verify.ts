@@ -2,8 +2,9 @@
 import type { DesiredCatalog, ObservedCatalog, Policy, Warning } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { KINDS } from '../core/catalog.ts';
-import { globMatcher, nameKey } from '../core/names.ts';
-import { missingDesiredNames } from '../core/make-plan.ts';
+import { missingDesiredNames } from '../core/diff.ts';
+import { nameKey } from '../core/names.ts';
+import { standingRules } from '../core/policy.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
@@ -146,8 +147,7 @@ function appearedEntries(
   done: readonly DoneOperation[],
   observed: ObservedCatalog,
 ): Warning[] {
-  if (policy.ownership === 'managed' || policy.delete === 'never') return [];
-  const isProtected = policy.protect.map(globMatcher);
+  const leaves = standingRules(policy);
   const created = new Set(
     done.map(({ operation, result }) => `${operation.kind}:${result.entry?.remoteId ?? ''}`),
   );
@@ -159,7 +159,7 @@ function appearedEntries(
     return observed[kind]
       .filter(({ id }) => !before.has(id) && !created.has(`${kind}:${id}`))
       .filter(({ name }) => !wanted.has(nameKey(name)) || (names.get(nameKey(name)) ?? 0) > 1)
-      .filter(({ name }) => !isProtected.some((matches) => matches(name)))
+      .filter((entry) => leaves(entry, false) === null)
       .map(({ id, name }) => ({
         code: 'appeared',
         message: `the ${kind} “${name}” (${id}) is listed now and was not listed when the run was planned: somebody created it, or the list was incomplete; the next run decides about it`,

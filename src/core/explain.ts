@@ -1,10 +1,11 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
 import type { Kind, Policy } from './catalog.ts';
+import { DAY_MS } from './durations-and-sizes.ts';
 import type { History } from './history.ts';
-import { DAY_MS, kindNameKey } from './history.ts';
+import { kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { HoldRule, OpenFreeze } from './plan.ts';
-import { entryKey } from './usage.ts';
+import { entryKey, people } from './usage.ts';
 import { utcTime } from './utc-time.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -70,10 +71,6 @@ export function approvalLine(kind: Kind, name: string, expires?: string): string
 
 function counted(count: number, kind: Kind): string {
   return `${count} ${kind}${count === 1 ? '' : 's'}`;
-}
-
-export function people(count: number): string {
-  return count === 1 ? '1 person' : `${count} people`;
 }
 
 /** Names the people who had the entry: missing from the list, or listed without their skills or role. */

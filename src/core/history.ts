@@ -1,13 +1,11 @@
 // Turns the journal's records of an account into the facts that a plan needs and that no list shows.
 import type { Kind, ObservedCatalog } from './catalog.ts';
 import { KINDS } from './catalog.ts';
+import { DAY_MS } from './durations-and-sizes.ts';
 import type { OperationStatus } from './journal.ts';
 import { nameKey, nearKey } from './names.ts';
-import type { MissingHolding } from './list-plausibility.ts';
-import type { EntryKey } from './usage.ts';
+import type { EntryKey, MissingHolding } from './usage.ts';
 import { entryKey } from './usage.ts';
-
-export const DAY_MS = 86_400_000;
 
 /** After this many creates or deletes of one name within a day, somebody else is undoing them, and rolecall stops. */
 const FLAPPING_TIMES = 3;

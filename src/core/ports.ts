@@ -7,8 +7,7 @@ import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts'
 import type { AgreedPlan, Approval, ApprovalTaking, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
 import type { AccountSettings, ConfigCommit } from './settings.ts';
-import type { MissingHolding } from './list-plausibility.ts';
-import type { EntryKey } from './usage.ts';
+import type { EntryKey, MissingHolding } from './usage.ts';
 
 declare global {
   // core/ compiles without the platform's types; there the signal is only passed through.

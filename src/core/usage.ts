@@ -17,6 +17,11 @@ export interface Holding {
   readonly remoteId: string;
 }
 
+/** An assignment that counts although the lists do not show it, and since when it has been missing. */
+export interface MissingHolding extends Holding {
+  readonly sinceMs: number;
+}
+
 /** The assignments of a person, each once. */
 export function holdingsOf(resource: Resource): Holding[] {
   const holdings: Holding[] = [...new Set(resource.skillsIds ?? [])].map((remoteId) => ({
@@ -44,6 +49,11 @@ export function usageOf(holdings: Iterable<Holding>): UsageIndex {
     else ids.add(holding.resourceId);
   }
   return new Map([...people].map(([key, ids]) => [key, [...ids].sort(compareCodePoints)]));
+}
+
+/** `1 person`, `3 people`. */
+export function people(count: number): string {
+  return count === 1 ? '1 person' : `${count} people`;
 }
 
 /** The usage report of an account. */

@@ -1,7 +1,7 @@
 // The sections that reports of plans and runs share: creates, deletes, held changes, entries left alone, warnings.
 import type { Kind, Warning } from '../core/catalog.ts';
 import { approvalLine } from '../core/explain.ts';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { HeldChange, LeftAlone, Operation, Plan } from '../core/plan.ts';
 import {
   code,

@@ -1,6 +1,6 @@
 // What the journal knows that a list cannot show: recent operations, ownership, names that the service changed.
 import { sql } from 'kysely';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { Journal } from '../core/ports.ts';

@@ -2,10 +2,9 @@
 import { sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
-import type { MissingHolding } from '../core/list-plausibility.ts';
-import type { EntryKey } from '../core/usage.ts';
+import type { EntryKey, MissingHolding } from '../core/usage.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
 import type { SealedLists } from './bodies.ts';
 import { LISTS, pack, reviveEntries, reviveResources, sealLists } from './bodies.ts';

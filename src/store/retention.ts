@@ -1,6 +1,6 @@
 // Prunes old runs, snapshots and entries; never the last good snapshot of an account, nor what a rule still needs.
 import { type RawBuilder, sql } from 'kysely';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { pruneBodies } from './body-retention.ts';
 import type { Database } from './database.ts';
