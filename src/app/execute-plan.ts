@@ -1,6 +1,6 @@
 // Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
 import { KINDS } from '../core/catalog.ts';
-import type { Kind, Warning } from '../core/catalog.ts';
+import type { Action, Kind, Warning } from '../core/catalog.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import { runStatus } from '../core/outcome.ts';
@@ -178,8 +178,9 @@ function changedNames({ statuses, operations }: ApplyContext): Warning[] {
 
 /** Applies the creates, then the deletes. Only the approved deletes that the plan put first are applied before creates. */
 async function applyInOrder(context: ApplyContext, operations: readonly NumberedOperation[]): Promise<void> {
-  const creates = operations.filter(({ action }) => action === 'create');
-  const deletes = operations.filter(({ action }) => action === 'delete');
+  const { create: creates, delete: deletes, ...others } = byAction(operations);
+  // A new action needs its place in this order before this line compiles again.
+  others satisfies Record<string, never>;
   const firstCreate = creates[0]?.seq ?? 0;
   // Nothing is deleted in an account that is not confirmed; early deletes wait for the creates then.
   const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
@@ -212,6 +213,12 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   }
   await applyDeletes(context, context.halt === null ? allowed : []);
   skip(context, late, context.halt?.message ?? 'it was not tried');
+}
+
+function byAction(operations: readonly NumberedOperation[]): Record<Action, NumberedOperation[]> {
+  const groups: Record<Action, NumberedOperation[]> = { create: [], delete: [] };
+  for (const operation of operations) groups[operation.action].push(operation);
+  return groups;
 }
 
 function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperation): boolean {

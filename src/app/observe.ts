@@ -13,7 +13,7 @@ import {
   suspiciousShrink,
 } from '../core/list-plausibility.ts';
 import type { EntryKey, MissingHolding } from '../core/usage.ts';
-import { entryKey, holdingsOf } from '../core/usage.ts';
+import { entryKey, holdingsOf, keysOf } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps } from './request.ts';
 
 /** What a run knows of the account before it plans. */
@@ -136,11 +136,6 @@ async function readTwiceIfNeeded(
 function heldIds({ resources }: ObservedCatalog, kinds: readonly Kind[]): ReadonlySet<EntryKey> {
   const holdings = resources.flatMap(holdingsOf).filter(({ kind }) => kinds.includes(kind));
   return new Set(holdings.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
-}
-
-/** The keys of all listed entries. */
-export function keysOf(observed: ObservedCatalog): ReadonlySet<EntryKey> {
-  return new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
 }
 
 function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {

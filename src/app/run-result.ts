@@ -1,5 +1,5 @@
 // Ends a run in every case: counts and journals the result, and returns it as a value.
-import type { Warning } from '../core/catalog.ts';
+import type { Action, Warning } from '../core/catalog.ts';
 import { ConfigError, SecretError, ServiceError, StoreError, UsageError } from '../core/errors.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
@@ -34,7 +34,7 @@ interface Ending {
   readonly warnings?: readonly Warning[];
   /** The digest of the plan that waits for approval; null: none waits; left out: unchanged. */
   readonly pending?: string | null;
-  readonly results?: readonly (OperationResult & { readonly action: 'create' | 'delete' })[];
+  readonly results?: readonly (OperationResult & { readonly action: Action })[];
 }
 
 /** Journals the end of a run. A run that another process has ended meanwhile is returned as interrupted. */

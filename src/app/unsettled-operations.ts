@@ -1,10 +1,7 @@
 // Before planning: finds out the outcome of operations that earlier runs left open, so that no create is sent twice.
-import type { Kind, ObservedCatalog } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { nameKey } from '../core/names.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
+import { keysOf } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
 import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
 import { guardAccount } from './account-guard.ts';
@@ -62,10 +59,6 @@ async function settleDeletes(
     }
   }
   return isOld;
-}
-
-function keysOf(lists: Pick<ObservedCatalog, Kind>): Set<EntryKey> {
-  return new Set(KINDS.flatMap((kind) => lists[kind].map(({ id }) => entryKey(kind, id))));
 }
 
 async function settleCreates(

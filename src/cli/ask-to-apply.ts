@@ -67,7 +67,7 @@ export function question(results: readonly PlanResult[]): string | null {
   const operations = plans.flatMap((plan) => plan.operations);
   if (operations.length === 0) return null;
   const creates = operations.filter(({ action }) => action === 'create').length;
-  const deletes = operations.length - creates;
+  const deletes = operations.filter(({ action }) => action === 'delete').length;
   const parts = [
     ...(creates > 0 ? [`create ${count(creates, 'entry', 'entries')}`] : []),
     ...(deletes > 0 ? [`delete ${count(deletes, 'entry', 'entries')}`] : []),

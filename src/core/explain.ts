@@ -5,7 +5,7 @@ import type { History } from './history.ts';
 import { kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { HoldRule, OpenFreeze } from './plan.ts';
-import { entryKey, people } from './usage.ts';
+import { entryKey, HELD_FIELDS, people } from './usage.ts';
 import { utcTime } from './utc-time.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -83,7 +83,7 @@ function missingPeople(kind: Kind, holders: readonly string[], listedPeople: Rea
       : [`${people(ids.length)} who had it ${ids.length === 1 ? 'is' : 'are'} ${what} (${someOf(ids)})`];
   return [
     ...sentence(absent, 'missing from the list of resources'),
-    ...sentence(listed, `listed without the field ${kind === 'skill' ? 'skillsIds' : 'roleId'}`),
+    ...sentence(listed, `listed without the field ${HELD_FIELDS[kind]}`),
   ].join('; ');
 }
 

@@ -1,5 +1,5 @@
 // Turns the journal's records of an account into the facts that a plan needs and that no list shows.
-import type { Kind, ObservedCatalog } from './catalog.ts';
+import type { Action, Kind, ObservedCatalog } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import type { OperationStatus } from './journal.ts';
@@ -12,7 +12,7 @@ const FLAPPING_TIMES = 3;
 
 /** An operation of the last 24 hours, of any run of this account and this remote account. */
 export interface RecentOperation {
-  readonly action: 'create' | 'delete';
+  readonly action: Action;
   readonly kind: Kind;
   readonly name: string;
   readonly remoteId: string | null;

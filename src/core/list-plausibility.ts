@@ -3,12 +3,10 @@ import type { Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import { KINDS } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import type { EntryKey, Holding, MissingHolding } from './usage.ts';
-import { entryKey, holdingsOf } from './usage.ts';
+import { entryKey, HELD_FIELDS, holdingsOf } from './usage.ts';
 
 /** The ids of the last good lists, without the entries that rolecall has deleted since. */
-export interface Baseline {
-  readonly skill: ReadonlySet<string>;
-  readonly role: ReadonlySet<string>;
+export interface Baseline extends Readonly<Record<Kind, ReadonlySet<string>>> {
   readonly resources: readonly Resource[];
 }
 
@@ -174,7 +172,7 @@ export function missingHoldings(
   const stillMissing = (holding: Holding): boolean => {
     const resource = now.get(holding.resourceId);
     if (resource === undefined) return true;
-    return holding.kind === 'skill' ? resource.skillsIds === undefined : resource.roleId === undefined;
+    return resource[HELD_FIELDS[holding.kind]] === undefined;
   };
   const key = (holding: Holding): string =>
     `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`;

@@ -1,6 +1,6 @@
 // The interfaces that the use cases in app/ need. Adapters are in service/ and store/; wire.ts connects them.
 import type { CreateOutcome, DeleteOutcome } from './write-outcome.ts';
-import type { Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
+import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import type { Memory } from './history.ts';
 import type { Lease, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
@@ -90,7 +90,7 @@ export interface NewRun {
 /** An operation as it is first written, before anything is sent. `seq` is its place, from 1. */
 export interface NewOperation {
   readonly kind: Kind;
-  readonly action: 'create' | 'delete';
+  readonly action: Action;
   readonly name: string;
   readonly remoteId: string | null;
   readonly status: 'pending' | 'held';

@@ -1,4 +1,5 @@
 // The daemon: keeps schedules, runs accounts with the configuration as it stands at that moment, and stops in order.
+import type { Action } from '../core/catalog.ts';
 import type { ApplyDeps } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import type { OperatorDesk } from '../core/operator.ts';
@@ -65,7 +66,7 @@ const STUCK_MS = 15_000;
 type Drift = NonNullable<AccountView['drift']>;
 
 function driftOf({ drift }: NonNullable<RunOutcome['plan']>): Drift {
-  const total = (wanted: 'create' | 'delete'): number =>
+  const total = (wanted: Action): number =>
     drift.reduce((sum, { action, count }) => sum + (action === wanted ? count : 0), 0);
   return { create: total('create'), delete: total('delete') };
 }

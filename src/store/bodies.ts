@@ -1,10 +1,11 @@
 // The bodies of snapshots and plans: canonical JSON, gzipped, addressed by its digest.
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { sha256 } from '../platform/digest.ts';
-import type { Entry, Kind, ObservedCatalog, Resource } from '../core/catalog.ts';
+import type { Entry, ObservedCatalog, Resource } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 
-export const LISTS = ['skill', 'role', 'resource'] as const satisfies readonly (Kind | 'resource')[];
+export const LISTS = [...KINDS, 'resource'] as const;
 
 export interface SealedList {
   readonly json: string;

@@ -1,6 +1,6 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request leaves.
 import { sql } from 'kysely';
-import type { Entry } from '../core/catalog.ts';
+import type { Action, Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { Journal, NewOperation, OperationResult, OutstandingCreate } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
@@ -134,7 +134,7 @@ function sentAtMs(row: { finished_at: string | null; started_at: string | null }
 /** What ended runs of the account sent and nobody has found out about, in the order in which it was sent. */
 async function doubtfulOperations(
   connection: Database,
-  action: 'create' | 'delete',
+  action: Action,
   account: string,
   remoteAccountId: string | null,
 ) {

@@ -1,6 +1,6 @@
 // The tables as kysely sees them; migrations.ts is their truth.
 import type { Generated } from 'kysely';
-import type { Kind } from '../core/catalog.ts';
+import type { Action, Kind } from '../core/catalog.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
 import type { NoticeType, AccountHealth } from '../core/notice.ts';
 
@@ -60,7 +60,7 @@ export interface OperationsTable {
   run_id: string;
   seq: number;
   kind: Kind;
-  action: 'create' | 'delete';
+  action: Action;
   name: string;
   remote_id: string | null;
   status: OperationStatus;
