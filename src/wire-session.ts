@@ -58,7 +58,7 @@ export async function openSession(
     planning,
     applying,
     reader: store.reader,
-    desk: store.desk,
+    desk: store.operator,
     commit,
     outbox: store.outbox,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),

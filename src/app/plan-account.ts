@@ -35,8 +35,8 @@ export async function planAccount(
 ): Promise<Planned> {
   const { settings, api, commit } = request;
   const nowMs = deps.clock.nowMs();
-  const memory = await deps.journal.memory(settings.name, observation.remoteAccountId, nowMs);
-  const history = judgeHistory(memory, observation.observed, {
+  const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
+  const history = judgeHistory(records, observation.observed, {
     nowMs,
     stalenessMs: api.stalenessMs,
     missingHoldings: observation.missing,

@@ -15,14 +15,14 @@ export interface PreviewDeps extends PlanningDeps {
 
 /** Observes and plans; writes neither to the service nor to the store. Returns a failure as a value. */
 export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
-  const { accountState, foreignAccount, lastGood, memory } = deps.journal;
+  const { accountHistory, accountState, foreignAccount, lastGood } = deps.journal;
   const readOnly: PlanningDeps = {
     ...deps,
     journal: {
+      accountHistory,
       accountState,
       foreignAccount,
       lastGood,
-      memory,
       adoptRenamedAccount: () => Promise.resolve(null),
       claimRemoteAccount: deps.claimant,
     },

@@ -31,7 +31,12 @@ export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false, n
 /** What planning needs from the journal. */
 export type PlanningMemory = Pick<
   Journal,
-  'accountState' | 'adoptRenamedAccount' | 'claimRemoteAccount' | 'foreignAccount' | 'lastGood' | 'memory'
+  | 'accountHistory'
+  | 'accountState'
+  | 'adoptRenamedAccount'
+  | 'claimRemoteAccount'
+  | 'foreignAccount'
+  | 'lastGood'
 >;
 
 /** What observing and planning need. Nothing here can write to the service or journal a run. */

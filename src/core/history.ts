@@ -41,7 +41,7 @@ export function isStillRequested({ requested, name, listed }: ChangedName, now: 
 }
 
 /** The journal's records of an account, as read from the store. */
-export interface Memory {
+export interface AccountHistory {
   readonly recent: readonly RecentOperation[];
   /** Entries that rolecall created or adopted. */
   readonly owned: ReadonlySet<EntryKey>;
@@ -90,7 +90,7 @@ export function kindNameKey(kind: Kind, name: string): string {
 
 /** Evaluates the records at `nowMs` against an observation. Pure; the order of operations has no effect. */
 export function judgeHistory(
-  memory: Memory,
+  records: AccountHistory,
   observed: ObservedCatalog,
   options: {
     readonly nowMs: number;
@@ -109,7 +109,7 @@ export function judgeHistory(
   const awaited: AwaitedEntry[] = [];
   const recentDeletesMs: number[] = [];
 
-  const recent = memory.recent.filter((operation) => options.nowMs - operation.finishedAtMs < DAY_MS);
+  const recent = records.recent.filter((operation) => options.nowMs - operation.finishedAtMs < DAY_MS);
   const lastCreatedMs = lastCreates(recent);
   for (const operation of recent) {
     if (operation.action !== 'delete' || operation.attempts === 0 || !mayHaveHappened(operation)) continue;
@@ -136,16 +136,16 @@ export function judgeHistory(
   }
   return {
     hasSnapshot: options.hasSnapshot,
-    owned: memory.owned,
-    requestedNames: requestedNames(memory.changedNames, observed),
-    unusedSinceMs: memory.unusedSinceMs,
+    owned: records.owned,
+    requestedNames: requestedNames(records.changedNames, observed),
+    unusedSinceMs: records.unusedSinceMs,
     recentDeletesMs: latestFirst(recentDeletesMs),
     flappingCreates: flapping(lostCreates),
     flappingDeletes: flapping(deletes),
     awaited,
     gone,
     missingHoldings: options.missingHoldings,
-    neverListed: memory.neverListed,
+    neverListed: records.neverListed,
   };
 }
 

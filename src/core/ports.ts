@@ -1,7 +1,7 @@
 // The interfaces that the use cases in app/ need. Adapters are in service/ and store/; wire.ts connects them.
 import type { CreateOutcome, DeleteOutcome } from './write-outcome.ts';
 import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
-import type { Memory } from './history.ts';
+import type { AccountHistory } from './history.ts';
 import type { Lease, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
 import type { AgreedPlan, Approval, ApprovalTaking, PendingPlan } from './operator.ts';
@@ -174,7 +174,7 @@ export interface RunEnd {
 /** The journal of runs, operations, snapshots and entries. All methods may throw StoreError. */
 export interface Journal {
   accountState(account: string): Promise<AccountState>;
-  memory(account: string, remoteAccountId: string | null, nowMs: number): Promise<Memory>;
+  accountHistory(account: string, remoteAccountId: string | null, nowMs: number): Promise<AccountHistory>;
   /** With `observed`, the stored lists need not be read when they are the same. */
   lastGood(
     account: string,

@@ -2,7 +2,7 @@
 import type { Action } from '../core/catalog.ts';
 import type { ApplyDeps } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
@@ -32,7 +32,7 @@ export interface DaemonOptions {
   readonly large?: LargeRuns | undefined;
   readonly reader: JournalReader;
   readonly outcomeOf: AccountRunOptions['outcomeOf'];
-  readonly desk: OperatorDesk;
+  readonly desk: OperatorCommands;
   readonly signals: RunSignals;
   /** Told of the service's settings when they may have changed, and of the accounts that are configured. */
   readonly onConfigured: (

@@ -1,17 +1,15 @@
 // What is remembered of each account: whose it is, when it may be asked again, what it was last applied from.
-import type { Selectable } from 'kysely';
 import type { ApprovalTaking } from '../core/operator.ts';
-import { APPROVAL_LIFE_MS } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
-import type { AccountState, Journal } from '../core/ports.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import type { AccountsTable } from './tables.ts';
+import type { Journal } from '../core/ports.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
 import { claimantOf, claimToken } from './claims.ts';
 import { adoptRenamedAccount } from './renamed-accounts.ts';
 import { readPlanHead } from './large-run.ts';
 import { warningsOf } from './run-report.ts';
-import { toIso, toMs } from './times.ts';
+import { toState } from './account-state.ts';
+import { toIso } from './times.ts';
 
 export function accountsJournal(
   db: Database,
@@ -94,30 +92,6 @@ export function accountsJournal(
         return { type: 'taken' };
       });
     },
-  };
-}
-
-/** What a row says, or what is known of an account that has none yet. */
-export function toState(row: Selectable<AccountsTable> | undefined): AccountState {
-  const { pending_digest: pending = null, approved_digest: approved = null } = row ?? {};
-  const approvedAtMs = toMs(row?.approved_at ?? toIso(0));
-  return {
-    remoteAccountId: row?.remote_account_id ?? null,
-    paused: row?.paused === 1,
-    throttledUntilMs: typeof row?.throttled_until === 'string' ? toMs(row.throttled_until) : null,
-    lastAppliedCommit:
-      typeof row?.last_applied_commit === 'string'
-        ? { sha: row.last_applied_commit, committedAt: row.last_applied_committed_at ?? toIso(0) }
-        : null,
-    pending:
-      pending === null
-        ? null
-        : { digest: pending, runId: row?.pending_run ?? '', sinceMs: toMs(row?.pending_since ?? toIso(0)) },
-    approval:
-      approved === null
-        ? null
-        : { digest: approved, givenAtMs: approvedAtMs, expiresAtMs: approvedAtMs + APPROVAL_LIFE_MS },
-    consecutiveFailures: row?.consecutive_failures ?? 0,
   };
 }
 

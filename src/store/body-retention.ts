@@ -1,7 +1,7 @@
 // Removes the bodies of snapshots and plans to which nothing refers any more.
 import { sql } from 'kysely';
-import type { Database } from './database.ts';
-import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
+import type { Database } from './tables.ts';
+import { deleted, inSteps, nextTurn, PAGE } from './small-transactions.ts';
 
 const UNUSED = {
   snapshot_bodies: sql`not exists (select 1 from snapshots where snapshots.digest = snapshot_bodies.digest)`,

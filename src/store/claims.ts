@@ -1,7 +1,7 @@
 // Which account of the store a remote account and a token belong to: no two accounts may have the same one.
 import type { Lease } from '../core/locks.ts';
 import type { IdentityClaim } from '../core/ports.ts';
-import type { Database } from './database.ts';
+import type { Database } from './tables.ts';
 import { isHeld, isLocked } from './locks.ts';
 
 /**

@@ -1,20 +1,17 @@
 // Opens the SQLite file: looked at first, private, migrated, WAL; and says in one sentence why it cannot.
 import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Kysely, sql, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
 import { SQLite } from '../platform/sqlite.ts';
-import { RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import { APPLICATION_ID, inspectStoreFile, newerStore } from './inspect-file.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { countAsOpen } from './open-files.ts';
 import { openPrivateCopy } from './private-copy.ts';
 import { recovery } from './recovery.ts';
 import { makeStoreFolder } from './store-folder.ts';
-import type { Tables } from './tables.ts';
-
-export type Database = Kysely<Tables>;
+import type { Database, Tables } from './tables.ts';
 
 export interface OpenOptions {
   /** Refuses to make a store. */
@@ -131,54 +128,6 @@ function migrate(driver: SQLite.Database, file: string): void {
       driver.pragma(`user_version = ${MIGRATIONS.length}`);
     })
     .immediate();
-}
-
-/**
- * A transaction that takes the write lock at its start, so that it never fails half-way for a second writer. While
- * another program keeps the store locked it is tried again, and leaves the connection to others between the attempts.
- */
-export async function immediately<T>(
-  db: Database,
-  work: (connection: Database) => Promise<T>,
-  patienceMs = RUN_PATIENCE_MS,
-): Promise<T> {
-  return await whileBusy(patienceMs, () =>
-    db.connection().execute((connection) => transact(connection, work)),
-  );
-}
-
-/**
- * The same, on the disk when it resolves, with all that was committed before: for what was sent, for results, and for
- * an operator's word.
- */
-export async function durably<T>(
-  db: Database,
-  work: (connection: Database) => Promise<T>,
-  patienceMs = RUN_PATIENCE_MS,
-): Promise<T> {
-  return await whileBusy(patienceMs, () =>
-    db.connection().execute(async (connection) => {
-      await sql`pragma synchronous = full`.execute(connection);
-      try {
-        return await transact(connection, work);
-      } finally {
-        await sql`pragma synchronous = normal`.execute(connection);
-      }
-    }),
-  );
-}
-
-async function transact<T>(connection: Database, work: (connection: Database) => Promise<T>): Promise<T> {
-  await sql`begin immediate`.execute(connection);
-  try {
-    const result = await work(connection);
-    await sql`commit`.execute(connection);
-    return result;
-  } catch (error) {
-    // A full disk may have rolled back already; then this fails, and the first error is the one that counts.
-    await sql`rollback`.execute(connection).catch(() => undefined);
-    throw error;
-  }
 }
 
 const READ_ONLY = 'the store cannot be written; check the permissions of the file and of its folder';

@@ -1,8 +1,8 @@
 // Forgets entries of other parties that are long gone: a service that shows new ids at each reading would else fill the
 // store. What rolecall created, adopted, renamed or deleted is never forgotten.
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from './database.ts';
-import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
+import type { Database } from './tables.ts';
+import { deleted, inSteps, nextTurn, PAGE } from './small-transactions.ts';
 
 interface EntryRow {
   readonly remote_account_id: string;

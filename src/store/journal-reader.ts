@@ -1,11 +1,11 @@
 // The journal as people ask it: the runs, and one run with everything that came of it.
 import { sql } from 'kysely';
 import type { JournalReader } from '../core/journal-reader.ts';
-import { toState } from './accounts.ts';
+import { toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
-import type { Database } from './database.ts';
+import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
-import { ROWS_AT_A_TIME } from './pieces.ts';
+import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 import { readPlan, warningsOf } from './run-report.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';

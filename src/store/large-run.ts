@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Plan } from '../core/plan.ts';
-import { unpackHead } from './bodies.ts';
-import type { Database } from './database.ts';
+import { decompressHead } from './compressed-json.ts';
+import type { Database } from './tables.ts';
 
 /** Reading so much JSON, and what is made of it, takes some 50 ms. */
 const LARGE_BYTES = 2 * 1024 ** 2;
@@ -55,7 +55,7 @@ export async function packedPlanHead(db: Database, planBody: string | null): Pro
 
 /** Throws when the bytes are damaged. */
 export function parsePlanHead(packed: Uint8Array): PlanHead | null {
-  const head = unpackHead(packed);
+  const head = decompressHead(packed);
   // The lists are a plan's last fields. Within a string of JSON these quotes would be escaped.
   const end = head.indexOf(LISTS);
   if (end === -1) return null;

@@ -1,13 +1,12 @@
 // One run at a time for an account, across all processes that share the store.
+import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
+import type { Database, Tables } from './tables.ts';
+import { immediately } from './transactions.ts';
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
-import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import { HOST, isDead } from './holder.ts';
-import { inRanges } from './pieces.ts';
+import { HOST, isDead } from './process-identity.ts';
+import { inRanges } from './small-transactions.ts';
 import { recountRun } from './run-totals.ts';
-import type { Tables } from './tables.ts';
 import { toIso } from './times.ts';
 
 /** How long a lock outlives its last renewal, for holders of which nobody can tell whether they live. */
@@ -158,4 +157,14 @@ export async function interruptRuns(
       if (numAffectedRows === 1n) await recountRun(connection, id);
     });
   }
+}
+
+/** Whether a lock is still in the hands of whoever took it; asked within the transaction that depends on it. */
+export async function holds(connection: Database, lease: Lease): Promise<boolean> {
+  const row = await connection
+    .selectFrom('locks')
+    .select('token')
+    .where('account', '=', lease.account)
+    .executeTakeFirst();
+  return row?.token === lease.token;
 }

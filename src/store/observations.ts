@@ -6,18 +6,18 @@ import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
 import type { EntryKey, MissingHolding } from '../core/usage.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
-import type { SealedLists } from './bodies.ts';
-import { LISTS, pack, reviveEntries, reviveResources, sealLists } from './bodies.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import { PAUSE_MS, ROWS_AT_A_TIME } from './pieces.ts';
+import type { DigestedLists } from './compressed-json.ts';
+import { LISTS, compressJson, entriesOf, resourcesOf, digestLists } from './compressed-json.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
+import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
   // Lists are sealed once, though they are both compared and written.
-  const sealed = new WeakMap<ObservedCatalog, SealedLists>();
-  function seal(observed: ObservedCatalog): SealedLists {
-    const lists = sealed.get(observed) ?? sealLists(observed);
+  const sealed = new WeakMap<ObservedCatalog, DigestedLists>();
+  function seal(observed: ObservedCatalog): DigestedLists {
+    const lists = sealed.get(observed) ?? digestLists(observed);
     sealed.set(observed, lists);
     return lists;
   }
@@ -91,9 +91,9 @@ async function readLists(
   };
   const [skill, role, resource] = LISTS.map(body);
   return {
-    skill: skill === undefined ? [] : reviveEntries(skill),
-    role: role === undefined ? [] : reviveEntries(role),
-    resources: resource === undefined ? [] : reviveResources(resource),
+    skill: skill === undefined ? [] : entriesOf(skill),
+    role: role === undefined ? [] : entriesOf(role),
+    resources: resource === undefined ? [] : resourcesOf(resource),
     warnings: [],
   };
 }
@@ -159,7 +159,7 @@ function keysOf(rows: readonly { readonly kind: Kind; readonly remote_id: string
 async function writeSnapshots(
   connection: Database,
   { runId, account, phase, takenAtMs }: RecordedObservation,
-  lists: SealedLists,
+  lists: DigestedLists,
   bodies: ReadonlyMap<string, Uint8Array>,
 ): Promise<void> {
   for (const kind of LISTS) {
@@ -172,7 +172,7 @@ async function writeSnapshots(
     if (known === undefined) {
       await connection
         .insertInto('snapshot_bodies')
-        .values({ digest, body: bodies.get(digest) ?? pack(json) })
+        .values({ digest, body: bodies.get(digest) ?? compressJson(json) })
         .execute();
     }
     await connection
@@ -183,7 +183,7 @@ async function writeSnapshots(
 }
 
 /** The bodies that no snapshot has yet, packed before anything is locked. */
-async function newBodies(db: Database, lists: SealedLists): Promise<ReadonlyMap<string, Uint8Array>> {
+async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMap<string, Uint8Array>> {
   const digests = LISTS.map((kind) => lists[kind].digest);
   const rows = await db
     .selectFrom('snapshot_bodies')
@@ -194,7 +194,7 @@ async function newBodies(db: Database, lists: SealedLists): Promise<ReadonlyMap<
   return new Map(
     LISTS.map((kind) => lists[kind])
       .filter(({ digest }) => !known.has(digest))
-      .map(({ digest, json }) => [digest, pack(json)]),
+      .map(({ digest, json }) => [digest, compressJson(json)]),
   );
 }
 

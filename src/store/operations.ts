@@ -4,11 +4,11 @@ import type { Action, Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { Journal, NewOperation, OperationResult, OutstandingCreate } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
-import type { Database } from './database.ts';
-import { durably, immediately } from './database.ts';
-import { holds } from './lease.ts';
+import type { Database } from './tables.ts';
+import { durably, immediately } from './transactions.ts';
+import { holds } from './locks.ts';
 import { recountRun } from './run-totals.ts';
-import { PAUSE_MS, ROWS_AT_A_TIME } from './pieces.ts';
+import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 export function operationsJournal(

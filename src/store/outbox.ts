@@ -4,9 +4,8 @@ import type { Selectable } from 'kysely';
 import type { NotifiedState } from '../core/notice.ts';
 import type { DeliveryOutcome, NewNotice, Outbox, QueuedNotice } from '../core/outbox.ts';
 import { CLAIM_MS } from '../core/outbox.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import type { NoticesTable, NoticeStatesTable } from './tables.ts';
+import type { Database, NoticeStatesTable, NoticesTable } from './tables.ts';
+import { immediately } from './transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 export function createOutbox(db: Database): Outbox {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { IdentityClaim } from '../core/ports.ts';
 import { claimantOf } from './claims.ts';
-import type { Database } from './database.ts';
+import type { Database } from './tables.ts';
 import { brokenRuns, interruptRuns } from './locks.ts';
 
 /** As Journal.adoptRenamedAccount, within a transaction. */

@@ -3,12 +3,11 @@ import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { pruneBodies } from './body-retention.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
 import { pruneEntries } from './entry-retention.ts';
-import { foldRuns } from './folding.ts';
-import { deleteLargeOperations } from './pieces.ts';
-import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
+import { compactRuns } from './compaction.ts';
+import { deleteLargeOperations, deleted, inSteps, nextTurn, PAGE } from './small-transactions.ts';
 import { toIso } from './times.ts';
 
 /** Rules look back 24 hours; shorter retention would blind them. */
@@ -43,7 +42,7 @@ export async function prune(
   const pruned = { runs: 0, snapshots: 0, folded: 0, entries: 0 };
   const accounts = await db.selectFrom('accounts').select('name').execute();
   for (const { name } of accounts) {
-    pruned.folded += await foldRuns(db, name, { keepAtLeast, nowMs });
+    pruned.folded += await compactRuns(db, name, { keepAtLeast, nowMs });
     pruned.entries += await pruneEntries(db, name, runsBeforeMs);
     const { runs, snapshots } = await pruneRuns(db, name, { runsBefore, snapshotsBefore, keepAtLeast });
     pruned.runs += runs;

@@ -1,8 +1,8 @@
 // What a row of `runs` keeps of a run's report: its plan and its warnings.
 import type { Warning } from '../core/catalog.ts';
 import type { Plan } from '../core/plan.ts';
-import { unpack } from './bodies.ts';
-import type { Database } from './database.ts';
+import { decompressJson } from './compressed-json.ts';
+import type { Database } from './tables.ts';
 
 /** The warnings of a run. */
 export function warningsOf({ warnings }: { readonly warnings: string | null }): Warning[] {
@@ -19,5 +19,5 @@ export async function readPlan(db: Database, planBody: string | null): Promise<P
     .where('digest', '=', planBody)
     .executeTakeFirst();
   // Written by recordPlan from a Plan, so the shape is known.
-  return stored === undefined ? null : (unpack(stored.body) as Plan);
+  return stored === undefined ? null : (decompressJson(stored.body) as Plan);
 }

@@ -2,9 +2,8 @@
 import type { Selectable } from 'kysely';
 import { cutSubject } from '../core/commit-subject.ts';
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
-import type { Database } from './database.ts';
+import type { Database, OperationsTable, RunsTable } from './tables.ts';
 import { totalsOf } from './run-totals.ts';
-import type { OperationsTable, RunsTable } from './tables.ts';
 
 /** The columns of a run without its warnings, which may be long. */
 export const LISTED = [

@@ -2,9 +2,9 @@
 // no count of its own because it was killed or failed half-way.
 import { sql } from 'kysely';
 import type { RunRecord } from '../core/journal.ts';
-import type { Database } from './database.ts';
+import type { Database } from './tables.ts';
 import { packedPlanHead, parsePlanHead } from './large-run.ts';
-import { inRanges } from './pieces.ts';
+import { inRanges } from './small-transactions.ts';
 
 /** `requests` is at least this many: reading the lists is counted at the end of a run only. */
 export type RunTotals = Pick<RunRecord, 'created' | 'deleted' | 'held' | 'kept' | 'failed' | 'requests'>;

@@ -4,12 +4,12 @@ import { cutSubject } from '../core/commit-subject.ts';
 import type { Journal, RunEnd } from '../core/ports.ts';
 import type { Plan } from '../core/plan.ts';
 import { sha256 } from '../platform/digest.ts';
-import { pack } from './bodies.ts';
-import type { Database } from './database.ts';
-import { durably, immediately } from './database.ts';
-import { HOST } from './holder.ts';
+import { compressJson } from './compressed-json.ts';
+import type { Database } from './tables.ts';
+import { durably, immediately } from './transactions.ts';
+import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './locks.ts';
-import { inRanges } from './pieces.ts';
+import { inRanges } from './small-transactions.ts';
 import { recountRun } from './run-totals.ts';
 import { toIso } from './times.ts';
 
@@ -81,12 +81,12 @@ export function runsJournal(
           .where('digest', '=', digest)
           .executeTakeFirst()) !== undefined;
       // Packed before anything is locked: a large plan takes a while.
-      const body = (await isKnown(db)) ? null : pack(json);
+      const body = (await isKnown(db)) ? null : compressJson(json);
       await immediately(db, async (connection) => {
         if (!(await isKnown(connection))) {
           await connection
             .insertInto('plan_bodies')
-            .values({ digest, body: body ?? pack(json) })
+            .values({ digest, body: body ?? compressJson(json) })
             .execute();
         }
         await connection

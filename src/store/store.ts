@@ -3,24 +3,26 @@ import type { Locks } from '../core/locks.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { Journal } from '../core/ports.ts';
 import { sql } from 'kysely';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
-import type { Database, OpenOptions } from './database.ts';
-import { immediately, openDatabase, toStoreError } from './database.ts';
+import type { Database } from './tables.ts';
+import type { OpenOptions } from './database.ts';
+import { immediately } from './transactions.ts';
+import { openDatabase, toStoreError } from './database.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { observationsJournal } from './observations.ts';
-import { operatorDesk } from './operator-desk.ts';
+import { operatorCommands } from './operator-commands.ts';
 import { operationsJournal } from './operations.ts';
 import { createOutbox } from './outbox.ts';
 import { checkPages } from './page-check.ts';
 import type { Pruned } from './retention.ts';
 import { prune } from './retention.ts';
-import { memoryJournal } from './memory.ts';
+import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
 import type { StoreFile } from './store-file.ts';
@@ -30,7 +32,7 @@ export interface Store {
   readonly journal: Journal;
   readonly locks: Locks;
   readonly reader: JournalReader;
-  readonly desk: OperatorDesk;
+  readonly operator: OperatorCommands;
   readonly outbox: Outbox;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
@@ -50,14 +52,14 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
   return {
     journal: explained(opened, {
       ...accountsJournal(db),
-      ...memoryJournal(db),
+      ...accountHistoryJournal(db),
       ...runsJournal(db),
       ...operationsJournal(db),
       ...observationsJournal(db),
     }),
     locks: explained(opened, createLocks(db)),
     reader: explained(opened, journalReader(db), PERSON_PATIENCE_MS),
-    desk: explained(opened, operatorDesk(db), PERSON_PATIENCE_MS),
+    operator: explained(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: explained(opened, createOutbox(db)),
     ...explained(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
     ...explained(opened, {

@@ -1,5 +1,5 @@
 // The tables as kysely sees them; migrations.ts is their truth.
-import type { Generated } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
 import type { Action, Kind } from '../core/catalog.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
 import type { NoticeType, AccountHealth } from '../core/notice.ts';
@@ -159,3 +159,6 @@ export interface Tables {
   notice_states: NoticeStatesTable;
   notices: NoticesTable;
 }
+
+/** The store, or one connection to it in a transaction. */
+export type Database = Kysely<Tables>;

@@ -184,7 +184,7 @@ function journalOf(before: Before, told: Told): Journal {
     foreignAccount: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>
       before.lastGood === undefined ? { ...NOTHING_SINCE, observed: lists } : before.lastGood,
-    memory: async () => ({
+    accountHistory: async () => ({
       recent: [],
       owned: new Set(),
       changedNames: new Map(),

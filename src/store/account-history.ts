@@ -5,16 +5,16 @@ import type { RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { Journal } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import { holds } from './lease.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
+import { holds } from './locks.ts';
 import { toIso, toMs } from './times.ts';
 
-export function memoryJournal(
+export function accountHistoryJournal(
   db: Database,
-): Pick<Journal, 'memory' | 'knownIds' | 'foreignAccount' | 'rememberApplied'> {
+): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignAccount' | 'rememberApplied'> {
   return {
-    async memory(account, remoteAccountId, nowMs) {
+    async accountHistory(account, remoteAccountId, nowMs) {
       const rows = await db
         .selectFrom('entries')
         .select(['kind', 'remote_id', 'name', 'requested_name', 'created_by_run', 'adopted_by_run'])

@@ -2,17 +2,23 @@
 // else fill the store with a thousand equal answers a week. What happened, and when it changed, is never folded.
 import { sql } from 'kysely';
 import type { RunMode, RunStatus } from '../core/journal.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import { deleteLargeOperations, inRanges, ROWS_AT_A_TIME } from './pieces.ts';
-import { inSteps, nextTurn, PAGE } from './steps.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
+import {
+  deleteLargeOperations,
+  inRanges,
+  ROWS_AT_A_TIME,
+  inSteps,
+  nextTurn,
+  PAGE,
+} from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 /** Runs of the last hour stay as they are; of older ones that repeat each other one a day stays. */
 const WHOLE_MS = 3_600_000;
 
 /** A run as far as folding looks at it. */
-export interface FoldableRun {
+export interface CompactableRun {
   readonly id: string;
   readonly startedAtMs: number;
   readonly status: RunStatus;
@@ -27,13 +33,13 @@ export interface FoldableRun {
  * Which runs of one account can be folded, each with the run that it repeats. `runs` stand in the order of time; the
  * newest `keepAtLeast` and those in `keep` stay.
  */
-export function foldsOf(
-  runs: readonly FoldableRun[],
+export function planMerges(
+  runs: readonly CompactableRun[],
   options: { readonly nowMs: number; readonly keepAtLeast: number; readonly keep: ReadonlySet<string> },
 ): { readonly id: string; readonly into: string }[] {
   const folds: { id: string; into: string }[] = [];
   const newest = runs.length - Math.max(1, options.keepAtLeast);
-  let first: FoldableRun | null = null;
+  let first: CompactableRun | null = null;
   for (const [index, run] of runs.entries()) {
     const repeats =
       first !== null &&
@@ -55,21 +61,21 @@ function dayOf(startedAtMs: number): string {
 }
 
 /** Folds the quiet runs of one account. Resolves with how many rows went. */
-export async function foldRuns(
+export async function compactRuns(
   db: Database,
   account: string,
   options: { readonly nowMs: number; readonly keepAtLeast: number },
 ): Promise<number> {
-  const runs = await foldableRuns(db, account);
-  const folds = foldsOf(runs, { ...options, keep: await keptRuns(db, account) });
+  const runs = await compactableRuns(db, account);
+  const folds = planMerges(runs, { ...options, keep: await keptRuns(db, account) });
   return await inSteps(folds, async (some) => {
-    const possible = await possibleFolds(db, some);
+    const possible = await validMerges(db, some);
     await deleteLargeOperations(
       db,
       possible.map(({ id }) => id),
     );
     return await immediately(db, async (connection) =>
-      fold(connection, await possibleFolds(connection, possible)),
+      fold(connection, await validMerges(connection, possible)),
     );
   });
 }
@@ -83,7 +89,7 @@ interface Fold {
  * Those whose two runs still exist, and whose run no account refers to: since they were read another process may have
  * folded or pruned some of them, and a renamed account may have taken them over.
  */
-async function possibleFolds(db: Database, folds: readonly Fold[]): Promise<readonly Fold[]> {
+async function validMerges(db: Database, folds: readonly Fold[]): Promise<readonly Fold[]> {
   const pairs = JSON.stringify(folds.map(({ id, into }) => [id, into]));
   const { rows } = await sql<Fold>`
     select runs.id, targets.id as "into"
@@ -120,8 +126,8 @@ interface Row {
 }
 
 /** All runs of an account in the order of time, read page by page. */
-async function foldableRuns(db: Database, account: string): Promise<FoldableRun[]> {
-  const runs: FoldableRun[] = [];
+async function compactableRuns(db: Database, account: string): Promise<CompactableRun[]> {
+  const runs: CompactableRun[] = [];
   let last = { started_at: '', id: '' };
   for (;;) {
     const { rows } = await sql<Row>`
