@@ -1,4 +1,4 @@
-// What the journal knows that a list cannot show: recent operations, ownership, names that the service changed.
+// The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
 import { sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { RecentOperation } from '../core/history.ts';
@@ -79,7 +79,7 @@ export function accountHistoryJournal(
 
     rememberApplied(lease, { runId, remoteAccountId, named, commit }) {
       return immediately(db, async (connection): Promise<SentCommit> => {
-        // A process that was paused must not turn back what another one has applied meanwhile.
+        // A process that was paused must not overwrite what another process has applied meanwhile.
         if (!(await holds(connection, lease))) return 'lock_lost';
         await adopt(connection, lease.account, remoteAccountId, runId, new Set<string>(named));
         if (commit === null) return 'committed';
@@ -114,7 +114,7 @@ async function adopt(
       .filter(({ kind, remote_id }) => named.has(entryKey(kind, remote_id)))
       .map(({ kind, remote_id }) => [kind, remote_id]),
   );
-  // One statement over a JSON array, since lists have thousands of entries.
+  // One statement over a JSON array, because lists have thousands of entries.
   await sql`
     update entries set adopted_by_run = ${runId}
     where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}

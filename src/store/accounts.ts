@@ -1,4 +1,4 @@
-// What is remembered of each account: whose it is, when it may be asked again, what it was last applied from.
+// Remembers for each account: its remote account, its throttling, its last applied commit and its approval.
 import type { ApprovalTaking } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import type { Journal } from '../core/ports.ts';
@@ -51,7 +51,7 @@ export function accountsJournal(
 
     async rememberThrottle(account, untilMs) {
       const values = { throttled_until: toIso(untilMs) };
-      // `doctor` and `dump` learn of it before the account's first run.
+      // `doctor` and `dump` may be throttled before the account's first run.
       await db
         .insertInto('accounts')
         .values({ name: account, ...values })
@@ -115,7 +115,7 @@ async function claim(
   else await forgetHistory(connection, account);
 }
 
-/** What was journaled before the account's id was known is that account's from now on. */
+/** Assigns what was journaled before the remote account's id was known to that id. */
 async function nameHistory(connection: Database, account: string, remoteAccountId: string): Promise<void> {
   await connection
     .updateTable('entries')
@@ -131,7 +131,7 @@ async function nameHistory(connection: Database, account: string, remoteAccountI
     .execute();
 }
 
-/** Another account behind the same file: nothing that was remembered of the old one holds for it. */
+/** Forgets what was remembered of the former remote account, when the file now belongs to another one. */
 async function forgetHistory(connection: Database, account: string): Promise<void> {
   await connection
     .updateTable('accounts')

@@ -1,4 +1,4 @@
-// The bodies of snapshots and plans: canonical JSON, gzipped, addressed by its digest.
+// The bodies of snapshots and plans: canonical JSON, compressed with gzip, with its digest as the key.
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { sha256 } from '../platform/digest.ts';
 import type { Entry, ObservedCatalog, Resource } from '../core/catalog.ts';
@@ -15,7 +15,7 @@ export interface DigestedList {
 
 export type DigestedLists = Readonly<Record<(typeof LISTS)[number], DigestedList>>;
 
-/** The three lists as snapshots store them: the service's own fields, sorted by id, so that order is no difference. */
+/** The JSON of the lists with the service's own fields. Sorted by id, so that the order of a list has no effect. */
 export function digestLists(observed: ObservedCatalog): DigestedLists {
   return {
     skill: sealList(observed.skill),
@@ -38,14 +38,14 @@ export function decompressJson(body: Uint8Array): unknown {
   return JSON.parse(gunzipSync(body).toString('utf8'));
 }
 
-/** The beginning of a packed text, from the beginning of its bytes. */
+/** The beginning of a compressed text, from the beginning of its bytes. */
 export function decompressHead(bytes: Uint8Array): string {
   return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString('utf8');
 }
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Entries as a snapshot holds them. Snapshots are only written from checked lists, so their shape is known. */
+/** The entries of a snapshot. Snapshots are only written from validated lists, so their type is known. */
 export function entriesOf(body: Uint8Array): Entry[] {
   return rows(body).map((raw) => ({
     id: String(raw['_id']),

@@ -1,4 +1,4 @@
-// The outbox of notifications: what each target was told, and the notices on their way.
+// The outbox of notifications: the state that each target was last notified of, and the notices to deliver.
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { NotifiedState } from '../core/notice.ts';

@@ -1,17 +1,21 @@
-// How large lists are read and written: in pieces, so that nobody else who wants to work or to write waits for long.
+// Splits long work on the store into small transactions and queries, so that other work and other writers wait only a few
+// milliseconds.
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 
-/** So many rows are written in some 20 ms. */
+/** Writing this many rows takes about 20 ms. */
 export const ROWS_AT_A_TIME = 2000;
-/** So many are changed or deleted in some 50 ms, and counted in less. */
+/** Changing or deleting this many rows takes about 50 ms; counting them takes less. */
 const RANGE = 5000;
 
-/** Long enough for another process or thread that waits for its turn to write. */
+/** Long enough for another process or thread to take the write lock. */
 export const PAUSE_MS = 25;
 
-/** Deletes the operations of the large ones of these runs before the runs, with which they would be deleted at once. */
+/**
+ * Deletes the operations of the large runs among these. Otherwise the delete of a run would delete all of them in one
+ * transaction.
+ */
 export async function deleteLargeOperations(db: Database, runs: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select id from runs
@@ -26,7 +30,7 @@ export async function deleteLargeOperations(db: Database, runs: readonly string[
   }
 }
 
-/** Works on a run's operations in pieces, each given as a condition on their `seq`; others work in between. */
+/** Calls `work` for each part of a run's operations, with a condition on their `seq`. Other work runs in between. */
 export async function inRanges(
   db: Database,
   runId: string,
@@ -44,19 +48,19 @@ export async function inRanges(
   }
 }
 
-/** Rows that one transaction deletes, with all that belongs to them: some 10 ms. */
+/** The rows that one transaction deletes, with their dependent rows: about 10 ms. */
 const ROWS = 20;
-/** Bytes of bodies that one transaction deletes. */
+/** The bytes of bodies that one transaction deletes. */
 const BYTES = 4 * 1024 ** 2;
-/** Rows that one query reads: some 5 ms. */
+/** The rows that one query reads: about 5 ms. */
 export const PAGE = 200;
 
-/** Resolves when timers and requests of others have had their turn. */
+/** Resolves after pending timers and requests have been handled. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Does the work with a few of the items at a time. Resolves with the sum of what it resolved with. */
+/** Calls `work` with a few of the items at a time. Resolves with the sum of its results. */
 export async function inSteps<T>(
   items: readonly T[],
   work: (items: readonly T[]) => Promise<number>,
@@ -75,7 +79,7 @@ export async function inSteps<T>(
   return sum;
 }
 
-/** Deletes in a transaction of its own. Resolves with how many rows went. */
+/** Deletes in a separate transaction. Resolves with the number of deleted rows. */
 export async function deleted(db: Database, statement: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await immediately(db, (connection) => statement.execute(connection));
   return Number(numAffectedRows ?? 0);

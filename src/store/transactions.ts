@@ -4,8 +4,8 @@ import { RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
 
 /**
- * A transaction that takes the write lock at its start, so that it never fails half-way for a second writer. While
- * another program keeps the store locked it is tried again, and leaves the connection to others between the attempts.
+ * Runs `work` in a transaction that takes the write lock at its start, so that a second writer cannot make it fail later.
+ * While another program keeps the store locked, it is repeated; between attempts, others can use the connection.
  */
 export async function immediately<T>(
   db: Database,
@@ -18,8 +18,8 @@ export async function immediately<T>(
 }
 
 /**
- * The same, on the disk when it resolves, with all that was committed before: for what was sent, for results, and for
- * an operator's word.
+ * Does the same, and resolves when this commit and all earlier ones are on the disk. Used for `sent` rows, for results and
+ * for approvals.
  */
 export async function durably<T>(
   db: Database,
@@ -45,7 +45,7 @@ async function transact<T>(connection: Database, work: (connection: Database) =>
     await sql`commit`.execute(connection);
     return result;
   } catch (error) {
-    // A full disk may have rolled back already; then this fails, and the first error is the one that counts.
+    // After a full disk SQLite may have rolled back already. Then this fails, and the first error is the cause.
     await sql`rollback`.execute(connection).catch(() => undefined);
     throw error;
   }

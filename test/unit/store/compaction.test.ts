@@ -35,7 +35,7 @@ describe('folding', () => {
     const rows = store.rows<{ started_at: string; folded: number; folded_until: string | null }>(
       'select started_at, folded, folded_until from runs order by started_at',
     );
-    expect(rows.length).toBe(count - pruned.folded);
+    expect(rows.length).toBe(count - pruned.compacted);
     expect(rows.length).toBe(11 + 3);
     expect(rows.reduce((sum, { folded }) => sum + 1 + folded, 0)).toBe(count);
     expect(rows[0]).toEqual({
@@ -44,7 +44,7 @@ describe('folding', () => {
       folded_until: '2026-03-10T23:40:01.000Z',
     });
     expect(store.rows('select count(*) as n from snapshots')).toEqual([{ n: 3 * rows.length }]);
-    expect(await store.prune(RETENTION, nowMs)).toMatchObject({ folded: 0 });
+    expect(await store.prune(RETENTION, nowMs)).toMatchObject({ compacted: 0 });
   });
 
   it('adds up what was folded before', async () => {
