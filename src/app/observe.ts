@@ -14,7 +14,7 @@ import {
 } from '../core/list-plausibility.ts';
 import type { EntryKey, MissingHolding } from '../core/usage.ts';
 import { entryKey, holdingsOf, keysOf } from '../core/usage.ts';
-import type { AccountRequest, PlanningDeps } from './request.ts';
+import type { AccountRequest, PlanningDeps, ReadingRun } from './request.ts';
 
 /** What a run knows of the account before it plans. */
 export interface Observation {
@@ -45,12 +45,8 @@ export async function readLists(reader: ServiceReader): Promise<ObservedCatalog>
 }
 
 /** Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account. */
-export async function observe(
-  reader: ServiceReader,
-  runId: string,
-  request: AccountRequest,
-  deps: PlanningDeps,
-): Promise<Observation> {
+export async function observe(run: ReadingRun<PlanningDeps>): Promise<Observation> {
+  const { reader, runId, request, deps } = run;
   const { settings } = request;
   const checkAccountId = await accountIdCheck(request, deps);
   const first = await readLists(reader);
@@ -72,7 +68,7 @@ export async function observe(
 
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
-  const { observed, implausible } = await readTwiceIfNeeded(reader, request, deps, first, lastGood, baseline);
+  const { observed, implausible } = await readTwiceIfNeeded(run, first, lastGood, baseline);
   checkAccountId(observed);
   const takenAtMs = deps.clock.nowMs();
   return {
@@ -102,19 +98,18 @@ async function accountIdCheck(
  * an account, it reads again when the lists lack entries that people have.
  */
 async function readTwiceIfNeeded(
-  reader: ServiceReader,
-  { settings, api, signals }: AccountRequest,
-  { clock }: PlanningDeps,
+  { reader, request, deps }: ReadingRun<PlanningDeps>,
   first: ObservedCatalog,
   lastGood: LastGood | null,
   baseline: Baseline | null,
 ): Promise<{ observed: ObservedCatalog; implausible: Warning | null }> {
+  const { settings, api, signals } = request;
   const managed = KINDS.filter((kind) => settings.desired[kind] !== undefined);
   const judge = (observed: ObservedCatalog): Warning | null =>
     suspiciousList(observed, managed, lastGood?.deletedSince ?? new Set());
   if (baseline === null || lastGood === null) {
     if (!lacksAny(first, heldIds(first, managed))) return { observed: first, implausible: null };
-    await clock.sleep(api.recheckMs, signals.stop);
+    await deps.clock.sleep(api.recheckMs, signals.stop);
     const observed = mergeReadings(first, await readLists(reader));
     return { observed, implausible: judge(observed) };
   }
@@ -125,7 +120,7 @@ async function readTwiceIfNeeded(
   if (suspicion === null && !lacksCreated && !anythingMissing(baseline, first) && judge(first) === null) {
     return { observed: first, implausible: null };
   }
-  await clock.sleep(api.recheckMs, signals.stop);
+  await deps.clock.sleep(api.recheckMs, signals.stop);
   const second = await readLists(reader);
   const observed = mergeReadings(first, second);
   const shrink = suspicion === null ? null : suspiciousShrink(baseline, second, managed);

@@ -29,8 +29,8 @@ export async function preview(request: AccountRequest, deps: PreviewDeps): Promi
   };
   try {
     const reader = await deps.service.reader(request.settings, request.signals);
-    const observation = await observe(reader, '', request, readOnly);
-    return (await planAccount(observation, ACCEPT_NOTHING, request, readOnly)).plan;
+    const run = { runId: '', request, deps: readOnly, reader };
+    return (await planAccount(run, await observe(run), ACCEPT_NOTHING)).plan;
   } catch (error) {
     if (error instanceof LargeAccount) throw error;
     const { name: account } = request.settings;

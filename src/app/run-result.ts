@@ -4,7 +4,7 @@ import { ConfigError, SecretError, ServiceError, StoreError, UsageError } from '
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Clock, Journal, OperationResult, RunEnd, Traffic } from '../core/ports.ts';
-import type { AccountRequest, DryRunDeps } from './request.ts';
+import type { DryRunDeps, Run } from './request.ts';
 
 export interface RunFailure {
   readonly code: string;
@@ -39,9 +39,8 @@ interface Ending {
 
 /** Journals the end of a run. A run that another process has ended meanwhile is returned as interrupted. */
 export async function endRun(
-  runId: string,
+  { runId, deps: { journal, clock } }: Pick<Run<DryRunDeps>, 'runId' | 'deps'>,
   { status, plan, traffic, error, warnings = [], results, pending }: Ending,
-  { journal, clock }: DryRunDeps,
 ): Promise<RunResult> {
   const isOurs = await journal.endRun(runId, {
     status,
@@ -72,25 +71,16 @@ function countsOf(plan: Plan, results: Ending['results'] = []): RunEnd['counts']
 }
 
 /** Ends a run that could not observe or plan. Throws a StoreError on; journals any other failure. */
-export async function failRun(
-  runId: string,
-  error: unknown,
-  request: AccountRequest,
-  deps: DryRunDeps,
-  traffic: Traffic,
-): Promise<RunResult> {
+export async function failRun(run: Run<DryRunDeps>, error: unknown, traffic: Traffic): Promise<RunResult> {
   if (error instanceof StoreError) {
     // The journal itself failed, so a failure to end the run is ignored.
-    await endRun(runId, failed(error, traffic), deps).catch(() => undefined);
+    await endRun(run, failed(error, traffic)).catch(() => undefined);
     throw error;
   }
-  await rememberThrottle(request.settings.name, error, deps);
-  const interrupted = request.signals.stop.aborted;
-  return await endRun(
-    runId,
-    { ...failed(error, traffic), ...(interrupted ? { status: 'interrupted' } : {}) },
-    deps,
-  );
+  const { settings, signals } = run.request;
+  await rememberThrottle(settings.name, error, run.deps);
+  const ending = failed(error, traffic);
+  return await endRun(run, signals.stop.aborted ? { ...ending, status: 'interrupted' } : ending);
 }
 
 /** Journals when the service may be called again, if its answer contained a time. Every command waits for it. */

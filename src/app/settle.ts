@@ -57,7 +57,8 @@ export async function settle<D extends Doubt>(
     for (const doubt of open) {
       const list = lists.get(doubt.kind);
       const due = readAtMs - doubt.sinceMs >= options.settleMs;
-      const entry = list === undefined ? undefined : entryOf(doubt, list, due, taken, options);
+      const entry =
+        list === undefined ? undefined : entryOf(doubt, list, { due, taken, isDesired: options.isDesired });
       if (entry !== undefined) {
         taken.add(entryKey(doubt.kind, entry.id));
         settled.push({ doubt, type: 'found', entry });
@@ -105,9 +106,11 @@ async function readKinds(
 function entryOf(
   doubt: Doubt,
   list: readonly Entry[],
-  due: boolean,
-  taken: ReadonlySet<EntryKey>,
-  { isDesired }: SettleOptions,
+  {
+    due,
+    taken,
+    isDesired,
+  }: Pick<SettleOptions, 'isDesired'> & { readonly due: boolean; readonly taken: ReadonlySet<EntryKey> },
 ): Entry | undefined {
   const fresh = list.filter((entry) => {
     const key = entryKey(doubt.kind, entry.id);

@@ -186,11 +186,13 @@ async function applyOne(
   const deps = session.applying;
   if (account.settings === undefined) {
     const { runId } = await journalBrokenAccount(
-      account.name,
-      errorsOf(account.issues),
-      'cli',
-      'apply',
-      session.commit,
+      {
+        account: account.name,
+        issues: errorsOf(account.issues),
+        trigger: 'cli',
+        mode: 'apply',
+        commit: session.commit,
+      },
       deps,
     );
     return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };

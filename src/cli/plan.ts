@@ -106,11 +106,13 @@ export async function planOne(
   const { runId, plan, failure } =
     account.settings === undefined
       ? await journalBrokenAccount(
-          account.name,
-          errorsOf(account.issues),
-          'cli',
-          'plan',
-          session.commit,
+          {
+            account: account.name,
+            issues: errorsOf(account.issues),
+            trigger: 'cli',
+            mode: 'plan',
+            commit: session.commit,
+          },
           deps,
         )
       : await dryRun(session.requestFor(account.settings, 'cli', signals), deps, accept);

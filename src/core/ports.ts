@@ -202,11 +202,9 @@ export interface Journal {
    * after `openSinceMs` and is listed stays open, since the list may be stale. Resolves with the number of open ones.
    */
   settleDeletes(
-    account: string,
-    remoteAccountId: string | null,
+    owner: { readonly account: string; readonly remoteAccountId: string | null },
     listed: ReadonlySet<EntryKey>,
-    runId: string,
-    at: { readonly nowMs: number; readonly openSinceMs: number },
+    by: { readonly runId: string; readonly nowMs: number; readonly openSinceMs: number },
   ): Promise<number>;
 
   beginRun(run: NewRun): Promise<void>;

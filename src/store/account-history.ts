@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/locks.ts';
-import type { Journal } from '../core/ports.ts';
+import type { AppliedRun, Journal } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
@@ -81,7 +81,7 @@ export function accountHistoryJournal(
       return immediately(db, async (connection): Promise<SentCommit> => {
         // A process that was paused must not overwrite what another process has applied meanwhile.
         if (!(await holds(connection, lease))) return 'lock_lost';
-        await adopt(connection, lease.account, remoteAccountId, runId, new Set<string>(named));
+        await adopt(connection, lease.account, { runId, remoteAccountId, named });
         if (commit === null) return 'committed';
         await connection
           .updateTable('accounts')
@@ -97,10 +97,9 @@ export function accountHistoryJournal(
 async function adopt(
   connection: Database,
   account: string,
-  remoteAccountId: string | null,
-  runId: string,
-  named: ReadonlySet<string>,
+  { runId, remoteAccountId, named }: Pick<AppliedRun, 'runId' | 'remoteAccountId' | 'named'>,
 ): Promise<void> {
+  const keys = new Set<string>(named);
   const rows = await connection
     .selectFrom('entries')
     .select(['kind', 'remote_id'])
@@ -111,7 +110,7 @@ async function adopt(
     .execute();
   const adopted = JSON.stringify(
     rows
-      .filter(({ kind, remote_id }) => named.has(entryKey(kind, remote_id)))
+      .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
       .map(({ kind, remote_id }) => [kind, remote_id]),
   );
   // One statement over a JSON array, because lists have thousands of entries.

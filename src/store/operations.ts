@@ -67,7 +67,7 @@ export function operationsJournal(
       }));
     },
 
-    async settleDeletes(account, remoteAccountId, listed, runId, { nowMs, openSinceMs }) {
+    async settleDeletes({ account, remoteAccountId }, listed, { runId, nowMs, openSinceMs }) {
       if ((await doubtfulOperations(db, 'delete', account, remoteAccountId)).length === 0) return 0;
       return await durably(db, async (connection) => {
         const rows = await doubtfulOperations(connection, 'delete', account, remoteAccountId);

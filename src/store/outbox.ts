@@ -17,7 +17,8 @@ export function createOutbox(db: Database): Outbox {
         for (const target of targets) {
           const { notified, notices } = update(target, known.get(target) ?? null);
           if (notified !== null) await writeNotifiedState(connection, target, account, notified);
-          for (const notice of notices) added += await addNotice(connection, target, account, notice, nowMs);
+          for (const notice of notices)
+            added += await addNotice(connection, { target, account, createdAtMs: nowMs }, notice);
         }
         return added;
       });
@@ -150,12 +151,10 @@ async function writeNotifiedState(
 
 async function addNotice(
   connection: Database,
-  target: string,
-  account: string,
+  { target, account, createdAtMs }: { target: string; account: string; createdAtMs: number },
   { id, runId, type, body }: NewNotice,
-  nowMs: number,
 ): Promise<number> {
-  const now = toIso(nowMs);
+  const now = toIso(createdAtMs);
   const result = await connection
     .insertInto('notices')
     .values({ id, target, account, run_id: runId, type, body, created_at: now, next_attempt_at: now })

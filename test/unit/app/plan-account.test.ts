@@ -80,7 +80,7 @@ async function planned(of: Setting = {}) {
     ...of.observation,
   };
   const accept = { shrink: false, olderSource: false, noHistory: false, ...of.accept };
-  return { ...(await planAccount(observation, accept, request, deps)), compared, clock };
+  return { ...(await planAccount({ request, deps }, observation, accept)), compared, clock };
 }
 
 type Planning = Awaited<ReturnType<typeof planned>>;
