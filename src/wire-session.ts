@@ -1,10 +1,10 @@
 // The composition root of a session: the store, the connections and the use cases' dependencies, joined.
 import { randomBytes } from 'node:crypto';
 import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/request.ts';
-import type { Configuration, Session } from './cli/environment.ts';
+import type { Session } from './cli/environment.ts';
 import type { Journal, ReadableService } from './core/ports.ts';
 import type { Outbox } from './core/outbox.ts';
-import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
+import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from './core/settings.ts';
 import { sha256 } from './platform/digest.ts';
 import type { Connections } from './service/connections.ts';
 import type { RequestObserver } from './service/requests.ts';

@@ -1,4 +1,5 @@
 // The confirmation of `apply` without `--yes`: plans all accounts, shows the plans and asks.
+import type { ConfiguredAccount } from '../core/settings.ts';
 import type { Acceptance } from '../app/request.ts';
 import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
@@ -9,7 +10,7 @@ import { count } from '../report/formatting.ts';
 import { mapAccounts } from './accounts.ts';
 import type { Output } from './console.ts';
 import { canAsk, confirm, showMessage, terminalRender } from './console.ts';
-import type { ConfiguredAccount, Session } from './environment.ts';
+import type { Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
 import { planOne } from './plan.ts';
