@@ -4,6 +4,7 @@ import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import type { Clock, ServiceReader } from '../core/ports.ts';
+import type { ApiSettings } from '../core/settings.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
 
@@ -17,8 +18,7 @@ export interface Doubt {
   readonly isKnown: (key: EntryKey) => boolean;
 }
 
-export interface SettleOptions {
-  readonly settleMs: number;
+export interface SettleOptions extends Pick<ApiSettings, 'settleMs'> {
   /** Whether the file asks for a name, so that its entry cannot be the result of this create. */
   readonly isDesired: (kind: Kind, name: string) => boolean;
   readonly clock: Clock;

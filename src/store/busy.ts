@@ -1,4 +1,5 @@
 // Waits for a store that another program keeps locked, without blocking this process.
+import { sleep } from '../platform/clock.ts';
 import { SQLite } from '../platform/sqlite.ts';
 
 /** How long a run waits, and how long a command or a page waits. */
@@ -15,7 +16,7 @@ export async function whileBusy<T>(patienceMs: number, work: () => Promise<T>): 
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * (1 + Math.random())));
+    await sleep(PAUSE_MS * (1 + Math.random()));
   }
 }
 

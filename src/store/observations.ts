@@ -5,6 +5,7 @@ import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
 import type { EntryKey, MissingHolding } from '../core/usage.ts';
+import { sleep } from '../platform/clock.ts';
 import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
 import type { DigestedLists } from './compressed-json.ts';
 import { LISTS, compressJson, entriesOf, resourcesOf, digestLists } from './compressed-json.ts';
@@ -60,7 +61,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       for (let at = 0; at + ROWS_AT_A_TIME < rows.length; at += ROWS_AT_A_TIME) {
         const piece = rows.slice(at, at + ROWS_AT_A_TIME);
         await immediately(db, (connection) => writeEntries(connection, observation, piece));
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        await sleep(PAUSE_MS);
       }
       const written = Math.floor(Math.max(0, rows.length - 1) / ROWS_AT_A_TIME) * ROWS_AT_A_TIME;
       await immediately(db, async (connection) => {

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Action, Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { Journal, NewOperation, OperationResult, OutstandingCreate } from '../core/ports.ts';
+import { sleep } from '../platform/clock.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
@@ -21,7 +22,7 @@ export function operationsJournal(
     async addOperations(runId: string, operations: readonly NewOperation[]) {
       for (let at = 0; at < operations.length; at += ROWS_AT_A_TIME) {
         // Other processes write in between. Nothing is sent before the last part is written.
-        if (at > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        if (at > 0) await sleep(PAUSE_MS);
         const rows = JSON.stringify(
           operations
             .slice(at, at + ROWS_AT_A_TIME)

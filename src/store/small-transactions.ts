@@ -43,7 +43,7 @@ export async function inRanges(
     .executeTakeFirst();
   const last = row?.last ?? 0;
   for (let from = 0; from < last; from += RANGE) {
-    if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+    if (from > 0) await nextTurn();
     await work(sql`operations.seq between ${from + 1} and ${from + RANGE}`);
   }
 }
