@@ -119,9 +119,8 @@ async function finish(
   const { warnings } = run;
   const { plan } = run.planned;
   const { halt, deps, request, reader, statuses, operations } = context;
-  const retryAfterMs = halt?.error?.retryAfterMs;
-  if (halt?.code === 'throttled' && retryAfterMs !== undefined) {
-    await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + retryAfterMs);
+  if (halt?.retryAfterMs !== undefined) {
+    await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + halt.retryAfterMs);
   }
   const results = operations.flatMap(({ seq, action }) => {
     const result = statuses.get(seq);
@@ -140,7 +139,7 @@ async function finish(
     warnings: [...warnings, ...unverified, ...changedNames(context)],
     results,
     pending: null,
-    ...(halt === null ? {} : { error: { code: halt.code, message: halt.error?.message ?? halt.message } }),
+    ...(halt === null ? {} : { error: { code: halt.code, message: halt.message } }),
   });
 }
 
