@@ -135,7 +135,7 @@ describe('creates that earlier runs left open', () => {
   const create = { runId: 'earlier', seq: 3, kind: 'skill', name: 'New', sinceMs: 0 } as const;
 
   it('are found in the list, and then not created again', async () => {
-    const run = bareRun({}, { outstanding: [create] });
+    const run = bareRun({}, { unsettled: [create] });
     let shown = false;
     run.onRead = (reading) => {
       if (reading > 1 && !shown) run.lists = observed({ skill: [entry('New', '7')] });
@@ -149,7 +149,7 @@ describe('creates that earlier runs left open', () => {
   });
 
   it('are absent when no list shows them, and created', async () => {
-    const run = bareRun({}, { outstanding: [create] });
+    const run = bareRun({}, { unsettled: [create] });
     await run.apply(wishing('New'));
     expect([run.sent, run.told.settled]).toMatchObject([['POST skill New'], [{ found: null }]]);
   });
@@ -158,19 +158,19 @@ describe('creates that earlier runs left open', () => {
     ['an entry of a near name that nobody asks for', ['New'], '7'],
     ['not an entry of a near name that the file asks for', ['New', 'new'], null],
   ])('are %s', async (_, names, found) => {
-    const run = bareRun({ skill: [entry('new', '7')] }, { outstanding: [create] });
+    const run = bareRun({ skill: [entry('new', '7')] }, { unsettled: [create] });
     await run.apply(wishing(...names));
     expect(run.told.settled.map((each) => each.found)).toEqual([found]);
   });
 
   it('are not an entry that was known before them', async () => {
-    const run = bareRun({ skill: [entry('New', '7')] }, { outstanding: [create], known: ['skill:7'] });
+    const run = bareRun({ skill: [entry('New', '7')] }, { unsettled: [create], known: ['skill:7'] });
     await run.apply(wishing('New'));
     expect(run.told.settled.map((each) => each.found)).toEqual([null]);
   });
 
   it('stay open when it could not be found out', async () => {
-    const run = bareRun({}, { outstanding: [create] });
+    const run = bareRun({}, { unsettled: [create] });
     const request = wishing('New');
     run.onRead = (reading) => {
       run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : observed();
@@ -417,8 +417,8 @@ describe('an account whose file was renamed while it was paused', () => {
   });
 
   it('writes nothing either when it had to find out what an earlier run left', async () => {
-    const outstanding = [{ runId: 'r', seq: 1, kind: 'skill', name: 'Other', sinceMs: 0 }] as const;
-    const run = bareRun({}, { formerName: 'old', paused: true, outstanding });
+    const unsettled = [{ runId: 'r', seq: 1, kind: 'skill', name: 'Other', sinceMs: 0 }] as const;
+    const run = bareRun({}, { formerName: 'old', paused: true, unsettled });
     const result = await run.apply({ ...wishing('New'), trigger: 'schedule' });
     expect([result, run.sent]).toMatchObject([{ status: 'planned' }, []]);
     expect(endCodes(run)).toEqual(['renamed_account', 'paused']);

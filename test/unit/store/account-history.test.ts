@@ -266,9 +266,7 @@ describe('an account whose file was renamed', () => {
     const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });
-    expect(await store.journal.outstandingCreates('new', '42')).toMatchObject([
-      { runId: killed, name: 'New' },
-    ]);
+    expect(await store.journal.unsettledCreates('new', '42')).toMatchObject([{ runId: killed, name: 'New' }]);
     const woken = await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
     expect(woken).toBe('lock_lost');
   });
@@ -443,7 +441,7 @@ describe('creates whose outcome nobody knows', () => {
     await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
     await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown', atMs: T0 + 7 })]);
     await store.end(id, 'partial');
-    const [create] = await store.journal.outstandingCreates('acme', '42');
+    const [create] = await store.journal.unsettledCreates('acme', '42');
     if (create === undefined) throw new Error('nothing is outstanding');
     return { store, id, create };
   }
@@ -451,14 +449,14 @@ describe('creates whose outcome nobody knows', () => {
   it('are outstanding since their answer was given up, for this remote account', async () => {
     const { store, id, create } = await unknownCreate();
     expect(create).toEqual({ runId: id, seq: 1, kind: 'skill', name: 'New', sinceMs: T0 + 7 });
-    expect(await store.journal.outstandingCreates('acme', '43')).toEqual([]);
-    expect(await store.journal.outstandingCreates('other', '42')).toEqual([]);
+    expect(await store.journal.unsettledCreates('acme', '43')).toEqual([]);
+    expect(await store.journal.unsettledCreates('other', '42')).toEqual([]);
   });
 
   it('are done, owned and counted when a list shows the entry', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleOutstanding(create, listed('s1', 'new'), runId(2), T0 + 9);
-    expect(await store.journal.outstandingCreates('acme', '42')).toEqual([]);
+    await store.journal.settleCreate(create, listed('s1', 'new'), runId(2), T0 + 9);
+    expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
     const detail = await store.reader.run(id);
     expect([detail?.operations[0]?.status, detail?.operations[0]?.remoteId, detail?.run.created]).toEqual([
       'done',
@@ -472,8 +470,8 @@ describe('creates whose outcome nobody knows', () => {
 
   it('stay unknown but are asked about no more when no list shows one', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleOutstanding(create, null, runId(2), T0 + 9);
-    expect(await store.journal.outstandingCreates('acme', '42')).toEqual([]);
+    await store.journal.settleCreate(create, null, runId(2), T0 + 9);
+    expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
     expect((await store.reader.run(id))?.operations[0]?.status).toBe('unknown');
   });
 

@@ -125,7 +125,7 @@ describe('committing operations', () => {
     await store.take(runId(2), T0 + LEASE_MS);
     expect(await store.journal.commitOperations(id, lease, [{ seq: 2, atMs: T0 }], [])).toBe('lock_lost');
     expect(statuses()).toEqual(['unknown', 'skipped']);
-    expect(await store.journal.outstandingCreates('acme', '42')).toMatchObject([{ runId: id, seq: 1 }]);
+    expect(await store.journal.unsettledCreates('acme', '42')).toMatchObject([{ runId: id, seq: 1 }]);
   });
 
   it('refuses after the lock was given back', async () => {
@@ -232,7 +232,7 @@ describe('the broken run of a holder that died', () => {
   it('leaves its create to be settled by the next run', async () => {
     const { store, id } = await broken();
     await store.take(runId(2), T0 + 5000);
-    expect(await store.journal.outstandingCreates('acme', '42')).toMatchObject([
+    expect(await store.journal.unsettledCreates('acme', '42')).toMatchObject([
       { runId: id, seq: 2, name: 'sent', sinceMs: T0 + 5000 },
     ]);
   });
@@ -264,7 +264,7 @@ describe('the broken run of a holder that died', () => {
     await store.locks.release(lease);
     await store.take(runId(2), T0 + 5000);
     expect((await store.reader.run(id))?.run.status).toBe('interrupted');
-    expect(await store.journal.outstandingCreates('acme', '42')).toHaveLength(1);
+    expect(await store.journal.unsettledCreates('acme', '42')).toHaveLength(1);
   });
 
   it('is found although the machine was started anew, also a dry run that held no lock', async () => {

@@ -123,7 +123,7 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     const results = [result(1), result(2, { status: 'unknown' }), result(3, { status: 'unknown' })];
     const id = await run(store, { n: 1, operations, results, status: 'partial' });
     const settled = { runId: id, seq: 3, kind: 'skill', name: 'Go', sinceMs: T0 } as const;
-    await store.journal.settleOutstanding(settled, null, id, T0);
+    await store.journal.settleCreate(settled, null, id, T0);
     const change = { action: 'create', kind: 'skill', name: 'Zig', started_at: iso(T0) };
     return [{ account: 'acme', ...change, run_id: id }];
   },

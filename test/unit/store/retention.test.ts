@@ -90,7 +90,7 @@ describe('pruning', () => {
     expect(withSnapshots(store)).toEqual([...kept, other]);
   });
 
-  it('keeps a run while a create of it is outstanding', async () => {
+  it('keeps a run while one of its creates is unsettled', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1, { atMs: T0 });
