@@ -3,7 +3,7 @@ import { KINDS } from '../core/catalog.ts';
 import type { Action, Kind, Warning } from '../core/catalog.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
-import { runStatus } from '../core/outcome.ts';
+import { runStatus } from '../core/run-status.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';

@@ -10,7 +10,7 @@ import { judgeHistory } from '../core/history.ts';
 import type { SourceAge } from '../core/plan-warnings.ts';
 import type { Plan } from '../core/plan.ts';
 import { nameKeys } from '../core/diff.ts';
-import { unshownCreates } from '../core/empty-lists.ts';
+import { unshownCreates } from '../core/list-plausibility.ts';
 import type { FreezeWatch } from './freeze.ts';
 import { watchFreeze } from './freeze.ts';
 import type { Observation } from './observe.ts';

@@ -3,7 +3,7 @@ import type { DesiredCatalog, DesiredEntry, Entry, Kind, ObservedCatalog } from 
 import { KINDS } from './catalog.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameKey } from './names.ts';
-import { timestampSeconds } from './timestamps.ts';
+import { timestampSeconds } from './utc-time.ts';
 import type { UsageIndex } from './usage.ts';
 import { entryKey } from './usage.ts';
 

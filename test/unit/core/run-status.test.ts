@@ -1,7 +1,7 @@
 // What became of the operations → what became of the run.
 import { describe, expect, it } from 'vitest';
 import type { OperationStatus } from '../../../src/core/journal.ts';
-import { runStatus } from '../../../src/core/outcome.ts';
+import { runStatus } from '../../../src/core/run-status.ts';
 
 describe('the status of a run', () => {
   it.each<[readonly OperationStatus[], string]>([
