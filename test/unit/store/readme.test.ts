@@ -10,9 +10,9 @@ const README = readFileSync(new URL('../../../src/store/README.md', import.meta.
 
 /** The queries by the question above them. */
 const QUERIES = new Map(
-  [...README.matchAll(/^### (.+)$([\s\S]*?)^```sql\n([\s\S]*?)^```$/gm)]
-    .filter(([, , between]) => between?.includes('\n### ') === false)
-    .map(([, question = '', , query = '']) => [question, query]),
+  [...README.matchAll(/^### (.+)\n((?!^### )[^])*?^```sql\n([^]*?)^```$/gm)].map(
+    ([, question = '', , query = '']) => [question, query],
+  ),
 );
 
 interface Made {
@@ -30,8 +30,8 @@ interface Made {
 async function run(store: Fixture, made: Made): Promise<string> {
   const { atMs = T0, account = 'acme', operations = [], results = [], status = 'converged' } = made;
   const [errorCode, error] = made.error ?? [null, null];
+  const lease = await store.take(runId(made.n), atMs, account);
   const id = await store.begin(made.n, { atMs, account, remote: account });
-  const lease = await store.take(id, atMs, account);
   await store.journal.addOperations(id, operations);
   const sent = results.map(({ seq }) => ({ seq, atMs }));
   await store.journal.commitOperations(id, lease, sent, []);
