@@ -1,8 +1,9 @@
 // The queries of the store's README, each run on a store with a small history.
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { NewOperation, OperationResult } from '../../../src/core/ports.ts';
-import { plan } from '../core/builders.ts';
+import { person, plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
@@ -282,5 +283,16 @@ describe('the README of the store', () => {
     const detail = await store.reader.run(runId(1));
     expect(detail?.plan?.operations).toHaveLength(1);
     expect(detail?.operations).toEqual([]);
+  });
+
+  it('is right that a body is the list of its digest, compressed with gzip', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.record(id, { resources: [{ ...person('p1', ['k']), raw: { _id: 'p1', skillsIds: ['k'] } }] });
+    const [row] = store.rows<{ body: Uint8Array }>(
+      `select body from snapshot_bodies where digest = (
+        select digest from snapshots where account = 'acme' and kind = 'resource')`,
+    );
+    expect(JSON.parse(gunzipSync(row?.body ?? '').toString())).toEqual([{ _id: 'p1', skillsIds: ['k'] }]);
   });
 });
