@@ -102,7 +102,7 @@ async function sendRound(
     const doubt = await createOne(sending, operation);
     if (doubt !== null) doubts.push(doubt);
   });
-  return await resolve(sending, doubts, round);
+  return await resolveDoubts(sending, doubts, round);
 }
 
 /** Sends one create. Returns a doubt when it is unknown whether the create happened. */
@@ -181,7 +181,7 @@ function doubtOf(
 }
 
 /** Reads the lists for the doubtful creates; returns those that certainly did not happen and may be sent again. */
-async function resolve(
+async function resolveDoubts(
   sending: Sending,
   doubts: readonly DoubtfulCreate[],
   round: number,

@@ -65,7 +65,7 @@ export async function applyDeletes(
     const doubt = await deleteOne(context, operation, readings.current);
     if (doubt !== null) unsure.push(doubt);
   });
-  await resolve(context, unsure);
+  await resolveUnsure(context, unsure);
   for (const { operation, attempts, httpStatus, reason } of unsure) {
     if (context.statuses.has(operation.seq)) continue;
     conclude(context, operation.seq, 'failed', { attempts, httpStatus, reason });
@@ -241,7 +241,7 @@ function concludeDelete(
 }
 
 /** Reads the lists for the unsure deletes. A delete of an entry that is gone counts as done, whatever its status was. */
-async function resolve(context: ApplyContext, unsure: readonly UnsureDelete[]): Promise<void> {
+async function resolveUnsure(context: ApplyContext, unsure: readonly UnsureDelete[]): Promise<void> {
   const { clock } = context.deps;
   const { settleMs } = context.request.api;
   let open = [...unsure];

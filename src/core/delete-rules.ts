@@ -42,8 +42,8 @@ export interface PolicyContext {
 export interface DeleteContext extends PolicyContext {
   /** Whether the file asks for an empty list of this kind. */
   readonly asksForNothing: boolean;
-  /** `kind:name key` of held creates, with their rules. */
-  readonly heldCreates: ReadonlyMap<string, readonly HoldRule[]>;
+  /** `kind:name key` of the creates that the plan holds. */
+  readonly heldCreates: Pick<ReadonlySet<string>, 'has'>;
 }
 
 /** The deletes that no other rule holds, for the limits. */

@@ -8,7 +8,7 @@ import { DAY_MS } from './durations-and-sizes.ts';
 import type { History } from './history.ts';
 import { kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey } from './names.ts';
-import type { HoldRule, LeaveRule } from './plan.ts';
+import type { CreateRule, HoldRule, LeaveRule } from './plan.ts';
 import { HOLD_RULES } from './plan.ts';
 import type { MissingHolding } from './usage.ts';
 import { entryKey } from './usage.ts';
@@ -30,12 +30,12 @@ export interface Judgement {
   readonly extras: readonly JudgedEntry[];
   readonly counts: DeleteCounts;
   /** `kind:name key` of held creates, with their rules. */
-  readonly heldCreates: ReadonlyMap<string, readonly HoldRule[]>;
+  readonly heldCreates: ReadonlyMap<string, readonly CreateRule[]>;
 }
 
 /** Judges every extra entry and every missing name of all managed kinds together, since limits span kinds. */
 export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judgement {
-  const heldCreates = new Map<string, readonly HoldRule[]>();
+  const heldCreates = new Map<string, readonly CreateRule[]>();
   for (const diff of diffs) {
     for (const name of diff.missing) {
       const rules = createHolds(diff.kind, name, context);
@@ -66,7 +66,7 @@ export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judge
 
 function judgeKind(
   diff: KindDiff,
-  heldCreates: ReadonlyMap<string, readonly HoldRule[]>,
+  heldCreates: Judgement['heldCreates'],
   context: PolicyContext,
 ): JudgedEntry[] {
   const { kind } = diff;
@@ -150,8 +150,8 @@ function limitHolds(numbers: DeleteNumbers, policy: Policy): HoldRule[] {
   return HOLD_RULES.filter((rule) => DELETE_RULES[rule].isExceeded?.(numbers, policy) === true);
 }
 
-function createHolds(kind: Kind, name: string, context: PolicyContext): HoldRule[] {
-  const rules: HoldRule[] = [];
+function createHolds(kind: Kind, name: string, context: PolicyContext): CreateRule[] {
+  const rules: CreateRule[] = [];
   if (context.history.flappingCreates.has(kindNameKey(kind, name))) rules.push('flapping');
   if (context.frozen !== null) rules.push('freeze');
   return rules;

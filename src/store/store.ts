@@ -50,19 +50,19 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
   const db = openDatabase(file, options);
   const opened = storeFile(file);
   return {
-    journal: explained(opened, {
+    journal: withStoreErrors(opened, {
       ...accountsJournal(db),
       ...accountHistoryJournal(db),
       ...runsJournal(db),
       ...operationsJournal(db),
       ...observationsJournal(db),
     }),
-    locks: explained(opened, createLocks(db)),
-    reader: explained(opened, journalReader(db), PERSON_PATIENCE_MS),
-    operator: explained(opened, operatorCommands(db), PERSON_PATIENCE_MS),
-    outbox: explained(opened, createOutbox(db)),
-    ...explained(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
-    ...explained(opened, {
+    locks: withStoreErrors(opened, createLocks(db)),
+    reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
+    operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
+    outbox: withStoreErrors(opened, createOutbox(db)),
+    ...withStoreErrors(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
+    ...withStoreErrors(opened, {
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
     }),
     async verify(signal) {
@@ -91,7 +91,7 @@ async function writeNothing(db: Database): Promise<void> {
  * when a statement outside a transaction finds the store locked, so it must be safe to repeat. A file that was removed or
  * replaced is refused, because other processes would not see the rows and the locks in it.
  */
-function explained<T extends object>(file: StoreFile, methods: T, patienceMs = RUN_PATIENCE_MS): T {
+function withStoreErrors<T extends object>(file: StoreFile, methods: T, patienceMs = RUN_PATIENCE_MS): T {
   return new Proxy(methods, {
     get(target, property, receiver) {
       const method: unknown = Reflect.get(target, property, receiver);
