@@ -1,25 +1,23 @@
 // Applies the creates of a plan. A create is journaled before it is sent, and sent again only if it certainly failed.
 import { nameKey, nearKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/write-outcome.ts';
-import type { Entry, Kind } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { type Entry, type Kind, KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 import {
+  type ApplyContext,
   conclude,
   forEachOperation,
   halted,
   holdFrozen,
   noteFailure,
+  type NumberedOperation,
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
 import { probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
-import type { Doubt, Settlement } from './settle.ts';
-import { settle } from './settle.ts';
+import { type Doubt, settle, type Settlement } from './settle.ts';
 
 interface DoubtfulCreate extends Doubt {
   readonly operation: NumberedOperation;

@@ -6,8 +6,7 @@ import type { Observation } from './observe.ts';
 import type { UnsettledCreate } from '../core/ports.ts';
 import { guardAccount } from './account-guard.ts';
 import type { DryRunDeps, ReadingRun } from './request.ts';
-import type { Doubt } from './settle.ts';
-import { settle, waits } from './settle.ts';
+import { type Doubt, settle, waits } from './settle.ts';
 
 interface EarlierDoubt extends Doubt {
   readonly create: UnsettledCreate;

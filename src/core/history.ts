@@ -1,11 +1,9 @@
 // Turns the journal's records of an account into the facts that a plan needs and that no list shows.
-import type { Action, Kind, ObservedCatalog } from './catalog.ts';
-import { KINDS } from './catalog.ts';
+import { type Action, type Kind, KINDS, type ObservedCatalog } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import type { OperationStatus } from './journal.ts';
 import { nameKey, nearKey } from './names.ts';
-import type { EntryKey, MissingHolding } from './usage.ts';
-import { entryKey } from './usage.ts';
+import { type EntryKey, entryKey, type MissingHolding } from './usage.ts';
 
 /** After this many creates or deletes of one name within a day, somebody else is undoing them, and rolecall stops. */
 const FLAPPING_TIMES = 3;

@@ -1,17 +1,19 @@
 // Decides about each extra entry: left alone by the policy, held by a guard, or deleted. All rules are evaluated, so that
 // a held delete names every rule that holds it.
 import type { Kind, Policy } from './catalog.ts';
-import type { Candidate, DeleteContext, DeleteNumbers, PolicyContext } from './delete-rules.ts';
-import { DELETE_RULES } from './delete-rules.ts';
+import {
+  type Candidate,
+  DELETE_RULES,
+  type DeleteContext,
+  type DeleteNumbers,
+  type PolicyContext,
+} from './delete-rules.ts';
 import type { Extra, KindDiff } from './diff.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
-import type { History } from './history.ts';
-import { kindNameKey } from './history.ts';
+import { type History, kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey } from './names.ts';
-import type { CreateRule, HoldRule, LeaveRule } from './plan.ts';
-import { HOLD_RULES } from './plan.ts';
-import type { MissingHolding } from './usage.ts';
-import { entryKey } from './usage.ts';
+import { type CreateRule, HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
+import { entryKey, type MissingHolding } from './usage.ts';
 
 /** An extra entry with the decision about it and the facts behind the decision. */
 export interface JudgedEntry extends Candidate {

@@ -1,6 +1,5 @@
 // Who has what: the people of each entry, and references to entries that no list shows.
-import type { Kind, ObservedCatalog, Resource } from './catalog.ts';
-import { KINDS } from './catalog.ts';
+import { type Kind, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
 import { compareCodePoints } from './names.ts';
 
 /** The key of an entry across kinds, since ids are only known to be unique within one. */
