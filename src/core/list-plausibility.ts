@@ -158,12 +158,10 @@ export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): 
 function fieldsFrom(first: readonly Resource[]): (resource: Resource) => Resource {
   const earlier = new Map(first.map((resource) => [resource.id, resource]));
   return (resource) => {
-    const { skillsIds, roleId } = earlier.get(resource.id) ?? {};
-    return {
-      ...resource,
-      ...(resource.skillsIds === undefined && skillsIds !== undefined ? { skillsIds } : {}),
-      ...(resource.roleId === undefined && roleId !== undefined ? { roleId } : {}),
-    };
+    const before = earlier.get(resource.id);
+    const lost = Object.values(HELD_FIELDS).filter((field) => resource[field] === undefined);
+    const found = lost.filter((field) => before?.[field] !== undefined);
+    return { ...resource, ...Object.fromEntries(found.map((field) => [field, before?.[field]])) };
   };
 }
 
