@@ -50,11 +50,9 @@ export async function applyCreates(
   const seen = await knownEntries(context);
   const sending: Sending = { context, seen, attempts: new Map(), nearDuplicate, isAnswered: false };
   let pending = context.identified ? creates : await createFirstAlone(sending, creates);
-  const alone = (operation: NumberedOperation): Promise<void> => createAlone(sending, operation);
+  const alone = (operation: NumberedOperation): Promise<void> => sendAll(sending, [operation]);
   for (const kind of KINDS) pending = await probeEmptyList(context, kind, pending, alone);
-  for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
-    pending = await sendRound(sending, pending, round);
-  }
+  await sendAll(sending, pending);
   skip(context, creates, context.halt?.message ?? 'it was not tried');
 }
 
@@ -68,7 +66,7 @@ async function createFirstAlone(
 ): Promise<readonly NumberedOperation[]> {
   const { context } = sending;
   for (const [index, operation] of creates.entries()) {
-    await createAlone(sending, operation);
+    await sendAll(sending, [operation]);
     const left = creates.slice(index + 1);
     if (sending.isAnswered || context.identified) return left;
     const status = context.statuses.get(operation.seq)?.status;
@@ -81,9 +79,9 @@ async function createFirstAlone(
   return [];
 }
 
-/** Sends one create, again if needed, until its outcome is known. */
-async function createAlone(sending: Sending, operation: NumberedOperation): Promise<void> {
-  let pending: readonly NumberedOperation[] = [operation];
+/** Sends creates, again if needed, until their outcomes are known. */
+async function sendAll(sending: Sending, creates: readonly NumberedOperation[]): Promise<void> {
+  let pending = creates;
   for (let round = 0; pending.length > 0 && !halted(sending.context); round += 1) {
     pending = await sendRound(sending, pending, round);
   }
@@ -155,7 +153,11 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
       return null;
     }
     case 'doubtful':
-      return doubtOf(sending, operation, { ...outcome, attempts });
+      return doubtOf(sending, operation, {
+        attempts,
+        httpStatus: outcome.httpStatus,
+        reason: outcome.reason,
+      });
     default:
       return outcome satisfies never;
   }
@@ -172,9 +174,7 @@ function doubtOf(
     name: operation.name,
     sinceMs: context.deps.clock.steadyMs(),
     isKnown: (key) => seen.has(key),
-    attempts: outcome.attempts,
-    httpStatus: outcome.httpStatus,
-    reason: outcome.reason,
+    ...outcome,
   };
 }
 

@@ -1,5 +1,5 @@
 // Summarises an ended run for the daemon: counts and the first rows, so that its size does not depend on the run's.
-import type { Kind, Warning } from './catalog.ts';
+import { ACTIONS, type Kind, type Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord } from './journal.ts';
 import type { RunDetail } from './journal-reader.ts';
 import {
@@ -148,7 +148,7 @@ function counted<T, P extends object>(
 /** The first changes. Deletes come first, because they matter most. */
 function firstOf(changes: readonly NamedChange[]): FirstChanges {
   const first: NamedChange[] = [];
-  for (const wanted of ['delete', 'create'] as const) {
+  for (const wanted of ACTIONS.toReversed()) {
     for (const { action, kind, name, rules } of changes) {
       if (first.length === MOST_NAMED) break;
       if (action === wanted) first.push({ action, kind, name, ...(rules === undefined ? {} : { rules }) });

@@ -76,12 +76,10 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   let throttledUntilMs = options.throttledUntilMs ?? 0;
 
   async function attempt<T>(call: Call<T>, onSend: () => void): Promise<Success<T>> {
-    if (options.stop.aborted) throw stopped();
+    if (options.stop.aborted) throw notSent(new ServiceError('unavailable', STOPPED));
     // A rejected token stops the account immediately: waiting requests are not sent.
-    if (refusal !== null) throw new FailedAttempt(refusal, { reached: false, again: false });
-    if (Date.now() < throttledUntilMs) {
-      throw new FailedAttempt(throttled(throttledUntilMs), { reached: false, again: false });
-    }
+    if (refusal !== null) throw notSent(refusal);
+    if (Date.now() < throttledUntilMs) throw notSent(throttled(throttledUntilMs));
     onSend();
     requests += 1;
     const startedAt = performance.now();
@@ -127,7 +125,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     ) {
       let attempts = 0;
       const onSend = (): void => {
-        if (!mayStart()) throw outdated();
+        if (!mayStart()) throw notSent(new ServiceError('unavailable', OUTDATED), true);
         attempts += 1;
         if (attempts === 1) return;
         retries += 1;
@@ -184,32 +182,17 @@ function requestsWait({ error }: FailedAttempt): boolean {
   return error.kind === 'throttled' || error.retryAfterMs !== undefined;
 }
 
-function stopped(): FailedAttempt {
-  return new FailedAttempt(new ServiceError('unavailable', 'not sent: the run was interrupted'), {
-    reached: false,
-    again: false,
-  });
+/** An attempt that was not sent, and that is not repeated. */
+function notSent(error: ServiceError, outdated = false): FailedAttempt {
+  return new FailedAttempt(error, { reached: false, again: false, outdated });
 }
 
-function outdated(): FailedAttempt {
-  return new FailedAttempt(
-    new ServiceError('unavailable', 'not sent: the data that this change is based on is outdated'),
-    {
-      reached: false,
-      again: false,
-      outdated: true,
-    },
-  );
-}
+const STOPPED = 'not sent: the run was interrupted';
+const OUTDATED = 'not sent: the data that this change is based on is outdated';
 
 function throttled(untilMs: number): ServiceError {
-  return new ServiceError(
-    'throttled',
-    `${throttledMessage(untilMs)}; nothing was sent (use --ignore-retry-after to override)`,
-    {
-      retryAfterMs: untilMs - Date.now(),
-    },
-  );
+  const message = `${throttledMessage(untilMs)}; nothing was sent (use --ignore-retry-after to override)`;
+  return new ServiceError('throttled', message, { retryAfterMs: untilMs - Date.now() });
 }
 
 /** The failure for a response with another status than 2xx. */

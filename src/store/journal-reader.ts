@@ -7,7 +7,7 @@ import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
-import { readPlan, warningsOf } from './run-report.ts';
+import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
 
 export function journalReader(db: Database): JournalReader {
@@ -65,13 +65,9 @@ export function journalReader(db: Database): JournalReader {
     async runTexts(id) {
       const row = await findRun(db, id);
       if (row === null) return null;
-      const stored = await db
-        .selectFrom('plan_bodies')
-        .select('body')
-        .where('digest', '=', row.plan_body ?? '')
-        .executeTakeFirst();
+      const body = await readPlanBody(db, row.plan_body);
       // A plan is deleted only after the last run that refers to it.
-      if (row.plan_body !== null && stored === undefined) return null;
+      if (row.plan_body !== null && body === null) return null;
       const { count } = await db
         .selectFrom('operations')
         .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -80,7 +76,7 @@ export function journalReader(db: Database): JournalReader {
       return {
         operationCount: count,
         warnings: row.warnings ?? '[]',
-        plan: stored === undefined ? null : planText(stored.body, row.started_at),
+        plan: body === null ? null : planText(body, row.started_at),
       };
     },
 

@@ -12,12 +12,14 @@ export function warningsOf({ warnings }: { readonly warnings: string | null }): 
 
 /** The plan of a run, whose `createdAt` is empty; null when none was made. */
 export async function readPlan(db: Database, planBody: string | null): Promise<Plan | null> {
-  if (planBody === null) return null;
-  const stored = await db
-    .selectFrom('plan_bodies')
-    .select('body')
-    .where('digest', '=', planBody)
-    .executeTakeFirst();
+  const body = await readPlanBody(db, planBody);
   // recordPlan wrote it from a Plan, so the type is known.
-  return stored === undefined ? null : (decompressJson(stored.body) as Plan);
+  return body === null ? null : (decompressJson(body) as Plan);
+}
+
+/** The compressed plan with this digest. */
+export async function readPlanBody(db: Database, digest: string | null): Promise<Uint8Array | null> {
+  if (digest === null) return null;
+  const bodies = db.selectFrom('plan_bodies').select('body').where('digest', '=', digest);
+  return (await bodies.executeTakeFirst())?.body ?? null;
 }
