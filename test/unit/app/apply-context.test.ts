@@ -1,4 +1,4 @@
-// What every step of an apply does with an operation, a failure and a reason to stop.
+// Results, failures and reasons to halt, as every step of an apply handles them.
 import { describe, expect, it } from 'vitest';
 import { conclude, forEachOperation, halted, noteFailure, skip } from '../../../src/app/apply-context.ts';
 import { ServiceError } from '../../../src/core/errors.ts';

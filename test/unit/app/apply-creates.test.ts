@@ -1,4 +1,4 @@
-// The creates of a plan, one by one: what an answer means, when one may be sent again, and whose account it was.
+// The creates of a plan: answers, repetitions, and the account id.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
 import type { DuplicateHint } from '../../../src/app/apply-creates.ts';

@@ -1,4 +1,4 @@
-// The deletes of a plan, one by one: what is read before them, what is judged anew, and what an answer means.
+// The deletes of a plan: the lists before them, the recheck, and answers.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
 import { conclude } from '../../../src/app/apply-context.ts';

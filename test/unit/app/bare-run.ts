@@ -1,4 +1,4 @@
-// A whole run with nothing behind it but a service in memory, and a journal that keeps what it is told.
+// A complete run on a service in memory and a journal that records its calls.
 import type { ReconcileResult, LockOptions } from '../../../src/app/reconcile.ts';
 import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/app/request.ts';

@@ -1,4 +1,4 @@
-// What a run writes and in what order, what it journals of it, and with which status it ends.
+// The order of an applied plan, its journal rows, and the status of the run.
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';

@@ -1,4 +1,4 @@
-// When a freeze window is open: between two instants or through whole days, or for a while after each tick.
+// Open freeze windows: between two moments, and after each tick of a cron line.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { watchFreeze } from '../../../src/app/freeze.ts';
 import type { FreezeWindow } from '../../../src/core/catalog.ts';

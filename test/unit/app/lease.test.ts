@@ -1,4 +1,4 @@
-// The account's lock from a run's side: waited for, renewed while the run lasts, given back.
+// The lock of an account from the view of a run: waiting, renewal, release.
 import { describe, expect, it } from 'vitest';
 import { keepLock, takeLock } from '../../../src/app/lease.ts';
 import type { LockAttempt, Locks } from '../../../src/core/locks.ts';

@@ -1,4 +1,4 @@
-// Runs in which answers were lost: found out by a list, never sent twice blindly, also beyond the run (section 5).
+// Runs with lost answers: settled by lists and never sent twice blindly, also by the next run.
 import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/app/request.ts';
 import type { Entry } from '../../../src/core/catalog.ts';

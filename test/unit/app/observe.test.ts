@@ -1,4 +1,4 @@
-// The first steps of a run: lists that are read twice where something is missing, and whose they are, both times.
+// The first steps of a run: lists, second readings, and the account id of both.
 import { describe, expect, it } from 'vitest';
 import { observe } from '../../../src/app/observe.ts';
 import type { PlanningDeps } from '../../../src/app/request.ts';

@@ -1,4 +1,4 @@
-// The write-ahead journal of a run: no request leaves before its row is on disk, and what happens at once is one commit.
+// The write-ahead journal of a run: a row is on disk before its request, and one turn is one commit.
 import { describe, expect, it } from 'vitest';
 import { createOperationLog } from '../../../src/app/operation-log.ts';
 import { StoreError } from '../../../src/core/errors.ts';

@@ -1,4 +1,4 @@
-// From an observation to a plan: how old the source is, what the file names, and what is said before a person judges.
+// From an observation to a plan: the age of the source, the named entries, the warnings.
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../src/app/observe.ts';
 import type { SourceAge } from '../../../src/core/plan-warnings.ts';

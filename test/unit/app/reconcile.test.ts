@@ -1,4 +1,4 @@
-// Whole runs against the sandbox: order, identity, what changes under way, and what a failure stops.
+// Complete runs on the sandbox: order, identity, changes during the run, and failures.
 import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/app/request.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';

@@ -1,4 +1,4 @@
-// How a run ends: what is counted, what is journaled of it, and what the caller hears of a failure.
+// The end of a run: its counts, its journal row, and its failure for the caller.
 import { describe, expect, it } from 'vitest';
 import { describeFailure, endRun, failRun } from '../../../src/app/run-result.ts';
 import type { DryRunDeps } from '../../../src/app/request.ts';

@@ -1,4 +1,4 @@
-// The steps of a run around what it writes: the lock, what earlier runs left, the word of a person, what is remembered.
+// The steps of a run around its writes: the lock, earlier operations, approvals, adoption.
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { AccountRequest } from '../../../src/app/request.ts';

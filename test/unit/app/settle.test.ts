@@ -1,4 +1,4 @@
-// Doubtful creates: found out by a list, and given up or open when none tells (section 5).
+// Doubtful creates: found by a list, absent, or open when no list decides.
 import { describe, expect, it } from 'vitest';
 import type { Doubt } from '../../../src/app/settle.ts';
 import { settle } from '../../../src/app/settle.ts';

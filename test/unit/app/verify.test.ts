@@ -1,4 +1,4 @@
-// After writing: what the lists must show, how long they are asked, and what is said of what they do not show.
+// The verification after writing: what the lists must show, and the warnings when they do not.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
 import { verify } from '../../../src/app/verify.ts';

@@ -1,4 +1,4 @@
-// Desired and observed of one kind → what is missing, what is there, what is too much.
+// The comparison of desired and observed entries of one kind.
 import { describe, expect, it } from 'vitest';
 import type { DesiredEntry, Entry } from '../../../src/core/catalog.ts';
 import { diffKind } from '../../../src/core/diff.ts';

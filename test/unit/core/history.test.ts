@@ -1,4 +1,4 @@
-// What the journal knows that a list cannot show: fights over a name, entries that are awaited or gone.
+// The facts that a plan takes from the journal: flapping names, awaited and deleted entries.
 import { describe, expect, it } from 'vitest';
 import type { AccountHistory, RecentOperation } from '../../../src/core/history.ts';
 import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';

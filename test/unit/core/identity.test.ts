@@ -1,4 +1,4 @@
-// Whether the account that answers is the account that the file means.
+// The check that the account behind the token is the intended one.
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../../../src/core/identity.ts';

@@ -1,4 +1,4 @@
-// Lists that lie: how much may be missing, what two readings say together, and who still counts as having what.
+// Implausible lists, the merge of two readings, and people who are missing.
 import { describe, expect, it } from 'vitest';
 import type { Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
 import {

@@ -1,4 +1,4 @@
-// The plan: its order, its summary, what its digest covers and what it does not.
+// The order, the summary, the digest and the warnings of a plan.
 import { describe, expect, it } from 'vitest';
 import type { Case } from './builders.ts';
 import { codes, entry, person, plan, steps } from './builders.ts';

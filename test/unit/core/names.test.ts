@@ -1,4 +1,4 @@
-// Names: which are the same, which are near, how they are ordered, what a glob matches.
+// Equal names, near names, their order, and globs.
 import { describe, expect, it } from 'vitest';
 import { compareCodePoints, globMatcher, nameKey, nearKey } from '../../../src/core/names.ts';
 

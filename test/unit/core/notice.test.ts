@@ -1,4 +1,4 @@
-// What a run means for its account, and which notices follow from what a target knows.
+// The health of an account after a run, and the notices that follow.
 import { describe, expect, it } from 'vitest';
 import type { DueNotice, NoticeType, NotifiedState } from '../../../src/core/notice.ts';
 import {

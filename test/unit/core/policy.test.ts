@@ -1,4 +1,4 @@
-// What may be done about an entry that the file does not name: each rule by itself, and together.
+// The decision about an entry that the file does not name: each rule alone, and several together.
 import { describe, expect, it } from 'vitest';
 import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import { diffKind } from '../../../src/core/diff.ts';

@@ -1,4 +1,4 @@
-// What a list that was read right before a delete changes about it.
+// The recheck of a delete by lists that were read right before it.
 import { describe, expect, it } from 'vitest';
 import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import { DELETE_RULES } from '../../../src/core/delete-rules.ts';

@@ -1,4 +1,4 @@
-// What time releases is reported with the moment from the journal, and of several releases every one is needed.
+// Releases by time, with their moment, and releases of several rules.
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';
 import { judgeHistory, type RecentOperation } from '../../../src/core/history.ts';

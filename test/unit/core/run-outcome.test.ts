@@ -1,4 +1,4 @@
-// What the daemon reports of a run: counts and first rows, never all of them.
+// The summary of a run for the daemon, whose size does not depend on the run.
 import { describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/core/journal.ts';
 import { decideNotices } from '../../../src/core/notice.ts';

@@ -1,4 +1,4 @@
-// What became of the operations → what became of the run.
+// The status of a run, from the results of its operations.
 import { describe, expect, it } from 'vitest';
 import type { OperationStatus } from '../../../src/core/journal.ts';
 import { runStatus } from '../../../src/core/run-status.ts';

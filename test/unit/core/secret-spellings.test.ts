@@ -1,4 +1,4 @@
-// How a secret may be spelled in what it is taken out of.
+// The spellings of a secret that are removed from texts.
 import { describe, expect, it } from 'vitest';
 import { spellings } from '../../../src/core/secret-spellings.ts';
 

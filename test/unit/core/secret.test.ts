@@ -1,4 +1,4 @@
-// The wrapper that keeps a token out of everything.
+// The wrapper that keeps a token out of every output.
 import { inspect, format } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/secret.ts';

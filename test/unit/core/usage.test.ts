@@ -1,4 +1,4 @@
-// Who has what: assignments of people, counted once each, and those that refer to nothing that is listed.
+// The assignments of people, the people of entries, and unknown references.
 import { describe, expect, it } from 'vitest';
 import { accountUsage, holdingsOf, usageOf } from '../../../src/core/usage.ts';
 import { entry, observed, person } from './builders.ts';

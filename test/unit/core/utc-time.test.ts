@@ -1,4 +1,4 @@
-// The order that is read out of the service's opaque timestamps.
+// The order of the service's opaque timestamps.
 import { describe, expect, it } from 'vitest';
 import { timestampSeconds } from '../../../src/core/utc-time.ts';
 

@@ -1,4 +1,4 @@
-// Two accounts of one address with one token: refused while it lasts, and forgotten when the tokens are right again.
+// Two accounts of one address with one token.
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/secret.ts';
 import { accountAt } from './account-at.ts';

@@ -1,4 +1,4 @@
-// The bounds of a list, and that what breaks one fails alone, named, and early.
+// The limits of a list, and the early failure of a list that exceeds one.
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { spelledNumber } from '../../../src/service/exact-number.ts';

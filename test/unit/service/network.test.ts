@@ -1,4 +1,4 @@
-// The way to the service: proxies from the environment, and certificates of one's own authority.
+// Proxies of the environment, and certificates of a private authority.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// How fast an account may be asked, as the server sees it.
+// The rate and the concurrency of requests, as the server sees them.
 import { describe, expect, it } from 'vitest';
 import type { Arrived } from './loopback.ts';
 import { accountAt } from './account-at.ts';

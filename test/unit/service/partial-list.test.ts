@@ -1,4 +1,4 @@
-// An answer that declares itself a part of a list is refused: the rest of the list would be created again.
+// The refusal of an answer that declares itself partial.
 import { describe, expect, it } from 'vitest';
 import { partialReason } from '../../../src/service/partial-list.ts';
 import { client, json, serve } from './loopback.ts';

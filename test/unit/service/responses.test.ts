@@ -1,4 +1,4 @@
-// What an answer must look like, and what of it is kept. Nothing that is refused is quoted.
+// The validation of answers, and the fields that are kept.
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';

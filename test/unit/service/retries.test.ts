@@ -1,4 +1,4 @@
-// Which requests are sent again and which never are, against a real server that misbehaves.
+// Which requests are repeated, against a real server that fails.
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';

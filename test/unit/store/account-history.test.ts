@@ -1,4 +1,4 @@
-// What the store remembers of an account: lists, entries, names, fights, and what does not carry over.
+// What the store remembers of an account: lists, entries, names, and what does not carry over.
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { entryKey } from '../../../src/core/usage.ts';

@@ -1,4 +1,4 @@
-// A copy of a store in use: it ends although others write all the time, and never overwrites what is no copy.
+// A backup of a store in use.
 import { spawn } from 'node:child_process';
 import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Methods of several transactions while another program keeps the store locked for a moment between two of them.
+// Methods of several transactions, while another program locks the store between two of them.
 import { expect, it } from 'vitest';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import type { Fixture } from './fixture.ts';

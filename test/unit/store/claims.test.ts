@@ -1,4 +1,4 @@
-// A token that two accounts use at the same moment: one of them has it, for as long as it holds its lock.
+// Two accounts that use one token at the same moment.
 import { expect, it, onTestFinished } from 'vitest';
 import { LEASE_MS } from '../../../src/store/locks.ts';
 import { openStore } from '../../../src/store/store.ts';

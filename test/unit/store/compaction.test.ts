@@ -1,4 +1,4 @@
-// Quiet runs that repeat each other are kept as one and a count; whatever happened stays a run of its own.
+// The compaction of quiet runs with equal results.
 import { describe, expect, it } from 'vitest';
 import type { CompactableRun } from '../../../src/store/compaction.ts';
 import { planMerges } from '../../../src/store/compaction.ts';

@@ -1,4 +1,4 @@
-// Which entries are forgotten with the retention, and which facts about entries never are.
+// The entries that retention deletes, and those that it keeps.
 import { describe, expect, it } from 'vitest';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, listed, operation, result, T0 } from './fixture.ts';

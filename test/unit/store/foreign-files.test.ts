@@ -1,4 +1,4 @@
-// What `store:` may point at by mistake: it is refused with every byte, mode and time of its folder unchanged.
+// Files that `store:` names by mistake: refused, with every byte, mode and time unchanged.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { lstatSync, statSync, utimesSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Runs that are too large to be read in one step: recognised without that, and read in pieces that say the same.
+// Runs that are too large to be read at once.
 import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';

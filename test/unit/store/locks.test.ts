@@ -1,4 +1,4 @@
-// One run at a time for an account, and what happens to the run of a holder that died.
+// The lock of an account, and the run of a holder that died.
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { HOST } from '../../../src/store/process-identity.ts';

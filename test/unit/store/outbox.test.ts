@@ -1,4 +1,4 @@
-// The outbox: what is told once, who may deliver what, and what is left of it.
+// The outbox of notifications: decisions, claims, delivery, pruning.
 import { join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Damage that no query of the moment meets is found by reading every page, and nothing is written from then on.
+// The check of all pages of a store.
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../../src/store/store.ts';

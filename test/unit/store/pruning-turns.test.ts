@@ -1,4 +1,4 @@
-// A first pruning has a lot to do, and others have their turns in the meantime.
+// A long pruning, during which other work proceeds.
 import { expect, it } from 'vitest';
 import { DAY_MS, fixture, T0 } from './fixture.ts';
 

@@ -1,4 +1,4 @@
-// A store that can only be read: on a medium that is mounted read-only, left by whichever process.
+// A store on a read-only medium.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What is pruned, what never is, and how runs are found again.
+// What retention deletes and keeps, and how runs are found.
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../src/core/plan.ts';
 import { plan } from '../core/builders.ts';

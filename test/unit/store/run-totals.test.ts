@@ -1,4 +1,4 @@
-// The totals of runs that came to no count of their own: still running, killed, or failed half-way.
+// The totals of runs that did not count them: running, killed, or failed early.
 import { describe, expect, it } from 'vitest';
 import { entry, person, plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';

@@ -1,4 +1,4 @@
-// Whether a tick has been run already, by this process or by another one.
+// Whether a tick has been run already, by any process.
 import { expect, it } from 'vitest';
 import type { Trigger } from '../../../src/core/journal.ts';
 import { fixture, runId, T0 } from './fixture.ts';

@@ -1,4 +1,4 @@
-// The file itself: its mode, its version, its tables and columns as the contract documents them (section 6).
+// The store file: its mode, its version, its documented tables and columns.
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';

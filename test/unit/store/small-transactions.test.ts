@@ -1,4 +1,4 @@
-// Large runs are deleted in pieces, also those of which some pieces are deleted already.
+// The delete of large runs in several transactions.
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
 import { deleteLargeOperations } from '../../../src/store/small-transactions.ts';

@@ -1,4 +1,4 @@
-// What an error of SQLite or of the file system means to a person.
+// The explanation of errors of SQLite and of the file system.
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { expect, it } from 'vitest';
 import { toStoreError } from '../../../src/store/database.ts';
