@@ -1,6 +1,6 @@
 // The daemon's rooms, joined: what it reads from, writes to, tells and watches. Each is released by who opened it.
 import path from 'node:path';
-import { DAY_MS } from './core/history.ts';
+import { DAY_MS } from './core/durations-and-sizes.ts';
 import type { RunSignals } from './core/ports.ts';
 import type { ServiceSettings } from './core/settings.ts';
 import { LARGE_FROM } from './core/settings.ts';

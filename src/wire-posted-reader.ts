@@ -1,9 +1,9 @@
 // The process that reads posted files, for a daemon that can end it at any moment.
+import type { Configuration } from './core/settings.ts';
 import path from 'node:path';
 import { describeFailure } from './app/run-result.ts';
 import { ConfigError, UsageError } from './core/errors.ts';
 import { filesFromMemory } from './config/configuration-files.ts';
-import type { LoadedConfiguration } from './config/join-accounts.ts';
 import { loadConfiguration } from './config/load-configuration.ts';
 import { readPosted } from './daemon/http/posted-configuration.ts';
 import { serveParent } from './platform/child-process.ts';
@@ -13,7 +13,7 @@ import { POSTED_ROOT } from './wire-posted.ts';
 /** Names of all accounts together; one account has at most 100,000. */
 const MOST_NAMES = 300_000;
 
-let loaded: LoadedConfiguration | undefined;
+let loaded: Configuration | undefined;
 
 async function load(body: Uint8Array): Promise<FromReader> {
   const posted = readPosted(body);

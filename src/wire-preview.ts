@@ -7,14 +7,13 @@ import { preview } from './app/preview.ts';
 import { LargeAccount } from './core/errors.ts';
 import type { PlanResult } from './core/plan.ts';
 import type { RunSignals } from './core/ports.ts';
-import type { AccountSettings, ApiSettings, ConfigCommit } from './core/settings.ts';
-import type { LoadedConfiguration } from './config/join-accounts.ts';
+import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from './core/settings.ts';
 import type { PostedConfiguration, PostedOutcome } from './daemon/panel.ts';
 import { type PostedFiles, readPostedFiles } from './wire-posted.ts';
 
 /** What the daemon's own configuration says at this moment. */
 export interface OwnConfiguration {
-  readonly accounts: LoadedConfiguration['accounts'];
+  readonly accounts: Configuration['accounts'];
   readonly api: ApiSettings;
   /** A posted account that this configuration does not have, as far as its token may be used; else null. */
   readonly trustPosted: (settings: AccountSettings) => Promise<AccountSettings | null>;

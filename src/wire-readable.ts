@@ -4,7 +4,7 @@ import { rememberThrottle } from './app/run-result.ts';
 import { StoreError } from './core/errors.ts';
 import type { Readable, RetryAfterOptions } from './cli/environment.ts';
 import type { ServiceSettings } from './core/settings.ts';
-import { systemClock } from './wire-clock.ts';
+import { systemClock } from './platform/clock.ts';
 import { connect, NO_OBSERVER, readOnly } from './wire-session.ts';
 
 export async function openReadable(

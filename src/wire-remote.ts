@@ -1,7 +1,7 @@
 // A request to a daemon elsewhere, through the proxy that the environment names.
 import type { Secret } from './core/secret.ts';
-import { openDispatchers } from './service/dispatchers.ts';
-import { request } from './service/undici.ts';
+import { openDispatchers } from './platform/dispatchers.ts';
+import { request } from './platform/undici.ts';
 import { ServiceError } from './core/errors.ts';
 
 /** No plan of all the accounts that a daemon takes is larger. */

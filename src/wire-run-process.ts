@@ -17,8 +17,9 @@ import { createConnections } from './service/connections.ts';
 import type { HostQueue } from './service/pacing.ts';
 import type { RequestObserver } from './service/requests.ts';
 import { openStore } from './store/store.ts';
-import { systemClock } from './wire-clock.ts';
-import { readOnly, uuidv7 } from './wire-session.ts';
+import { systemClock } from './platform/clock.ts';
+import { uuidv7 } from './platform/ids.ts';
+import { readOnly } from './wire-session.ts';
 
 export interface ProcessJob {
   readonly version: string;

@@ -1,14 +1,14 @@
 // The composition root of a session: the store, the connections and the use cases' dependencies, joined.
-import { randomBytes } from 'node:crypto';
 import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/request.ts';
-import type { Configuration, Session } from './cli/environment.ts';
+import type { Session } from './cli/environment.ts';
 import type { Journal, ReadableService } from './core/ports.ts';
 import type { Outbox } from './core/outbox.ts';
-import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
+import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from './core/settings.ts';
 import { sha256 } from './platform/digest.ts';
 import type { Connections } from './service/connections.ts';
 import type { RequestObserver } from './service/requests.ts';
-import { systemClock } from './wire-clock.ts';
+import { uuidv7 } from './platform/ids.ts';
+import { systemClock } from './platform/clock.ts';
 
 export const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
@@ -58,7 +58,7 @@ export async function openSession(
     planning,
     applying,
     reader: store.reader,
-    desk: store.desk,
+    desk: store.operator,
     commit,
     outbox: store.outbox,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
@@ -139,14 +139,4 @@ export async function commitOf(
 /** A file that stands in the configuration's repository: with `source.git` only the accounts do. */
 function anchorOf({ accounts }: Configuration, { file, source }: ServiceSettings): string {
   return source === undefined ? file : (accounts[0]?.file ?? file);
-}
-
-/** A UUIDv7 (RFC 9562): its order is the order of time. */
-export function uuidv7(nowMs: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

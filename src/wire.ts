@@ -51,7 +51,7 @@ export function createEnvironment(version: string): Environment {
           store.journal.foreignAccount(account, remoteAccountId, listed),
         claimant: (claim) => store.reader.claimant(claim),
       };
-      return { reader: store.reader, desk: store.desk, memory, close: () => store.close() };
+      return { reader: store.reader, desk: store.operator, memory, close: () => store.close() };
     },
     backupStore: async (service, file) =>
       (await import('./store/backup.ts')).backupStore(service.store, file),

@@ -1,6 +1,6 @@
 // rolecall approve, pause and resume: commands to the daemon, passed through the store that both share.
 import { ConfigError, UsageError } from '../core/errors.ts';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import { PLAN_DIGEST } from '../core/operator.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
 import { errorsOf } from './accounts.ts';
@@ -83,7 +83,7 @@ async function withJournal(
   environment: Environment,
   configFile: string,
   account: string,
-  work: (desk: OperatorDesk, record: AccountRecord | undefined) => Promise<ExitStatus>,
+  work: (desk: OperatorCommands, record: AccountRecord | undefined) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const { service, accounts, issues } = await environment.loadConfiguration(configFile);
   if (service === undefined) throw new ConfigError(errorsOf(issues));

@@ -104,7 +104,8 @@ export function createAccountRun(
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
       const commit = await options.configuration.commit(reading);
-      return (await journalBrokenAccount(name, errors, trigger, mode, commit, deps)).runId;
+      return (await journalBrokenAccount({ account: name, issues: errors, trigger, mode, commit }, deps))
+        .runId;
     }
     return await runSettings(settings, trigger, reading);
   }

@@ -1,7 +1,7 @@
 // When a cron line ticks: node-cron reads the line, the arithmetic from any moment on is here, so that it can be asked
 // about the past, about a clock that jumped, and about the days on which a zone changes its offset.
 import { parse } from 'node-cron';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { offsetMs, wallTimeMs } from './time-zone.ts';
 
 /** A leap day that must be a certain weekday comes again after 40 years at the latest. */

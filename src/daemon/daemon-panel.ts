@@ -1,6 +1,6 @@
 // The daemon's answers to those who look at it over HTTP, and what it does when they say a word.
 import { formatConfigIssue } from '../core/errors.ts';
-import type { OperatorDesk, PendingPlan } from '../core/operator.ts';
+import type { OperatorCommands, PendingPlan } from '../core/operator.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AccountBook, BookedAccount, ConfigurationReader } from './account-book.ts';
@@ -17,7 +17,7 @@ export interface DaemonPanelOptions {
   readonly queue: RunQueue;
   readonly scheduler: Scheduler;
   readonly reader: JournalReader;
-  readonly desk: OperatorDesk;
+  readonly desk: OperatorCommands;
   readonly isStopping: () => boolean;
   readonly onOperator: (account: string) => void;
   readonly viewOf: Panel['view'];

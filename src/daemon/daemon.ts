@@ -1,7 +1,8 @@
 // The daemon: keeps schedules, runs accounts with the configuration as it stands at that moment, and stops in order.
+import type { Action } from '../core/catalog.ts';
 import type { ApplyDeps } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
@@ -31,7 +32,7 @@ export interface DaemonOptions {
   readonly large?: LargeRuns | undefined;
   readonly reader: JournalReader;
   readonly outcomeOf: AccountRunOptions['outcomeOf'];
-  readonly desk: OperatorDesk;
+  readonly desk: OperatorCommands;
   readonly signals: RunSignals;
   /** Told of the service's settings when they may have changed, and of the accounts that are configured. */
   readonly onConfigured: (
@@ -65,7 +66,7 @@ const STUCK_MS = 15_000;
 type Drift = NonNullable<AccountView['drift']>;
 
 function driftOf({ drift }: NonNullable<RunOutcome['plan']>): Drift {
-  const total = (wanted: 'create' | 'delete'): number =>
+  const total = (wanted: Action): number =>
     drift.reduce((sum, { action, count }) => sum + (action === wanted ? count : 0), 0);
   return { create: total('create'), delete: total('delete') };
 }

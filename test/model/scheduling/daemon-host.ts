@@ -200,7 +200,7 @@ export class DaemonHost {
       metrics: this.metrics,
       deps,
       reader: store.reader,
-      desk: store.desk,
+      desk: store.operator,
       signals: { stop: this.stopSignal.signal, kill: this.killSignal.signal },
       onConfigured: (now) => notifier.update(now.notify),
       outcomeOf: async (runId, pendingDigest) => {

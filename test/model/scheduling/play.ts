@@ -260,7 +260,7 @@ class Player {
     if (by === 'desk' || host === undefined) {
       if (word === 'sync' || stage.isStoreLocked()) return;
       const store = openStore(stage.storeFile);
-      const { desk } = store;
+      const { operator: desk } = store;
       if (word === 'approve') {
         const nowMs = stage.time.nowMs();
         const outcome = await desk.approve(account, named, nowMs);

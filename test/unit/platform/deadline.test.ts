@@ -1,8 +1,8 @@
-// The end of a call, and that nothing of it is left on the signal that outlives all calls.
+// The deadline of a call, and the release of its listeners.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { startDeadline } from '../../../src/service/deadline.ts';
+import { startDeadline } from '../../../src/platform/deadline.ts';
 
 const LONG_MS = 60_000;
 
