@@ -1,9 +1,9 @@
-// The interface between the commands and the other rooms, which they do not import. wire.ts implements it.
+// The interface between the commands and the other rooms, which they do not import. wire/ implements it.
 import type { AccountMemory } from '../app/read-account.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
@@ -41,7 +41,7 @@ export interface Session {
   readonly planning: DryRunDeps;
   readonly applying: ApplyDeps;
   readonly reader: JournalReader;
-  readonly desk: OperatorDesk;
+  readonly operator: OperatorCommands;
   /** The commit of the configuration when the session was opened. */
   readonly commit: ConfigCommit | null;
   readonly requestFor: (
@@ -143,7 +143,7 @@ export interface Environment {
     options?: { readonly mayBeNew: boolean },
   ): Promise<{
     readonly reader: JournalReader;
-    readonly desk: OperatorDesk;
+    readonly operator: OperatorCommands;
     readonly memory: AccountMemory;
     close(): Promise<void>;
   }>;

@@ -42,7 +42,7 @@ export type ApprovalTaking =
   | { readonly type: 'lapsed'; readonly digest: string; readonly reason: 'changed' | 'expired' };
 
 /** Stores approvals and pauses. All methods may throw StoreError. */
-export interface OperatorDesk {
+export interface OperatorCommands {
   /** `digest` may be a prefix of the pending one, of at least eight hex digits; null approves the pending plan. */
   approve(account: string, digest: string | null, nowMs: number): Promise<ApproveOutcome>;
   setPaused(account: string, paused: boolean): Promise<void>;

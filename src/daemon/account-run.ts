@@ -12,7 +12,7 @@ import type { RunSignals } from '../core/ports.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
-import type { AccountBook, ConfigurationReader, Reading } from './account-book.ts';
+import type { AccountRegistry, ConfigurationReader, ConfigurationReading } from './account-registry.ts';
 import type { LargeRuns, PlanHeadline } from './large-runs.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -28,9 +28,9 @@ export type ReadOutcome = (
 ) => Promise<RunOutcome | null>;
 
 export interface AccountRunOptions {
-  readonly book: AccountBook;
+  readonly registry: AccountRegistry;
   readonly configuration: ConfigurationReader;
-  /** Called when a reading changed the book. */
+  /** Called when a reading changed the registry. */
   readonly onNewReading: () => void;
   readonly deps: ApplyDeps;
   /** Those that the connections were opened with. */
@@ -57,7 +57,7 @@ export interface AccountRunOptions {
 export function createAccountRun(
   options: AccountRunOptions,
 ): (account: string, trigger: Trigger) => Promise<void> {
-  const { book, log, metrics, deps, signals } = options;
+  const { registry, log, metrics, deps, signals } = options;
   const logged = new Map<string, string>();
   /** How often in a row the runs of an account could not even be journaled. */
   const troubles = new Map<string, number>();
@@ -71,9 +71,9 @@ export function createAccountRun(
     const startedAt = performance.now();
     try {
       const reading = await options.configuration.readFor(name);
-      if (book.take(reading)) options.onNewReading();
-      forgetOthers(troubles, book.names());
-      forgetOthers(logged, book.names());
+      if (registry.take(reading)) options.onNewReading();
+      forgetOthers(troubles, registry.names());
+      forgetOthers(logged, registry.names());
       const runId = await runBooked(name, trigger, reading);
       troubles.delete(name);
       if (troubles.size === 0) options.onTrouble(null);
@@ -90,8 +90,8 @@ export function createAccountRun(
   }
 
   /** Resolves with the run that was journaled, or null when there was none. */
-  async function runBooked(name: string, trigger: Trigger, reading: Reading): Promise<string | null> {
-    const account = book.account(name);
+  async function runBooked(name: string, trigger: Trigger, reading: ConfigurationReading): Promise<string | null> {
+    const account = registry.account(name);
     if (account === undefined) return null;
     const state = await deps.journal.accountState(name);
     if (state.paused && trigger !== 'manual') {
@@ -112,13 +112,13 @@ export function createAccountRun(
   async function runSettings(
     settings: AccountSettings,
     trigger: Trigger,
-    reading: Reading,
+    reading: ConfigurationReading,
   ): Promise<string | null> {
     const request: AccountRequest = {
       settings,
       api: options.api,
       commit: await options.configuration.commit(reading),
-      configured: book.names(),
+      configured: registry.names(),
       trigger,
       // A new object for each run: what a run was told by the service (a refused token) binds no other run.
       signals: { stop: signals.stop, kill: signals.kill },
@@ -219,10 +219,10 @@ export function createAccountRun(
     metrics.run(outcome, await options.reader.entryCounts(runId), seconds);
     metrics.account(account, { paused: state?.paused ?? false, pending: pendingDigest });
     // Its file may have gone while it ran.
-    if (book.account(account) === undefined) metrics.forget(account);
+    if (registry.account(account) === undefined) metrics.forget(account);
     options.onFailures(account, state?.consecutiveFailures ?? 0);
     logEnd(outcome, seconds);
-    await options.onRunEnded(outcome, book.account(account)?.settings?.mode ?? outcome.run.mode);
+    await options.onRunEnded(outcome, registry.account(account)?.settings?.mode ?? outcome.run.mode);
   }
 
   function logEnd({ run, failures, lapsed }: RunOutcome, seconds: number): void {

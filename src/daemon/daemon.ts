@@ -1,22 +1,22 @@
 // The daemon: keeps schedules, runs accounts with the configuration as it stands at that moment, and stops in order.
 import type { ApplyDeps } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import type { ConfigurationReader } from './account-book.ts';
-import { createAccountBook } from './account-book.ts';
+import type { ConfigurationReader } from './account-registry.ts';
+import { createAccountRegistry } from './account-registry.ts';
 import type { AccountRunOptions } from './account-run.ts';
 import { createAccountRun } from './account-run.ts';
 import type { JournalWatch } from './journal-watch.ts';
 import { watchJournal } from './journal-watch.ts';
-import { createDaemonPanel } from './daemon-panel.ts';
+import { createDaemonApi } from './create-daemon-api.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { LargeRuns } from './large-runs.ts';
-import type { AccountView, Panel } from './panel.ts';
+import type { AccountView, DaemonApi } from './daemon-api.ts';
 import { createRunQueue } from './run-queue.ts';
 import { createScheduler } from './scheduler.ts';
 import { startUp } from './start-up.ts';
@@ -31,7 +31,7 @@ export interface DaemonOptions {
   readonly large?: LargeRuns | undefined;
   readonly reader: JournalReader;
   readonly outcomeOf: AccountRunOptions['outcomeOf'];
-  readonly desk: OperatorDesk;
+  readonly operator: OperatorCommands;
   readonly signals: RunSignals;
   /** Told of the service's settings when they may have changed, and of the accounts that are configured. */
   readonly onConfigured: (
@@ -41,13 +41,13 @@ export interface DaemonOptions {
   ) => void;
   /** Tells others of the end of a run; never rejects. */
   readonly onRunEnded: AccountRunOptions['onRunEnded'];
-  readonly viewOf: Panel['view'];
-  readonly planPosted: Panel['plan'];
+  readonly viewOf: DaemonApi['view'];
+  readonly planPosted: DaemonApi['plan'];
   readonly undelivered: () => Promise<number>;
 }
 
 export interface Daemon {
-  readonly panel: Panel;
+  readonly api: DaemonApi;
   /** Says what will happen, asks for the first runs and begins to keep the schedules. */
   start(): Promise<void>;
   /** Reads the configuration and makes the schedules those of it; what goes wrong is logged. */
@@ -74,18 +74,18 @@ function driftOf({ drift }: NonNullable<RunOutcome['plan']>): Drift {
 export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   const { log, metrics, reader, configuration } = options;
   const { clock } = options.deps;
-  const book = createAccountBook(options.service, log, metrics);
+  const registry = createAccountRegistry(options.service, log, metrics);
   const drifts = new Map<string, Drift>();
   let stopping = false;
   let lanes = 1;
   let trouble: string | null = null;
 
-  const laneOf = (account: string): string => book.account(account)?.settings?.baseUrl ?? '';
+  const laneOf = (account: string): string => registry.account(account)?.settings?.baseUrl ?? '';
   const queue = createRunQueue({
     run: createAccountRun({
       ...options,
       api: options.service.api,
-      book,
+      registry,
       onNewReading: schedule,
       onTrouble(found) {
         trouble = found;
@@ -102,7 +102,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     laneOf,
     mayStart: (account) => options.large?.mayStart(account, laneOf(account)) !== false,
     laneCount: () => lanes,
-    maxRuns: () => book.service().daemon.maxRuns,
+    maxRuns: () => registry.service().daemon.maxRuns,
   });
   options.large?.onFree(() => queue.startNext());
   const scheduler = createScheduler({
@@ -116,19 +116,19 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     },
   });
 
-  /** Makes the schedules those of the book. */
+  /** Makes the schedules those of the registry. */
   function schedule(): void {
     if (stopping) return;
-    scheduler.update(book.schedules());
-    for (const name of drifts.keys()) if (!book.names().has(name)) drifts.delete(name);
-    lanes = new Set(book.accounts().map(({ settings }) => settings?.baseUrl)).size;
+    scheduler.update(registry.schedules());
+    for (const name of drifts.keys()) if (!registry.names().has(name)) drifts.delete(name);
+    lanes = new Set(registry.accounts().map(({ settings }) => settings?.baseUrl)).size;
     options.onConfigured(
-      book.service(),
-      book.names(),
-      book.accounts().map(({ file }) => file),
+      registry.service(),
+      registry.names(),
+      registry.accounts().map(({ file }) => file),
     );
     metrics.schedules(
-      book.accounts().map(({ name }) => ({
+      registry.accounts().map(({ name }) => ({
         account: name,
         nextRunMs: () => scheduler.nextRunMs(name),
         longestGapMs: scheduler.longestGapMs(name),
@@ -139,7 +139,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   async function reload(): Promise<void> {
     try {
       const reading = await configuration.read();
-      if (!stopping && book.take(reading)) schedule();
+      if (!stopping && registry.take(reading)) schedule();
     } catch (error) {
       const { code, message } = describeFailure(error);
       log.error({ event: 'reload_failed', code, error: message }, 'the configuration could not be read');
@@ -147,10 +147,10 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 
   await reload();
-  const panel = createDaemonPanel({
+  const api = createDaemonApi({
     ...options,
     clock,
-    book,
+    registry,
     queue,
     scheduler,
     isStopping: () => stopping,
@@ -176,19 +176,19 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
 
   /** Whether a run can use an approval of the account now. */
   function requestApproved(account: string): boolean {
-    const { settings = null, errors = [] } = book.account(account) ?? {};
+    const { settings = null, errors = [] } = registry.account(account) ?? {};
     if (settings === null || settings.mode === 'plan' || errors.length > 0) return false;
     return queue.request(account, 'approval');
   }
 
   return {
-    panel,
+    api,
     reload,
     async start() {
       scheduler.start();
       ({ background } = await startUp({
         ...options,
-        book,
+        registry,
         scheduler,
         request: (account, trigger) => queue.request(account, trigger),
       }));
@@ -197,9 +197,9 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     problems() {
       if (stopping) return ['the daemon is stopping'];
       if (!isAlive()) return ['the scheduler is not running'];
-      if (book.accounts().length > 0) return [];
+      if (registry.accounts().length > 0) return [];
       // Whoever may read this without a token need not learn what the files say.
-      return book.serviceErrors().length > 0
+      return registry.serviceErrors().length > 0
         ? ['the configuration is not loaded, because it is invalid: see `config_invalid` in the log']
         : ['no account is configured'];
     },

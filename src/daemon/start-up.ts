@@ -4,7 +4,7 @@ import { formatConfigIssue } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
-import type { AccountBook, BookedAccount } from './account-book.ts';
+import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { ReadOutcome } from './account-run.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -14,7 +14,7 @@ import type { Scheduler } from './scheduler.ts';
 const MOST_TOLD = 20;
 
 export interface StartUpOptions {
-  readonly book: AccountBook;
+  readonly registry: AccountRegistry;
   readonly scheduler: Scheduler;
   readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts'>;
   readonly outcomeOf: ReadOutcome;
@@ -29,9 +29,9 @@ export interface StartUpOptions {
  * was down get one. Resolves with what goes on in the background, since reading a large run may take a minute.
  */
 export async function startUp(options: StartUpOptions): Promise<{ readonly background: Promise<void> }> {
-  const { book, scheduler, reader, log, metrics, request } = options;
+  const { registry, scheduler, reader, log, metrics, request } = options;
   const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
-  for (const { name } of book.accounts()) {
+  for (const { name } of registry.accounts()) {
     const record = records.get(name);
     if (record === undefined) continue;
     const { paused, pending, consecutiveFailures } = record.state;
@@ -39,10 +39,10 @@ export async function startUp(options: StartUpOptions): Promise<{ readonly backg
     metrics.account(name, { paused, pending: pending?.digest ?? null });
     scheduler.ended(name, consecutiveFailures);
   }
-  tellPlan(book, scheduler, records, log);
-  const { runOnStart } = book.service().daemon;
+  tellPlan(registry, scheduler, records, log);
+  const { runOnStart } = registry.service().daemon;
   // Also an account whose file is broken: its failed run is how people learn of it.
-  for (const { name } of book.accounts()) {
+  for (const { name } of registry.accounts()) {
     const lastRun = records.get(name)?.lastRun ?? null;
     const missed = lastRun !== null && scheduler.missedTickSince(name, Date.parse(lastRun.startedAt));
     if (runOnStart) request(name, 'start');
@@ -56,7 +56,7 @@ async function showLastRuns(
   options: StartUpOptions,
   records: ReadonlyMap<string, AccountRecord>,
 ): Promise<void> {
-  for (const { name } of options.book.accounts()) {
+  for (const { name } of options.registry.accounts()) {
     const record = records.get(name);
     if (options.signals.stop.aborted) return;
     if (record !== undefined) await showLastRun(record, options);
@@ -65,7 +65,7 @@ async function showLastRuns(
 
 async function showLastRun(
   { name, lastRun, state }: AccountRecord,
-  { book, reader, outcomeOf, metrics, log, signals: { stop } }: StartUpOptions,
+  { registry, reader, outcomeOf, metrics, log, signals: { stop } }: StartUpOptions,
 ): Promise<void> {
   if (lastRun === null) return;
   try {
@@ -73,7 +73,7 @@ async function showLastRun(
     if (outcome === null || stop.aborted) return;
     const entryCounts = await reader.entryCounts(lastRun.id);
     // Its file may have gone meanwhile.
-    if (book.account(name) !== undefined) metrics.found(outcome, entryCounts);
+    if (registry.account(name) !== undefined) metrics.found(outcome, entryCounts);
   } catch (error) {
     const { code, message } = describeFailure(error);
     const data = { event: 'last_run_unread', account: name, runId: lastRun.id, code, error: message };
@@ -83,16 +83,16 @@ async function showLastRun(
 
 /** What will happen, before it does. */
 function tellPlan(
-  book: AccountBook,
+  registry: AccountRegistry,
   scheduler: Scheduler,
   records: ReadonlyMap<string, AccountRecord>,
   log: Log,
 ): void {
-  const accounts = book.accounts();
+  const accounts = registry.accounts();
   const modes: Record<string, number> = { plan: 0, approve: 0, apply: 0 };
   for (const { settings } of accounts)
     if (settings !== null) modes[settings.mode] = (modes[settings.mode] ?? 0) + 1;
-  const { daemon } = book.service();
+  const { daemon } = registry.service();
   const broken = accounts.filter(({ errors }) => errors.length > 0).length;
   const paused = accounts.filter(({ name }) => records.get(name)?.state.paused === true).length;
   const summary = { accounts: accounts.length, ...modes, broken, paused };
@@ -107,7 +107,7 @@ function tellPlan(
 }
 
 function tellAccount(
-  { name, settings, errors }: BookedAccount,
+  { name, settings, errors }: RegisteredAccount,
   scheduler: Scheduler,
   records: ReadonlyMap<string, AccountRecord>,
   log: Log,

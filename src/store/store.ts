@@ -3,7 +3,7 @@ import type { Locks } from '../core/locks.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { Journal } from '../core/ports.ts';
 import { sql } from 'kysely';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { ServiceSettings } from '../core/settings.ts';
@@ -14,7 +14,7 @@ import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { observationsJournal } from './observations.ts';
-import { operatorDesk } from './operator-desk.ts';
+import { operatorCommands } from './operator-commands.ts';
 import { operationsJournal } from './operations.ts';
 import { createOutbox } from './outbox.ts';
 import { checkPages } from './page-check.ts';
@@ -30,7 +30,7 @@ export interface Store {
   readonly journal: Journal;
   readonly locks: Locks;
   readonly reader: JournalReader;
-  readonly desk: OperatorDesk;
+  readonly operator: OperatorCommands;
   readonly outbox: Outbox;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
@@ -57,7 +57,7 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
     }),
     locks: explained(opened, createLocks(db)),
     reader: explained(opened, journalReader(db), PERSON_PATIENCE_MS),
-    desk: explained(opened, operatorDesk(db), PERSON_PATIENCE_MS),
+    operator: explained(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: explained(opened, createOutbox(db)),
     ...explained(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
     ...explained(opened, {

@@ -115,7 +115,7 @@ describe('the description', () => {
       tokens: [{ name: 'http', role: 'operate', token: new Secret('x') }],
       trustedProxies: [],
       // Routes are only counted here; nothing of it is ever called.
-      panel: {
+      daemon: {
         overview: never,
         accounts: never,
         account: never,

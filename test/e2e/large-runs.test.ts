@@ -1,15 +1,15 @@
 // Large runs of the store, read in a process of their own: the same outcome, the same pages, and why one is not shown.
 import { expect, onTestFinished, test } from 'vitest';
 import { outcomeOf } from '../../src/core/run-outcome.ts';
-import type { RunView } from '../../src/daemon/panel.ts';
+import type { RunView } from '../../src/daemon/daemon-api.ts';
 import { renderRunView } from '../../src/daemon/http/pages/run-views.tsx';
-import { createStoredRuns } from '../../src/wire-stored-runs.ts';
+import { createStoredRuns } from '../../src/workers/stored-runs.ts';
 import { entry, plan, sha256 } from '../unit/core/builders.ts';
 import { makeAccount } from '../unit/daemon/http/stage.ts';
 import { testLog } from '../unit/daemon/notify/stage.ts';
 import { fixture } from '../unit/store/fixture.ts';
 
-const PROGRAM = new URL('../../dist/run-reader.js', import.meta.url);
+const PROGRAM = new URL('../../dist/read-run.js', import.meta.url);
 const MANY = Array.from({ length: 12_000 }, (_, number) => `Skill ${number}`);
 
 async function largeRun(program = PROGRAM) {

@@ -1,6 +1,6 @@
 // Accounts and the daemon as the API says them: every field by name, so that a view cannot leak what is added to it.
 import { runToJson } from '../../report/run-json.ts';
-import type { AccountView, DaemonView } from '../panel.ts';
+import type { AccountView, DaemonView } from '../daemon-api.ts';
 
 /** One account. Times are UTC ISO 8601. */
 export function accountToJson(account: AccountView) {

@@ -1,6 +1,6 @@
 // What an operator does over HTTP, the same for programs and for pages: run now, approve, pause, resume.
 import type { Log } from '../log.ts';
-import type { Panel } from '../panel.ts';
+import type { DaemonApi } from '../daemon-api.ts';
 import type { HttpContext } from './context.ts';
 import type { HttpLimits } from './limits.ts';
 
@@ -27,7 +27,7 @@ export const OUTCOME_WORDS: Readonly<Record<ActionOutcome['type'], string>> = {
 
 /** What handlers of actions need. */
 export interface ActionDeps {
-  readonly panel: Panel;
+  readonly daemon: DaemonApi;
   readonly log: Pick<Log, 'info'>;
   readonly limits: HttpLimits;
 }
@@ -43,9 +43,9 @@ export interface RequestedAction {
 export async function performFor(
   context: HttpContext,
   { action, account, digest: wanted }: RequestedAction,
-  { panel, log }: ActionDeps,
+  { daemon, log }: ActionDeps,
 ): Promise<ActionOutcome> {
-  const outcome = await perform(panel, action, account, wanted);
+  const outcome = await perform(daemon, action, account, wanted);
   const who = { by: context.get('visitor')?.name, address: context.get('address') };
   const digest = 'digest' in outcome ? { digest: outcome.digest } : {};
   log.info(
@@ -57,19 +57,19 @@ export async function performFor(
 
 /** Does it. `digest` is the plan to approve; null approves whatever waits now. */
 export async function perform(
-  panel: Panel,
+  daemon: DaemonApi,
   action: Action,
   account: string,
   digest: string | null,
 ): Promise<ActionOutcome> {
   switch (action) {
     case 'sync':
-      return { type: panel.sync(account) };
+      return { type: daemon.sync(account) };
     case 'approve':
-      return await panel.approve(account, digest);
+      return await daemon.approve(account, digest);
     case 'pause':
-      return { type: (await panel.setPaused(account, true)) ? 'paused' : 'unknown' };
+      return { type: (await daemon.setPaused(account, true)) ? 'paused' : 'unknown' };
     case 'resume':
-      return { type: (await panel.setPaused(account, false)) ? 'resumed' : 'unknown' };
+      return { type: (await daemon.setPaused(account, false)) ? 'resumed' : 'unknown' };
   }
 }

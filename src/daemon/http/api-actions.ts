@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import { ConfigError, UsageError } from '../../core/errors.ts';
 import { PLAN_DIGEST } from '../../core/operator.ts';
-import type { Panel } from '../panel.ts';
+import type { DaemonApi } from '../daemon-api.ts';
 import {
   type Action,
   type ActionDeps,
@@ -24,7 +24,7 @@ type Json = { readonly value: unknown } | { readonly failure: Failure };
 const MOST_ARRIVING = 6;
 
 export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
-  const { panel, limits } = deps;
+  const { daemon, limits } = deps;
   for (const action of ACTIONS) {
     app.post(`/api/v1/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
       const body = parseJson(await readBody(context.env.incoming, limits.bodyBytes), {});
@@ -62,7 +62,7 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
       const isGone = context.env.outgoing.destroyed;
       return isGone
         ? apiFailure(context, badRequest('the client is gone'))
-        : await answerPlan(context, panel, body.bytes);
+        : await answerPlan(context, daemon, body.bytes);
     } finally {
       ticket.leave();
     }
@@ -70,9 +70,9 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
 }
 
 /** Whoever posted the files can fix what is wrong with them. */
-async function answerPlan(context: HttpContext, panel: Panel, body: Uint8Array): Promise<Response> {
+async function answerPlan(context: HttpContext, daemon: DaemonApi, body: Uint8Array): Promise<Response> {
   try {
-    const outcome = await panel.plan(body);
+    const outcome = await daemon.plan(body);
     return 'problem' in outcome
       ? apiFailure(context, badRequest(outcome.problem))
       : context.json(outcome.plans);

@@ -4,7 +4,7 @@ import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed'
 import { StoreError } from '../../core/errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Panel } from '../panel.ts';
+import type { DaemonApi } from '../daemon-api.ts';
 import { createAccess, type HttpToken } from './access.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
@@ -18,7 +18,7 @@ import {
   refuseReaders,
   refuseWriting,
   requireToken,
-} from './gates.ts';
+} from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
 import { addPageActions } from './page-actions.ts';
 import { addPages } from './pages/page-routes.tsx';
@@ -32,7 +32,7 @@ export interface AppOptions {
   readonly tokens: readonly HttpToken[];
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
-  readonly panel: Panel;
+  readonly daemon: DaemonApi;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, in words; empty when everything is. */
   readonly notReady: () => Promise<readonly string[]>;
@@ -47,9 +47,9 @@ const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, STYLESHEET_PA
 /** A plan writes nothing, and everybody may sign out. */
 const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 
-/** Nothing of the panel is touched before a request is through all the gates. */
+/** Nothing of the daemon is touched before a request is through all the gates. */
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
-  const { tokens, panel, log, metrics, limits, nowMs, steadyMs } = options;
+  const { tokens, daemon, log, metrics, limits, nowMs, steadyMs } = options;
   const app = new Hono<HttpEnv>();
   app.use(withSecurityHeaders, findAddress(createClientAddress(options.trustedProxies)), refuseOddTargets);
   if (tokens.length === 0) {
@@ -79,10 +79,10 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   );
   addProbes(app, options);
   app.get(STYLESHEET_PATH, (context) => context.body(STYLESHEET, 200, STYLESHEET_HEADERS));
-  addApiReads(app, { panel, log, nowMs });
-  addApiActions(app, { panel, log, limits });
-  addPages(app, panel);
-  addPageActions(app, { panel, log, limits });
+  addApiReads(app, { daemon, log, nowMs });
+  addApiActions(app, { daemon, log, limits });
+  addPages(app, daemon);
+  addPageActions(app, { daemon, log, limits });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {
     const { method, path } = context.req;

@@ -1,6 +1,6 @@
 // A notice for Slack: a plain title, and lines in mrkdwn. `text` repeats both for receivers that know no blocks.
 import { clip } from './message.ts';
-import type { NoticeText, TextPart } from './words.ts';
+import type { NoticeText, TextPart } from './notice-text.ts';
 
 /** Slack refuses more in a header and in a section. */
 const LONGEST_TITLE = 150;

@@ -4,7 +4,7 @@ import { createConfigurationSource } from '../../../src/config/configuration-sou
 import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { NotifySettings } from '../../../src/core/settings.ts';
-import type { Reading } from '../../../src/daemon/account-book.ts';
+import type { ConfigurationReading } from '../../../src/daemon/account-registry.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { createDaemon } from '../../../src/daemon/daemon.ts';
 import type { Log } from '../../../src/daemon/log.ts';
@@ -89,9 +89,9 @@ export class DaemonHost {
     return host;
   }
 
-  get panel(): Daemon['panel'] {
+  get api(): Daemon['api'] {
     if (this.daemon === null) throw new Error('the daemon is not open');
-    return this.daemon.panel;
+    return this.daemon.api;
   }
 
   /** Whether nothing is under way and nothing is owed, so that time may pass in a leap. */
@@ -112,8 +112,8 @@ export class DaemonHost {
   }
 
   async judge(): Promise<void> {
-    const { panel } = this;
-    await this.ledger.judge(async (name) => (await panel.account(name))?.activity ?? 'idle');
+    const { api } = this;
+    await this.ledger.judge(async (name) => (await api.account(name))?.activity ?? 'idle');
   }
 
   /** Compares the gauges of accounts that do not run with the journal and the files. */
@@ -185,11 +185,11 @@ export class DaemonHost {
       version: 'model',
       service,
       configuration: {
-        read: (): Promise<Reading> => {
+        read: (): Promise<ConfigurationReading> => {
           this.readAll();
           return time.follow(source.read());
         },
-        readFor: (account): Promise<Reading> => {
+        readFor: (account): Promise<ConfigurationReading> => {
           this.readFor(account);
           return time.follow(source.readFor(account));
         },
@@ -200,7 +200,7 @@ export class DaemonHost {
       metrics: this.metrics,
       deps,
       reader: store.reader,
-      desk: store.desk,
+      operator: store.operator,
       signals: { stop: this.stopSignal.signal, kill: this.killSignal.signal },
       onConfigured: (now) => notifier.update(now.notify),
       outcomeOf: async (runId, pendingDigest) => {

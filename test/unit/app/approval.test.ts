@@ -13,7 +13,7 @@ async function stateOf(on: Stage) {
 }
 
 async function approve(on: Stage, digest: string | null = null): Promise<string> {
-  return (await on.store.desk.approve('acme', digest, on.clock.nowMs())).type;
+  return (await on.store.operator.approve('acme', digest, on.clock.nowMs())).type;
 }
 
 function warningsOf(on: Stage, runId: string): string[] {
@@ -96,10 +96,10 @@ describe('a plan in approve mode', () => {
   it('that was approved in a pause waits for its end', async () => {
     const on = await stage({ seed });
     await on.apply(wish);
-    await on.store.desk.setPaused('acme', true);
+    await on.store.operator.setPaused('acme', true);
     await approve(on);
     expect((await on.apply(wish)).status).toBe('planned');
-    await on.store.desk.setPaused('acme', false);
+    await on.store.operator.setPaused('acme', false);
     expect((await on.apply(wish)).status).toBe('converged');
   });
 

@@ -34,7 +34,7 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
     lastSuccessAt: null,
   }));
   const options = {
-    book: {
+    registry: {
       accounts: () => booked,
       account: (name: string) => booked.find((each) => each.name === name),
       service: () => ({ daemon: { runOnStart: false, maxRuns: 8, shutdownGraceMs: 1 } }),

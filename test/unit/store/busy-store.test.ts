@@ -70,7 +70,7 @@ it('an approval waits for a lock only for as long as a person does', async () =>
   try {
     other.exec('begin immediate');
     const startedAt = performance.now();
-    await expect(store.desk.approve('acme', null, T0)).rejects.toMatchObject({ code: 'store_busy' });
+    await expect(store.operator.approve('acme', null, T0)).rejects.toMatchObject({ code: 'store_busy' });
     await expect(store.check()).rejects.toMatchObject({ code: 'store_busy' });
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   } finally {

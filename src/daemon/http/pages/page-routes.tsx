@@ -1,7 +1,7 @@
 // Which page stands at which path, and what of the panel it shows.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { Panel, RunView } from '../../panel.ts';
+import type { DaemonApi, RunView } from '../../daemon-api.ts';
 import { OUTCOME_WORDS, type ActionOutcome } from '../actions.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
@@ -12,7 +12,7 @@ import { AccountsPage } from './accounts-page.tsx';
 const LAST_RUNS = 20;
 
 /** Adds the pages. They have buttons for who may use them. */
-export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
+export function addPages(app: Hono<HttpEnv>, panel: DaemonApi): void {
   app.get('/', async (context) => {
     const [daemon, accounts] = await Promise.all([panel.overview(), panel.accounts()]);
     const page = <AccountsPage daemon={daemon} accounts={accounts} visitor={context.get('visitor')} />;

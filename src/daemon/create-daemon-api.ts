@@ -1,27 +1,27 @@
 // The daemon's answers to those who look at it over HTTP, and what it does when they say a word.
 import { formatConfigIssue } from '../core/errors.ts';
-import type { OperatorDesk, PendingPlan } from '../core/operator.ts';
+import type { OperatorCommands, PendingPlan } from '../core/operator.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Clock } from '../core/ports.ts';
-import type { AccountBook, BookedAccount, ConfigurationReader } from './account-book.ts';
-import type { AccountView, Panel } from './panel.ts';
+import type { AccountRegistry, RegisteredAccount, ConfigurationReader } from './account-registry.ts';
+import type { AccountView, DaemonApi } from './daemon-api.ts';
 import { runJson } from './run-json.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Scheduler } from './scheduler.ts';
 
-export interface DaemonPanelOptions {
+export interface DaemonApiOptions {
   readonly version: string;
   readonly clock: Clock;
-  readonly book: AccountBook;
+  readonly registry: AccountRegistry;
   readonly configuration: ConfigurationReader;
   readonly queue: RunQueue;
   readonly scheduler: Scheduler;
   readonly reader: JournalReader;
-  readonly desk: OperatorDesk;
+  readonly operator: OperatorCommands;
   readonly isStopping: () => boolean;
   readonly onOperator: (account: string) => void;
-  readonly viewOf: Panel['view'];
-  readonly planPosted: Panel['plan'];
+  readonly viewOf: DaemonApi['view'];
+  readonly planPosted: DaemonApi['plan'];
   readonly undelivered: () => Promise<number>;
   /** Why runs cannot be journaled; null while they can. */
   readonly troubleOf: () => string | null;
@@ -29,11 +29,11 @@ export interface DaemonPanelOptions {
   readonly driftOf: (account: string) => AccountView['drift'];
 }
 
-export function createDaemonPanel(options: DaemonPanelOptions): Panel {
-  const { book, scheduler, queue, reader, desk, clock } = options;
+export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
+  const { registry, scheduler, queue, reader, operator, clock } = options;
   const startedAt = iso(clock.nowMs());
 
-  function view(account: BookedAccount, record: AccountRecord | undefined): AccountView {
+  function view(account: RegisteredAccount, record: AccountRecord | undefined): AccountView {
     const { name, settings, errors } = account;
     const drift = options.driftOf(name);
     const failures = record?.state.consecutiveFailures ?? 0;
@@ -72,7 +72,7 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
         version: options.version,
         startedAt,
         issues: [
-          ...book.serviceErrors().map(formatConfigIssue),
+          ...registry.serviceErrors().map(formatConfigIssue),
           ...[options.configuration.sourceProblem(), options.troubleOf()].filter(
             (problem) => problem !== null,
           ),
@@ -84,10 +84,10 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
     },
     async accounts() {
       const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
-      return book.accounts().map((account) => view(account, records.get(account.name)));
+      return registry.accounts().map((account) => view(account, records.get(account.name)));
     },
     async account(name) {
-      const account = book.account(name);
+      const account = registry.account(name);
       if (account === undefined) return null;
       const [record] = await reader.accounts(name);
       return view(account, record);
@@ -97,18 +97,18 @@ export function createDaemonPanel(options: DaemonPanelOptions): Panel {
     runJson: (id) => runJson(id, reader),
     sync(account) {
       if (options.isStopping()) return 'stopping';
-      if (book.account(account) === undefined) return 'unknown';
+      if (registry.account(account) === undefined) return 'unknown';
       return queue.requestOneMore(account, 'manual') ? 'queued' : 'stopping';
     },
     async approve(account, digest) {
-      if (book.account(account) === undefined) return { type: 'unknown' };
-      const outcome = await desk.approve(account, digest, clock.nowMs());
+      if (registry.account(account) === undefined) return { type: 'unknown' };
+      const outcome = await operator.approve(account, digest, clock.nowMs());
       if (outcome.type === 'approved') options.onOperator(account);
       return outcome;
     },
     async setPaused(account, paused) {
-      if (book.account(account) === undefined) return false;
-      await desk.setPaused(account, paused);
+      if (registry.account(account) === undefined) return false;
+      await operator.setPaused(account, paused);
       options.onOperator(account);
       return true;
     },

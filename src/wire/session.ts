@@ -1,14 +1,14 @@
 // The composition root of a session: the store, the connections and the use cases' dependencies, joined.
 import { randomBytes } from 'node:crypto';
-import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from './app/request.ts';
-import type { Configuration, Session } from './cli/environment.ts';
-import type { Journal, ReadableService } from './core/ports.ts';
-import type { Outbox } from './core/outbox.ts';
-import type { AccountSettings, ConfigCommit, ServiceSettings } from './core/settings.ts';
-import { sha256 } from './platform/digest.ts';
-import type { Connections } from './service/connections.ts';
-import type { RequestObserver } from './service/requests.ts';
-import { systemClock } from './wire-clock.ts';
+import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../app/request.ts';
+import type { Configuration, Session } from '../cli/environment.ts';
+import type { Journal, ReadableService } from '../core/ports.ts';
+import type { Outbox } from '../core/outbox.ts';
+import type { AccountSettings, ConfigCommit, ServiceSettings } from '../core/settings.ts';
+import { sha256 } from '../platform/digest.ts';
+import type { Connections } from '../service/connections.ts';
+import type { RequestObserver } from '../service/requests.ts';
+import { systemClock } from '../platform/clock.ts';
 
 export const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
@@ -36,7 +36,7 @@ export async function openSession(
   options: SessionOptions = {},
 ): Promise<OpenSession> {
   const { observer = () => NO_OBSERVER, ignoreRetryAfter = false } = options;
-  const { openStore } = await import('./store/store.ts');
+  const { openStore } = await import('../store/store.ts');
   const store = openStore(service.store);
   let configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const connections = await connect(
@@ -58,7 +58,7 @@ export async function openSession(
     planning,
     applying,
     reader: store.reader,
-    desk: store.desk,
+    operator: store.operator,
     commit,
     outbox: store.outbox,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
@@ -99,8 +99,8 @@ function planningDeps(configFile: string, journal: Journal, connections: Connect
     clock: systemClock,
     newRunId: () => uuidv7(Date.now()),
     sha256,
-    compareCommits: async (a, b) => (await import('./git/commit.ts')).compareCommits(configFile, a, b),
-    loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
+    compareCommits: async (a, b) => (await import('../git/commit.ts')).compareCommits(configFile, a, b),
+    loadCron: async () => (await import('../daemon/cron.ts')).cronTicked,
   };
 }
 
@@ -112,9 +112,9 @@ export async function connect(
   isConfigured: (account: string) => boolean,
   largeFrom = Infinity,
 ): Promise<Connections> {
-  const { createConnections } = await import('./service/connections.ts');
-  const { resolveToken } = await import('./config/secrets.ts');
-  const { readAuthorities } = await import('./config/secrets.ts');
+  const { createConnections } = await import('../service/connections.ts');
+  const { resolveToken } = await import('../config/secrets.ts');
+  const { readAuthorities } = await import('../config/secrets.ts');
   return createConnections({
     api: service.api,
     version,
@@ -131,7 +131,7 @@ export async function commitOf(
   configuration: Configuration,
   service: ServiceSettings,
 ): Promise<ConfigCommit | null> {
-  const { readConfigCommit } = await import('./git/commit.ts');
+  const { readConfigCommit } = await import('../git/commit.ts');
   const files = configuration.accounts.map(({ file }) => file);
   return (await readConfigCommit(anchorOf(configuration, service), files)) ?? null;
 }

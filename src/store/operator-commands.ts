@@ -1,12 +1,12 @@
 // What an operator says of an account, kept until a run asks for it.
-import type { ApproveOutcome, OperatorDesk } from '../core/operator.ts';
+import type { ApproveOutcome, OperatorCommands } from '../core/operator.ts';
 import { APPROVAL_LIFE_MS, PLAN_DIGEST } from '../core/operator.ts';
 import { PERSON_PATIENCE_MS } from './busy.ts';
 import type { Database } from './database.ts';
 import { durably } from './database.ts';
 import { toIso } from './times.ts';
 
-export function operatorDesk(db: Database): OperatorDesk {
+export function operatorCommands(db: Database): OperatorCommands {
   return {
     approve(account, digest, nowMs) {
       const approveNow = async (connection: Database): Promise<ApproveOutcome> => {

@@ -1,13 +1,13 @@
 // The daemon's HTTP interface, joined with the configuration: its tokens, its certificate and its address.
-import { errorCode } from './core/error-code.ts';
-import { SecretError, UsageError } from './core/errors.ts';
-import { isLoopback } from './core/loopback.ts';
-import type { HttpSettings, ServiceSettings } from './core/settings.ts';
-import { FileError, readRegularFile } from './platform/regular-file.ts';
-import { resolveSecret } from './config/secrets.ts';
-import type { HttpToken } from './daemon/http/access.ts';
-import type { HttpOptions, HttpServer, TlsPair } from './daemon/http/server.ts';
-import { startHttp } from './daemon/http/server.ts';
+import { errorCode } from '../../core/error-code.ts';
+import { SecretError, UsageError } from '../../core/errors.ts';
+import { isLoopback } from '../../core/loopback.ts';
+import type { HttpSettings, ServiceSettings } from '../../core/settings.ts';
+import { FileError, readRegularFile } from '../../platform/regular-file.ts';
+import { resolveSecret } from '../../config/secrets.ts';
+import type { HttpToken } from './access.ts';
+import type { HttpOptions, HttpServer, TlsPair } from './server.ts';
+import { startHttp } from './server.ts';
 
 /** A shorter token can be guessed by trying. */
 const SHORTEST_TOKEN = 16;

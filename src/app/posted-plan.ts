@@ -1,16 +1,16 @@
 // The plan of files that somebody sent: loaded from memory, joined with what this daemon knows, and planned.
 // An account's token goes to the address only that the daemon's own configuration says, whatever the files ask for.
 import path from 'node:path';
-import type { AccountRequest } from './app/request.ts';
-import type { PreviewDeps } from './app/preview.ts';
-import { preview } from './app/preview.ts';
-import { LargeAccount } from './core/errors.ts';
-import type { PlanResult } from './core/plan.ts';
-import type { RunSignals } from './core/ports.ts';
-import type { AccountSettings, ApiSettings, ConfigCommit } from './core/settings.ts';
-import type { LoadedConfiguration } from './config/join-accounts.ts';
-import type { PostedConfiguration, PostedOutcome } from './daemon/panel.ts';
-import { type PostedFiles, readPostedFiles } from './wire-posted.ts';
+import type { AccountRequest } from './request.ts';
+import type { PreviewDeps } from './preview.ts';
+import { preview } from './preview.ts';
+import { LargeAccount } from '../core/errors.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { RunSignals } from '../core/ports.ts';
+import type { AccountSettings, ApiSettings, ConfigCommit } from '../core/settings.ts';
+import type { LoadedConfiguration } from '../config/join-accounts.ts';
+import type { PostedConfiguration, PostedOutcome } from '../daemon/daemon-api.ts';
+import { type PostedFiles, readPostedFiles } from '../workers/posted-files.ts';
 
 /** What the daemon's own configuration says at this moment. */
 export interface OwnConfiguration {

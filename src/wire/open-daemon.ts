@@ -1,26 +1,26 @@
 // The daemon's rooms, joined: what it reads from, writes to, tells and watches. Each is released by who opened it.
 import path from 'node:path';
-import { DAY_MS } from './core/history.ts';
-import type { RunSignals } from './core/ports.ts';
-import type { ServiceSettings } from './core/settings.ts';
-import { LARGE_FROM } from './core/settings.ts';
-import { resolveSecret } from './config/secrets.ts';
-import type { Daemon } from './daemon/daemon.ts';
-import { createDaemon } from './daemon/daemon.ts';
-import type { Log } from './daemon/log.ts';
-import type { Metrics } from './daemon/metrics.ts';
-import { createNotifier } from './daemon/notify/notifier.ts';
-import type { RequestObserver } from './service/requests.ts';
-import { createWatch } from './daemon/watch.ts';
-import { createLargeRuns } from './wire-large-runs.ts';
-import { planPosted } from './wire-preview.ts';
-import { createStoredRuns } from './wire-stored-runs.ts';
-import type { OpenSession } from './wire-session.ts';
-import { openSession } from './wire-session.ts';
-import { realPathOf } from './platform/regular-file.ts';
-import { resolveToken } from './config/secrets.ts';
-import { trustPosted } from './config/trust.ts';
-import type { OpenSource } from './wire-source.ts';
+import { DAY_MS } from '../core/history.ts';
+import type { RunSignals } from '../core/ports.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import { LARGE_FROM } from '../core/settings.ts';
+import { resolveSecret } from '../config/secrets.ts';
+import type { Daemon } from '../daemon/daemon.ts';
+import { createDaemon } from '../daemon/daemon.ts';
+import type { Log } from '../daemon/log.ts';
+import type { Metrics } from '../daemon/metrics.ts';
+import { createNotifier } from '../daemon/notify/notifier.ts';
+import type { RequestObserver } from '../service/requests.ts';
+import { createWatch } from '../daemon/watch.ts';
+import { createLargeRuns } from '../workers/large-runs.ts';
+import { planPosted } from '../app/posted-plan.ts';
+import { createStoredRuns } from '../workers/stored-runs.ts';
+import type { OpenSession } from './session.ts';
+import { openSession } from './session.ts';
+import { realPathOf } from '../platform/regular-file.ts';
+import { resolveToken } from '../config/secrets.ts';
+import { trustPosted } from '../config/trust.ts';
+import type { OpenSource } from './source.ts';
 
 /** What to let go of, the latest first. */
 export type Releasers = (() => Promise<void>)[];
@@ -110,7 +110,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     deps: session.applying,
     large,
     reader: session.reader,
-    desk: session.desk,
+    operator: session.operator,
     signals,
     onConfigured(now, accounts, accountFiles) {
       settings = now;

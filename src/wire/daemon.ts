@@ -3,20 +3,20 @@ import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import type { RetryAfterOptions, Session } from './cli/environment.ts';
-import type { RunSignals } from './core/ports.ts';
-import type { ServiceSettings } from './core/settings.ts';
-import { exitNow } from './platform/regular-file.ts';
-import type { Log } from './daemon/log.ts';
-import { createLogSink, type LogSink, openWithoutBlocking } from './daemon/log-sink.ts';
-import { createMetrics } from './daemon/metrics.ts';
-import { createSystemd } from './daemon/systemd.ts';
-import { inVisibleJson, visibleData } from './report/escape-invisible.ts';
-import { openHttp, readTokens } from './wire-http.ts';
-import type { Releasers } from './wire-open-daemon.ts';
-import { openDaemon } from './wire-open-daemon.ts';
-import { startStoreCheck } from './wire-store-check.ts';
-import { openSource, readBootstrap } from './wire-source.ts';
+import type { RetryAfterOptions, Session } from '../cli/environment.ts';
+import type { RunSignals } from '../core/ports.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import { exitNow } from '../platform/regular-file.ts';
+import type { Log } from '../daemon/log.ts';
+import { createLogSink, type LogSink, openWithoutBlocking } from '../daemon/log-sink.ts';
+import { createMetrics } from '../daemon/metrics.ts';
+import { createSystemd } from '../daemon/systemd.ts';
+import { inVisibleJson, visibleData } from '../report/escape-invisible.ts';
+import { openHttp, readTokens } from '../daemon/http/listen.ts';
+import type { Releasers } from './open-daemon.ts';
+import { openDaemon } from './open-daemon.ts';
+import { startStoreCheck } from '../daemon/store-check.ts';
+import { openSource, readBootstrap } from './source.ts';
 
 /** Files are looked at this often at least: not every file system tells of changes. */
 const READ_EVERY_MS = 60_000;
@@ -68,7 +68,7 @@ export async function serve(
     let isChecked = await check.endsWithin(QUICK_CHECK_MS);
     const http = await openHttp(source.service, {
       tokens,
-      panel: daemon.panel,
+      daemon: daemon.api,
       metrics,
       log,
       notReady: async () => [

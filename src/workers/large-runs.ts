@@ -1,19 +1,19 @@
 // Large accounts, each in a process of its own with a bound of its memory: a run that breaks it fails alone, by name.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { AccountRequest } from './app/request.ts';
-import type { RunFailure } from './app/run-result.ts';
-import { StoreError } from './core/errors.ts';
-import type { PlanResult } from './core/plan.ts';
-import type { Journal, RunSignals } from './core/ports.ts';
-import type { CommitRelation } from './core/repository.ts';
-import type { Secret } from './core/secret.ts';
-import type { AccountSettings } from './core/settings.ts';
-import type { LargeRuns, PlanHeadline } from './daemon/large-runs.ts';
-import { type ChildEnd, startChild } from './platform/child-process.ts';
-import type { RequestObserver } from './service/requests.ts';
-import { countCalls } from './wire-host-calls.ts';
-import type { FromProcess, ProcessJob, RunEnd, ToProcess } from './wire-run-process.ts';
+import type { AccountRequest } from '../app/request.ts';
+import type { RunFailure } from '../app/run-result.ts';
+import { StoreError } from '../core/errors.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { Journal, RunSignals } from '../core/ports.ts';
+import type { CommitRelation } from '../core/repository.ts';
+import type { Secret } from '../core/secret.ts';
+import type { AccountSettings } from '../core/settings.ts';
+import type { LargeRuns, PlanHeadline } from '../daemon/large-runs.ts';
+import { type ChildEnd, startChild } from '../platform/child-process.ts';
+import type { RequestObserver } from '../service/requests.ts';
+import { countCalls } from './host-calls.ts';
+import type { FromProcess, ProcessJob, RunEnd, ToProcess } from './run-account.ts';
 
 export interface LargeRunsOptions {
   readonly version: string;
@@ -47,7 +47,7 @@ const LARGE: ProcessSize = { largeFrom: Infinity, megabytes: 560, places: 1 };
 const LONGEST_WAIT_MS = 60_000;
 const POLL_MS = 250;
 
-const PROGRAM = fileURLToPath(new URL('./run-process.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./run-account.js', import.meta.url));
 
 /** `died`: it ended without a result; `runId` is the run that it had begun, which is not ended in the journal. */
 type Outcome =

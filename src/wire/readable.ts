@@ -1,11 +1,11 @@
 // The composition root of commands that read accounts and journal no run: the connections, and the store if it exists.
 import { existsSync } from 'node:fs';
-import { rememberThrottle } from './app/run-result.ts';
-import { StoreError } from './core/errors.ts';
-import type { Readable, RetryAfterOptions } from './cli/environment.ts';
-import type { ServiceSettings } from './core/settings.ts';
-import { systemClock } from './wire-clock.ts';
-import { connect, NO_OBSERVER, readOnly } from './wire-session.ts';
+import { rememberThrottle } from '../app/run-result.ts';
+import { StoreError } from '../core/errors.ts';
+import type { Readable, RetryAfterOptions } from '../cli/environment.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import { systemClock } from '../platform/clock.ts';
+import { connect, NO_OBSERVER, readOnly } from './session.ts';
 
 export async function openReadable(
   version: string,
@@ -36,7 +36,7 @@ export async function openReadable(
 /** These commands make no store, and can do without one: then no earlier answer is known that they must obey. */
 async function journalOf(file: string) {
   if (!existsSync(file)) return null;
-  const { openStore } = await import('./store/store.ts');
+  const { openStore } = await import('../store/store.ts');
   try {
     const store = openStore(file, { mustExist: true });
     return { ...store.journal, close: () => store.close() };

@@ -1,5 +1,5 @@
 // The calls of a process that runs a large account, counted in the daemon: `hostConcurrency` holds for all processes.
-import type { ToProcess } from './wire-run-process.ts';
+import type { ToProcess } from './run-account.ts';
 
 /** The calls of a process, each of which takes a place at the address until it has ended or the process has. */
 export function countCalls(

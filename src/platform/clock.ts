@@ -1,5 +1,5 @@
 // Time as the machine has it; everything else is handed a Clock.
-import type { Clock } from './core/ports.ts';
+import type { Clock } from '../core/ports.ts';
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),

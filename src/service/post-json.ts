@@ -1,8 +1,8 @@
 // A request to a daemon elsewhere, through the proxy that the environment names.
-import type { Secret } from './core/secret.ts';
-import { openDispatchers } from './service/dispatchers.ts';
-import { request } from './service/undici.ts';
-import { ServiceError } from './core/errors.ts';
+import type { Secret } from '../core/secret.ts';
+import { openDispatchers } from './dispatchers.ts';
+import { request } from './undici.ts';
+import { ServiceError } from '../core/errors.ts';
 
 /** No plan of all the accounts that a daemon takes is larger. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

@@ -1,8 +1,8 @@
 // The daemon's start waits for the check of its store, but not for ever, and not when it is to stop.
 import { EventEmitter, once } from 'node:events';
 import { expect, it } from 'vitest';
-import { StoreError } from '../../src/core/errors.ts';
-import { startStoreCheck } from '../../src/wire-store-check.ts';
+import { StoreError } from '../../../src/core/errors.ts';
+import { startStoreCheck } from '../../../src/daemon/store-check.ts';
 
 const DAMAGE = new StoreError('store_corrupt', 'x.db: the store is damaged');
 const NEVER = new AbortController().signal;

@@ -1,14 +1,14 @@
 // The process that reads posted files, for a daemon that can end it at any moment.
 import path from 'node:path';
-import { describeFailure } from './app/run-result.ts';
-import { ConfigError, UsageError } from './core/errors.ts';
-import { filesFromMemory } from './config/configuration-files.ts';
-import type { LoadedConfiguration } from './config/join-accounts.ts';
-import { loadConfiguration } from './config/load-configuration.ts';
-import { readPosted } from './daemon/http/posted-configuration.ts';
-import { serveParent } from './platform/child-process.ts';
-import type { FromReader, ToReader } from './wire-posted.ts';
-import { POSTED_ROOT } from './wire-posted.ts';
+import { describeFailure } from '../app/run-result.ts';
+import { ConfigError, UsageError } from '../core/errors.ts';
+import { filesFromMemory } from '../config/configuration-files.ts';
+import type { LoadedConfiguration } from '../config/join-accounts.ts';
+import { loadConfiguration } from '../config/load-configuration.ts';
+import { readPosted } from './posted-body.ts';
+import { serveParent } from '../platform/child-process.ts';
+import type { FromReader, ToReader } from './posted-files.ts';
+import { POSTED_ROOT } from './posted-files.ts';
 
 /** Names of all accounts together; one account has at most 100,000. */
 const MOST_NAMES = 300_000;

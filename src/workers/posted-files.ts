@@ -1,10 +1,10 @@
 // Posted files, read by a process of their own: what it is asked, and when it is killed.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { UsageError } from './core/errors.ts';
-import type { AccountSettings } from './core/settings.ts';
-import type { PostedConfiguration } from './daemon/panel.ts';
-import { type ChildEnd, startChild } from './platform/child-process.ts';
+import { UsageError } from '../core/errors.ts';
+import type { AccountSettings } from '../core/settings.ts';
+import type { PostedConfiguration } from '../daemon/daemon-api.ts';
+import { type ChildEnd, startChild } from '../platform/child-process.ts';
 
 /** Where posted files seem to stand, with room for `..`; there is no such folder, and nothing is looked up in it. */
 export const POSTED_ROOT = path.resolve('/posted/a/b/c/d/e/f/g/h');
@@ -43,7 +43,7 @@ export interface PostedFiles {
   close(): void;
 }
 
-const READER = new URL('./wire-posted-reader.js', import.meta.url);
+const READER = new URL('./read-posted-files.js', import.meta.url);
 
 export interface ReadOptions {
   readonly limitMs?: number;

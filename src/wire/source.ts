@@ -1,16 +1,16 @@
 // Where the daemon's configuration comes from: the files beside --config, or its own checkout of a repository.
-import { ConfigError } from './core/errors.ts';
-import type { ServiceSettings } from './core/settings.ts';
-import type { ConfigurationSource } from './config/configuration-source.ts';
-import { checkoutRoot } from './git/checkout-folder.ts';
-import { createConfigurationSource } from './config/configuration-source.ts';
-import { createCommitReader } from './git/commit-cache.ts';
-import type { Checkout } from './git/checkout.ts';
-import { openCheckout } from './git/checkout.ts';
-import { resolveSecret } from './config/secrets.ts';
-import type { ConfigurationReader } from './daemon/account-book.ts';
-import type { Log } from './daemon/log.ts';
-import type { Metrics } from './daemon/metrics.ts';
+import { ConfigError } from '../core/errors.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import type { ConfigurationSource } from '../config/configuration-source.ts';
+import { checkoutRoot } from '../git/checkout-folder.ts';
+import { createConfigurationSource } from '../config/configuration-source.ts';
+import { createCommitReader } from '../git/commit-cache.ts';
+import type { Checkout } from '../git/checkout.ts';
+import { openCheckout } from '../git/checkout.ts';
+import { resolveSecret } from '../config/secrets.ts';
+import type { ConfigurationReader } from '../daemon/account-registry.ts';
+import type { Log } from '../daemon/log.ts';
+import type { Metrics } from '../daemon/metrics.ts';
 
 export interface OpenSource {
   readonly configuration: ConfigurationSource;

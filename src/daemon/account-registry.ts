@@ -16,7 +16,7 @@ export interface AccountReading {
 }
 
 /** All files at one reading; `service` is absent when the service's file is broken, and then `issues` says why. */
-export interface Reading {
+export interface ConfigurationReading {
   readonly service?: ServiceSettings;
   readonly accounts: readonly AccountReading[];
   readonly issues: readonly ConfigIssue[];
@@ -24,17 +24,17 @@ export interface Reading {
 
 /** Reads the configuration where it stands, as fresh as it is. */
 export interface ConfigurationReader {
-  read(): Promise<Reading>;
+  read(): Promise<ConfigurationReading>;
   /** Looks only for changes that concern this account. */
-  readFor(account: string): Promise<Reading>;
+  readFor(account: string): Promise<ConfigurationReading>;
   /** The commit that a reading, or else the newest one, stands in. */
-  commit(reading?: Reading): Promise<ConfigCommit | null>;
+  commit(reading?: ConfigurationReading): Promise<ConfigCommit | null>;
   /** Why the newest commit of the daemon's own checkout is not used; null when it is, or there is none. */
   sourceProblem(): string | null;
 }
 
-/** One account in the book. */
-export interface BookedAccount {
+/** One account in the registry. */
+export interface RegisteredAccount {
   readonly name: string;
   readonly file: string;
   /** What is wrong with its configuration now; empty when nothing is. */
@@ -43,14 +43,14 @@ export interface BookedAccount {
   readonly settings: AccountSettings | null;
 }
 
-export interface AccountBook {
+export interface AccountRegistry {
   /**
    * Takes a reading over; false when it is the last one again. Sound parts count from now on; of what is broken the
    * last sound state goes on.
    */
-  take(reading: Reading): boolean;
-  account(name: string): BookedAccount | undefined;
-  accounts(): readonly BookedAccount[];
+  take(reading: ConfigurationReading): boolean;
+  account(name: string): RegisteredAccount | undefined;
+  accounts(): readonly RegisteredAccount[];
   names(): ReadonlySet<string>;
   service(): ServiceSettings;
   /** Errors of the service's file itself. */
@@ -58,11 +58,11 @@ export interface AccountBook {
   schedules(): readonly Schedule[];
 }
 
-export function createAccountBook(first: ServiceSettings, log: Log, metrics: Metrics): AccountBook {
+export function createAccountRegistry(first: ServiceSettings, log: Log, metrics: Metrics): AccountRegistry {
   let service = first;
   let serviceErrors: readonly ConfigIssue[] = [];
-  let last: Reading | null = null;
-  let book = new Map<string, BookedAccount>();
+  let last: ConfigurationReading | null = null;
+  let registry = new Map<string, RegisteredAccount>();
   let names: ReadonlySet<string> = new Set();
 
   /** Says each broken state once, and each mend. */
@@ -75,16 +75,16 @@ export function createAccountBook(first: ServiceSettings, log: Log, metrics: Met
   }
 
   function takeAccounts(readings: readonly AccountReading[]): void {
-    const next = new Map<string, BookedAccount>();
+    const next = new Map<string, RegisteredAccount>();
     for (const { name, file, settings, issues } of readings) {
-      const before = book.get(name);
+      const before = registry.get(name);
       const errors = settings === undefined ? errorsOf(issues) : [];
       tell(name, before?.errors ?? [], errors);
       metrics.configValid(name, settings !== undefined);
       next.set(name, { name, file, errors, settings: settings ?? before?.settings ?? null });
     }
-    for (const name of book.keys()) if (!next.has(name)) metrics.forget(name);
-    book = next;
+    for (const name of registry.keys()) if (!next.has(name)) metrics.forget(name);
+    registry = next;
     names = new Set(next.keys());
   }
 
@@ -108,25 +108,25 @@ export function createAccountBook(first: ServiceSettings, log: Log, metrics: Met
       return true;
     },
     account(name) {
-      const account = book.get(name);
+      const account = registry.get(name);
       if (account === undefined || serviceErrors.length === 0) return account;
       return { ...account, errors: [...serviceErrors, ...account.errors] };
     },
     accounts: () =>
-      [...book.values()].map((account) =>
+      [...registry.values()].map((account) =>
         serviceErrors.length === 0 ? account : { ...account, errors: [...serviceErrors, ...account.errors] },
       ),
     names: () => names,
     service: () => service,
     serviceErrors: () => serviceErrors,
-    schedules: () => [...book.values()].map(toSchedule),
+    schedules: () => [...registry.values()].map(toSchedule),
   };
 }
 
 /** When an account runs whose file was never sound: its failed runs are how people learn of it. */
 const UNKNOWN_SCHEDULE = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 30_000 };
 
-function toSchedule({ name, settings, errors }: BookedAccount): Schedule {
+function toSchedule({ name, settings, errors }: RegisteredAccount): Schedule {
   const { schedule, timezone, jitterMs } = settings ?? UNKNOWN_SCHEDULE;
   // Settings are a new object whenever the files that they come from were read anew because they had changed.
   const revision = errors.length === 0 && settings !== null ? settings : errors.map(formatConfigIssue).join();

@@ -1,24 +1,24 @@
 // The process that runs one large account: its own store and connections, and the use case that the daemon would have run.
-import { preview } from './app/preview.ts';
-import { dryRun, reconcile } from './app/reconcile.ts';
-import type { AccountRequest, ApplyDeps } from './app/request.ts';
-import { ACCEPT_NOTHING } from './app/request.ts';
-import { describeFailure } from './app/run-result.ts';
-import { LargeAccount, StoreError } from './core/errors.ts';
-import type { RunMode } from './core/journal.ts';
-import type { PlanResult } from './core/plan.ts';
-import type { CommitRelation } from './core/repository.ts';
-import { Secret } from './core/secret.ts';
-import type { PlanHeadline } from './daemon/large-runs.ts';
-import { readAuthorities } from './config/secrets.ts';
-import { serveParent } from './platform/child-process.ts';
-import { sha256 } from './platform/digest.ts';
-import { createConnections } from './service/connections.ts';
-import type { HostQueue } from './service/pacing.ts';
-import type { RequestObserver } from './service/requests.ts';
-import { openStore } from './store/store.ts';
-import { systemClock } from './wire-clock.ts';
-import { readOnly, uuidv7 } from './wire-session.ts';
+import { preview } from '../app/preview.ts';
+import { dryRun, reconcile } from '../app/reconcile.ts';
+import type { AccountRequest, ApplyDeps } from '../app/request.ts';
+import { ACCEPT_NOTHING } from '../app/request.ts';
+import { describeFailure } from '../app/run-result.ts';
+import { LargeAccount, StoreError } from '../core/errors.ts';
+import type { RunMode } from '../core/journal.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { CommitRelation } from '../core/repository.ts';
+import { Secret } from '../core/secret.ts';
+import type { PlanHeadline } from '../daemon/large-runs.ts';
+import { readAuthorities } from '../config/secrets.ts';
+import { serveParent } from '../platform/child-process.ts';
+import { sha256 } from '../platform/digest.ts';
+import { createConnections } from '../service/connections.ts';
+import type { HostQueue } from '../service/pacing.ts';
+import type { RequestObserver } from '../service/requests.ts';
+import { openStore } from '../store/store.ts';
+import { systemClock } from '../platform/clock.ts';
+import { readOnly, uuidv7 } from '../wire/session.ts';
 
 export interface ProcessJob {
   readonly version: string;
@@ -133,7 +133,7 @@ async function work(): Promise<FromProcess> {
     },
     sha256,
     compareCommits,
-    loadCron: async () => (await import('./daemon/cron.ts')).cronTicked,
+    loadCron: async () => (await import('../daemon/cron.ts')).cronTicked,
   };
   try {
     if (task.type === 'run') return { type: 'ended', end: await run(task.mode, deps) };

@@ -1,6 +1,6 @@
 // What is posted to be planned: checked by hand down to the last field, since paths in it become files.
-import type { PostedConfiguration } from '../panel.ts';
-import { decode } from './body.ts';
+import type { PostedConfiguration } from '../daemon/daemon-api.ts';
+import { decode } from '../daemon/http/body.ts';
 
 const MOST_FILES = 5000;
 const LONGEST_PATH = 1024;

@@ -81,7 +81,7 @@ export type RunViewOutcome =
   | { readonly type: 'unknown' | 'busy' }
   | { readonly type: 'failed'; readonly runId: string; readonly reason: string };
 
-export interface Panel {
+export interface DaemonApi {
   overview(): Promise<DaemonView>;
   /** All configured accounts, by name. */
   accounts(): Promise<readonly AccountView[]>;

@@ -2,16 +2,16 @@
 // must not wait for it.
 import { fileURLToPath } from 'node:url';
 import PQueue from 'p-queue';
-import { StoreError } from './core/errors.ts';
-import type { JournalReader } from './core/journal-reader.ts';
-import type { RunSignals } from './core/ports.ts';
-import { outcomeOf, type RunOutcome, unreadOutcome } from './core/run-outcome.ts';
-import type { ReadOutcome } from './daemon/account-run.ts';
-import { renderRunView, runShownBy } from './daemon/http/pages/run-views.tsx';
-import type { Log } from './daemon/log.ts';
-import type { Panel, RunView } from './daemon/panel.ts';
-import { type ChildEnd, startChild } from './platform/child-process.ts';
-import { sha256 } from './platform/digest.ts';
+import { StoreError } from '../core/errors.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { RunSignals } from '../core/ports.ts';
+import { outcomeOf, type RunOutcome, unreadOutcome } from '../core/run-outcome.ts';
+import type { ReadOutcome } from '../daemon/account-run.ts';
+import { renderRunView, runShownBy } from '../daemon/http/pages/run-views.tsx';
+import type { Log } from '../daemon/log.ts';
+import type { DaemonApi, RunView } from '../daemon/daemon-api.ts';
+import { type ChildEnd, startChild } from '../platform/child-process.ts';
+import { sha256 } from '../platform/digest.ts';
 
 export interface StoredRunsOptions {
   readonly reader: JournalReader;
@@ -24,7 +24,7 @@ export interface StoredRunsOptions {
 
 export interface StoredRuns {
   readonly outcomeOf: ReadOutcome;
-  readonly viewOf: Panel['view'];
+  readonly viewOf: DaemonApi['view'];
 }
 
 /** What the process does. */
@@ -46,7 +46,7 @@ export type RunReadingAnswer =
       readonly message: string;
     };
 
-const PROGRAM = new URL('./run-reader.js', import.meta.url);
+const PROGRAM = new URL('./read-run.js', import.meta.url);
 /** As much as the process that made the plan may take; a plan of 200,000 changes takes two thirds of it. */
 const HEAP_MIB = 560;
 const DEADLINE_MS = 60_000;
@@ -73,7 +73,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
     return message;
   }
 
-  async function largeView(view: RunView, runId: string, signal: AbortSignal): ReturnType<Panel['view']> {
+  async function largeView(view: RunView, runId: string, signal: AbortSignal): ReturnType<DaemonApi['view']> {
     // Those whose client has left are about to end.
     if ([...pages].filter(({ aborted }) => !aborted).length >= MOST_WAITING) return { type: 'busy' };
     const ends = AbortSignal.any([signal, signals.stop]);
@@ -112,7 +112,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
   };
 }
 
-function pageOf(html: string | null): Awaited<ReturnType<Panel['view']>> {
+function pageOf(html: string | null): Awaited<ReturnType<DaemonApi['view']>> {
   return html === null ? { type: 'unknown' } : { type: 'page', html };
 }
 

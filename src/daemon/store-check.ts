@@ -1,8 +1,8 @@
 // The check of the store when the daemon starts: nothing is written to the service before the journal is known to be
 // sound, since what it forgot would be judged as if it had never been.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreError } from './core/errors.ts';
-import type { Log } from './daemon/log.ts';
+import { StoreError } from '../core/errors.ts';
+import type { Log } from './log.ts';
 
 export interface StoreCheck {
   /** Resolves with whether the check ended within that time; throws when it found damage. */

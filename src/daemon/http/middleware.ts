@@ -1,4 +1,4 @@
-// What a request passes before anything of the panel is touched: target, host, site, token, role, and whether writing is on.
+// What a request passes before anything of the daemon is touched: target, host, site, token, role, and whether writing is on.
 import type { Access } from './access.ts';
 import type { HttpContext, HttpMiddleware } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';

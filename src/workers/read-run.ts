@@ -1,12 +1,12 @@
 // The process that reads one large run: what it came to, or a page that shows it.
-import { describeFailure } from './app/run-result.ts';
-import { StoreError } from './core/errors.ts';
-import { outcomeOf } from './core/run-outcome.ts';
-import { renderRunView } from './daemon/http/pages/run-views.tsx';
-import { serveParent } from './platform/child-process.ts';
-import { sha256 } from './platform/digest.ts';
-import { openStore } from './store/store.ts';
-import type { RunReadingAnswer, RunReadingJob } from './wire-stored-runs.ts';
+import { describeFailure } from '../app/run-result.ts';
+import { StoreError } from '../core/errors.ts';
+import { outcomeOf } from '../core/run-outcome.ts';
+import { renderRunView } from '../daemon/http/pages/run-views.tsx';
+import { serveParent } from '../platform/child-process.ts';
+import { sha256 } from '../platform/digest.ts';
+import { openStore } from '../store/store.ts';
+import type { RunReadingAnswer, RunReadingJob } from './stored-runs.ts';
 
 async function read({ storeFile, task }: RunReadingJob): Promise<RunReadingAnswer> {
   const { reader } = openStore(storeFile, { mustExist: true, readOnly: true });

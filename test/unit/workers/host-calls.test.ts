@@ -1,8 +1,8 @@
 // The calls of a process count at their address until they have ended, or the process has.
 import { expect, it } from 'vitest';
-import { createHostQueue } from '../../src/service/pacing.ts';
-import { countCalls } from '../../src/wire-host-calls.ts';
-import { API } from './service/loopback.ts';
+import { createHostQueue } from '../../../src/service/pacing.ts';
+import { countCalls } from '../../../src/workers/host-calls.ts';
+import { API } from '../service/loopback.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
