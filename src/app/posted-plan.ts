@@ -1,51 +1,61 @@
-// The plan of files that somebody sent: loaded from memory, joined with what this daemon knows, and planned.
-// An account's token goes to the address only that the daemon's own configuration says, whatever the files ask for.
-import path from 'node:path';
-import type { AccountRequest } from './request.ts';
-import type { PreviewDeps } from './preview.ts';
-import { preview } from './preview.ts';
+// Plans configuration files that somebody posted, with the history of this store. Writes nothing.
 import { LargeAccount } from '../core/errors.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit } from '../core/settings.ts';
-import type { LoadedConfiguration } from '../config/join-accounts.ts';
-import type { PostedConfiguration, PostedOutcome } from '../daemon/daemon-api.ts';
-import { type PostedFiles, readPostedFiles } from '../workers/posted-files.ts';
+import { UNKNOWN_ACCOUNT, tokenUse } from './posted-token.ts';
+import type { PreviewDeps } from './preview.ts';
+import { preview } from './preview.ts';
+import type { AccountRequest } from './request.ts';
 
-/** What the daemon's own configuration says at this moment. */
+/** The account is planned with `settings`, or not because of `failure`. Neither: no posted file is of the account. */
+export interface PostedAccount {
+  readonly settings?: AccountSettings;
+  readonly failure?: { readonly code: string; readonly message: string };
+}
+
+/** Posted files that have been read. */
+export interface PostedFiles {
+  /** The accounts to plan, in their order. */
+  readonly names: readonly string[];
+  readonly commit: { readonly sha: string; readonly committedAt: string } | null;
+  /** One account at a time, so that no answer is large. */
+  account(name: string): Promise<PostedAccount>;
+  close(): void;
+}
+
+/** The daemon's own configuration at this moment. */
 export interface OwnConfiguration {
-  readonly accounts: LoadedConfiguration['accounts'];
+  readonly accounts: readonly { readonly name: string; readonly settings?: AccountSettings }[];
   readonly api: ApiSettings;
-  /** A posted account that this configuration does not have, as far as its token may be used; else null. */
+  /** The settings of an account that only the posted files have, if its token may be used; else null. */
   readonly trustPosted: (settings: AccountSettings) => Promise<AccountSettings | null>;
 }
+
+/** `problem`: the body is not a posted configuration. */
+export type PostedOutcome = { readonly plans: readonly PlanResult[] } | { readonly problem: string };
 
 export interface PostedPlanOptions {
   readonly deps: PreviewDeps;
   readonly signals: RunSignals;
+  /** Reads the body of a request. Throws UsageError when that takes too much time or memory. */
+  readonly readFiles: (body: Uint8Array) => Promise<PostedFiles | { readonly problem: string }>;
   /** Plans an account whose lists are too large for this process. */
   readonly previewLarge: (request: AccountRequest) => Promise<PlanResult>;
   readonly own: () => Promise<OwnConfiguration>;
 }
 
-const AT_A_TIME = 4;
-/** The beginning of every path that posted files name. */
-const TOP = path.resolve('/posted') + path.sep;
+const MAX_CONCURRENT = 4;
 
-const UNKNOWN = [
-  'unknown_account',
-  'this daemon does not have the account yet, and may not or cannot read it: it is planned once the daemon’s own configuration has it',
-] as const;
-
-/** Why a new account could not be read: it is reported as new, and fails nothing. */
+/** Failures of a new account that only mean that it cannot be read yet. */
 const UNREACHABLE = new Set(['secret_missing', 'unauthorized', 'unavailable', 'config_invalid']);
 
 /**
- * Plans the accounts of posted files, in the order of their names. Writes nothing; a failure is that account's. Throws
- * UsageError when the files take too much to read.
+ * Plans the accounts of posted files, in the order of their names. A failure concerns one account. Throws UsageError
+ * when the files take too much time or memory to read.
  */
 export async function planPosted(body: Uint8Array, options: PostedPlanOptions): Promise<PostedOutcome> {
-  const files = await readPostedFiles(body);
+  const files = await options.readFiles(body);
   if ('problem' in files) return files;
   try {
     return { plans: await planFiles(files, options) };
@@ -62,39 +72,27 @@ async function planFiles(
   const configured = new Set(ownAccounts.map(({ name }) => name));
 
   async function planOne(name: string): Promise<PlanResult> {
-    const account = await files.account(name);
-    if (account.failure !== undefined) return failed(name, account.failure.code, account.failure.message);
-    if (account.settings === undefined) {
-      return failed(name, 'unknown_account', 'no posted file is of this account');
+    const { settings, failure } = await files.account(name);
+    if (failure !== undefined) return failed(name, failure);
+    if (settings === undefined) {
+      return failed(name, { code: 'unknown_account', message: 'no posted file is of this account' });
     }
-    const ownSettings = ownAccounts.find((one) => one.name === name)?.settings;
-    if (ownSettings === undefined) return await planNew(name, account.settings);
-    const refusal = reasonToRefuse(account.settings, ownSettings);
-    if (refusal !== null) return failed(name, ...refusal);
-    // By its own reference the token is found, and it is sent to its own address, whatever else the files ask for.
-    return await planWith({
-      ...account.settings,
-      baseUrl: ownSettings.baseUrl,
-      token: ownSettings.token,
-      ...(ownSettings.tokenRules === undefined ? {} : { tokenRules: ownSettings.tokenRules }),
-    });
-  }
-
-  async function planNew(name: string, settings: AccountSettings): Promise<PlanResult> {
-    const trusted = await trustPosted(settings);
-    if (trusted === null) return failed(name, ...UNKNOWN);
-    const result = await planWith(trusted);
-    if (result.status !== 'failed' || !UNREACHABLE.has(result.error.code)) return result;
-    return failed(name, UNKNOWN[0], `${UNKNOWN[1]} (${result.error.message})`);
+    const ownSettings = ownAccounts.find((account) => account.name === name)?.settings;
+    const use = await tokenUse(settings, ownSettings, trustPosted);
+    if ('refusal' in use) return failed(name, use.refusal);
+    const result = await planWith(use.settings);
+    if (!use.isNew || result.status !== 'failed' || !UNREACHABLE.has(result.error.code)) return result;
+    const { code, message } = UNKNOWN_ACCOUNT;
+    return failed(name, { code, message: `${message} (${result.error.message})` });
   }
 
   async function planWith(settings: AccountSettings): Promise<PlanResult> {
-    const request = {
+    const request: AccountRequest = {
       settings,
       api,
       commit: commitOf(files),
       configured,
-      trigger: 'manual' as const,
+      trigger: 'manual',
       signals: { stop: signals.stop, kill: signals.kill },
     };
     try {
@@ -110,40 +108,15 @@ async function planFiles(
   const worker = async (): Promise<void> => {
     for (const [index, name] of queue) results[index] = await planOne(name);
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
   return results;
 }
 
-function failed(account: string, code: string, message: string): PlanResult {
-  return { schemaVersion: 1, account, status: 'failed', error: { code, message } };
+function failed(account: string, error: { readonly code: string; readonly message: string }): PlanResult {
+  return { schemaVersion: 1, account, status: 'failed', error: { code: error.code, message: error.message } };
 }
 
-/** The account as posted must be reached as the daemon reaches it: else its token would go where a stranger says. */
-function reasonToRefuse(
-  posted: AccountSettings,
-  own: AccountSettings,
-): readonly [code: string, message: string] | null {
-  const differs = (what: string): readonly [string, string] => [
-    'identity_mismatch',
-    `${what} of the account differs from the daemon’s own configuration; the token is used only as that says, so this change cannot be planned before the daemon has it`,
-  ];
-  if (posted.baseUrl !== own.baseUrl) return differs('the address');
-  if (!isSameSecret(posted, own)) return differs('the token reference');
-  return null;
-}
-
-function isSameSecret(posted: AccountSettings, own: AccountSettings): boolean {
-  if ('env' in posted.token || 'env' in own.token) {
-    return 'env' in posted.token && 'env' in own.token && posted.token.env === own.token.env;
-  }
-  if (posted.token.file === own.token.file) return true;
-  // Relative paths are relative to the account's file, here and there.
-  const relative = ({ file, token }: AccountSettings): string | null =>
-    'file' in token ? path.relative(path.dirname(file), token.file) : null;
-  return posted.token.file.startsWith(TOP) && relative(posted) === relative(own);
-}
-
-function commitOf({ commit }: Pick<PostedConfiguration, 'commit'>): ConfigCommit | null {
+function commitOf({ commit }: PostedFiles): ConfigCommit | null {
   if (commit === null) return null;
   return { ...commit, dirty: false, authoredAt: commit.committedAt, subject: '' };
 }

@@ -49,8 +49,6 @@ export interface Session {
     trigger: AccountRequest['trigger'],
     signals: RunSignals,
   ) => AccountRequest;
-  /** Sets the names of the configured accounts, of which no two may share a token. */
-  setConfigured(names: ReadonlySet<string>): void;
   /** Resolves when the store can be written. */
   checkStore(): Promise<void>;
   /** Checks every page of the store. Throws StoreError when it is damaged or cannot be checked. */

@@ -1,10 +1,14 @@
-// The daemon's answers to those who look at it over HTTP, and what it does when they say a word.
+// Implements the daemon's API: joins the configuration, the schedules, the queue and the journal into views.
+import type { PostedOutcome } from '../app/posted-plan.ts';
 import { formatConfigIssue } from '../core/errors.ts';
-import type { OperatorCommands, PendingPlan } from '../core/operator.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { OperatorCommands, PendingPlan } from '../core/operator.ts';
 import type { Clock } from '../core/ports.ts';
-import type { AccountRegistry, RegisteredAccount, ConfigurationReader } from './account-registry.ts';
+import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
+import type { AccountRuns } from './account-run.ts';
 import type { AccountView, DaemonApi } from './daemon-api.ts';
+import type { Metrics } from './metrics.ts';
+import type { RunEnding } from './run-ending.ts';
 import { runJson } from './run-json.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -13,20 +17,15 @@ export interface DaemonApiOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly registry: AccountRegistry;
-  readonly configuration: ConfigurationReader;
   readonly queue: RunQueue;
   readonly scheduler: Scheduler;
+  readonly runs: Pick<AccountRuns, 'problem'>;
+  readonly ending: Pick<RunEnding, 'drift'>;
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
-  readonly isStopping: () => boolean;
-  readonly onOperator: (account: string) => void;
-  readonly viewOf: DaemonApi['view'];
-  readonly planPosted: DaemonApi['plan'];
+  readonly metrics: Metrics;
+  readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   readonly undelivered: () => Promise<number>;
-  /** Why runs cannot be journaled; null while they can. */
-  readonly troubleOf: () => string | null;
-  /** What the last run of an account left to do; undefined before there was one. */
-  readonly driftOf: (account: string) => AccountView['drift'];
 }
 
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
@@ -35,7 +34,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
 
   function view(account: RegisteredAccount, record: AccountRecord | undefined): AccountView {
     const { name, settings, errors } = account;
-    const drift = options.driftOf(name);
+    const drift = options.ending.drift(name);
     const failures = record?.state.consecutiveFailures ?? 0;
     const { paused = false, approval = null } = record?.state ?? {};
     const pending = record === undefined ? null : waitingPlan(record);
@@ -52,7 +51,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       activity: queue.activity(name),
       // A tick of a paused account starts no run.
       nextRunAt: paused ? null : isoOrNull(scheduler.nextRunMs(name)),
-      // Another process may have ended it, which the scheduler hears a moment later.
+      // The scheduler learns a moment later that a run of another process has ended the backoff.
       backoffUntil: failures === 0 ? null : isoOrNull(scheduler.backoffUntilMs(name)),
       consecutiveFailures: failures,
       pending:
@@ -66,6 +65,14 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     };
   }
 
+  /** Sets the gauges after a command of an operator, not only at the next run. */
+  async function showState(account: string): Promise<void> {
+    const [record] = await reader.accounts(account).catch(() => []);
+    if (record === undefined) return;
+    const { paused, pending } = record.state;
+    options.metrics.account(account, { paused, pending: pending?.digest ?? null });
+  }
+
   return {
     async overview() {
       return {
@@ -73,11 +80,9 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         startedAt,
         issues: [
           ...registry.serviceErrors().map(formatConfigIssue),
-          ...[options.configuration.sourceProblem(), options.troubleOf()].filter(
-            (problem) => problem !== null,
-          ),
+          ...[registry.sourceProblem(), options.runs.problem()].filter((problem) => problem !== null),
         ],
-        commit: await options.configuration.commit(),
+        commit: await registry.commit(),
         // A store that cannot be read is among the issues.
         undelivered: await options.undelivered().catch(() => 0),
       };
@@ -93,33 +98,32 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       return view(account, record);
     },
     runs: (filter) => reader.runs(filter),
-    view: (view, signal) => options.viewOf(view, signal),
     runJson: (id) => runJson(id, reader),
     sync(account) {
-      if (options.isStopping()) return 'stopping';
+      if (queue.isStopped()) return 'stopping';
       if (registry.account(account) === undefined) return 'unknown';
       return queue.requestOneMore(account, 'manual') ? 'queued' : 'stopping';
     },
     async approve(account, digest) {
       if (registry.account(account) === undefined) return { type: 'unknown' };
       const outcome = await operator.approve(account, digest, clock.nowMs());
-      if (outcome.type === 'approved') options.onOperator(account);
+      if (outcome.type === 'approved') void showState(account);
       return outcome;
     },
     async setPaused(account, paused) {
       if (registry.account(account) === undefined) return false;
       await operator.setPaused(account, paused);
-      options.onOperator(account);
+      void showState(account);
       return true;
     },
     plan: (body) => options.planPosted(body),
   };
 }
 
-/** The plan that waits for approval: not the one that a run carries out at this moment. */
+/** The plan that waits for approval; null while a run applies it. */
 function waitingPlan({ state: { pending }, lastRun }: AccountRecord): PendingPlan | null {
-  const isCarriedOut = lastRun?.status === 'running' && lastRun.planDigest === pending?.digest;
-  return isCarriedOut ? null : pending;
+  const isApplied = lastRun?.status === 'running' && lastRun.planDigest === pending?.digest;
+  return isApplied ? null : pending;
 }
 
 function iso(ms: number): string {

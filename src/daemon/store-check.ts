@@ -1,15 +1,15 @@
-// The check of the store when the daemon starts: nothing is written to the service before the journal is known to be
-// sound, since what it forgot would be judged as if it had never been.
+// Checks the store for damage when the daemon starts. Nothing is written to the service before the journal is known to be
+// intact: entries that it lost would be judged as if rolecall had never seen them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../core/errors.ts';
 import type { Log } from './log.ts';
 
 export interface StoreCheck {
-  /** Resolves with whether the check ended within that time; throws when it found damage. */
+  /** Whether the check ends within that time. Throws StoreError when it found damage. */
   endsWithin(ms: number): Promise<boolean>;
 }
 
-/** Starts the check, and logs what it finds. One that cannot be made keeps nobody waiting. */
+/** Starts the check, and logs its result. A check that cannot be made delays nothing. */
 export function startStoreCheck(
   verify: (signal: AbortSignal) => Promise<void>,
   stop: AbortSignal,
@@ -19,7 +19,7 @@ export function startStoreCheck(
   const check = verify(stop).then(
     () => {
       const durationMs = Math.round(performance.now() - startedAt);
-      log.info({ event: 'store_checked', durationMs }, 'the store is sound');
+      log.info({ event: 'store_checked', durationMs }, 'the store is intact');
     },
     (error: unknown) => {
       if (stop.aborted) return;
@@ -30,7 +30,7 @@ export function startStoreCheck(
       if (isDamaged) throw error;
     },
   );
-  // Logged above, and from then on the store refuses every call: nobody has to wait for it.
+  // Logged above. From then on the store refuses every call, so nobody has to wait for the rejection.
   check.catch(() => undefined);
   return {
     async endsWithin(ms) {

@@ -1,4 +1,4 @@
-// Time as the machine has it; everything else is handed a Clock.
+// The clock of the machine. Everything else receives a Clock as an argument.
 import type { Clock } from '../core/ports.ts';
 
 export const systemClock: Clock = {

@@ -1,5 +1,5 @@
-// The composition root: what the commands are given. With wire-session.ts and wire-daemon.ts the only place that knows
-// every room. Heavy rooms are imported only when a command needs them.
+// Joins the rooms for the commands. Only the files of wire/ know every room. Heavy rooms are imported only when a command
+// needs them.
 import type { AccountMemory } from '../app/read-account.ts';
 import type { Environment } from '../cli/environment.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
@@ -56,7 +56,7 @@ export function createEnvironment(version: string): Environment {
     backupStore: async (service, file) =>
       (await import('../store/backup.ts')).backupStore(service.store, file),
     openReadable: async (service, options) =>
-      (await import('./readable.ts')).openReadable(version, service, options),
+      (await import('./session.ts')).openReadable(version, service, options),
     async dumpAccount(configFile, service, account, contents) {
       const { dumpAccount } = await import('../config/account-file-on-disk.ts');
       const checkout = await checkoutOf(service);
@@ -76,8 +76,7 @@ export function createEnvironment(version: string): Environment {
         ...(faultsFile === undefined ? {} : { faultsFile }),
       });
     },
-    serve: async (configFile, options) =>
-      (await import('./daemon.ts')).serve(version, configFile, options),
+    serve: async (configFile, options) => (await import('./daemon.ts')).serve(version, configFile, options),
     demo: async () => (await import('./demo.ts')).playDemo(environment),
   };
   return environment;

@@ -1,37 +1,65 @@
-// The composition root of the daemon: joins its rooms, starts them in order and unwinds them in the reverse order.
-import { setMaxListeners } from 'node:events';
+// Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
 import path from 'node:path';
-import { pino } from 'pino';
-import type { Logger } from 'pino';
-import type { RetryAfterOptions, Session } from '../cli/environment.ts';
-import type { RunSignals } from '../core/ports.ts';
+import { planPosted } from '../app/posted-plan.ts';
+import type { RetryAfterOptions } from '../cli/environment.ts';
+import type { ConfigurationSource } from '../config/configuration-source.ts';
+import { createConfigurationSource } from '../config/configuration-source.ts';
+import { resolveSecret, resolveToken } from '../config/secrets.ts';
+import { trustPosted } from '../config/trust.ts';
+import { ConfigError } from '../core/errors.ts';
+import { DAY_MS } from '../core/history.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import { exitNow } from '../platform/regular-file.ts';
+import { LARGE_FROM } from '../core/settings.ts';
+import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
+import { createDaemon } from '../daemon/daemon.ts';
+import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
+import { openHttp } from '../daemon/http/listen.ts';
+import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
 import type { Log } from '../daemon/log.ts';
-import { createLogSink, type LogSink, openWithoutBlocking } from '../daemon/log-sink.ts';
-import { createMetrics } from '../daemon/metrics.ts';
-import { createSystemd } from '../daemon/systemd.ts';
-import { inVisibleJson, visibleData } from '../report/escape-invisible.ts';
-import { openHttp, readTokens } from '../daemon/http/listen.ts';
-import type { Releasers } from './open-daemon.ts';
-import { openDaemon } from './open-daemon.ts';
+import { createMetrics, type Metrics } from '../daemon/metrics.ts';
+import { createNotifier } from '../daemon/notify/notifier.ts';
+import { openLog } from '../daemon/open-log.ts';
+import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
+import { pruneStore, repeat, storeProblems } from '../daemon/maintenance.ts';
 import { startStoreCheck } from '../daemon/store-check.ts';
-import { openSource, readBootstrap } from './source.ts';
+import { createSystemd } from '../daemon/systemd.ts';
+import { createWatch } from '../daemon/watch.ts';
+import { checkoutRoot } from '../git/checkout-folder.ts';
+import { openCheckout } from '../git/checkout.ts';
+import { createCommitReader } from '../git/commit-cache.ts';
+import { realPathOf } from '../platform/regular-file.ts';
+import type { RequestObserver } from '../service/requests.ts';
+import { createLargeRuns } from '../workers/large-runs.ts';
+import { readPostedFiles } from '../workers/posted-files.ts';
+import { createStoredRuns } from '../workers/stored-runs.ts';
+import type { OpenSession } from './session.ts';
+import { openSession } from './session.ts';
 
-/** Files are looked at this often at least: not every file system tells of changes. */
-const READ_EVERY_MS = 60_000;
-/** How much longer than the grace a stop may take, to journal what came of it. */
-const LAST_STEPS_MS = 5000;
-
-/** How long the end waits for the reader of the log; a stalled one must not prevent it. */
-const LAST_LOG_MS = 2000;
-
-const PRUNE_EVERY_MS = 3_600_000;
-
-/** The store is checked before anything listens, unless it is large: then probes are answered meanwhile. */
+/** The longest time between two readings of the files: not every file system reports changes. */
+const RELOAD_MS = 60_000;
+const PRUNE_MS = 3_600_000;
+/** The store is checked before anything listens, unless that takes longer: then probes are answered meanwhile. */
 const QUICK_CHECK_MS = 2000;
-/** A larger store, or one on a slow disk, is checked beside the runs. */
-const CHECK_MS = 30_000;
+/** Runs start after this time although the check has not ended. */
+const MAX_CHECK_MS = 30_000;
+/** How long the end waits for the reader of the log. */
+const FLUSH_MS = 2000;
+
+/** What the start of the process has read and opened. */
+interface Process {
+  readonly version: string;
+  readonly configFile: string;
+  readonly ignoreRetryAfter: boolean;
+  /** The service file beside the process, and the source that has read it. */
+  readonly service: ServiceSettings;
+  readonly files: ConfigurationSource;
+  readonly tokens: readonly HttpToken[];
+  readonly signals: ProcessSignals;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Closes what is open; the last function is called first. */
+  readonly closers: (() => Promise<void>)[];
+}
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
 export async function serve(
@@ -39,174 +67,203 @@ export async function serve(
   configFile: string,
   { ignoreRetryAfter = false }: RetryAfterOptions = {},
 ): Promise<number> {
-  const signals = createSignals();
-  const bootstrap = await readBootstrap(configFile);
-  const tokens = await readTokens(bootstrap.service);
-  const { log, sink } = await createLog(bootstrap.service);
-  const releasers: Releasers = [];
-  const { store } = bootstrap.service;
-  log.info(
-    { event: 'starting', version, pid: process.pid, config: path.resolve(configFile), store },
-    'rolecall starts',
-  );
+  const signals = listenForSignals();
+  const files = createConfigurationSource(configFile, createCommitReader());
+  const { service, issues } = await files.read();
+  if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
+  const tokens = await readTokens(service, resolveSecret);
+  const { log, sink } = await openLog(service.log);
+  const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
+  const closers: Process['closers'] = [];
+  const started = { version, pid: process.pid, config: path.resolve(configFile), store: service.store };
+  log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
-    const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
-    const source = await openSource(configFile, bootstrap, log, metrics);
-    releasers.unshift(() => source.close());
-    const opened = await openDaemon({
-      version,
-      configFile,
-      source,
-      log,
-      metrics,
-      signals,
-      releasers,
-      ignoreRetryAfter,
-    });
-    const { daemon, session, settings } = opened;
-    const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
-    let isChecked = await check.endsWithin(QUICK_CHECK_MS);
-    const http = await openHttp(source.service, {
-      tokens,
-      daemon: daemon.api,
-      metrics,
-      log,
-      notReady: async () => [
-        ...(isChecked ? [] : ['the store is being checked for damage']),
-        ...daemon.problems(),
-        ...(await storeProblems(session.checkStore())),
-      ],
-    });
-    releasers.unshift(() => http.close());
-    const writing = tokens.some(({ role }) => role === 'operate');
-    log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
-
-    if (!isChecked && !(await check.endsWithin(CHECK_MS))) {
-      log.warn({ event: 'store_check_slow', waitedMs: CHECK_MS }, 'the store is still being checked');
-    }
-    isChecked = true;
-    // Nothing is written before it is certain that this daemon can be looked at.
-    if (!signals.stop.aborted) await opened.start();
-    const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });
-    const status = `listens at ${http.url}`;
-    systemd.ready(status);
-    signals.onHangup(async () => {
-      log.info({ event: 'reloading' }, 'the configuration is read anew');
-      systemd.reloading();
-      await http.reloadTls();
-      await source.refresh();
-      await daemon.reload();
-      systemd.ready(status);
-    });
-    releasers.unshift(repeat(READ_EVERY_MS, () => daemon.reload()));
-    releasers.unshift(repeat(PRUNE_EVERY_MS, () => prune(session, settings().retention, log)));
-
-    const signal = await signals.received;
-    systemd.stopping();
-    log.info({ event: 'stopping', signal }, 'rolecall stops: nothing new is started');
-    const { shutdownGraceMs } = settings().daemon;
-    setTimeout(() => signals.giveUp(), shutdownGraceMs).unref();
-    setTimeout(() => forceExit(log), shutdownGraceMs + LAST_STEPS_MS).unref();
+    const opened = { version, configFile, ignoreRetryAfter, service, files, tokens };
+    await run({ ...opened, signals, log, metrics, closers });
     return 0;
   } finally {
-    // Also where it could not start: runs that are under way end soon.
+    // Also after a failed start: the runs in progress end soon.
     signals.stopNow();
-    for (const release of releasers) await release();
+    for (const close of closers.toReversed()) await close();
     log.info({ event: 'stopped' }, 'rolecall has stopped');
-    await sink.flush(LAST_LOG_MS);
+    await sink.flush(FLUSH_MS);
   }
 }
 
-/** Something keeps the last steps from ending, as a store that another program keeps locked. The next run heals it. */
-function forceExit(log: Log): void {
-  log.error({ event: 'stop_forced' }, 'the daemon ends although not everything could be journaled');
-  exitNow(0);
-}
+async function run(own: Process): Promise<void> {
+  const { tokens, signals, log, metrics, closers } = own;
+  const source = await openSource(own);
+  const registry = createAccountRegistry({
+    service: source.service,
+    configuration: { ...source.configuration, sourceProblem: source.git.problem },
+    log,
+    metrics,
+  });
+  await registry.reload();
+  const session = await openDaemonSession(own, source, registry);
+  const { daemon, showRun } = openDaemon(own, source, registry, session);
+  const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
+  const isChecked = await check.endsWithin(QUICK_CHECK_MS);
+  const http = await openHttp(source.service, {
+    tokens,
+    daemon: daemon.api,
+    showRun,
+    metrics,
+    log,
+    notReady: async () => [...daemon.problems(), ...(await storeProblems(session.checkStore()))],
+  });
+  closers.push(() => http.close());
+  const writing = tokens.some(({ role }) => role === 'operate');
+  log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
 
-/** Does something again and again; resolves when it is to stop. */
-function repeat(everyMs: number, work: () => Promise<void>): () => Promise<void> {
-  const timer = setInterval(() => void work(), everyMs);
-  return async () => clearInterval(timer);
-}
-
-async function prune(session: Session, retention: ServiceSettings['retention'], log: Log): Promise<void> {
-  try {
-    await session.prune(retention);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown';
-    log.warn({ event: 'prune_failed', reason }, 'old runs could not be pruned');
+  if (!isChecked && !(await check.endsWithin(MAX_CHECK_MS))) {
+    log.warn({ event: 'store_check_slow', waitedMs: MAX_CHECK_MS }, 'the store is still being checked');
   }
+  // Nothing is written before the daemon can be watched over HTTP.
+  if (!signals.stop.aborted) await daemon.start();
+  watchFiles(own, source, registry);
+  const systemd = createSystemd({ env: process.env, log, isAlive: daemon.isAlive });
+  const status = `listens at ${http.url}`;
+  systemd.ready(status);
+  signals.onHangup(async () => {
+    log.info({ event: 'reloading' }, 'the configuration is read again');
+    systemd.reloading();
+    await http.reloadTls();
+    await source.git.refresh();
+    await registry.reload();
+    systemd.ready(status);
+  });
+  closers.push(repeat(RELOAD_MS, registry.reload));
+  closers.push(repeat(PRUNE_MS, () => pruneStore(() => session.prune(registry.service().retention), log)));
+
+  const signal = await signals.received;
+  systemd.stopping();
+  log.info({ event: 'stopping', signal }, 'rolecall stops: no new run starts');
+  signals.limitStop(registry.service().daemon.shutdownGraceMs, log);
 }
 
-async function storeProblems(check: Promise<void>): Promise<string[]> {
-  return await check.then(
-    () => [],
-    (error: unknown) => [error instanceof Error ? error.message : 'the store cannot be written'],
+/** Where the configuration comes from. */
+interface Source {
+  readonly configuration: ConfigurationSource;
+  /** The settings that the daemon starts with. */
+  readonly service: ServiceSettings;
+  readonly git: GitSource;
+}
+
+/** The files beside --config or, with `source.git`, the daemon's own checkout. */
+async function openSource({ configFile, service, files, log, metrics, closers }: Process): Promise<Source> {
+  const settings = service.source?.git;
+  if (settings === undefined) return { configuration: files, service, git: NO_GIT_SOURCE };
+  const { credentials, intervalMs } = settings;
+  const checkout = await openCheckout(settings, checkoutRoot(service), async () =>
+    credentials === undefined ? undefined : await resolveSecret(credentials, 'git credentials'),
   );
+  const configuration = createConfigurationSource(configFile, createCommitReader(), { checkout });
+  const git = await openGitSource({ checkout, intervalMs, log, metrics });
+  closers.push(git.close);
+  return { configuration, service: (await configuration.read()).service ?? service, git };
 }
 
-interface DaemonSignals extends RunSignals {
-  /** The name of the signal that asks the process to stop. */
-  readonly received: Promise<string>;
-  /** What SIGHUP does from now on; before that it does nothing. */
-  onHangup(call: () => Promise<void>): void;
-  stopNow(): void;
-  /** Gives up what is in flight. */
-  giveUp(): void;
+async function openDaemonSession(
+  { version, ignoreRetryAfter, metrics, closers }: Process,
+  { configuration, service }: Source,
+  registry: AccountRegistry,
+): Promise<OpenSession> {
+  const session = await openSession(version, await configuration.read(), service, {
+    observer: observerOf(metrics),
+    compareCommits: configuration.compareCommits,
+    ignoreRetryAfter,
+    largeFrom: LARGE_FROM,
+    isConfigured: (account) => registry.names().has(account),
+  });
+  closers.push(session.close);
+  return session;
 }
 
-function createSignals(): DaemonSignals {
-  const stop = new AbortController();
-  const kill = new AbortController();
-  // As many wait at once as the service keeps waiting; each lets go of the signal when its wait ends.
-  setMaxListeners(0, stop.signal, kill.signal);
-  let hangup = async (): Promise<void> => undefined;
-  process.on('SIGHUP', () => {
-    if (!stop.signal.aborted) void hangup();
+function observerOf(metrics: Metrics): (account: string) => RequestObserver {
+  return (account) => ({
+    request: (event) => metrics.request(account, event),
+    retry: () => metrics.retry(account),
   });
-  const received = new Promise<string>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(name, () => {
-        if (stop.signal.aborted) kill.abort();
-        stop.abort();
-        resolve(name);
-      });
-    }
-  });
-  return {
-    stop: stop.signal,
-    kill: kill.signal,
-    received,
-    onHangup(call) {
-      hangup = call;
+}
+
+function openDaemon(
+  { version, ignoreRetryAfter, signals, log, metrics, closers }: Process,
+  { configuration, service }: Source,
+  registry: AccountRegistry,
+  session: OpenSession,
+) {
+  const { applying, reader, operator, outbox } = session;
+  const { clock, journal } = applying;
+  const large = createLargeRuns({
+    version,
+    storeFile: service.store,
+    ignoreRetryAfter,
+    async token(settings, runSignals) {
+      // Claims the token in this process, so that no two accounts use the same one, wherever they run.
+      await applying.service.tokenKey(settings, runSignals);
+      return await resolveToken(settings);
     },
-    stopNow: () => stop.abort(),
-    giveUp: () => kill.abort(),
-  };
+    observer: observerOf(metrics),
+    compareCommits: configuration.compareCommits,
+    journal,
+    atHost: session.atHost,
+  });
+  const storedRuns = createStoredRuns({ reader, storeFile: service.store, signals, log });
+  const notifier = createNotifier({
+    targets: service.notify,
+    version,
+    outbox,
+    clock,
+    log,
+    resolveSecret,
+    onResult({ format, result }) {
+      if (result !== 'retry') metrics.notification(format, result);
+    },
+  });
+  // Closed after the daemon, so that notifications of the last runs are still sent.
+  closers.push(notifier.stop);
+  const daemon = createDaemon({
+    version,
+    registry,
+    notifier,
+    log,
+    metrics,
+    deps: applying,
+    api: service.api,
+    large,
+    reader,
+    outcomeOf: storedRuns.outcomeOf,
+    operator,
+    signals,
+    planPosted: (body) =>
+      planPosted(body, {
+        deps: { ...applying, claimant: (claim) => reader.claimant(claim) },
+        signals,
+        readFiles: readPostedFiles,
+        previewLarge: large.preview,
+        async own() {
+          const { accounts, trust } = await configuration.read();
+          return {
+            accounts,
+            api: service.api,
+            trustPosted: (settings) => trustPosted(settings, trust, realPathOf),
+          };
+        },
+      }),
+    undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
+  });
+  closers.push(daemon.stop);
+  return { daemon, showRun: storedRuns.showRun };
 }
 
-async function createLog({ log }: ServiceSettings): Promise<{ log: Logger; sink: LogSink }> {
-  const sink: LogSink = createLogSink(openWithoutBlocking(process.stderr), {
-    onDropped: (lines) =>
-      logger.warn(
-        { event: 'log_dropped', lines },
-        'log lines were dropped, because stderr was not read for a while',
-      ),
-  });
-  const options = { level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  const logger = await createLogger();
-  return { log: logger, sink };
-
-  async function createLogger(): Promise<Logger> {
-    if (log.format === 'json' || (log.format === 'auto' && !process.stderr.isTTY)) {
-      return pino(options, { write: (line: string) => sink.write(inVisibleJson(line)) });
-    }
-    // In this thread: the transport of pino would write in a worker, whose end a stalled terminal could prevent.
-    const { default: pretty } = await import('pino-pretty');
-    const format = pretty.prettyFactory({});
-    return pino(
-      { ...options, formatters: { log: visibleData } },
-      { write: (line: string) => sink.write(format(line)) },
-    );
-  }
+/** Reloads the configuration when its files or its repository change. */
+function watchFiles({ configFile, log, closers }: Process, { git }: Source, registry: AccountRegistry): void {
+  const watch = createWatch(() => void registry.reload(), log);
+  const follow = (): void =>
+    watch.follow([path.resolve(configFile), ...registry.accounts().map(({ file }) => file)]);
+  follow();
+  registry.onChange(follow);
+  git.onUpdate(() => void registry.reload());
+  closers.push(watch.close);
 }

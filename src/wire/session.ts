@@ -1,79 +1,82 @@
-// The composition root of a session: the store, the connections and the use cases' dependencies, joined.
-import { randomBytes } from 'node:crypto';
-import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../app/request.ts';
-import type { Configuration, Session } from '../cli/environment.ts';
-import type { Journal, ReadableService } from '../core/ports.ts';
+// Joins what a command or the daemon works with: the store, the connections, and the dependencies of the use cases.
+import { existsSync } from 'node:fs';
+import type { DryRunDeps, PlanningDeps } from '../app/request.ts';
+import { rememberThrottle } from '../app/run-result.ts';
+import type { Configuration, Readable, RetryAfterOptions, Session } from '../cli/environment.ts';
+import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
+import type { AccountState } from '../core/ports.ts';
 import type { AccountSettings, ConfigCommit, ServiceSettings } from '../core/settings.ts';
-import { sha256 } from '../platform/digest.ts';
-import type { Connections } from '../service/connections.ts';
-import type { RequestObserver } from '../service/requests.ts';
 import { systemClock } from '../platform/clock.ts';
+import { sha256 } from '../platform/digest.ts';
+import { uuidv7 } from '../platform/ids.ts';
+import type { ConnectionOptions, Connections } from '../service/connections.ts';
+import { readOnly } from '../service/read-only.ts';
+import type { RequestObserver } from '../service/requests.ts';
 
-export const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
+const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
-export interface SessionOptions {
+export interface SessionOptions extends RetryAfterOptions {
   readonly observer?: (account: string) => RequestObserver;
-  /** Sends requests also before the time that the service requested before this process started. */
-  readonly ignoreRetryAfter?: boolean;
   /** Lists of more objects are refused as LargeAccount. */
   readonly largeFrom?: number;
-  /** Where the configuration's repository is another one than that of the service's file. */
+  /** For a configuration in another repository than that of the service file. */
   readonly compareCommits?: PlanningDeps['compareCommits'];
+  /** Whether an account is configured now. By default the accounts of the configuration are. */
+  readonly isConfigured?: (account: string) => boolean;
 }
 
-/** A session, and what only the daemon asks of the store. */
+/** A session with the parts of the store and the connections that only the daemon uses. */
 export interface OpenSession extends Session {
   readonly outbox: Outbox;
   readonly atHost: Connections['atHost'];
 }
 
-/** Everything that runs need: the store, the connections, and what the configuration's commit is. */
 export async function openSession(
   version: string,
   configuration: Configuration,
   service: ServiceSettings,
   options: SessionOptions = {},
 ): Promise<OpenSession> {
-  const { observer = () => NO_OBSERVER, ignoreRetryAfter = false } = options;
   const { openStore } = await import('../store/store.ts');
   const store = openStore(service.store);
-  let configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
-  const connections = await connect(
-    version,
-    service,
-    async (account) =>
-      ignoreRetryAfter ? null : (await store.journal.accountState(account.name)).throttledUntilMs,
-    observer,
-    (name) => configured.has(name),
-    options.largeFrom,
-  );
-  const planning = {
-    ...planningDeps(anchorOf(configuration, service), store.journal, connections),
-    ...(options.compareCommits === undefined ? {} : { compareCommits: options.compareCommits }),
+  const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
+  const configFile = fileInRepository(configuration, service);
+  const connections = await connect(version, service, {
+    throttledUntilMs: throttleIn(store.journal, options),
+    observer: options.observer ?? (() => NO_OBSERVER),
+    isConfigured: options.isConfigured ?? ((name) => configured.has(name)),
+    ...(options.largeFrom === undefined ? {} : { largeFrom: options.largeFrom }),
+  });
+  const planning: DryRunDeps = {
+    service: readOnly(connections),
+    journal: store.journal,
+    clock: systemClock,
+    newRunId: () => uuidv7(Date.now()),
+    sha256,
+    compareCommits:
+      options.compareCommits ??
+      (async (a, b) => (await import('../git/commit.ts')).compareCommits(configFile, a, b)),
+    loadCron: async () => (await import('../daemon/cron.ts')).cronTicked,
   };
-  const applying: ApplyDeps = { ...planning, service: connections, locks: store.locks };
   const commit = await commitOf(configuration, service);
   return {
     planning,
-    applying,
+    applying: { ...planning, service: connections, locks: store.locks },
     reader: store.reader,
     operator: store.operator,
     commit,
     outbox: store.outbox,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
-    requestFor: (settings, trigger, signals): AccountRequest => ({
+    requestFor: (settings, trigger, signals) => ({
       settings,
       api: service.api,
       commit,
       configured,
       trigger,
-      // A new object for each run: what a run was told by the service (a refused token) binds no other run.
+      // A new object for each run, so that a token that the service refused in one run is tried again in the next.
       signals: { stop: signals.stop, kill: signals.kill },
     }),
-    setConfigured(names) {
-      configured = names;
-    },
     checkStore: () => store.check(),
     verifyStore: (signal) => store.verify(signal),
     async prune(retention = service.retention) {
@@ -86,67 +89,71 @@ export async function openSession(
   };
 }
 
-/** What is handed to those who only ask: an object that has no way to write. */
-export function readOnly(connections: Connections): ReadableService {
-  return { reader: (account, signals) => connections.reader(account, signals) };
-}
-
-/** What plans is given a service that has no way to write. */
-function planningDeps(configFile: string, journal: Journal, connections: Connections): DryRunDeps {
+/** For commands that read accounts and journal no run. A store is used if it exists. */
+export async function openReadable(
+  version: string,
+  service: ServiceSettings,
+  options: RetryAfterOptions = {},
+): Promise<Readable> {
+  const journal = await existingJournal(service.store);
+  const connections = await connect(version, service, {
+    throttledUntilMs: journal === null ? async () => null : throttleIn(journal, options),
+    observer: () => NO_OBSERVER,
+    isConfigured: () => false,
+  });
   return {
     service: readOnly(connections),
-    journal,
-    clock: systemClock,
-    newRunId: () => uuidv7(Date.now()),
-    sha256,
-    compareCommits: async (a, b) => (await import('../git/commit.ts')).compareCommits(configFile, a, b),
-    loadCron: async () => (await import('../daemon/cron.ts')).cronTicked,
+    async noteFailure(account, error) {
+      if (journal !== null) await rememberThrottle(account, error, { journal, clock: systemClock });
+    },
+    async close() {
+      await connections.close();
+      await journal?.close();
+    },
   };
 }
 
-export async function connect(
-  version: string,
-  service: ServiceSettings,
-  throttledUntilMs: (account: AccountSettings) => Promise<number | null>,
-  observer: (account: string) => RequestObserver,
-  isConfigured: (account: string) => boolean,
-  largeFrom = Infinity,
-): Promise<Connections> {
-  const { createConnections } = await import('../service/connections.ts');
-  const { resolveToken } = await import('../config/secrets.ts');
-  const { readAuthorities } = await import('../config/secrets.ts');
-  return createConnections({
-    api: service.api,
-    version,
-    token: resolveToken,
-    authorities: readAuthorities,
-    largeFrom,
-    throttledUntilMs,
-    observer,
-    isConfigured,
-  });
+async function existingJournal(file: string) {
+  if (!existsSync(file)) return null;
+  const { openStore } = await import('../store/store.ts');
+  try {
+    const store = openStore(file, { mustExist: true });
+    return { ...store.journal, close: () => store.close() };
+  } catch (error) {
+    if (error instanceof StoreError) return null;
+    throw error;
+  }
 }
 
+/** The end of the pause that the service requested from an earlier process. */
+function throttleIn(
+  journal: { readonly accountState: (account: string) => Promise<AccountState> },
+  { ignoreRetryAfter = false }: RetryAfterOptions,
+): (account: AccountSettings) => Promise<number | null> {
+  return async ({ name }) => (ignoreRetryAfter ? null : (await journal.accountState(name)).throttledUntilMs);
+}
+
+async function connect(
+  version: string,
+  { api }: ServiceSettings,
+  options: Pick<ConnectionOptions, 'throttledUntilMs' | 'observer' | 'isConfigured' | 'largeFrom'>,
+): Promise<Connections> {
+  const { createConnections } = await import('../service/connections.ts');
+  const { readAuthorities, resolveToken } = await import('../config/secrets.ts');
+  return createConnections({ api, version, token: resolveToken, authorities: readAuthorities, ...options });
+}
+
+/** The commit of the configuration; null outside of git. */
 export async function commitOf(
   configuration: Configuration,
   service: ServiceSettings,
 ): Promise<ConfigCommit | null> {
   const { readConfigCommit } = await import('../git/commit.ts');
   const files = configuration.accounts.map(({ file }) => file);
-  return (await readConfigCommit(anchorOf(configuration, service), files)) ?? null;
+  return (await readConfigCommit(fileInRepository(configuration, service), files)) ?? null;
 }
 
-/** A file that stands in the configuration's repository: with `source.git` only the accounts do. */
-function anchorOf({ accounts }: Configuration, { file, source }: ServiceSettings): string {
+/** With `source.git` only the account files are in the repository of the configuration. */
+function fileInRepository({ accounts }: Configuration, { file, source }: ServiceSettings): string {
   return source === undefined ? file : (accounts[0]?.file ?? file);
-}
-
-/** A UUIDv7 (RFC 9562): its order is the order of time. */
-export function uuidv7(nowMs: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -1,30 +1,29 @@
-// The calls of a process that runs a large account, counted in the daemon: `hostConcurrency` holds for all processes.
-import type { ToProcess } from './run-account.ts';
+// Counts the calls of a child process at its address, so that `hostConcurrency` limits all processes together.
 
-/** The calls of a process, each of which takes a place at the address until it has ended or the process has. */
+/** Each call takes a place at the address until it ends or the process ends. `grant` allows the call of an id. */
 export function countCalls(
   atHost: (call: () => Promise<void>) => Promise<void>,
-  send: (message: ToProcess) => void,
+  grant: (id: number) => void,
 ) {
-  const underWay = new Map<number, () => void>();
+  const inFlight = new Map<number, () => void>();
   let isEnded = false;
   return {
     wanted(id: number): void {
       void atHost(async () => {
         if (isEnded) return;
         await new Promise<void>((resolve) => {
-          underWay.set(id, resolve);
-          send({ type: 'granted', id });
+          inFlight.set(id, resolve);
+          grant(id);
         });
       });
     },
     returned(id: number): void {
-      underWay.get(id)?.();
-      underWay.delete(id);
+      inFlight.get(id)?.();
+      inFlight.delete(id);
     },
     end(): void {
       isEnded = true;
-      for (const resolve of underWay.values()) resolve();
+      for (const resolve of inFlight.values()) resolve();
     },
   };
 }

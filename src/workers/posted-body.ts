@@ -1,17 +1,29 @@
-// What is posted to be planned: checked by hand down to the last field, since paths in it become files.
-import type { PostedConfiguration } from '../daemon/daemon-api.ts';
+// Validates the body of a posted plan. Every field is checked by hand, because its paths are used as file paths.
+import type { PostedFiles } from '../app/posted-plan.ts';
 import { decode } from '../daemon/http/body.ts';
 
-const MOST_FILES = 5000;
-const LONGEST_PATH = 1024;
-const DEEPEST_PATH = 32;
+/** The configuration files of a working tree, to be planned with this daemon's history. */
+export interface PostedConfiguration {
+  /** The service file among `files`. */
+  readonly config: string;
+  /** Text by relative path, with slashes, below one root. */
+  readonly files: Readonly<Record<string, string>>;
+  /** The accounts to plan; none means all. */
+  readonly accounts: readonly string[];
+  /** The commit of the working tree, when it is in git. */
+  readonly commit: PostedFiles['commit'];
+}
+
+const MAX_FILES = 5000;
+const MAX_PATH_LENGTH = 1024;
+const MAX_PATH_PARTS = 32;
 const FIELDS = ['config', 'files', 'accounts', 'commit'];
 const SHA = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 const ACCOUNT = /^[A-Za-z0-9._-]{1,255}$/;
 
 type Checked<T> = { readonly value: T } | { readonly problem: string };
 
-/** The configuration in a body of JSON, or the first thing that is wrong with it and the fix. */
+/** The configuration in a JSON body, or its first problem and the fix. */
 export function readPosted(body: Uint8Array): Checked<PostedConfiguration> {
   const text = decode(body);
   if (text === null) return wrong('the body is not UTF-8');
@@ -27,12 +39,13 @@ export function readPosted(body: Uint8Array): Checked<PostedConfiguration> {
 function parsePosted(body: unknown): Checked<PostedConfiguration> {
   if (!isObject(body)) return wrong('the body must be an object with `config` and `files`');
   const unknown = Object.keys(body).find((key) => !FIELDS.includes(key));
-  if (unknown !== undefined) return wrong(`${shown(unknown)} is none of ${FIELDS.join(', ')}`);
+  if (unknown !== undefined)
+    return wrong(`${shown(unknown)} is unknown; the fields are ${FIELDS.join(', ')}`);
   const files = parseFiles(body['files']);
   if ('problem' in files) return files;
   const { config } = body;
   if (typeof config !== 'string' || !Object.hasOwn(files.value, config)) {
-    return wrong('`config` must be the path of the service’s file, one of those in `files`');
+    return wrong('`config` must be the path of the service file, which must be in `files`');
   }
   const accounts = parseAccounts(body['accounts']);
   if ('problem' in accounts) return accounts;
@@ -42,38 +55,38 @@ function parsePosted(body: unknown): Checked<PostedConfiguration> {
 }
 
 function parseFiles(files: unknown): Checked<Record<string, string>> {
-  if (!isObject(files)) return wrong('`files` must be an object of texts by their paths');
+  if (!isObject(files)) return wrong('`files` must be an object from paths to texts');
   const entries = Object.entries(files);
-  if (entries.length > MOST_FILES) {
-    return wrong(`\`files\` has ${entries.length} files; at most ${MOST_FILES} can be planned at a time`);
+  if (entries.length > MAX_FILES) {
+    return wrong(`\`files\` has ${entries.length} files; at most ${MAX_FILES} can be planned at a time`);
   }
   const texts: [string, string][] = [];
   for (const [path, text] of entries) {
     const problem = pathProblem(path);
     if (problem !== null) return wrong(`the path ${shown(path)} ${problem}`);
-    if (typeof text !== 'string') return wrong(`the file ${shown(path)} must be a text`);
+    if (typeof text !== 'string') return wrong(`the content of ${shown(path)} must be a string`);
     texts.push([path, text]);
   }
   const inFile = texts
     .map(([path]) => path)
     .find((path) => foldersOf(path).some((folder) => Object.hasOwn(files, folder)));
-  if (inFile !== undefined) return wrong(`the path ${shown(inFile)} leads through another of the files`);
-  // Not an object literal filled by assignment: there a file called `__proto__` would be lost.
+  if (inFile !== undefined) return wrong(`the path ${shown(inFile)} has another of the files as a folder`);
+  // Assignment to an object literal would lose a file named `__proto__`.
   return { value: Object.fromEntries(texts) };
 }
 
-/** What keeps a path from being one below a root that the reader chooses, on any system. */
+/** Why a path is not, on any system, a path below the root that the reader chooses; null if it is. */
 function pathProblem(path: string): string | null {
   if (path === '') return 'is empty';
-  if (path.length > LONGEST_PATH) return `is longer than ${LONGEST_PATH} characters`;
-  if (path.startsWith('/')) return 'must be relative, without a slash at its beginning';
+  if (path.length > MAX_PATH_LENGTH) return `is longer than ${MAX_PATH_LENGTH} characters`;
+  if (path.startsWith('/')) return 'must be relative: remove the slash at its beginning';
   if (path.includes('\\')) return 'has a backslash; write slashes';
-  if (/[\p{Cc}\p{Cs}]/u.test(path)) return 'has a character that no path may have';
-  if (/^[A-Za-z]:/.test(path)) return 'begins with a drive; paths are relative';
+  if (/[\p{Cc}\p{Cs}]/u.test(path)) return 'contains an invalid character';
+  if (/^[A-Za-z]:/.test(path)) return 'begins with a drive; write a relative path';
   const parts = path.split('/');
-  if (parts.length > DEEPEST_PATH) return `has more than ${DEEPEST_PATH} parts`;
+  if (parts.length > MAX_PATH_PARTS) return `has more than ${MAX_PATH_PARTS} parts`;
   if (parts.some((part) => part === '' || part === '.' || part === '..')) {
-    return 'has an empty part, `.` or `..`; write it plainly';
+    return 'has an empty part, `.` or `..`; remove it';
   }
   return null;
 }
@@ -87,19 +100,19 @@ function parseAccounts(accounts: unknown): Checked<readonly string[]> {
   if (accounts === undefined) return { value: [] };
   const isNames = (value: unknown): value is string[] =>
     Array.isArray(value) && value.every((name) => typeof name === 'string' && ACCOUNT.test(name));
-  if (!isNames(accounts)) return wrong('`accounts` must be a list of names of accounts, or left out for all');
+  if (!isNames(accounts)) return wrong('`accounts` must be a list of account names; omit it to plan all');
   return { value: [...new Set(accounts)] };
 }
 
 function parseCommit(commit: unknown): Checked<PostedConfiguration['commit']> {
   if (commit === undefined || commit === null) return { value: null };
-  if (!isObject(commit)) return wrong('`commit` must be an object with `sha` and `committedAt`, or left out');
+  if (!isObject(commit)) return wrong('`commit` must be an object with `sha` and `committedAt`, or omitted');
   const { sha, committedAt } = commit;
   if (typeof sha !== 'string' || !SHA.test(sha)) {
-    return wrong('`commit.sha` must be a whole commit id in small hexadecimal digits');
+    return wrong('`commit.sha` must be a complete commit id in lower-case hexadecimal digits');
   }
   if (typeof committedAt !== 'string' || Number.isNaN(Date.parse(committedAt))) {
-    return wrong('`commit.committedAt` must be a time as 2026-11-21T05:24:10Z');
+    return wrong('`commit.committedAt` must be a time such as 2026-11-21T05:24:10Z');
   }
   return { value: { sha, committedAt } };
 }

@@ -1,64 +1,43 @@
-// Posted files, read by a process of their own: what it is asked, and when it is killed.
-import path from 'node:path';
+// Reads posted files in a child process: parsing cannot be interrupted, and a thread that runs out of memory would end
+// the daemon. The program of the process is read-posted-files.ts.
 import { fileURLToPath } from 'node:url';
+import type { PostedAccount, PostedFiles } from '../app/posted-plan.ts';
 import { UsageError } from '../core/errors.ts';
-import type { AccountSettings } from '../core/settings.ts';
-import type { PostedConfiguration } from '../daemon/daemon-api.ts';
 import { type ChildEnd, startChild } from '../platform/child-process.ts';
 
-/** Where posted files seem to stand, with room for `..`; there is no such folder, and nothing is looked up in it. */
-export const POSTED_ROOT = path.resolve('/posted/a/b/c/d/e/f/g/h');
-
-const LONGEST_LOAD_MS = 20_000;
-/** What one process may take; two of them and the daemon fit into the memory of the shipped unit. */
-const HEAP_MIB = 192;
+const TIME_LIMIT_MS = 20_000;
+/** Two such processes and the daemon fit into the memory limit of the shipped systemd unit. */
+const HEAP_MEGABYTES = 192;
 
 export type ToReader =
   { readonly type: 'load'; readonly body: Uint8Array } | { readonly type: 'account'; readonly name: string };
 
-/** `problem`: the body is no posted configuration. `failed`: its files cannot be planned. */
+/** `problem`: the body is not a posted configuration. `failed`: its files cannot be planned. */
 export type FromReader =
   | { readonly type: 'problem'; readonly problem: string }
   | { readonly type: 'failed'; readonly message: string }
   | {
       readonly type: 'loaded';
       readonly names: readonly string[];
-      readonly commit: PostedConfiguration['commit'];
+      readonly commit: PostedFiles['commit'];
     }
   | ({ readonly type: 'account' } & PostedAccount);
 
-/** Neither field: no posted file is of the account. */
-export interface PostedAccount {
-  readonly settings?: AccountSettings;
-  readonly failure?: { readonly code: string; readonly message: string };
-}
-
-/** Posted files that have been read. */
-export interface PostedFiles {
-  /** The accounts to plan, in their order. */
-  readonly names: readonly string[];
-  readonly commit: PostedConfiguration['commit'];
-  /** One account at a time, so that no answer is large. */
-  account(name: string): Promise<PostedAccount>;
-  close(): void;
-}
-
-const READER = new URL('./read-posted-files.js', import.meta.url);
+const PROGRAM = new URL('./read-posted-files.js', import.meta.url);
 
 export interface ReadOptions {
   readonly limitMs?: number;
-  /** The program that reads. */
+  /** The program that reads; for tests. */
   readonly program?: URL;
 }
 
 /**
- * Reads the files of a request's body in a process of its own, which has to be closed: parsing cannot be interrupted, and a
- * thread that runs out of memory would take the daemon with it. Resolves with what is wrong with the body when it is no
- * posted configuration; throws UsageError when reading takes too long or too much memory.
+ * Reads the files in the body of a request in a child process, which must be closed. Resolves with the problem when the
+ * body is not a posted configuration. Throws UsageError when reading takes too much time or memory.
  */
 export async function readPostedFiles(
   body: Uint8Array,
-  { limitMs = LONGEST_LOAD_MS, program = READER }: ReadOptions = {},
+  { limitMs = TIME_LIMIT_MS, program = PROGRAM }: ReadOptions = {},
 ): Promise<PostedFiles | { readonly problem: string }> {
   const reader = startReader(program);
   const timer = setTimeout(() => reader.kill(tooMuch('too long')), limitMs);
@@ -88,9 +67,9 @@ export async function readPostedFiles(
 }
 
 interface Reader {
-  /** Asks one question after the other; rejects when the process ends instead of answering. */
+  /** Sends one question after the other. Rejects when the process ends without an answer. */
   ask(question: ToReader): Promise<FromReader>;
-  /** Ends it; questions that are open are rejected with the reason. */
+  /** Ends the process; pending questions are rejected with the reason. */
   kill(reason?: Error): void;
 }
 
@@ -99,7 +78,7 @@ function startReader(program: URL): Reader {
   const child = startChild<ToReader, FromReader>({
     args: [fileURLToPath(program)],
     onMessage: (answer) => receive(answer),
-    heapMegabytes: HEAP_MIB,
+    heapMegabytes: HEAP_MEGABYTES,
   });
   let reason: Error | undefined;
   const ended = child.ended.then((end): never => {

@@ -1,17 +1,17 @@
-// The process that reads posted files, for a daemon that can end it at any moment.
+// A program that runs as a child process: reads posted files, for a daemon that can end it at any moment.
 import path from 'node:path';
+import { POSTED_ROOT } from '../app/posted-token.ts';
 import { describeFailure } from '../app/run-result.ts';
-import { ConfigError, UsageError } from '../core/errors.ts';
 import { filesFromMemory } from '../config/configuration-files.ts';
 import type { LoadedConfiguration } from '../config/join-accounts.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
-import { readPosted } from './posted-body.ts';
+import { ConfigError, UsageError } from '../core/errors.ts';
 import { serveParent } from '../platform/child-process.ts';
+import { readPosted } from './posted-body.ts';
 import type { FromReader, ToReader } from './posted-files.ts';
-import { POSTED_ROOT } from './posted-files.ts';
 
 /** Names of all accounts together; one account has at most 100,000. */
-const MOST_NAMES = 300_000;
+const MAX_NAMES = 300_000;
 
 let loaded: LoadedConfiguration | undefined;
 
@@ -22,7 +22,7 @@ async function load(body: Uint8Array): Promise<FromReader> {
   try {
     loaded = await loadConfiguration(path.join(POSTED_ROOT, config), {
       files: filesFromMemory(POSTED_ROOT, files),
-      mostNames: MOST_NAMES,
+      mostNames: MAX_NAMES,
     });
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
@@ -32,7 +32,7 @@ async function load(body: Uint8Array): Promise<FromReader> {
   return { type: 'loaded', names, commit };
 }
 
-/** The account as posted; why it cannot be planned when its files, or the service's, have errors. */
+/** The posted account, or why it cannot be planned when its file or the service file has errors. */
 function accountNamed(name: string): FromReader {
   const account = loaded?.accounts.find((candidate) => candidate.name === name);
   if (account === undefined) return { type: 'account' };

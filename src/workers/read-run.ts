@@ -1,4 +1,4 @@
-// The process that reads one large run: what it came to, or a page that shows it.
+// A program that runs as a child process: reads one large run, and sends its outcome or a page that shows it.
 import { describeFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
 import { outcomeOf } from '../core/run-outcome.ts';

@@ -1,59 +1,24 @@
-// The process that runs one large account: its own store and connections, and the use case that the daemon would have run.
+// A program that runs as a child process: runs or plans one large account, with a store and connections of its own.
 import { preview } from '../app/preview.ts';
 import { dryRun, reconcile } from '../app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
+import { readAuthorities } from '../config/secrets.ts';
 import { LargeAccount, StoreError } from '../core/errors.ts';
 import type { RunMode } from '../core/journal.ts';
-import type { PlanResult } from '../core/plan.ts';
 import type { CommitRelation } from '../core/repository.ts';
 import { Secret } from '../core/secret.ts';
-import type { PlanHeadline } from '../daemon/large-runs.ts';
-import { readAuthorities } from '../config/secrets.ts';
+import type { LargeRunEnd } from '../daemon/large-runs.ts';
 import { serveParent } from '../platform/child-process.ts';
+import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
+import { uuidv7 } from '../platform/ids.ts';
 import { createConnections } from '../service/connections.ts';
 import type { HostQueue } from '../service/pacing.ts';
-import type { RequestObserver } from '../service/requests.ts';
+import { readOnly } from '../service/read-only.ts';
 import { openStore } from '../store/store.ts';
-import { systemClock } from '../platform/clock.ts';
-import { readOnly, uuidv7 } from '../wire/session.ts';
-
-export interface ProcessJob {
-  readonly version: string;
-  readonly storeFile: string;
-  readonly token: string;
-  readonly ignoreRetryAfter: boolean;
-  /** A list of more objects than this needs a process with more memory. */
-  readonly largeFrom: number;
-  readonly request: Omit<AccountRequest, 'signals'>;
-  readonly task: { readonly type: 'run'; readonly mode: RunMode } | { readonly type: 'preview' };
-}
-
-/** What the daemon sends to the process. */
-export type ToProcess =
-  | { readonly type: 'job'; readonly job: ProcessJob }
-  | { readonly type: 'stop' | 'kill' }
-  /** The call of this id may be made. */
-  | { readonly type: 'granted'; readonly id: number }
-  | { readonly type: 'relation'; readonly id: number; readonly relation: CommitRelation };
-
-export type RunEnd = { readonly runId: string } | { readonly heldBy: string | null };
-
-/** What the process sends to the daemon. */
-export type FromProcess =
-  | { readonly type: 'began'; readonly runId: string }
-  | { readonly type: 'planned'; readonly plan: PlanHeadline; readonly runId: string }
-  | { readonly type: 'request'; readonly event: Parameters<RequestObserver['request']>[0] }
-  | { readonly type: 'retry' }
-  /** A call waits for room at the address, and has ended. */
-  | { readonly type: 'wanted' | 'returned'; readonly id: number }
-  | { readonly type: 'compare'; readonly id: number; readonly a: string; readonly b: string }
-  | { readonly type: 'ended'; readonly end: RunEnd }
-  | { readonly type: 'previewed'; readonly plan: PlanResult }
-  | { readonly type: 'too_large' }
-  | { readonly type: 'failed'; readonly code: string | null; readonly message: string };
+import type { FromProcess, ProcessJob, ToProcess } from './account-process.ts';
 
 const stop = new AbortController();
 const kill = new AbortController();
@@ -61,7 +26,7 @@ const grants = new Map<number, () => void>();
 const relations = new Map<number, (relation: CommitRelation) => void>();
 let begin: (job: ProcessJob) => void = () => undefined;
 const begun = new Promise<ProcessJob>((resolve) => (begin = resolve));
-// One listener from the beginning: a stop may come right behind the job.
+// One listener for all messages: a stop may arrive directly after the job.
 const notify = serveParent<ToProcess, FromProcess>((message) => {
   if (message.type === 'job') begin(message.job);
   else if (message.type === 'stop') stop.abort();
@@ -72,7 +37,7 @@ const notify = serveParent<ToProcess, FromProcess>((message) => {
 const job = await begun;
 const { version, storeFile, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
 
-/** Asks the daemon, which knows where the configuration's commits are. */
+/** Sent to the daemon, which knows the repository of the configuration. */
 function compareCommits(a: string, b: string): Promise<CommitRelation> {
   const id = relations.size;
   return new Promise((resolve) => {
@@ -83,7 +48,7 @@ function compareCommits(a: string, b: string): Promise<CommitRelation> {
 
 let calls = 0;
 
-/** The daemon counts the calls of all processes at an address. */
+/** The daemon limits the calls of all processes at an address together. */
 const sharedHost: HostQueue = {
   async add(call) {
     const id = (calls += 1);
@@ -102,11 +67,10 @@ const sharedHost: HostQueue = {
 
 const request: AccountRequest = { ...sent, signals: { stop: stop.signal, kill: kill.signal } };
 
-/** Does the task with a store and connections of its own. */
 async function work(): Promise<FromProcess> {
   const store = openStore(storeFile, { mustExist: true });
   const connections = createConnections({
-    // Of the address's connections a process takes no more than one account may have.
+    // One account uses at most `concurrency` connections.
     api: { ...request.api, hostConcurrency: Math.min(request.api.hostConcurrency, request.api.concurrency) },
     host: sharedHost,
     version,
@@ -146,12 +110,9 @@ async function work(): Promise<FromProcess> {
   }
 }
 
-async function run(mode: RunMode, deps: ApplyDeps): Promise<RunEnd> {
+async function run(mode: RunMode, deps: ApplyDeps): Promise<LargeRunEnd> {
   if (mode === 'plan') {
-    const { runId } = await dryRun(request, {
-      ...deps,
-      service: { reader: (account, signals) => deps.service.reader(account, signals) },
-    });
+    const { runId } = await dryRun(request, { ...deps, service: readOnly(deps.service) });
     return { runId };
   }
   const result = await reconcile(request, deps, {

@@ -4,7 +4,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { accountSchema, catalogSchema } from '../../src/config/account-schema.ts';
-import { doctorSchema, historySchema, usageSchema, validateSchema } from '../../src/report/command-schemas.ts';
+import {
+  doctorSchema,
+  historySchema,
+  usageSchema,
+  validateSchema,
+} from '../../src/report/command-schemas.ts';
 import { planResultSchema, runSchema } from '../../src/report/schemas.ts';
 import { serviceSchema } from '../../src/config/service-schema.ts';
 

@@ -1,7 +1,8 @@
 // The reading half of the API: accounts, runs, and the daemon itself.
 import type { Hono } from 'hono';
 import { runToJson } from '../../report/run-json.ts';
-import type { AppOptions } from './app.ts';
+import type { DaemonApi } from '../daemon-api.ts';
+import type { Log } from '../log.ts';
 import { accountToJson, daemonToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
@@ -10,13 +11,13 @@ import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.
 import { parseRunFilter } from './run-filter.ts';
 import { sendJsonPieces } from './send-pieces.ts';
 
-/** Large runs that are sent at once: each takes as much memory as its packed plan. */
-const MOST_SENDING = 4;
+/** Large runs that are sent at the same time. Each needs as much memory as its compressed plan. */
+const MAX_SENDING = 4;
 
 /** Adds the paths that only read. */
 export function addApiReads(
   app: Hono<HttpEnv>,
-  { daemon, log, nowMs }: Pick<AppOptions, 'daemon' | 'log' | 'nowMs'>,
+  { daemon, log, nowMs }: { daemon: DaemonApi; log: Pick<Log, 'error'>; nowMs: () => number },
 ): void {
   app.get('/api/v1/openapi.json', (context) => context.json(openapiDocument()));
 
@@ -42,7 +43,7 @@ export function addApiReads(
     const json = await daemon.runJson(context.req.param('id'));
     if (json === null) return apiFailure(context, NO_RUN);
     if (typeof json === 'string') return context.body(json, 200, { 'content-type': 'application/json' });
-    if (sending >= MOST_SENDING) return apiFailure(context, TOO_MANY_LARGE_RUNS);
+    if (sending >= MAX_SENDING) return apiFailure(context, TOO_MANY_LARGE_RUNS);
     sending += 1;
     return await sendJsonPieces(context, json, log).finally(() => (sending -= 1));
   });

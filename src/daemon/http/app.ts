@@ -5,7 +5,7 @@ import { StoreError } from '../../core/errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DaemonApi } from '../daemon-api.ts';
-import { createAccess, type HttpToken } from './access.ts';
+import { createAccess } from './access.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
 import { createClientAddress } from './client-address.ts';
@@ -20,12 +20,14 @@ import {
   requireToken,
 } from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
+import type { ShowRun } from './run-view.ts';
 import { addPageActions } from './page-actions.ts';
 import { addPages } from './pages/page-routes.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 import { STYLESHEET, STYLESHEET_HEADERS, STYLESHEET_PATH } from './stylesheet.ts';
+import type { HttpToken } from './tokens.ts';
 
 export interface AppOptions {
   /** None: anybody on this machine may look, and nobody may do anything. */
@@ -33,6 +35,7 @@ export interface AppOptions {
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
   readonly daemon: DaemonApi;
+  readonly showRun: ShowRun;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, in words; empty when everything is. */
   readonly notReady: () => Promise<readonly string[]>;
@@ -81,7 +84,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   app.get(STYLESHEET_PATH, (context) => context.body(STYLESHEET, 200, STYLESHEET_HEADERS));
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log, limits });
-  addPages(app, daemon);
+  addPages(app, daemon, options.showRun);
   addPageActions(app, { daemon, log, limits });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {

@@ -29,18 +29,11 @@ function setUp(startMs = T0, random = () => 0) {
   const started: { readonly account: string; readonly at: string; readonly trigger: Trigger }[] = [];
   const busy = new Set<string>();
   const skipped: string[] = [];
-  const scheduler = createScheduler({
-    clock,
-    random,
-    log,
-    request(name, trigger) {
-      if (busy.has(name)) return false;
-      started.push({ account: name, at: new Date(clock.nowMs()).toISOString().slice(11, 23), trigger });
-      return true;
-    },
-    onSkippedTick: (name) => skipped.push(name),
+  const scheduler = createScheduler({ clock, random, log });
+  scheduler.start((name, trigger) => {
+    if (busy.has(name)) skipped.push(name);
+    else started.push({ account: name, at: new Date(clock.nowMs()).toISOString().slice(11, 23), trigger });
   });
-  scheduler.start();
   onTestFinished(async () => {
     const stopped = scheduler.stop();
     await clock.pass(2000);

@@ -48,7 +48,7 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
     log,
     metrics,
     signals: { stop: stop.signal },
-    request: (account: string, trigger: Trigger) => requested.push([account, trigger]) > 0,
+    queue: { request: (account: string, trigger: Trigger) => requested.push([account, trigger]) > 0 },
   } as unknown as StartUpOptions; // only what a start uses
   const gauges = async (name: string): Promise<string[]> =>
     (await metrics.text()).split('\n').filter((line) => line.startsWith(`rolecall_${name}{`));

@@ -12,9 +12,7 @@ function processAtHost() {
   const granted: number[] = [];
   const calls = countCalls(
     (call) => host.add(call),
-    (message) => {
-      if (message.type === 'granted') granted.push(message.id);
-    },
+    (id) => granted.push(id),
   );
   return { host, granted, calls };
 }

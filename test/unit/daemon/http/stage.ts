@@ -6,9 +6,10 @@ import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail } from '../../../../src/core/journal-reader.ts';
 import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
-import { readPosted } from '../../../../src/workers/posted-body.ts';
+import { type PostedConfiguration, readPosted } from '../../../../src/workers/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
-import type { AccountView, DaemonView, DaemonApi, PostedConfiguration } from '../../../../src/daemon/daemon-api.ts';
+import type { ShowRun } from '../../../../src/daemon/http/run-view.ts';
+import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
 import { runReportToJson } from '../../../../src/report/run-json.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 
@@ -77,7 +78,7 @@ export interface Stage {
   /** The JSON of every run, in place of its own. */
   json: AsyncIterable<string> | null;
   /** Makes the pages of runs and accounts, in place of their own. */
-  view: DaemonApi['view'] | null;
+  view: ShowRun | null;
   overview: DaemonView;
   sync: ReturnType<DaemonApi['sync']>;
   plans: readonly PlanResult[] | Error;
@@ -131,11 +132,6 @@ function memoryDaemon(stage: Stage, told: Told): DaemonApi {
     async runs(filter) {
       told.filters.push(filter);
       return ask(stage.runs.map(({ run }) => run).slice(0, filter.limit));
-    },
-    async view(view, signal) {
-      if (stage.view !== null) return await stage.view(view, signal);
-      const html = await renderRunView(view, async (id) => ask(findRun(id)));
-      return html === null ? { type: 'unknown' } : { type: 'page', html };
     },
     async runJson(id) {
       const run = ask(findRun(id));
@@ -231,6 +227,16 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     ],
     trustedProxies: [],
     daemon: memoryDaemon(stage, told),
+    async showRun(view, signal) {
+      if (stage.view !== null) return await stage.view(view, signal);
+      told.calls += 1;
+      if (stage.broken !== null) throw stage.broken;
+      const html = await renderRunView(
+        view,
+        async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
+      );
+      return html === null ? { type: 'unknown' } : { type: 'page', html };
+    },
     metrics: {
       contentType: 'text/plain; version=0.0.4',
       text: async () => 'rolecall_build_info 1\n',
