@@ -38,6 +38,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'chokidar',
       'pino',
       'pino-pretty',
+      'p-queue',
       'undici',
     ],
   },

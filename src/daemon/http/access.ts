@@ -1,5 +1,6 @@
 // Checks tokens: bearer tokens, and those that a browser sent with the sign-in form to open a session.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { sha256 } from '../../platform/digest.ts';
 import { createAttempts } from './attempts.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import type { HttpToken, TokenHolder } from './tokens.ts';
@@ -26,13 +27,13 @@ export interface AccessOptions {
 export function createAccess({ tokens, steadyMs, onWrong }: AccessOptions): Access {
   const known = tokens.map(({ name, role, token }) => ({
     holder: { name, role },
-    digest: sha256(token.reveal()),
+    digest: Buffer.from(sha256(token.reveal())),
   }));
   const attempts = createAttempts(steadyMs);
 
   /** Compares the digests of all tokens, so that the time that this takes reveals nothing about any of them. */
   function holderOf(given: string): TokenHolder | undefined {
-    const digest = sha256(given);
+    const digest = Buffer.from(sha256(given));
     return known.filter((each) => timingSafeEqual(each.digest, digest))[0]?.holder;
   }
 
@@ -53,8 +54,4 @@ export function createAccess({ tokens, steadyMs, onWrong }: AccessOptions): Acce
       return verdict;
     },
   };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -1,4 +1,4 @@
-// The reading half of the API: accounts, runs, and the daemon itself.
+// The paths of the API that read: accounts, runs, and the daemon itself.
 import type { Hono } from 'hono';
 import { runToJson } from '../../report/run-json.ts';
 import type { DaemonApi } from '../daemon-api.ts';
@@ -14,7 +14,6 @@ import { sendJsonPieces } from './send-pieces.ts';
 /** Large runs that are sent at the same time. Each needs as much memory as its compressed plan. */
 const MAX_SENDING = 4;
 
-/** Adds the paths that only read. */
 export function addApiReads(
   app: Hono<HttpEnv>,
   { daemon, log, nowMs }: { daemon: DaemonApi; log: Pick<Log, 'error'>; nowMs: () => number },

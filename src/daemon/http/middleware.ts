@@ -1,10 +1,10 @@
-// What a request passes before anything of the daemon is touched: target, host, site, token, role, and whether writing is on.
+// Checks requests before they reach the daemon: target, host, site, token, role, and whether writing is on.
 import type { Access } from './access.ts';
 import type { HttpContext, HttpMiddleware } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
 import {
   CROSS_SITE,
-  ODD_TARGET,
+  MALFORMED_TARGET,
   READ_ONLY,
   tooManyAttempts,
   UNAUTHORIZED,
@@ -12,34 +12,36 @@ import {
   WRONG_HOST,
 } from './refusals.ts';
 import { isLoopbackHost, siteOf } from './request-site.ts';
-import { isSoundTarget } from './request-target.ts';
+import { isValidTarget } from './request-target.ts';
 import { sessionOf } from './session-cookie.ts';
-import { askToSignIn } from './sign-in.tsx';
+import { showSignIn } from './sign-in.tsx';
 
-/** Whether the method promises to change nothing. */
+/** Whether the method must not change anything. */
 function isSafe(context: HttpContext): boolean {
   return context.req.method === 'GET' || context.req.method === 'HEAD';
 }
 
-export const refuseOddTargets: HttpMiddleware = async (context, next) =>
-  isSoundTarget(context.env.incoming.url ?? '') ? await next() : await answerFailure(context, ODD_TARGET);
+export const refuseMalformedTargets: HttpMiddleware = async (context, next) =>
+  isValidTarget(context.env.incoming.url ?? '')
+    ? await next()
+    : await answerFailure(context, MALFORMED_TARGET);
 
-/** Without a token a page of another site could reach us by a name of its own that leads to loopback. */
+/** Without a token, a page of another site could reach this server through a host name of its own that resolves to loopback. */
 export const refuseOtherHosts: HttpMiddleware = async (context, next) =>
   isLoopbackHost(context.req.header('host') ?? '') ? await next() : await answerFailure(context, WRONG_HOST);
 
-/** Also with a bearer token, and for the sign-in form: no page but ours has anything to send here. */
+/** Also with a bearer token, and for the sign-in form: no page of another site may send anything here. */
 export const refuseOtherSites: HttpMiddleware = async (context, next) =>
   !isSafe(context) && siteOf(context) === 'other' ? await answerFailure(context, CROSS_SITE) : await next();
 
-/** Where no token is set anybody on this machine may look, and nobody may do anything. */
+/** Without a configured token anybody on this machine may read, and nobody may write. */
 export const refuseWriting: HttpMiddleware = async (context, next) => {
   if (context.req.method === 'POST') return apiFailure(context, WRITING_OFF);
   context.set('visitor', { kind: 'anybody', name: 'anybody', role: 'read' });
   return await next();
 };
 
-/** Lets through who shows the token or a session; `open` are the paths that ask for neither. */
+/** Accepts requests with a token or a session. The paths in `open` need neither. */
 export function requireToken(access: Access, open: ReadonlySet<string>): HttpMiddleware {
   return async (context, next) => {
     if (open.has(context.req.path)) return await next();
@@ -54,18 +56,18 @@ export function requireToken(access: Access, open: ReadonlySet<string>): HttpMid
     const session = sessionOf(context);
     const holder = session === undefined ? undefined : access.sessions.holder(session);
     if (holder !== undefined) {
-      // A cookie comes along by itself, so that our own page asked must be said by the browser.
+      // A browser sends the cookie by itself, so it must also report that a page of this server sent the request.
       if (!isSafe(context) && siteOf(context) !== 'same') return await answerFailure(context, CROSS_SITE);
       context.set('visitor', { kind: 'session', ...holder });
       return await next();
     }
     return isApi(context) || !wantsPage(context)
       ? await answerFailure(context, UNAUTHORIZED)
-      : await askToSignIn(context);
+      : await showSignIn(context);
   };
 }
 
-/** Refuses whatever could change something to who may only look, except on the paths in `open`. */
+/** Refuses requests of readers that could change something, except on the paths in `open`. */
 export function refuseReaders(open: ReadonlySet<string>): HttpMiddleware {
   return async (context, next) =>
     isSafe(context) || context.get('visitor')?.role === 'operate' || open.has(context.req.path)

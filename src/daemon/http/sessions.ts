@@ -1,5 +1,6 @@
 // Browsers that have signed in. Kept in memory only: a restart signs everybody out.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../platform/digest.ts';
 import type { TokenHolder } from './tokens.ts';
 
 export const SESSION_LIFE_MS = 43_200_000;
@@ -23,21 +24,17 @@ export function createSessions(steadyMs: () => number): Sessions {
   return {
     open(holder) {
       const id = randomBytes(32).toString('base64url');
-      sessions.set(digest(id), { holder, endMs: steadyMs() + SESSION_LIFE_MS });
+      sessions.set(sha256(id), { holder, endMs: steadyMs() + SESSION_LIFE_MS });
       const [oldest] = sessions.keys();
       if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
       return id;
     },
     holder(id) {
-      const session = sessions.get(digest(id));
+      const session = sessions.get(sha256(id));
       return session !== undefined && steadyMs() < session.endMs ? session.holder : undefined;
     },
     close(id) {
-      sessions.delete(digest(id));
+      sessions.delete(sha256(id));
     },
   };
-}
-
-function digest(id: string): string {
-  return createHash('sha256').update(id).digest('base64url');
 }

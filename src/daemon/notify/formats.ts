@@ -1,4 +1,4 @@
-// The body of the request, for each format.
+// The body of the request in each format.
 import type { NotifySettings } from '../../core/settings.ts';
 import type { JsonNotice, NoticeMessage } from './message.ts';
 import { slackMessage } from './slack.ts';

@@ -1,4 +1,4 @@
-// What a notice says to people, apart from the format that carries it.
+// The text of a notification for people, independent of the format.
 import type { NoticeType } from '../../core/notice.ts';
 import { HOLD_RULES } from '../../core/plan.ts';
 import type { NamedChange } from '../../core/run-outcome.ts';
@@ -8,7 +8,7 @@ import { count, HOLD_RULE_TEXTS } from '../../report/formatting.ts';
 import type { NoticeMessage } from './message.ts';
 import { clip } from './message.ts';
 
-/** Prose, or a name or a command that must be read exactly. All of it is visible, and has no line break. */
+/** Prose, or a name or command that must be shown exactly. Both contain only visible characters and no line break. */
 export type TextPart = string | { readonly code: string };
 
 export interface NoticeText {
@@ -25,10 +25,10 @@ const TONES: Readonly<Record<NoticeType, Tone>> = {
   recovered: 'good',
 };
 
-const MOST_ERROR_LINES = 5;
-const LONGEST_ERROR_LINE = 500;
+const MAX_ERROR_LINES = 5;
+const MAX_ERROR_LINE = 500;
 
-/** The account and what happened, then the counts, a few names, and what to do next. */
+/** The account and the event, then the counts, the first names, and the next step. */
 export function noticeText(message: NoticeMessage): NoticeText {
   const { type, data, about } = message;
   return {
@@ -49,14 +49,14 @@ export function noticeText(message: NoticeMessage): NoticeText {
 function headline({ type, data }: NoticeMessage): string {
   switch (type) {
     case 'drift':
-      return data.digest === undefined ? 'not as the file says' : 'a plan waits for approval';
+      return data.digest === undefined ? 'differs from its file' : 'a plan waits for approval';
     case 'applied':
-      return 'changes were made';
+      return 'changes were applied';
     case 'held':
       return 'changes are held';
     case 'failed':
       if (data.status === 'blocked') return 'a guard stopped the run';
-      return data.status === 'partial' ? 'not all could be carried out' : 'the run failed';
+      return data.status === 'partial' ? 'some changes could not be applied' : 'the run failed';
     case 'recovered':
       return 'recovered';
     default:
@@ -64,10 +64,10 @@ function headline({ type, data }: NoticeMessage): string {
   }
 }
 
-/** Only counts that are not zero. */
+/** The counts that are not zero. */
 function countLines({ type, data, about }: NoticeMessage): string[][] {
   const { summary, created, deleted, failed } = data;
-  // Of a run that held something only on its way the plan's summary does not know.
+  // The summary of the plan does not contain changes that were held during the run.
   const hold = type === 'held' ? about.changes.length + about.more : (summary?.hold ?? 0);
   const counts: readonly (readonly [number, string])[] =
     type === 'drift'
@@ -82,25 +82,25 @@ function countLines({ type, data, about }: NoticeMessage): string[][] {
           [failed, 'failed'],
           [hold, 'held'],
         ];
-  const words = counts.filter(([amount]) => amount > 0).map(([amount, word]) => `${amount} ${word}`);
-  return words.length === 0 ? [] : [[words.join(', ')]];
+  const texts = counts.filter(([amount]) => amount > 0).map(([amount, word]) => `${amount} ${word}`);
+  return texts.length === 0 ? [] : [[texts.join(', ')]];
 }
 
 function errorLines({ data }: NoticeMessage): string[][] {
   if (data.error === undefined) return [];
   const lines = data.error.message.split(/\r?\n/).filter((line) => line !== '');
-  const rest = lines.length - MOST_ERROR_LINES;
+  const rest = lines.length - MAX_ERROR_LINES;
   return [
-    ...lines.slice(0, MOST_ERROR_LINES).map((line) => [clip(visible(line), LONGEST_ERROR_LINE)]),
+    ...lines.slice(0, MAX_ERROR_LINES).map((line) => [clip(visible(line), MAX_ERROR_LINE)]),
     ...(rest > 0 ? [[`… and ${count(rest, 'more line')}`]] : []),
   ];
 }
 
 function changeLine({ action, kind, name, rules = [] }: NamedChange): TextPart[] {
-  const words = HOLD_RULES.filter((rule) => rules.includes(rule)).map((rule) => HOLD_RULE_TEXTS[rule]);
+  const reasons = HOLD_RULES.filter((rule) => rules.includes(rule)).map((rule) => HOLD_RULE_TEXTS[rule]);
   return [
     `${action} ${kind} `,
     { code: visibleName(name) },
-    ...(words.length === 0 ? [] : [`: ${words.join('; ')}`]),
+    ...(reasons.length === 0 ? [] : [`: ${reasons.join('; ')}`]),
   ];
 }

@@ -1,9 +1,9 @@
-// One POST to a webhook: no redirect is followed, and of the answer only its status and Retry-After are looked at.
+// Sends one POST to a webhook. No redirect is followed, and only the status and Retry-After of the answer are used.
 import type { Dispatcher } from 'undici';
 import { isLoopback } from '../../core/loopback.ts';
 import type { Secret } from '../../core/secret.ts';
 
-/** `code` says why no answer came; it never quotes anything. */
+/** `code`: why there is no answer. It contains nothing from the address. */
 export type PostResult =
   { readonly status: number; readonly retryAfter: string | undefined } | { readonly code: string };
 
@@ -18,9 +18,9 @@ export interface Poster {
   close(): Promise<void>;
 }
 
-const MOST_BODY_BYTES = 65_536;
+const MAX_BODY_BYTES = 65_536;
 
-/** The HTTP client is loaded when the first notice goes out: most daemons never send one. */
+/** Loads the HTTP client with the first notification: many daemons send none. */
 export function createPoster(userAgent: string): Poster {
   let loaded: Promise<Loaded> | undefined;
 
@@ -31,18 +31,18 @@ export function createPoster(userAgent: string): Poster {
     signal: AbortSignal,
   ): Promise<PostResult> {
     loaded ??= load();
-    const { request, straight, proxied } = await loaded;
+    const { request, direct, proxied } = await loaded;
     const isHere = isLoopback(new URL(url.reveal()).hostname);
     const response = await request(url.reveal(), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
       body,
       signal,
-      dispatcher: isHere ? straight : proxied,
+      dispatcher: isHere ? direct : proxied,
     });
     const retryAfter = response.headers['retry-after'];
-    // The status says all; the rest is read only so that the connection can be used again.
-    await response.body.dump({ limit: MOST_BODY_BYTES, signal }).catch(() => undefined);
+    // The body is read only so that the connection can be used again.
+    await response.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
     return {
       status: response.statusCode,
       retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
@@ -53,17 +53,17 @@ export function createPoster(userAgent: string): Poster {
     post: (url, headers, body, signal) =>
       send(url, headers, body, signal).catch((error: unknown) => ({ code: errorCode(error) })),
     async close() {
-      // One that could not be made was told at the delivery.
+      // A failure to load was already reported by the delivery.
       const made = await loaded?.catch(() => undefined);
-      await Promise.all([made?.straight.destroy(), made?.proxied.destroy()]);
+      await Promise.all([made?.direct.destroy(), made?.proxied.destroy()]);
     },
   };
 }
 
 interface Loaded {
   readonly request: typeof import('undici').request;
-  readonly straight: Dispatcher;
-  /** Through the proxy that the environment names, if it names one; never to what stands on this machine. */
+  readonly direct: Dispatcher;
+  /** Through the proxy of the environment, if there is one; never for addresses of this machine. */
   readonly proxied: Dispatcher;
 }
 
@@ -75,12 +75,12 @@ async function load(): Promise<Loaded> {
   );
   return {
     request,
-    straight: new Agent(options),
+    direct: new Agent(options),
     proxied: isProxied ? new EnvHttpProxyAgent(options) : new Agent(options),
   };
 }
 
-/** The first code of an error, its parts and its causes. Messages may quote an address, so none is used. */
+/** The first code of an error, its parts and its causes. Messages are not used, because they may quote the address. */
 function errorCode(error: unknown, depth = 0): string {
   if (typeof error !== 'object' || error === null || depth > 4) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -49,7 +49,7 @@ it('log lines beyond the bound are dropped, counted, and reported once when the 
   const reports: number[] = [];
   const sink = createLogSink(pipe.writeFd, {
     onDropped: (lines) => reports.push(lines),
-    mostWaitingBytes: 10_000,
+    maxWaitingBytes: 10_000,
   });
   const line = (index: number): string => `${String(index).padStart(9)}\n`;
   for (let index = 0; index < 20_000; index += 1) sink.write(line(index));

@@ -100,7 +100,7 @@ describe('the sign-in form', () => {
     const answer = await post('/sign-in', { origin: url, ...FORM }, formOf('hunter2"><b>', '/runs/0193a5c2'));
     expect(answer.status).toBe(401);
     expect(answer.headers.has('set-cookie')).toBe(false);
-    expect(answer.text).toContain('This is not a token of this server.');
+    expect(answer.text).toContain('The token is wrong.');
     expect(answer.text).toContain('name="next" value="/runs/0193a5c2"');
     expect(answer.text).not.toContain('hunter2');
     for (const body of ['', 'token', 'token=', '%zz=%zz']) {

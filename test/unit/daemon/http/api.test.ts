@@ -342,6 +342,29 @@ describe('a configuration that is posted', () => {
     expect(told.posted).toEqual([]);
   });
 
+  it('waits while two others are planned, and is refused when four wait already', async () => {
+    const { post, stage } = await start();
+    let finish = (): void => undefined;
+    const finished = new Promise((resolve) => (finish = () => resolve([MIXED])));
+    let planning = 0;
+    Object.defineProperty(stage, 'plans', {
+      get() {
+        planning += 1;
+        return finished;
+      },
+    });
+    const statuses: number[] = [];
+    const posts = Array.from({ length: 7 }, async () => {
+      const { status } = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(GOOD));
+      statuses.push(status);
+    });
+    await expect.poll(() => statuses).toEqual([503]);
+    await expect.poll(() => planning).toBeGreaterThan(0);
+    finish();
+    await Promise.all(posts);
+    expect(statuses).toEqual([503, 200, 200, 200, 200, 200, 200]);
+  });
+
   it('has five thousand files at most', async () => {
     const { post } = await start();
     const many = (amount: number) =>

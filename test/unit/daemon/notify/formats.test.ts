@@ -107,11 +107,11 @@ describe('a message for Slack', () => {
       'delete skill `Cobol`',
       'create skill `Rust`',
       'create skill `Go`',
-      'Next: `rolecall apply acme`: shows it, asks, and carries it out',
+      'Next: `rolecall apply acme`: shows the plan, asks, and applies it',
     ].join('\n');
-    expect(text).toBe(`acme: not as the file says\n${body}`);
+    expect(text).toBe(`acme: differs from its file\n${body}`);
     expect(blocks).toEqual([
-      { type: 'header', text: { type: 'plain_text', text: 'acme: not as the file says', emoji: false } },
+      { type: 'header', text: { type: 'plain_text', text: 'acme: differs from its file', emoji: false } },
       { type: 'section', text: { type: 'mrkdwn', text: body } },
     ]);
   });
@@ -126,7 +126,7 @@ describe('a message for Slack', () => {
       { pendingDigest: DIGEST, mode: 'approve' },
     );
     expect(blocked.text).toContain(
-      `\`rolecall approve acme ${DIGEST}\`: when what is missing is really gone`,
+      `\`rolecall approve acme ${DIGEST}\`: if the missing entries were really deleted`,
     );
   });
 
@@ -137,7 +137,7 @@ describe('a message for Slack', () => {
       'acme: changes are held (still)',
       '1 held',
       'delete skill `Perl`: people have it; a freeze window is open',
-      'Next: `rolecall plan acme`: says who is affected and what would release it',
+      'Next: `rolecall plan acme`: shows who is affected and what would release each change',
     ]);
   });
 
@@ -157,17 +157,17 @@ describe('a message for Slack', () => {
     ];
     const partial: RunSketch = { status: 'partial', created: 1, failed: 1, operations };
     expect(slack('failed', partial).text.split('\n')).toEqual([
-      'acme: not all could be carried out',
+      'acme: some changes could not be applied',
       '1 created, 1 failed',
       'delete skill `Cobol`',
       'create skill `Rust`',
       'Next: `rolecall apply acme`: plans again and continues',
     ]);
     expect(slack('applied', partial).text.split('\n')).toEqual([
-      'acme: changes were made',
+      'acme: changes were applied',
       '1 created, 1 failed',
       'create skill `Go`',
-      `Next: \`rolecall show ${RUN}\`: shows what was done`,
+      `Next: \`rolecall show ${RUN}\`: shows the changes`,
     ]);
     expect(slack('recovered', { status: 'converged' })).toEqual({
       text: 'acme: recovered',
@@ -234,7 +234,7 @@ describe('a message for Teams', () => {
       'acme: changes are held',
       '1 held',
       'delete skill Perl: people have it',
-      'Next: rolecall plan acme: says who is affected and what would release it',
+      'Next: rolecall plan acme: shows who is affected and what would release each change',
     ]);
     expect(attachment?.content.body[0]?.inlines[0]).toMatchObject({ weight: 'Bolder', color: 'Warning' });
   });

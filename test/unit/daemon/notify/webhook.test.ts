@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
-import { LONGEST_RETRY_AFTER_MS, retryWaitMs } from '../../../../src/daemon/notify/retry-plan.ts';
+import { MAX_RETRY_AFTER_MS, retryWaitMs } from '../../../../src/daemon/notify/retry-plan.ts';
 import { targetKey, targetsByKey } from '../../../../src/daemon/notify/target.ts';
 import { webhookHeaders } from '../../../../src/daemon/notify/webhook.ts';
 import { target } from './stage.ts';
@@ -51,9 +51,9 @@ describe('the wait before the next attempt', () => {
     fc.assert(
       fc.property(attempt, random, fc.integer({ min: 0, max: 1e9 }), (attempts, chance, askedMs) => {
         const waitMs = retryWaitMs(attempts, chance, askedMs) ?? 0;
-        expect(waitMs).toBeGreaterThanOrEqual(Math.min(askedMs, LONGEST_RETRY_AFTER_MS));
+        expect(waitMs).toBeGreaterThanOrEqual(Math.min(askedMs, MAX_RETRY_AFTER_MS));
         expect(waitMs).toBeGreaterThanOrEqual(retryWaitMs(attempts, chance) ?? 0);
-        expect(waitMs).toBeLessThanOrEqual(LONGEST_RETRY_AFTER_MS);
+        expect(waitMs).toBeLessThanOrEqual(MAX_RETRY_AFTER_MS);
       }),
     );
   });
