@@ -40,6 +40,16 @@ describe('the queue of runs', () => {
     expect(started).toEqual(['a1', 'a2', 'a3']);
   });
 
+  it('starts nothing before it is started, and then what was requested', async () => {
+    const started: string[] = [];
+    const queue = createRunQueue({ addressOf: () => '', addressCount: () => 1, maxRuns: () => 2 });
+    expect([queue.request('a1', 'schedule'), queue.requestOneMore('a2', 'manual')]).toEqual([true, true]);
+    expect([queue.activity('a1'), queue.request('a1', 'schedule')]).toEqual(['queued', false]);
+    queue.start(async (account) => void started.push(account));
+    expect(started).toEqual(['a1', 'a2']);
+    await queue.stop();
+  });
+
   it('takes an account once, whoever asks for it', async () => {
     const { queue, started, end } = setUp();
     expect(queue.request('a1', 'schedule')).toBe(true);
