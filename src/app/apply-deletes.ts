@@ -2,6 +2,7 @@
 // again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held.
 import type { ObservedCatalog } from '../core/catalog.ts';
 import { KINDS } from '../core/catalog.ts';
+import type { Findings } from '../core/delete-rules.ts';
 import type { OperationStatus } from '../core/journal.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { entryKey } from '../core/usage.ts';
@@ -25,8 +26,7 @@ import {
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
-import type { Findings } from './recheck-deletes.ts';
-import { findingsOf, recheckDelete } from './recheck-deletes.ts';
+import { findingsNow, recheckNow } from './recheck-deletes.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
@@ -116,7 +116,7 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
   const isOld = growOld(context.deps.clock);
   try {
     const observed = await readTwiceIfNeeded(context);
-    if (observed !== null) return { ...findingsOf(context, observed), isOld };
+    if (observed !== null) return { ...findingsNow(context, observed), isOld };
     onProblem(
       'two readings in a row lost more than half of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
     );
@@ -179,7 +179,7 @@ async function deleteOne(
     }
     const reading = await current();
     if (reading === null) break;
-    const recheck = recheckDelete(context, operation, reading);
+    const recheck = recheckNow(context, operation, reading);
     if (recheck !== null) {
       conclude(context, seq, recheck.status, { ...recheck, attempts });
       return null;

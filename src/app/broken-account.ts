@@ -7,13 +7,18 @@ import type { DryRunDeps } from './request.ts';
 import type { RunResult } from './run-result.ts';
 import { describeFailure, endRun } from './run-result.ts';
 
+interface BrokenAccount {
+  readonly account: string;
+  /** The errors of its file. */
+  readonly issues: readonly ConfigIssue[];
+  readonly trigger: Trigger;
+  readonly mode: RunMode;
+  readonly commit: ConfigCommit | null;
+}
+
 /** Journals the failed run of an account whose configuration does not validate. */
 export async function journalBrokenAccount(
-  account: string,
-  issues: readonly ConfigIssue[],
-  trigger: Trigger,
-  mode: RunMode,
-  commit: ConfigCommit | null,
+  { account, issues, trigger, mode, commit }: BrokenAccount,
   deps: DryRunDeps,
 ): Promise<RunResult> {
   const runId = deps.newRunId();
@@ -28,5 +33,5 @@ export async function journalBrokenAccount(
   });
   const error = describeFailure(new ConfigError(issues));
   const traffic = { requests: 0, retries: 0 };
-  return await endRun(runId, { status: 'failed', plan: null, traffic, error }, deps);
+  return await endRun({ runId, deps }, { status: 'failed', plan: null, traffic, error });
 }

@@ -14,7 +14,7 @@ import { unshownCreates } from '../core/empty-lists.ts';
 import type { FreezeWatch } from './freeze.ts';
 import { watchFreeze } from './freeze.ts';
 import type { Observation } from './observe.ts';
-import type { Acceptance, AccountRequest, PlanningDeps } from './request.ts';
+import type { Acceptance, AccountRequest, PlanningDeps, Run } from './request.ts';
 
 export interface Planned {
   readonly plan: Plan;
@@ -28,15 +28,14 @@ export interface Planned {
 
 /** Plans an account from an observation. Writes nothing. */
 export async function planAccount(
+  { request, deps }: Pick<Run<PlanningDeps>, 'request' | 'deps'>,
   observation: Observation,
   accept: Acceptance,
-  request: AccountRequest,
-  deps: PlanningDeps,
 ): Promise<Planned> {
   const { settings, api, commit } = request;
   const nowMs = deps.clock.nowMs();
-  const memory = await deps.journal.memory(settings.name, observation.remoteAccountId, nowMs);
-  const history = judgeHistory(memory, observation.observed, {
+  const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
+  const history = judgeHistory(records, observation.observed, {
     nowMs,
     stalenessMs: api.stalenessMs,
     missingHoldings: observation.missing,

@@ -2,7 +2,7 @@
 import { LargeAccount } from '../core/errors.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
-import type { AccountSettings, ApiSettings, ConfigCommit } from '../core/settings.ts';
+import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
 import { UNKNOWN_ACCOUNT, tokenUse } from './posted-token.ts';
 import type { PreviewDeps } from './preview.ts';
 import { preview } from './preview.ts';
@@ -26,7 +26,7 @@ export interface PostedFiles {
 
 /** The daemon's own configuration at this moment. */
 export interface OwnConfiguration {
-  readonly accounts: readonly { readonly name: string; readonly settings?: AccountSettings }[];
+  readonly accounts: Configuration['accounts'];
   readonly api: ApiSettings;
   /** The settings of an account that only the posted files have, if its token may be used; else null. */
   readonly trustPosted: (settings: AccountSettings) => Promise<AccountSettings | null>;

@@ -15,22 +15,22 @@ export interface PreviewDeps extends PlanningDeps {
 
 /** Observes and plans; writes neither to the service nor to the store. Returns a failure as a value. */
 export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
-  const { accountState, foreignAccount, lastGood, memory } = deps.journal;
+  const { accountHistory, accountState, foreignAccount, lastGood } = deps.journal;
   const readOnly: PlanningDeps = {
     ...deps,
     journal: {
+      accountHistory,
       accountState,
       foreignAccount,
       lastGood,
-      memory,
       adoptRenamedAccount: () => Promise.resolve(null),
       claimRemoteAccount: deps.claimant,
     },
   };
   try {
     const reader = await deps.service.reader(request.settings, request.signals);
-    const observation = await observe(reader, '', request, readOnly);
-    return (await planAccount(observation, ACCEPT_NOTHING, request, readOnly)).plan;
+    const run = { runId: '', request, deps: readOnly, reader };
+    return (await planAccount(run, await observe(run), ACCEPT_NOTHING)).plan;
   } catch (error) {
     if (error instanceof LargeAccount) throw error;
     const { name: account } = request.settings;

@@ -6,7 +6,8 @@ import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { suspiciousList } from '../core/list-plausibility.ts';
-import { keysOf, readLists } from './observe.ts';
+import { keysOf } from '../core/usage.ts';
+import { readLists } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
 export interface AccountMemory {

@@ -8,33 +8,7 @@ import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
-import type { AccountSettings, ConfigCommit, SecretRef, ServiceSettings } from '../core/settings.ts';
-
-/** A loaded account file. `settings` is absent when the file is invalid. */
-export interface ConfiguredAccount {
-  readonly name: string;
-  readonly file: string;
-  readonly settings?: AccountSettings;
-  readonly issues: readonly ConfigIssue[];
-}
-
-/** The complete configuration. `service` is absent when the service file is invalid. */
-export interface Configuration {
-  readonly service?: ServiceSettings;
-  readonly accounts: readonly ConfiguredAccount[];
-  readonly issues: readonly ConfigIssue[];
-  /** The references to secrets in the valid parts. */
-  readonly secrets: readonly SecretUse[];
-}
-
-/** A reference to a secret, with its position in a file. */
-export interface SecretUse {
-  readonly ref: SecretRef;
-  readonly what: string;
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 
 /** What all runs of this process share. `close` closes connections and the store. */
 export interface Session {

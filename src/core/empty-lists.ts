@@ -1,8 +1,8 @@
 // Detects an empty list of a kind in which rolecall created an entry: another create could be a duplicate.
 import type { DesiredCatalog, ObservedCatalog, Warning } from './catalog.ts';
 import { KINDS } from './catalog.ts';
+import { missingDesiredNames } from './diff.ts';
 import type { History } from './history.ts';
-import { missingDesiredNames } from './make-plan.ts';
 
 /**
  * Warns of a kind whose list is empty, in which names must be created, and of which no list has ever shown an entry that

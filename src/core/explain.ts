@@ -1,10 +1,11 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
 import type { Kind, Policy } from './catalog.ts';
+import { DAY_MS } from './durations-and-sizes.ts';
 import type { History } from './history.ts';
-import { DAY_MS, kindNameKey } from './history.ts';
+import { kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { HoldRule, OpenFreeze } from './plan.ts';
-import { entryKey } from './usage.ts';
+import { entryKey, HELD_FIELDS, people } from './usage.ts';
 import { utcTime } from './utc-time.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -72,10 +73,6 @@ function counted(count: number, kind: Kind): string {
   return `${count} ${kind}${count === 1 ? '' : 's'}`;
 }
 
-export function people(count: number): string {
-  return count === 1 ? '1 person' : `${count} people`;
-}
-
 /** Names the people who had the entry: missing from the list, or listed without their skills or role. */
 function missingPeople(kind: Kind, holders: readonly string[], listedPeople: ReadonlySet<string>): string {
   const absent = holders.filter((id) => !listedPeople.has(id));
@@ -86,7 +83,7 @@ function missingPeople(kind: Kind, holders: readonly string[], listedPeople: Rea
       : [`${people(ids.length)} who had it ${ids.length === 1 ? 'is' : 'are'} ${what} (${someOf(ids)})`];
   return [
     ...sentence(absent, 'missing from the list of resources'),
-    ...sentence(listed, `listed without the field ${kind === 'skill' ? 'skillsIds' : 'roleId'}`),
+    ...sentence(listed, `listed without the field ${HELD_FIELDS[kind]}`),
   ].join('; ');
 }
 

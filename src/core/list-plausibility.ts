@@ -1,13 +1,12 @@
 // Detects implausible lists by comparing them with the last good ones and with what people have.
 import type { Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import { KINDS } from './catalog.ts';
-import type { EntryKey, Holding } from './usage.ts';
-import { entryKey, holdingsOf } from './usage.ts';
+import { DAY_MS } from './durations-and-sizes.ts';
+import type { EntryKey, Holding, MissingHolding } from './usage.ts';
+import { entryKey, HELD_FIELDS, holdingsOf } from './usage.ts';
 
 /** The ids of the last good lists, without the entries that rolecall has deleted since. */
-export interface Baseline {
-  readonly skill: ReadonlySet<string>;
-  readonly role: ReadonlySet<string>;
+export interface Baseline extends Readonly<Record<Kind, ReadonlySet<string>>> {
   readonly resources: readonly Resource[];
 }
 
@@ -159,27 +158,21 @@ function unite<T extends { readonly id: string }>(first: readonly T[], second: r
   return [...second, ...first.filter((item) => !ids.has(item.id))];
 }
 
-/** An assignment that counts although the lists do not show it, and since when it has been missing. */
-export interface MissingHolding extends Holding {
-  readonly sinceMs: number;
-}
-
 /**
  * The assignments of people, or of fields, that the last good lists showed and that are missing now. Each counts for
- * `keepMs` from when it was first missing. Remembered ones count until they are listed again or have expired.
+ * 24 hours from when it was first missing. Remembered ones count until they are listed again or have expired.
  */
 export function missingHoldings(
   baseline: Baseline,
   observed: ObservedCatalog,
   remembered: readonly MissingHolding[],
   nowMs: number,
-  keepMs: number,
 ): MissingHolding[] {
   const now = new Map(observed.resources.map((resource) => [resource.id, resource]));
   const stillMissing = (holding: Holding): boolean => {
     const resource = now.get(holding.resourceId);
     if (resource === undefined) return true;
-    return holding.kind === 'skill' ? resource.skillsIds === undefined : resource.roleId === undefined;
+    return resource[HELD_FIELDS[holding.kind]] === undefined;
   };
   const key = (holding: Holding): string =>
     `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`;
@@ -190,5 +183,5 @@ export function missingHoldings(
   for (const holding of remembered) {
     if (stillMissing(holding)) result.set(key(holding), holding);
   }
-  return [...result.values()].filter((holding) => nowMs - holding.sinceMs < keepMs);
+  return [...result.values()].filter((holding) => nowMs - holding.sinceMs < DAY_MS);
 }

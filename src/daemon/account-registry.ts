@@ -2,34 +2,24 @@
 import { describeFailure } from '../app/run-result.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { formatConfigIssue } from '../core/errors.ts';
-import type { AccountSettings, ConfigCommit, ServiceSettings } from '../core/settings.ts';
+import type {
+  AccountSettings,
+  ConfigCommit,
+  Configuration,
+  ConfiguredAccount,
+  ServiceSettings,
+} from '../core/settings.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Schedule } from './scheduler.ts';
 
-/** An account file at one reading; `settings` is absent when the file is invalid. */
-export interface AccountReading {
-  readonly name: string;
-  /** Absolute. */
-  readonly file: string;
-  readonly settings?: AccountSettings;
-  readonly issues: readonly ConfigIssue[];
-}
-
-/** All files at one reading; `service` is absent when the service file is invalid, and `issues` are the reasons. */
-export interface ConfigurationReading {
-  readonly service?: ServiceSettings;
-  readonly accounts: readonly AccountReading[];
-  readonly issues: readonly ConfigIssue[];
-}
-
 /** Reads the configuration. Returns the same object again while nothing has changed. */
 export interface ConfigurationReader {
-  read(): Promise<ConfigurationReading>;
+  read(): Promise<Configuration>;
   /** Checks only the files that concern this account. */
-  readFor(account: string): Promise<ConfigurationReading>;
+  readFor(account: string): Promise<Configuration>;
   /** The commit of a reading; without one, that of the newest. */
-  commit(reading?: ConfigurationReading): Promise<ConfigCommit | null>;
+  commit(reading?: Configuration): Promise<ConfigCommit | null>;
   /** Why the newest commit of the daemon's own checkout is not used; null when it is used or there is no checkout. */
   sourceProblem(): string | null;
 }
@@ -47,7 +37,7 @@ export interface AccountRegistry {
   /** Reads the configuration again. A failure is logged. */
   reload(): Promise<void>;
   /** Reads the configuration again as far as it concerns the account, and returns it. */
-  refresh(account: string): Promise<ConfigurationReading>;
+  refresh(account: string): Promise<Configuration>;
   readonly commit: ConfigurationReader['commit'];
   readonly sourceProblem: ConfigurationReader['sourceProblem'];
   /** Calls the listener after each change. */
@@ -80,7 +70,7 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
   const listeners: (() => void)[] = [];
   let service = options.service;
   let serviceErrors: readonly ConfigIssue[] = [];
-  let last: ConfigurationReading | null = null;
+  let last: Configuration | null = null;
   let accounts: ReadonlyMap<string, RegisteredAccount> = new Map();
   let names: ReadonlySet<string> = new Set();
   let addressCount = 0;
@@ -99,7 +89,7 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
     else log.info({ event: 'config_mended', account }, 'the configuration is valid again');
   }
 
-  function takeAccounts(readings: readonly AccountReading[]): void {
+  function takeAccounts(readings: readonly ConfiguredAccount[]): void {
     const next = new Map<string, RegisteredAccount>();
     for (const { name, file, settings, issues } of readings) {
       const before = accounts.get(name);
@@ -115,7 +105,7 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
   }
 
   /** Valid parts count from now on; for the invalid ones the last valid state stays in use. */
-  function take(reading: ConfigurationReading): void {
+  function take(reading: Configuration): void {
     if (reading === last) return;
     last = reading;
     // A folder without any account file may only be unmounted for a moment, so it removes no account.

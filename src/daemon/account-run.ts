@@ -8,9 +8,9 @@ import { KINDS } from '../core/catalog.ts';
 import { ConfigError, LargeAccount, SecretError, ServiceError } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
 import type { RunSignals } from '../core/ports.ts';
-import type { AccountSettings, ApiSettings } from '../core/settings.ts';
+import type { AccountSettings, ApiSettings, Configuration } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
-import type { AccountRegistry, ConfigurationReading } from './account-registry.ts';
+import type { AccountRegistry } from './account-registry.ts';
 import { forgetOthers } from './forget-others.ts';
 import type { LargeRuns, PlanHeadline } from './large-runs.ts';
 import type { Log } from './log.ts';
@@ -76,7 +76,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   async function runCurrent(
     name: string,
     trigger: Trigger,
-    reading: ConfigurationReading,
+    reading: Configuration,
   ): Promise<string | null> {
     const account = registry.account(name);
     if (account === undefined) return null;
@@ -91,7 +91,8 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
       const commit = await registry.commit(reading);
-      return (await journalBrokenAccount(name, errors, trigger, mode, commit, deps)).runId;
+      const broken = { account: name, issues: errors, trigger, mode, commit };
+      return (await journalBrokenAccount(broken, deps)).runId;
     }
     return await runSettings(settings, trigger, reading);
   }
@@ -99,7 +100,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   async function runSettings(
     settings: AccountSettings,
     trigger: Trigger,
-    reading: ConfigurationReading,
+    reading: Configuration,
   ): Promise<string | null> {
     const request: AccountRequest = {
       settings,

@@ -1,7 +1,7 @@
 // Computes when a cron line ticks. node-cron parses the line; the arithmetic is here, because it must also work for the past,
 // for a clock that was set, and on days when a time zone changes its offset.
 import { parse } from 'node-cron';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { offsetMs, localTimeMs } from './time-zone.ts';
 
 /** A leap day on a certain weekday comes again after 40 years at the latest. */

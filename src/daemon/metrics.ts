@@ -1,7 +1,7 @@
 // The Prometheus metrics of the daemon. No label contains the name of an entry.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Kind } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { ACTIONS, KINDS } from '../core/catalog.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 
 export interface Metrics {
@@ -170,7 +170,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     const forget: (() => void)[] = [];
     for (const kind of KINDS) {
       entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
-      for (const action of ['create', 'delete'] as const) {
+      for (const action of ACTIONS) {
         const found = plan.drift.find((each) => each.kind === kind && each.action === action);
         drift.set({ account, kind, action }, found?.count ?? 0);
         forget.push(() => drift.remove({ account, kind, action }));

@@ -1,7 +1,7 @@
-// Makes ids that sort by time.
+// Ids of runs.
 import { randomBytes } from 'node:crypto';
 
-/** A UUIDv7 (RFC 9562). Ids of different milliseconds sort by time. */
+/** A UUIDv7 (RFC 9562). The order of ids is the order of their times. */
 export function uuidv7(nowMs: number): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(nowMs, 0, 6);

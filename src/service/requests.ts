@@ -3,10 +3,10 @@ import pRetry from 'p-retry';
 import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Traffic } from '../core/ports.ts';
+import { sleep } from '../platform/clock.ts';
 import type { Pace } from './pacing.ts';
-import { pause } from './pacing.ts';
-import type { Scrub } from './responses.ts';
 import { describeRefusal, throttledMessage } from './status-messages.ts';
+import type { Scrub } from './service-message.ts';
 import { serviceMessage } from './service-message.ts';
 import type { HttpResponse, Call, Method, Transport } from './transport.ts';
 import { NoResponse } from './transport.ts';
@@ -157,7 +157,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
           shouldRetry: ({ error }) => error instanceof FailedAttempt && repeats(error),
           async onFailedAttempt({ error, retriesLeft }) {
             if (!(error instanceof FailedAttempt) || retriesLeft === 0 || !repeats(error)) return;
-            if (!requestsWait(error)) await pause(delayMs(error), options.stop);
+            if (!requestsWait(error)) await sleep(delayMs(error), options.stop);
           },
         });
         return { content, status, attempts };

@@ -1,9 +1,9 @@
-// What an operator says of an account, kept until a run asks for it.
+// Stores the approvals and pauses that operators give, until a run reads them.
 import type { ApproveOutcome, OperatorCommands } from '../core/operator.ts';
 import { APPROVAL_LIFE_MS, PLAN_DIGEST } from '../core/operator.ts';
 import { PERSON_PATIENCE_MS } from './busy.ts';
-import type { Database } from './database.ts';
-import { durably } from './database.ts';
+import type { Database } from './tables.ts';
+import { durably } from './transactions.ts';
 import { toIso } from './times.ts';
 
 export function operatorCommands(db: Database): OperatorCommands {
@@ -17,7 +17,7 @@ export function operatorCommands(db: Database): OperatorCommands {
           .executeTakeFirst();
         const pending = row?.pending_digest ?? null;
         if (pending === null) return { type: 'nothing_pending' };
-        if (digest !== null && !isBeginningOf(digest, pending)) return { type: 'other_plan', pending };
+        if (digest !== null && !isPrefixOf(digest, pending)) return { type: 'other_plan', pending };
         await connection
           .updateTable('accounts')
           .set({ approved_digest: pending, approved_at: toIso(nowMs) })
@@ -39,7 +39,7 @@ export function operatorCommands(db: Database): OperatorCommands {
   };
 }
 
-function isBeginningOf(digest: string, pending: string): boolean {
-  const whole = digest.startsWith('sha256:') ? digest : `sha256:${digest}`;
-  return PLAN_DIGEST.test(digest) && pending.startsWith(whole);
+function isPrefixOf(digest: string, pending: string): boolean {
+  const prefix = digest.startsWith('sha256:') ? digest : `sha256:${digest}`;
+  return PLAN_DIGEST.test(digest) && pending.startsWith(prefix);
 }

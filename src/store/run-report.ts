@@ -1,12 +1,12 @@
-// What a row of `runs` keeps of a run's report: its plan and its warnings.
+// Reads the plan and the warnings of a run.
 import type { Warning } from '../core/catalog.ts';
 import type { Plan } from '../core/plan.ts';
-import { unpack } from './bodies.ts';
-import type { Database } from './database.ts';
+import { decompressJson } from './compressed-json.ts';
+import type { Database } from './tables.ts';
 
 /** The warnings of a run. */
 export function warningsOf({ warnings }: { readonly warnings: string | null }): Warning[] {
-  // Written by this store and by nobody else, so the shape is known.
+  // Only this store writes them, so the type is known.
   return warnings === null ? [] : (JSON.parse(warnings) as Warning[]);
 }
 
@@ -18,6 +18,6 @@ export async function readPlan(db: Database, planBody: string | null): Promise<P
     .select('body')
     .where('digest', '=', planBody)
     .executeTakeFirst();
-  // Written by recordPlan from a Plan, so the shape is known.
-  return stored === undefined ? null : (unpack(stored.body) as Plan);
+  // recordPlan wrote it from a Plan, so the type is known.
+  return stored === undefined ? null : (decompressJson(stored.body) as Plan);
 }

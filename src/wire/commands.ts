@@ -25,7 +25,7 @@ export function createEnvironment(version: string): Environment {
     collectConfiguration: async (file) =>
       (await import('../config/load-configuration.ts')).collectConfiguration(file),
     postJson: async (url, token, body, timeoutMs) =>
-      (await import('../service/post-json.ts')).postJson(url, token, body, timeoutMs),
+      (await import('../platform/post-json.ts')).postJson(url, token, body, timeoutMs),
     checkPlans: async (value) => (await import('../report/schemas.ts')).checkPlans(value),
     commitOf: async (configuration, service) =>
       (await import('./session.ts')).commitOf(configuration, service),

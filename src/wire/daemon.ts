@@ -7,7 +7,7 @@ import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret, resolveToken } from '../config/secrets.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import type { DryRunDeps, PlanningDeps } from '../app/request.ts';
 import { rememberThrottle } from '../app/run-result.ts';
-import type { Configuration, Readable, RetryAfterOptions, Session } from '../cli/environment.ts';
+import type { Readable, RetryAfterOptions, Session } from '../cli/environment.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
-import type { AccountSettings, ConfigCommit, ServiceSettings } from '../core/settings.ts';
+import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
 import { uuidv7 } from '../platform/ids.ts';

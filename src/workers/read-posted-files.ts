@@ -3,9 +3,9 @@ import path from 'node:path';
 import { POSTED_ROOT } from '../app/posted-token.ts';
 import { describeFailure } from '../app/run-result.ts';
 import { filesFromMemory } from '../config/configuration-files.ts';
-import type { LoadedConfiguration } from '../config/join-accounts.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import { ConfigError, UsageError } from '../core/errors.ts';
+import type { Configuration } from '../core/settings.ts';
 import { serveParent } from '../platform/child-process.ts';
 import { readPosted } from './posted-body.ts';
 import type { FromReader, ToReader } from './posted-files.ts';
@@ -13,7 +13,7 @@ import type { FromReader, ToReader } from './posted-files.ts';
 /** Names of all accounts together; one account has at most 100,000. */
 const MAX_NAMES = 300_000;
 
-let loaded: LoadedConfiguration | undefined;
+let loaded: Configuration | undefined;
 
 async function load(body: Uint8Array): Promise<FromReader> {
   const posted = readPosted(body);

@@ -3,8 +3,8 @@
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import { Secret } from '../../../src/core/secret.ts';
-import type { NotifySettings } from '../../../src/core/settings.ts';
-import type { AccountRegistry, ConfigurationReading } from '../../../src/daemon/account-registry.ts';
+import type { Configuration, NotifySettings } from '../../../src/core/settings.ts';
+import type { AccountRegistry } from '../../../src/daemon/account-registry.ts';
 import { createAccountRegistry } from '../../../src/daemon/account-registry.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { createDaemon } from '../../../src/daemon/daemon.ts';
@@ -188,11 +188,11 @@ export class DaemonHost {
       log,
       metrics: this.metrics,
       configuration: {
-        read: (): Promise<ConfigurationReading> => {
+        read: (): Promise<Configuration> => {
           this.readAll();
           return time.follow(source.read());
         },
-        readFor: (account): Promise<ConfigurationReading> => {
+        readFor: (account): Promise<Configuration> => {
           this.readFor(account);
           return time.follow(source.readFor(account));
         },

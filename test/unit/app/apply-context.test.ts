@@ -68,9 +68,9 @@ describe('a reason to stop', () => {
   ])('is a refused token and a long time to be left alone: %j', (error, code) => {
     const context = bareContext();
     noteFailure(context, error);
-    expect([context.halt?.code ?? null, context.halt?.error]).toEqual([
+    expect([context.halt?.code ?? null, context.halt?.message]).toEqual([
       code,
-      code === null ? undefined : error,
+      code === null ? undefined : error.message,
     ]);
   });
 });

@@ -184,7 +184,7 @@ function journalOf(before: Before, told: Told): Journal {
     foreignAccount: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>
       before.lastGood === undefined ? { ...NOTHING_SINCE, observed: lists } : before.lastGood,
-    memory: async () => ({
+    accountHistory: async () => ({
       recent: [],
       owned: new Set(),
       changedNames: new Map(),
@@ -193,7 +193,8 @@ function journalOf(before: Before, told: Told): Journal {
     }),
     knownIds: async () => new Set(before.known ?? []),
     outstandingCreates: async () => before.outstanding ?? [],
-    settleDeletes: async (_account, _remoteAccountId, listed, _run, at) => {
+    settleDeletes: async (_, listed, { nowMs, openSinceMs }) => {
+      const at = { nowMs, openSinceMs };
       told.looked.push({ listed: [...listed], ...at });
       return before.openDeletes?.(listed, at) ?? 0;
     },

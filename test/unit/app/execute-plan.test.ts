@@ -268,8 +268,8 @@ describe('what no list has shown yet', () => {
   ])('lets no run be converged that counts on it: %s', async (_, names) => {
     const run = bareRun({});
     const { journal } = run.deps;
-    const memory: typeof journal.memory = async (...args) => ({
-      ...(await journal.memory(...args)),
+    const accountHistory: typeof journal.accountHistory = async (...args) => ({
+      ...(await journal.accountHistory(...args)),
       recent: [
         {
           action: 'create',
@@ -283,7 +283,7 @@ describe('what no list has shown yet', () => {
         },
       ],
     });
-    Object.assign(run.deps, { journal: { ...journal, memory } });
+    Object.assign(run.deps, { journal: { ...journal, accountHistory } });
     expect(await run.apply(wishing(names))).toMatchObject({ status: 'partial' });
     expect(run.sent).toEqual(names.slice(1).map((name) => `POST skill ${name}`));
   });

@@ -36,11 +36,15 @@ describe('taking the lock', () => {
     const locks = locksThat({
       acquire: (nowMs) => (nowMs - startMs >= freeAfterMs ? { lease: LEASE } : { heldBy: 'pid 7' }),
     });
-    const result = await takeLock('acme', 'run', locks, clock, {
-      timeoutMs,
-      stop: stop.signal,
-      onWait: (heldBy) => void waitedFor.push(heldBy),
-    });
+    const result = await takeLock(
+      { account: 'acme', runId: 'run' },
+      { locks, clock },
+      {
+        timeoutMs,
+        stop: stop.signal,
+        onWait: (heldBy) => void waitedFor.push(heldBy),
+      },
+    );
     return { result, waitedFor, passedMs: clock.nowMs() - startMs, asked: locks.asked.length };
   }
 

@@ -57,7 +57,7 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
     ...(of.accountId === undefined ? {} : { accountId: of.accountId }),
   };
   const deps: PlanningDeps = { ...unasked<PlanningDeps>('deps'), journal, clock };
-  const observation = await observe(reader, 'run', { ...bare, settings }, deps);
+  const observation = await observe({ runId: 'run', request: { ...bare, settings }, deps, reader });
   return { observation, claims, readings: reader.readings, passedMs: clock.nowMs() - startMs, startMs };
 }
 
@@ -99,7 +99,7 @@ describe('one reading', () => {
       lastGood: async () => null,
     };
     const deps: PlanningDeps = { ...unasked<PlanningDeps>('deps'), journal, clock: new QuickClock() };
-    const { observed: lists } = await observe(reader, 'run', bareRequest(), deps);
+    const { observed: lists } = await observe({ runId: 'run', request: bareRequest(), deps, reader });
     expect(lists.warnings.map(({ name }) => name)).toEqual(['skill', 'role', 'resource']);
   });
 });

@@ -5,7 +5,7 @@ import type { SourceAge } from '../../../src/core/plan-warnings.ts';
 import { planAccount } from '../../../src/app/plan-account.ts';
 import type { PlanningDeps } from '../../../src/app/request.ts';
 import type { DesiredCatalog } from '../../../src/core/catalog.ts';
-import type { Memory } from '../../../src/core/history.ts';
+import type { AccountHistory } from '../../../src/core/history.ts';
 import type { AccountState, Journal } from '../../../src/core/ports.ts';
 import type { CommitRelation } from '../../../src/core/repository.ts';
 import type { ConfigCommit } from '../../../src/core/settings.ts';
@@ -13,7 +13,7 @@ import { entry, observed, POLICY, wanted } from '../core/builders.ts';
 import { bareRequest, unasked } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
-const MEMORY: Memory = {
+const MEMORY: AccountHistory = {
   recent: [],
   owned: new Set(),
   changedNames: new Map(),
@@ -23,7 +23,7 @@ const MEMORY: Memory = {
 
 interface Setting {
   readonly observation?: Partial<Observation>;
-  readonly memory?: Partial<Memory>;
+  readonly memory?: Partial<AccountHistory>;
   readonly desired?: Partial<DesiredCatalog>;
   readonly commit?: string;
   readonly committedAt?: string;
@@ -48,7 +48,7 @@ async function planned(of: Setting = {}) {
   const journal: Journal = {
     ...unasked<Journal>('journal'),
     accountState: async () => state,
-    memory: async () => ({ ...MEMORY, ...of.memory }),
+    accountHistory: async () => ({ ...MEMORY, ...of.memory }),
   };
   const deps: PlanningDeps = {
     ...unasked<PlanningDeps>('deps'),
@@ -80,7 +80,7 @@ async function planned(of: Setting = {}) {
     ...of.observation,
   };
   const accept = { shrink: false, olderSource: false, noHistory: false, ...of.accept };
-  return { ...(await planAccount(observation, accept, request, deps)), compared, clock };
+  return { ...(await planAccount({ request, deps }, observation, accept)), compared, clock };
 }
 
 type Planning = Awaited<ReturnType<typeof planned>>;
@@ -178,7 +178,7 @@ describe('what a plan takes from around it', () => {
   });
 
   it('is a delete that was confirmed a moment ago, for as long as a list may be stale', async () => {
-    const deletedAgo = (ms: number): Partial<Memory> => ({
+    const deletedAgo = (ms: number): Partial<AccountHistory> => ({
       recent: [
         {
           action: 'delete',

@@ -25,7 +25,7 @@ describe('a posted account that the daemon also has', () => {
       { file: '/etc/rolecall/accounts/tokens/acme' },
     ],
     ['the same file beside the accounts', { file: `${POSTED_ROOT}/acme` }, { file: '/etc/rolecall/acme' }],
-    ['the same file above the configuration', { file: '/posted/a/b/c/d/acme' }, { file: '/acme' }],
+    ['the same file above the configuration', { file: '/posted/a/b/c/d/e/f/acme' }, { file: '/acme' }],
   ])('is planned with the daemon’s own address and token when it names %s', async (_, theirs, ours) => {
     const rules = { tokenRules: { files: null, ownFiles: [], own: [], decidedBy: 'x', place: {} } };
     const mine = { ...own(ours), ...rules } as unknown as AccountSettings; // the rules are only passed on

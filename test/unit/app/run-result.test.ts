@@ -58,9 +58,8 @@ describe('the end of a run', () => {
     ];
     const warnings = [{ code: 'vanished', message: 'm' }];
     const ended = await endRun(
-      'run',
+      { runId: 'run', deps },
       { status: 'partial', plan: made, traffic: TRAFFIC, results, warnings },
-      deps,
     );
     expect(ends).toEqual([
       {
@@ -80,7 +79,10 @@ describe('the end of a run', () => {
   it('without a plan leaves the counting to the journal', async () => {
     const { deps, ends } = keeping();
     const error = { code: 'unavailable', message: 'm' };
-    const ended = await endRun('run', { status: 'failed', plan: null, traffic: TRAFFIC, error }, deps);
+    const ended = await endRun(
+      { runId: 'run', deps },
+      { status: 'failed', plan: null, traffic: TRAFFIC, error },
+    );
     expect(ends).toMatchObject([
       {
         counts: null,
@@ -98,7 +100,7 @@ describe('the end of a run', () => {
     async (pending) => {
       const { deps, ends } = keeping();
       const ending = { status: 'planned', plan: null, traffic: TRAFFIC } as const;
-      await endRun('run', { ...ending, ...(pending === undefined ? {} : { pending }) }, deps);
+      await endRun({ runId: 'run', deps }, { ...ending, ...(pending === undefined ? {} : { pending }) });
       expect(ends.map((end) => ['pending' in end, end.pending])).toEqual([[pending !== undefined, pending]]);
     },
   );
@@ -107,7 +109,7 @@ describe('the end of a run', () => {
 describe('a run that another process has ended', () => {
   it('is interrupted, whatever it came to itself', async () => {
     const { deps } = keeping(undefined, false);
-    const ended = await endRun('run', { status: 'converged', plan: made, traffic: TRAFFIC }, deps);
+    const ended = await endRun({ runId: 'run', deps }, { status: 'converged', plan: made, traffic: TRAFFIC });
     expect(ended).toMatchObject({
       runId: 'run',
       status: 'interrupted',
@@ -121,7 +123,7 @@ describe('a run that failed', () => {
   it('is journaled with the error’s code and message', async () => {
     const { deps, ends, throttles } = keeping();
     const error = new ServiceError('unavailable', 'no answer', { retryAfterMs: 1000 });
-    const ended = await failRun('run', error, bareRequest(), deps, TRAFFIC);
+    const ended = await failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC);
     expect(ended).toEqual({
       runId: 'run',
       status: 'failed',
@@ -134,13 +136,17 @@ describe('a run that failed', () => {
   it('remembers how long the service asked to be left alone', async () => {
     const { deps, throttles, nowMs } = keeping();
     const error = new ServiceError('throttled', 'later', { retryAfterMs: 600_000 });
-    await failRun('run', error, bareRequest(), deps, TRAFFIC);
+    await failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC);
     expect(throttles).toEqual([['acme', nowMs + 600_000]]);
   });
 
   it('has nothing to remember when the service did not say how long', async () => {
     const { deps, throttles, ends } = keeping();
-    await failRun('run', new ServiceError('throttled', 'later'), bareRequest(), deps, TRAFFIC);
+    await failRun(
+      { runId: 'run', request: bareRequest(), deps },
+      new ServiceError('throttled', 'later'),
+      TRAFFIC,
+    );
     expect([throttles, ends.length]).toEqual([[], 1]);
   });
 
@@ -148,7 +154,11 @@ describe('a run that failed', () => {
     const { deps } = keeping();
     const request = bareRequest();
     request.stop();
-    const ended = await failRun('run', new ServiceError('unavailable', 'cut'), request, deps, TRAFFIC);
+    const ended = await failRun(
+      { runId: 'run', request: request, deps },
+      new ServiceError('unavailable', 'cut'),
+      TRAFFIC,
+    );
     expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'unavailable' } });
   });
 
@@ -157,7 +167,9 @@ describe('a run that failed', () => {
     async (second) => {
       const { deps, ends } = keeping(second);
       const error = new StoreError('store_full', 'the disk is full');
-      await expect(failRun('run', error, bareRequest(), deps, TRAFFIC)).rejects.toBe(error);
+      await expect(failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC)).rejects.toBe(
+        error,
+      );
       expect(ends).toMatchObject([{ status: 'failed', errorCode: 'store_full' }]);
     },
   );

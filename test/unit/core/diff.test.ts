@@ -12,7 +12,11 @@ function diff(
   options: { usage?: UsageIndex; history?: Partial<History> } = {},
 ) {
   const { usage = new Map(), history = {} } = options;
-  return diffKind('skill', wanted(...desired), observed({ skill }), usage, { ...HISTORY, ...history });
+  return diffKind('skill', wanted(...desired), {
+    observed: observed({ skill }),
+    usage,
+    history: { ...HISTORY, ...history },
+  });
 }
 
 const extraNames = (of: ReturnType<typeof diff>): string[] => of.extras.map(({ entry: { name } }) => name);

@@ -1,7 +1,8 @@
 // What the journal knows that a list cannot show: fights over a name, entries that are awaited or gone.
 import { describe, expect, it } from 'vitest';
-import type { Memory, RecentOperation } from '../../../src/core/history.ts';
-import { DAY_MS, isStillRequested, judgeHistory } from '../../../src/core/history.ts';
+import type { AccountHistory, RecentOperation } from '../../../src/core/history.ts';
+import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';
+import { isStillRequested, judgeHistory } from '../../../src/core/history.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { entry, NOW_MS, observed } from './builders.ts';
 
@@ -25,9 +26,9 @@ function operation(of: Partial<RecentOperation>): RecentOperation {
 function judge(
   recent: readonly RecentOperation[],
   lists: Partial<ObservedCatalog> = {},
-  changedNames: Memory['changedNames'] = new Map(),
+  changedNames: AccountHistory['changedNames'] = new Map(),
 ) {
-  const memory: Memory = {
+  const memory: AccountHistory = {
     recent,
     owned: new Set(),
     changedNames,

@@ -198,7 +198,7 @@ describe('holders who are missing', () => {
     { resourceId: 'q', kind: 'skill', remoteId: 's', sinceMs: NOW_MS },
   ] as const;
   const missing = (now: Partial<ObservedCatalog>, remembered: Parameters<typeof missingHoldings>[2] = []) =>
-    missingHoldings(baseline, observed(now), remembered, NOW_MS, DAY_MS);
+    missingHoldings(baseline, observed(now), remembered, NOW_MS);
 
   it('count with all that they had, from the moment at which they were missed', () => {
     expect(missing({})).toEqual(all);

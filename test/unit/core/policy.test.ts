@@ -571,7 +571,7 @@ describe('approvedDeletes', () => {
 
 describe('what is left alone', () => {
   const lists = observed({ skill: [entry('Kept'), entry('Admin'), entry('Old')] });
-  const diffs = [diffKind('skill', wanted('Kept'), lists, new Map(), HISTORY)];
+  const diffs = [diffKind('skill', wanted('Kept'), { observed: lists, usage: new Map(), history: HISTORY })];
 
   it.each<[OpenFreeze | null, number, readonly HoldRule[]]>([
     [{ window: 'a window', untilMs: null }, 10, ['freeze']],

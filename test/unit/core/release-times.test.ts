@@ -1,6 +1,7 @@
 // What time releases is reported with the moment from the journal, and of several releases every one is needed.
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, judgeHistory, type RecentOperation } from '../../../src/core/history.ts';
+import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';
+import { judgeHistory, type RecentOperation } from '../../../src/core/history.ts';
 import { utcTime } from '../../../src/core/utc-time.ts';
 import { entry, heldAs, NOW_MS, observed, person, plan } from './builders.ts';
 

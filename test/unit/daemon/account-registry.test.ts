@@ -1,12 +1,14 @@
 // The configuration as the daemon knows it: valid parts replace the earlier ones, invalid ones never do.
 import { expect, it } from 'vitest';
 import type { ConfigIssue } from '../../../src/core/errors.ts';
-import type { AccountSettings, ServiceSettings } from '../../../src/core/settings.ts';
-import {
-  type AccountReading,
-  type ConfigurationReading,
-  createAccountRegistry,
-} from '../../../src/daemon/account-registry.ts';
+import type {
+  AccountSettings,
+  Configuration,
+  ConfiguredAccount,
+  ServiceSettings,
+  Trust,
+} from '../../../src/core/settings.ts';
+import { createAccountRegistry } from '../../../src/daemon/account-registry.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { testLog } from './notify/stage.ts';
 
@@ -17,19 +19,19 @@ const service = (store: string): ServiceSettings => ({ store, notify: [] }) as u
 const settings = (baseUrl: string): AccountSettings =>
   ({ baseUrl, schedule: '0 * * * *', timezone: 'Etc/UTC', jitterMs: 0 }) as AccountSettings;
 
-function valid(name: string, baseUrl = 'https://eu'): AccountReading {
+function valid(name: string, baseUrl = 'https://eu'): ConfiguredAccount {
   return { name, file: `/${name}.yaml`, settings: settings(baseUrl), issues: [] };
 }
 
-function broken(name: string): AccountReading {
+function broken(name: string): ConfiguredAccount {
   return { name, file: `/${name}.yaml`, issues: [ISSUE] };
 }
 
 /** A registry that has read `first`, and reads what the test sets. */
-async function registryOf(first: ConfigurationReading) {
+async function registryOf(first: Configuration) {
   const log = testLog();
-  let reading: ConfigurationReading | Error = first;
-  const read = async (): Promise<ConfigurationReading> => {
+  let reading: Configuration | Error = first;
+  const read = async (): Promise<Configuration> => {
     if (reading instanceof Error) throw reading;
     return reading;
   };
@@ -46,13 +48,19 @@ async function registryOf(first: ConfigurationReading) {
     registry,
     changes: () => changes,
     events: () => log.lines.map(({ event }) => event),
-    set(next: ConfigurationReading | Error) {
+    set(next: Configuration | Error) {
       reading = next;
     },
   };
 }
 
-const GOOD = { service: service('a.db'), accounts: [valid('acme'), valid('beta', 'https://us')], issues: [] };
+const REST = { secrets: [], trust: {} as Trust };
+const GOOD: Configuration = {
+  ...REST,
+  service: service('a.db'),
+  accounts: [valid('acme'), valid('beta', 'https://us')],
+  issues: [],
+};
 
 it('listeners hear of each change, and of no reading that changed nothing', async () => {
   const { registry, changes, set } = await registryOf(GOOD);
@@ -78,8 +86,8 @@ it('an invalid account file keeps its last valid settings, and reports its error
   expect([registry.account('acme')?.errors, events()]).toEqual([[], ['config_invalid', 'config_mended']]);
 });
 
-it.each<[string, ConfigurationReading]>([
-  ['an invalid service file', { accounts: [valid('acme')], issues: [ISSUE] }],
+it.each<[string, Configuration]>([
+  ['an invalid service file', { ...REST, accounts: [valid('acme')], issues: [ISSUE] }],
   ['a folder without any account file', { ...GOOD, accounts: [], issues: [ISSUE] }],
 ])('%s removes no account, and is an error of each', async (_, reading) => {
   const { registry, set } = await registryOf(GOOD);

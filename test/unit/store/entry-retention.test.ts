@@ -60,7 +60,7 @@ describe('entries of other parties', () => {
     await store.end(await runAt(store, 0, ['a']));
     await prune(store, 900);
     expect(ids(store)).toEqual(['a']);
-    const memory = await store.journal.memory('acme', '42', T0 + 900 * DAY_MS);
+    const memory = await store.journal.accountHistory('acme', '42', T0 + 900 * DAY_MS);
     expect([...memory.unusedSinceMs]).toEqual([['skill:a', T0]]);
   });
 

@@ -1,7 +1,7 @@
 // One run at a time for an account, and what happens to the run of a holder that died.
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { HOST } from '../../../src/store/holder.ts';
+import { HOST } from '../../../src/store/process-identity.ts';
 import { LEASE_MS } from '../../../src/store/locks.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { fixture, operation, result, runId, T0 } from './fixture.ts';

@@ -57,7 +57,7 @@ it('pruning gives others a turn for every twenty rows that it deletes', async ()
   isOver = true;
   const deleted = before - rows();
   expect(pruned.runs).toBeGreaterThan(100);
-  expect(pruned.folded).toBeGreaterThan(1000);
+  expect(pruned.compacted).toBeGreaterThan(1000);
   expect(pruned.entries).toBe(ENTRIES);
   expect(deleted).toBeGreaterThan(10_000);
   expect(turns).toBeGreaterThan(deleted / 20);

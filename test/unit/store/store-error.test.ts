@@ -7,6 +7,6 @@ it.each(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'])('%s means that the disk is full
   const error = toStoreError(new SQLite.SqliteError('disk I/O error', code), '/data/x.db');
   expect(error).toMatchObject({
     code: 'store_full',
-    message: expect.stringContaining('make room') as string,
+    message: expect.stringContaining('free some space') as string,
   });
 });

@@ -145,7 +145,7 @@ describe('a failure of our own', () => {
   });
 
   it('of the store is told in its own words, which say the mend', async () => {
-    const broken = new StoreError('store_full', 'the disk of the store is full; make room (SQLITE_FULL)');
+    const broken = new StoreError('store_full', 'the disk of the store is full; free some space (SQLITE_FULL)');
     const { get } = await start({}, { broken });
     const api = await get('/api/v1/accounts', BEARER);
     const error = { code: 'internal', message: broken.message };

@@ -1,14 +1,14 @@
-// A request to a daemon elsewhere, through the proxy that the environment names.
+// Sends a request to another daemon, through the proxy of the environment.
+import { ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { openDispatchers } from './dispatchers.ts';
 import { request } from './undici.ts';
-import { ServiceError } from '../core/errors.ts';
 
-/** No plan of all the accounts that a daemon takes is larger. */
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** More than the plans of all the accounts that a daemon accepts. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
- * Sends JSON with a bearer token; redirects are not followed. Rejects when no complete answer came within the time, with
+ * Posts JSON with a bearer token; redirects are not followed. Rejects when no complete answer arrives in time. Throws
  * ServiceError when the proxy is not a valid URL or the answer is too large.
  */
 export async function postJson(
@@ -17,11 +17,11 @@ export async function postJson(
   body: string,
   timeoutMs: number,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const routes = openDispatchers({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const dispatchers = openDispatchers({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   try {
     const response = await request(url, {
       method: 'POST',
-      dispatcher: routes.to(url),
+      dispatcher: dispatchers.to(url),
       signal: AbortSignal.timeout(timeoutMs),
       headers: {
         authorization: `Bearer ${token.reveal()}`,
@@ -37,13 +37,13 @@ export async function postJson(
       if (bytes > MAX_ANSWER_BYTES) {
         throw new ServiceError(
           'malformed',
-          `the daemon at ${url.host} sent more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB, which no answer of a daemon has`,
+          `the answer of ${url.host} is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB, so it is not that of a rolecall daemon; check the address`,
         );
       }
       chunks.push(chunk);
     }
     return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') };
   } finally {
-    await routes.close();
+    await dispatchers.close();
   }
 }

@@ -1,21 +1,22 @@
-// The bodies of snapshots and plans: canonical JSON, gzipped, addressed by its digest.
+// The bodies of snapshots and plans: canonical JSON, compressed with gzip, with its digest as the key.
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { sha256 } from '../platform/digest.ts';
-import type { Entry, Kind, ObservedCatalog, Resource } from '../core/catalog.ts';
+import type { Entry, ObservedCatalog, Resource } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 
-export const LISTS = ['skill', 'role', 'resource'] as const satisfies readonly (Kind | 'resource')[];
+export const LISTS = [...KINDS, 'resource'] as const;
 
-export interface SealedList {
+export interface DigestedList {
   readonly json: string;
   readonly digest: string;
   readonly entries: number;
 }
 
-export type SealedLists = Readonly<Record<(typeof LISTS)[number], SealedList>>;
+export type DigestedLists = Readonly<Record<(typeof LISTS)[number], DigestedList>>;
 
-/** The three lists as snapshots store them: the service's own fields, sorted by id, so that order is no difference. */
-export function sealLists(observed: ObservedCatalog): SealedLists {
+/** The JSON of the lists with the service's own fields. Sorted by id, so that the order of a list has no effect. */
+export function digestLists(observed: ObservedCatalog): DigestedLists {
   return {
     skill: sealList(observed.skill),
     role: sealList(observed.role),
@@ -23,29 +24,29 @@ export function sealLists(observed: ObservedCatalog): SealedLists {
   };
 }
 
-function sealList(items: readonly { readonly id: string; readonly raw: object }[]): SealedList {
+function sealList(items: readonly { readonly id: string; readonly raw: object }[]): DigestedList {
   const sorted = [...items].sort((a, b) => compareCodePoints(a.id, b.id));
   const json = JSON.stringify(sorted.map((item) => item.raw));
   return { json, digest: `sha256:${sha256(json)}`, entries: sorted.length };
 }
 
-export function pack(json: string): Uint8Array {
+export function compressJson(json: string): Uint8Array {
   return gzipSync(json, { level: 4 });
 }
 
-export function unpack(body: Uint8Array): unknown {
+export function decompressJson(body: Uint8Array): unknown {
   return JSON.parse(gunzipSync(body).toString('utf8'));
 }
 
-/** The beginning of a packed text, from the beginning of its bytes. */
-export function unpackHead(bytes: Uint8Array): string {
+/** The beginning of a compressed text, from the beginning of its bytes. */
+export function decompressHead(bytes: Uint8Array): string {
   return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString('utf8');
 }
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Entries as a snapshot holds them. Snapshots are only written from checked lists, so their shape is known. */
-export function reviveEntries(body: Uint8Array): Entry[] {
+/** The entries of a snapshot. Snapshots are only written from validated lists, so their type is known. */
+export function entriesOf(body: Uint8Array): Entry[] {
   return rows(body).map((raw) => ({
     id: String(raw['_id']),
     name: String(raw['name']),
@@ -54,7 +55,7 @@ export function reviveEntries(body: Uint8Array): Entry[] {
   }));
 }
 
-export function reviveResources(body: Uint8Array): Resource[] {
+export function resourcesOf(body: Uint8Array): Resource[] {
   return rows(body).map((raw) => ({
     id: String(raw['_id']),
     ...(Array.isArray(raw['skillsIds']) ? { skillsIds: raw['skillsIds'].map(String) } : {}),
@@ -64,6 +65,6 @@ export function reviveResources(body: Uint8Array): Resource[] {
 }
 
 function rows(body: Uint8Array): Raw[] {
-  const value = unpack(body);
+  const value = decompressJson(body);
   return Array.isArray(value) ? value.filter((item): item is Raw => typeof item === 'object') : [];
 }

@@ -1,20 +1,20 @@
-// What the journal knows that a list cannot show: recent operations, ownership, names that the service changed.
+// The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
 import { sql } from 'kysely';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/locks.ts';
-import type { Journal } from '../core/ports.ts';
+import type { AppliedRun, Journal } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import { holds } from './lease.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
+import { holds } from './locks.ts';
 import { toIso, toMs } from './times.ts';
 
-export function memoryJournal(
+export function accountHistoryJournal(
   db: Database,
-): Pick<Journal, 'memory' | 'knownIds' | 'foreignAccount' | 'rememberApplied'> {
+): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignAccount' | 'rememberApplied'> {
   return {
-    async memory(account, remoteAccountId, nowMs) {
+    async accountHistory(account, remoteAccountId, nowMs) {
       const rows = await db
         .selectFrom('entries')
         .select(['kind', 'remote_id', 'name', 'requested_name', 'created_by_run', 'adopted_by_run'])
@@ -79,9 +79,9 @@ export function memoryJournal(
 
     rememberApplied(lease, { runId, remoteAccountId, named, commit }) {
       return immediately(db, async (connection): Promise<SentCommit> => {
-        // A process that was paused must not turn back what another one has applied meanwhile.
+        // A process that was paused must not overwrite what another process has applied meanwhile.
         if (!(await holds(connection, lease))) return 'lock_lost';
-        await adopt(connection, lease.account, remoteAccountId, runId, new Set<string>(named));
+        await adopt(connection, lease.account, { runId, remoteAccountId, named });
         if (commit === null) return 'committed';
         await connection
           .updateTable('accounts')
@@ -97,10 +97,9 @@ export function memoryJournal(
 async function adopt(
   connection: Database,
   account: string,
-  remoteAccountId: string | null,
-  runId: string,
-  named: ReadonlySet<string>,
+  { runId, remoteAccountId, named }: Pick<AppliedRun, 'runId' | 'remoteAccountId' | 'named'>,
 ): Promise<void> {
+  const keys = new Set<string>(named);
   const rows = await connection
     .selectFrom('entries')
     .select(['kind', 'remote_id'])
@@ -111,10 +110,10 @@ async function adopt(
     .execute();
   const adopted = JSON.stringify(
     rows
-      .filter(({ kind, remote_id }) => named.has(entryKey(kind, remote_id)))
+      .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
       .map(({ kind, remote_id }) => [kind, remote_id]),
   );
-  // One statement over a JSON array, since lists have thousands of entries.
+  // One statement over a JSON array, because lists have thousands of entries.
   await sql`
     update entries set adopted_by_run = ${runId}
     where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}

@@ -115,7 +115,7 @@ describe('another remote account behind the same name', () => {
       "update accounts set approved_digest = 'd', approved_at = '2026-01-01', pending_digest = 'd'",
     );
     await store.end(id);
-    expect((await store.journal.memory('acme', '42', T0)).owned.size).toBe(1);
+    expect((await store.journal.accountHistory('acme', '42', T0)).owned.size).toBe(1);
 
     await store.begin(2, { remote: '43' });
     expect(await store.journal.accountState('acme')).toEqual({
@@ -127,7 +127,7 @@ describe('another remote account behind the same name', () => {
       approval: null,
       consecutiveFailures: 0,
     });
-    const memory = await store.journal.memory('acme', '43', T0);
+    const memory = await store.journal.accountHistory('acme', '43', T0);
     expect(memory.owned.size).toBe(0);
     expect(store.rows('select approved_digest, pending_digest from accounts')).toEqual([
       { approved_digest: null, pending_digest: null },
@@ -148,7 +148,7 @@ describe('another remote account behind the same name', () => {
       remoteAccountId: '42',
       configured: new Set(),
     });
-    expect([...(await store.journal.memory('acme', '42', T0)).owned]).toEqual(['skill:a']);
+    expect([...(await store.journal.accountHistory('acme', '42', T0)).owned]).toEqual(['skill:a']);
     expect((await store.reader.run(id))?.run.remoteAccountId).toBe('42');
   });
 
@@ -222,7 +222,7 @@ describe('an account whose file was renamed', () => {
       true,
       'c0ffee',
     ]);
-    const memory = await store.journal.memory('new', '42', T0);
+    const memory = await store.journal.accountHistory('new', '42', T0);
     expect([...memory.owned]).toEqual(['skill:a']);
     const last = await store.journal.lastGood('new', '42', observed());
     expect(last?.observed.skill).toMatchObject([{ id: 'a' }]);
@@ -302,7 +302,7 @@ describe('ownership', () => {
       [],
       [result(1, { entry: { remoteId: 'r', name: 'New' } })],
     );
-    expect([...(await store.journal.memory('acme', '42', T0)).owned].toSorted()).toEqual([
+    expect([...(await store.journal.accountHistory('acme', '42', T0)).owned].toSorted()).toEqual([
       'role:r',
       'skill:a',
     ]);
@@ -326,7 +326,7 @@ describe('the name that was asked for', () => {
       [result(1, { entry: { remoteId: 's1', name: answered } })],
     );
     const requested = async () =>
-      (await store.journal.memory('acme', '42', T0)).changedNames.get('skill:s1')?.requested;
+      (await store.journal.accountHistory('acme', '42', T0)).changedNames.get('skill:s1')?.requested;
     const see = async (n: number, name: string) =>
       store.record(await store.begin(n), { skill: [listed('s1', name)] });
     return { requested, see };
@@ -371,7 +371,8 @@ describe('the name that was asked for', () => {
 describe('since when an entry is unused', () => {
   it('is its first sighting without people, until somebody has it', async () => {
     const store = fixture();
-    const since = async () => (await store.journal.memory('acme', '42', T0)).unusedSinceMs.get('skill:a');
+    const since = async () =>
+      (await store.journal.accountHistory('acme', '42', T0)).unusedSinceMs.get('skill:a');
     const see = async (n: number, people: readonly string[], more = {}) =>
       store.record(
         await store.begin(n),
@@ -411,7 +412,7 @@ describe('the operations of the last day', () => {
     await place(1, T0 - DAY_MS);
     await place(2, T0 - DAY_MS + 1);
     await place(3, T0, { account: 'other' });
-    const memory = await store.journal.memory('acme', '42', T0);
+    const memory = await store.journal.accountHistory('acme', '42', T0);
     expect(memory.recent).toEqual([
       {
         action: 'create',
@@ -425,10 +426,10 @@ describe('the operations of the last day', () => {
       },
     ]);
     await store.record(await store.begin(4), { skill: [listed('s2', 'x')] });
-    expect((await store.journal.memory('acme', '42', T0)).recent).toMatchObject([
+    expect((await store.journal.accountHistory('acme', '42', T0)).recent).toMatchObject([
       { name: 'n2', listed: true },
     ]);
-    expect((await store.journal.memory('acme', '43', T0)).recent).toEqual([]);
+    expect((await store.journal.accountHistory('acme', '43', T0)).recent).toEqual([]);
   });
 });
 
@@ -526,6 +527,6 @@ describe('a delete', () => {
     };
     expect(await store.journal.rememberApplied(lost, { ...older, runId: id })).toBe('lock_lost');
     expect((await store.journal.accountState('acme')).lastAppliedCommit?.sha).toBe('new');
-    expect([...(await store.journal.memory('acme', '42', T0)).owned]).toEqual([]);
+    expect([...(await store.journal.accountHistory('acme', '42', T0)).owned]).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
-// Who this process is, so that another one can tell whether it still lives.
+// Identifies this process in locks and runs, and finds out whether another process is dead.
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errorCode } from '../core/error-code.ts';
 
-/** The machine, its boot and its process namespace: only within one of these does a process id say anything. */
+/** The machine, its boot and its process namespace. A process id identifies a process only within these three. */
 const NAME = hostname();
 export const HOST = [
   NAME,
@@ -11,21 +11,21 @@ export const HOST = [
   readOr('', () => readlinkSync('/proc/self/ns/pid')),
 ].join('|');
 
-/** Whether a process certainly is dead. Of a process of another host or namespace nobody here knows. */
+/** Whether a process is certainly dead. For a process of another host or namespace this is unknown, so the result is false. */
 export function isDead(holder: { readonly host: string | null; readonly pid: number | null }): boolean {
   if (holder.host === null || holder.pid === null) return false;
   if (holder.host !== HOST) return isEarlierBoot(holder.host);
   if (holder.pid === process.pid) return false;
   try {
     process.kill(holder.pid, 0);
-    // Killed but not yet collected by its parent: it will never write again.
+    // A zombie was killed and is not yet collected by its parent; it writes nothing any more.
     return /\) Z /.test(readOr('', () => readFileSync(`/proc/${String(holder.pid)}/stat`, 'utf8')));
   } catch (error) {
     return errorCode(error) === 'ESRCH';
   }
 }
 
-/** Nothing outlives the boot that it was started in. */
+/** A process of an earlier boot of this machine is dead. */
 function isEarlierBoot(host: string): boolean {
   const [name, boot = ''] = host.split('|');
   const [, ownBoot = ''] = HOST.split('|');

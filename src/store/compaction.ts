@@ -1,39 +1,45 @@
-// Quiet runs that repeat each other are folded into the first of them: a daemon that looks every five minutes would
-// else fill the store with a thousand equal answers a week. What happened, and when it changed, is never folded.
+// Merges quiet runs with the same result into the first of them. Without this, a daemon that runs every five minutes would
+// store two thousand equal runs a week. A run that changed something, or whose result differs, is never removed.
 import { sql } from 'kysely';
 import type { RunMode, RunStatus } from '../core/journal.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import { deleteLargeOperations, inRanges, ROWS_AT_A_TIME } from './pieces.ts';
-import { inSteps, nextTurn, PAGE } from './steps.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
+import {
+  deleteLargeOperations,
+  inRanges,
+  ROWS_AT_A_TIME,
+  inSteps,
+  nextTurn,
+  PAGE,
+} from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 
-/** Runs of the last hour stay as they are; of older ones that repeat each other one a day stays. */
-const WHOLE_MS = 3_600_000;
+/** Runs of the last hour are kept. Of older runs with the same result, one a day is kept. */
+const COMPLETE_MS = 3_600_000;
 
-/** A run as far as folding looks at it. */
-export interface FoldableRun {
+/** The fields of a run that decide about compaction. */
+export interface CompactableRun {
   readonly id: string;
   readonly startedAtMs: number;
   readonly status: RunStatus;
   readonly mode: RunMode;
-  /** Nothing was written, failed or went wrong. */
+  /** Whether the run wrote nothing and nothing failed. */
   readonly isQuiet: boolean;
-  /** Equal for runs that found the same, by the same configuration, and came to the same end. */
+  /** Equal for runs with the same configuration, the same lists and the same result. */
   readonly finding: string;
 }
 
 /**
- * Which runs of one account can be folded, each with the run that it repeats. `runs` stand in the order of time; the
- * newest `keepAtLeast` and those in `keep` stay.
+ * Decides which runs of one account are merged, each with the earlier run that it repeats. `runs` are in the order of time.
+ * The newest `keepAtLeast` and those in `keep` are kept.
  */
-export function foldsOf(
-  runs: readonly FoldableRun[],
+export function planMerges(
+  runs: readonly CompactableRun[],
   options: { readonly nowMs: number; readonly keepAtLeast: number; readonly keep: ReadonlySet<string> },
-): { readonly id: string; readonly into: string }[] {
-  const folds: { id: string; into: string }[] = [];
+): Merge[] {
+  const merges: Merge[] = [];
   const newest = runs.length - Math.max(1, options.keepAtLeast);
-  let first: FoldableRun | null = null;
+  let first: CompactableRun | null = null;
   for (const [index, run] of runs.entries()) {
     const repeats =
       first !== null &&
@@ -41,51 +47,51 @@ export function foldsOf(
       run.isQuiet &&
       !options.keep.has(run.id) &&
       run.finding === first.finding &&
-      options.nowMs - run.startedAtMs > WHOLE_MS &&
+      options.nowMs - run.startedAtMs > COMPLETE_MS &&
       dayOf(run.startedAtMs) === dayOf(first.startedAtMs);
-    if (repeats && first !== null) folds.push({ id: run.id, into: first.id });
+    if (repeats && first !== null) merges.push({ id: run.id, into: first.id });
     else first = run.isQuiet ? run : null;
   }
-  return folds;
+  return merges;
 }
 
-/** The day (UTC) in which a run stays. */
+/** The day (UTC) of a run; only runs of one day are merged. */
 function dayOf(startedAtMs: number): string {
   return toIso(startedAtMs).slice(0, 10);
 }
 
-/** Folds the quiet runs of one account. Resolves with how many rows went. */
-export async function foldRuns(
+/** Merges the quiet runs of one account. Resolves with the number of deleted runs. */
+export async function compactRuns(
   db: Database,
   account: string,
   options: { readonly nowMs: number; readonly keepAtLeast: number },
 ): Promise<number> {
-  const runs = await foldableRuns(db, account);
-  const folds = foldsOf(runs, { ...options, keep: await keptRuns(db, account) });
-  return await inSteps(folds, async (some) => {
-    const possible = await possibleFolds(db, some);
+  const runs = await compactableRuns(db, account);
+  const merges = planMerges(runs, { ...options, keep: await keptRuns(db, account) });
+  return await inSteps(merges, async (some) => {
+    const possible = await validMerges(db, some);
     await deleteLargeOperations(
       db,
       possible.map(({ id }) => id),
     );
     return await immediately(db, async (connection) =>
-      fold(connection, await possibleFolds(connection, possible)),
+      mergeRuns(connection, await validMerges(connection, possible)),
     );
   });
 }
 
-interface Fold {
+interface Merge {
   readonly id: string;
   readonly into: string;
 }
 
 /**
- * Those whose two runs still exist, and whose run no account refers to: since they were read another process may have
- * folded or pruned some of them, and a renamed account may have taken them over.
+ * The merges whose two runs still exist and whose first run no account refers to. Since the runs were read, another process
+ * may have merged or pruned some of them, or a renamed account may have adopted them.
  */
-async function possibleFolds(db: Database, folds: readonly Fold[]): Promise<readonly Fold[]> {
-  const pairs = JSON.stringify(folds.map(({ id, into }) => [id, into]));
-  const { rows } = await sql<Fold>`
+async function validMerges(db: Database, merges: readonly Merge[]): Promise<readonly Merge[]> {
+  const pairs = JSON.stringify(merges.map(({ id, into }) => [id, into]));
+  const { rows } = await sql<Merge>`
     select runs.id, targets.id as "into"
     from json_each(${pairs}) join runs on runs.id = value ->> 0 join runs as targets on targets.id = value ->> 1
     where not exists (
@@ -95,14 +101,14 @@ async function possibleFolds(db: Database, folds: readonly Fold[]): Promise<read
   return rows;
 }
 
-async function fold(connection: Database, folds: readonly Fold[]): Promise<number> {
-  const rows = JSON.stringify(folds.map(({ id, into }) => [id, into]));
+async function mergeRuns(connection: Database, merges: readonly Merge[]): Promise<number> {
+  const rows = JSON.stringify(merges.map(({ id, into }) => [id, into]));
   await sql`
-    with folds as materialized (
+    with merges as materialized (
       select value ->> 1 as target, sum(1 + runs.folded) as runs, max(coalesce(runs.folded_until, runs.finished_at)) as until
       from json_each(${rows}) join runs on runs.id = value ->> 0 group by 1)
-    update runs set folded = folded + folds.runs, folded_until = max(coalesce(folded_until, ''), folds.until)
-    from folds where runs.id = folds.target`.execute(connection);
+    update runs set folded = folded + merges.runs, folded_until = max(coalesce(folded_until, ''), merges.until)
+    from merges where runs.id = merges.target`.execute(connection);
   const { numAffectedRows } = await sql`
     delete from runs where id in (select value ->> 0 from json_each(${rows}))`.execute(connection);
   return Number(numAffectedRows ?? 0);
@@ -114,14 +120,14 @@ interface Row {
   readonly status: RunStatus;
   readonly mode: RunMode;
   readonly quiet: number;
-  /** Whether the run has more operations than the query has looked at. */
+  /** Whether the run has more operations than the query reads. */
   readonly large: number;
   readonly finding: string;
 }
 
 /** All runs of an account in the order of time, read page by page. */
-async function foldableRuns(db: Database, account: string): Promise<FoldableRun[]> {
-  const runs: FoldableRun[] = [];
+async function compactableRuns(db: Database, account: string): Promise<CompactableRun[]> {
+  const runs: CompactableRun[] = [];
   let last = { started_at: '', id: '' };
   for (;;) {
     const { rows } = await sql<Row>`
@@ -160,7 +166,7 @@ async function holdsAll(db: Database, runId: string): Promise<boolean> {
   return others === 0;
 }
 
-/** What other rows of the store refer to. */
+/** The runs to which the row of the account refers. */
 async function keptRuns(db: Database, account: string): Promise<Set<string>> {
   const row = await db
     .selectFrom('accounts')

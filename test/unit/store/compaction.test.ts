@@ -1,7 +1,7 @@
 // Quiet runs that repeat each other are kept as one and a count; whatever happened stays a run of its own.
 import { describe, expect, it } from 'vitest';
-import type { FoldableRun } from '../../../src/store/folding.ts';
-import { foldsOf } from '../../../src/store/folding.ts';
+import type { CompactableRun } from '../../../src/store/compaction.ts';
+import { planMerges } from '../../../src/store/compaction.ts';
 import { plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, listed, T0 } from './fixture.ts';
@@ -18,7 +18,7 @@ async function quiet(store: Fixture, n: number, atMs: number, name = 'A'): Promi
   return id;
 }
 
-function run(parts: Partial<FoldableRun> & { id: string; startedAtMs: number }): FoldableRun {
+function run(parts: Partial<CompactableRun> & { id: string; startedAtMs: number }): CompactableRun {
   return { status: 'converged', mode: 'apply', isQuiet: true, finding: 'same', ...parts };
 }
 
@@ -35,7 +35,7 @@ describe('folding', () => {
     const rows = store.rows<{ started_at: string; folded: number; folded_until: string | null }>(
       'select started_at, folded, folded_until from runs order by started_at',
     );
-    expect(rows.length).toBe(count - pruned.folded);
+    expect(rows.length).toBe(count - pruned.compacted);
     expect(rows.length).toBe(11 + 3);
     expect(rows.reduce((sum, { folded }) => sum + 1 + folded, 0)).toBe(count);
     expect(rows[0]).toEqual({
@@ -44,7 +44,7 @@ describe('folding', () => {
       folded_until: '2026-03-10T23:40:01.000Z',
     });
     expect(store.rows('select count(*) as n from snapshots')).toEqual([{ n: 3 * rows.length }]);
-    expect(await store.prune(RETENTION, nowMs)).toMatchObject({ folded: 0 });
+    expect(await store.prune(RETENTION, nowMs)).toMatchObject({ compacted: 0 });
   });
 
   it('adds up what was folded before', async () => {
@@ -65,7 +65,7 @@ describe('folding', () => {
       run({ id: '5', startedAtMs: T0 + 4 }),
       run({ id: '6', startedAtMs: T0 + 5 }),
     ];
-    expect(foldsOf(runs, { ...NOTHING_KEPT, nowMs: T0 + 2 * HOUR_MS })).toEqual([
+    expect(planMerges(runs, { ...NOTHING_KEPT, nowMs: T0 + 2 * HOUR_MS })).toEqual([
       { id: '2', into: '1' },
       { id: '4', into: '3' },
     ]);
@@ -79,7 +79,7 @@ describe('folding', () => {
       run({ id: '4', startedAtMs: T0 + 3 }),
       run({ id: '5', startedAtMs: T0 + 4 }),
     ];
-    expect(foldsOf(runs, { ...NOTHING_KEPT, nowMs: T0 + 2 * HOUR_MS })).toEqual([{ id: '4', into: '3' }]);
+    expect(planMerges(runs, { ...NOTHING_KEPT, nowMs: T0 + 2 * HOUR_MS })).toEqual([{ id: '4', into: '3' }]);
   });
 
   it('leaves the last hour, the newest runs and what others refer to', () => {
@@ -87,9 +87,9 @@ describe('folding', () => {
       run({ id: String(index), startedAtMs: T0 + index * 60_000 }),
     );
     const nowMs = T0 + 2 * HOUR_MS;
-    expect(foldsOf(runs, { ...NOTHING_KEPT, nowMs: T0 + HOUR_MS / 2 })).toEqual([]);
-    expect(foldsOf(runs, { nowMs, keepAtLeast: 4, keep: new Set() })).toEqual([{ id: '1', into: '0' }]);
-    const kept = foldsOf(runs, { nowMs, keepAtLeast: 1, keep: new Set(['2']) }).map(({ id }) => id);
+    expect(planMerges(runs, { ...NOTHING_KEPT, nowMs: T0 + HOUR_MS / 2 })).toEqual([]);
+    expect(planMerges(runs, { nowMs, keepAtLeast: 4, keep: new Set() })).toEqual([{ id: '1', into: '0' }]);
+    const kept = planMerges(runs, { nowMs, keepAtLeast: 1, keep: new Set(['2']) }).map(({ id }) => id);
     expect(kept).toEqual(['1', '3', '4']);
   });
 

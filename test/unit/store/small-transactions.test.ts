@@ -1,7 +1,7 @@
 // Large runs are deleted in pieces, also those of which some pieces are deleted already.
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
-import { deleteLargeOperations } from '../../../src/store/pieces.ts';
+import { deleteLargeOperations } from '../../../src/store/small-transactions.ts';
 import { fixture, operation } from './fixture.ts';
 
 const MANY = Array.from({ length: 7000 }, (_, number) => operation({ name: `Skill ${String(number)}` }));
