@@ -73,11 +73,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   }
 
   /** Resolves with the run that was journaled, or null when there was none. */
-  async function runCurrent(
-    name: string,
-    trigger: Trigger,
-    reading: Configuration,
-  ): Promise<string | null> {
+  async function runCurrent(name: string, trigger: Trigger, reading: Configuration): Promise<string | null> {
     const account = registry.account(name);
     if (account === undefined) return null;
     const state = await deps.journal.accountState(name);

@@ -35,7 +35,7 @@ export interface AccountView {
   readonly lastSuccessAt: string | null;
 }
 
-/** The daemon as a whole. */
+/** The daemon itself. */
 export interface DaemonView {
   readonly version: string;
   readonly startedAt: string;

@@ -82,7 +82,7 @@ function countLines({ type, data, about }: NoticeMessage): string[][] {
           [failed, 'failed'],
           [hold, 'held'],
         ];
-  const texts = counts.filter(([amount]) => amount > 0).map(([amount, word]) => `${amount} ${word}`);
+  const texts = counts.filter(([amount]) => amount > 0).map(([amount, label]) => `${amount} ${label}`);
   return texts.length === 0 ? [] : [[texts.join(', ')]];
 }
 

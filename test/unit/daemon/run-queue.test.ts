@@ -27,7 +27,7 @@ function setUp({ maxRuns = 4, addresses = 2 } = {}) {
 }
 
 describe('the queue of runs', () => {
-  it('runs so many at a time, in the order in which they were asked for', async () => {
+  it('runs at most maxRuns accounts at a time, in the order of their requests', async () => {
     const { queue, started, end } = setUp({ maxRuns: 2, addresses: 1 });
     for (const account of ['a1', 'a2', 'a3', 'a4']) queue.request(account, 'schedule');
     expect(started).toEqual(['a1', 'a2']);
@@ -50,7 +50,7 @@ describe('the queue of runs', () => {
     await queue.stop();
   });
 
-  it('takes an account once, whoever asks for it', async () => {
+  it('accepts an account only once', async () => {
     const { queue, started, end } = setUp();
     expect(queue.request('a1', 'schedule')).toBe(true);
     expect(queue.request('a1', 'manual')).toBe(false);
@@ -71,7 +71,7 @@ describe('the queue of runs', () => {
     expect([started, queue.activity('a1')]).toEqual([['a1', 'a1'], 'idle']);
   });
 
-  it('lets a run that waits do for who requests one more, as a manual one', async () => {
+  it('turns a waiting run into a manual one when an operator requests one more', async () => {
     const triggers: string[] = [];
     const ends: (() => void)[] = [];
     const queue = createRunQueue({ addressOf: () => '', addressCount: () => 1, maxRuns: () => 1 });
@@ -93,7 +93,7 @@ describe('the queue of runs', () => {
     expect(triggers).toEqual(['a1 schedule', 'a2 manual']);
   });
 
-  it('follows nothing once it is stopped', async () => {
+  it('starts no following run after it is stopped', async () => {
     const { queue, started, end } = setUp();
     queue.request('a1', 'schedule');
     queue.requestOneMore('a1', 'manual');
@@ -103,7 +103,7 @@ describe('the queue of runs', () => {
     expect([started, queue.requestOneMore('a1', 'manual')]).toEqual([['a1'], false]);
   });
 
-  it('keeps a quarter of all places free of an address that takes long', async () => {
+  it('keeps a quarter of all places free from one slow address', async () => {
     const { queue, started, end } = setUp({ maxRuns: 4 });
     for (let n = 0; n < 50; n += 1) queue.request(`s${n}`, 'schedule');
     expect(started).toEqual(['s0', 's1', 's2']);
@@ -123,7 +123,7 @@ describe('the queue of runs', () => {
     expect(started.at(-1)).toBe('b2');
   });
 
-  it('limits nobody where there is one address, or one place', () => {
+  it('does not limit an address that is the only one, or with one place', () => {
     expect([
       addressLimit(8, 1),
       addressLimit(1, 3),
@@ -133,7 +133,7 @@ describe('the queue of runs', () => {
     ]).toEqual([8, 1, 1, 6, 24]);
   });
 
-  it('starts nothing more once it is stopped, and waits for what runs', async () => {
+  it('starts nothing after it is stopped, and waits for running accounts', async () => {
     const { queue, started, end } = setUp({ maxRuns: 1, addresses: 1 });
     queue.request('a1', 'schedule');
     queue.request('a2', 'schedule');

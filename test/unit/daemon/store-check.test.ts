@@ -13,7 +13,7 @@ function recorder() {
   return { events, log: { debug: record, info: record, warn: record, error: record } };
 }
 
-it('a sound store lets the daemon start', async () => {
+it('an intact store lets the daemon start', async () => {
   const { events, log } = recorder();
   expect(await startStoreCheck(async () => undefined, NEVER, log).endsWithin(10_000)).toBe(true);
   expect(events).toEqual(['store_checked']);
@@ -33,7 +33,7 @@ it('a check that cannot be made is logged, and the daemon starts', async () => {
   expect(events).toEqual(['store_unchecked']);
 });
 
-it('a check that takes long goes on while the daemon runs, and its finding is logged', async () => {
+it('a long check continues while the daemon runs, and its result is logged', async () => {
   const { events, log } = recorder();
   const finding = new EventEmitter();
   const check = once(finding, 'ok').then(() => undefined);
@@ -44,7 +44,7 @@ it('a check that takes long goes on while the daemon runs, and its finding is lo
   expect(events).toEqual(['store_damaged']);
 });
 
-it('a check that was ended by the stop of the daemon is no finding', async () => {
+it('a check that is ended because the daemon stops reports nothing', async () => {
   const { events, log } = recorder();
   const stop = new AbortController();
   const verify = async () => {

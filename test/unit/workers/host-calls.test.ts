@@ -17,7 +17,7 @@ function processAtHost() {
   return { host, granted, calls };
 }
 
-it('a call of a process waits for room at its address, and returns its place', async () => {
+it('a call of a child process waits for a place at its address, and returns it', async () => {
   const { granted, calls } = processAtHost();
   for (const id of [1, 2, 3]) calls.wanted(id);
   await turn();
@@ -27,7 +27,7 @@ it('a call of a process waits for room at its address, and returns its place', a
   expect(granted).toEqual([1, 2, 3]);
 });
 
-it('a process that ends returns all its places, and gets none that it waited for', async () => {
+it('a child process that ends returns all its places, and receives none that it waited for', async () => {
   const { host, granted, calls } = processAtHost();
   for (const id of [1, 2, 3]) calls.wanted(id);
   await turn();
