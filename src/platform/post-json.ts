@@ -37,7 +37,7 @@ export async function postJson(
       if (bytes > MAX_ANSWER_BYTES) {
         throw new ServiceError(
           'malformed',
-          `the answer of ${url.host} is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB, so it is not that of a rolecall daemon; check the address`,
+          `the daemon at ${url.host} sent more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB, which is more than any plan; check the address`,
         );
       }
       chunks.push(chunk);
