@@ -62,12 +62,12 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
   const scheduler = createScheduler({ clock, random: Math.random, log });
   const queue = createRunQueue({
-    addressOf: registry.addressOf,
-    addressCount: registry.addressCount,
+    addressOf: (account) => registry.addressOf(account),
+    addressCount: () => registry.addressCount(),
     maxRuns: () => registry.service().daemon.maxRuns,
     mayStart: (account) => large?.mayStart(account, registry.addressOf(account)) !== false,
   });
-  large?.onFree(queue.startNext);
+  large?.onFree(() => queue.startNext());
   const ending = createRunEnding({ registry, scheduler, reader, outcomeOf, log, metrics, notifier });
   const runs = createAccountRuns({ ...options, scheduler, queue, ending });
   const journalWatch = createJournalWatch({ registry, queue, scheduler, reader, clock, log });
@@ -105,7 +105,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     async start() {
       isStarted = true;
       notifier.start();
-      queue.start(runs.run);
+      queue.start((account, trigger) => runs.run(account, trigger));
       scheduler.start(onTick);
       ({ background } = await startUp({
         registry,

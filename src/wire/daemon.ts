@@ -95,7 +95,7 @@ async function run(own: Process): Promise<void> {
   const source = await openSource(own);
   const registry = createAccountRegistry({
     service: source.service,
-    configuration: { ...source.configuration, sourceProblem: source.git.problem },
+    configuration: { ...source.configuration, sourceProblem: () => source.git.problem() },
     log,
     metrics,
   });
@@ -122,7 +122,7 @@ async function run(own: Process): Promise<void> {
   // Nothing is written before the daemon can be watched over HTTP.
   if (!signals.stop.aborted) await daemon.start();
   watchFiles(own, source, registry);
-  const systemd = createSystemd({ env: process.env, log, isAlive: daemon.isAlive });
+  const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });
   const status = `listens at ${http.url}`;
   systemd.ready(status);
   signals.onHangup(async () => {
@@ -133,7 +133,7 @@ async function run(own: Process): Promise<void> {
     await registry.reload();
     systemd.ready(status);
   });
-  closers.push(repeat(RELOAD_MS, registry.reload));
+  closers.push(repeat(RELOAD_MS, () => registry.reload()));
   closers.push(repeat(PRUNE_MS, () => pruneStore(() => session.prune(registry.service().retention), log)));
 
   const signal = await signals.received;
@@ -160,7 +160,7 @@ async function openSource({ configFile, service, files, log, metrics, closers }:
   );
   const configuration = createConfigurationSource(configFile, createCommitReader(), { checkout });
   const git = await openGitSource({ checkout, intervalMs, log, metrics });
-  closers.push(git.close);
+  closers.push(() => git.close());
   return { configuration, service: (await configuration.read()).service ?? service, git };
 }
 
@@ -171,12 +171,12 @@ async function openDaemonSession(
 ): Promise<OpenSession> {
   const session = await openSession(version, await configuration.read(), service, {
     observer: observerOf(metrics),
-    compareCommits: configuration.compareCommits,
+    compareCommits: (a, b) => configuration.compareCommits(a, b),
     ignoreRetryAfter,
     largeFrom: LARGE_FROM,
     isConfigured: (account) => registry.names().has(account),
   });
-  closers.push(session.close);
+  closers.push(() => session.close());
   return session;
 }
 
@@ -205,7 +205,7 @@ function openDaemon(
       return await resolveToken(settings);
     },
     observer: observerOf(metrics),
-    compareCommits: configuration.compareCommits,
+    compareCommits: (a, b) => configuration.compareCommits(a, b),
     journal,
     atHost: session.atHost,
   });
@@ -222,7 +222,7 @@ function openDaemon(
     },
   });
   // Closed after the daemon, so that notifications of the last runs are still sent.
-  closers.push(notifier.stop);
+  closers.push(() => notifier.stop());
   const daemon = createDaemon({
     version,
     registry,
@@ -241,7 +241,7 @@ function openDaemon(
         deps: { ...applying, claimant: (claim) => reader.claimant(claim) },
         signals,
         readFiles: readPostedFiles,
-        previewLarge: large.preview,
+        previewLarge: (request) => large.preview(request),
         async own() {
           const { accounts, trust } = await configuration.read();
           return {
@@ -253,7 +253,7 @@ function openDaemon(
       }),
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
-  closers.push(daemon.stop);
+  closers.push(() => daemon.stop());
   return { daemon, showRun: storedRuns.showRun };
 }
 
@@ -265,5 +265,5 @@ function watchFiles({ configFile, log, closers }: Process, { git }: Source, regi
   follow();
   registry.onChange(follow);
   git.onUpdate(() => void registry.reload());
-  closers.push(watch.close);
+  closers.push(() => watch.close());
 }

@@ -218,7 +218,7 @@ export class DaemonHost {
       },
       notifier: {
         start: () => undefined,
-        update: notifier.update,
+        update: (targets) => notifier.update(targets),
         runEnded: async (outcome, mode) => {
           const { account, id } = outcome.run;
           await notifier.runEnded(outcome, mode);

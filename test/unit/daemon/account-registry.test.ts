@@ -48,9 +48,7 @@ async function registryOf(first: Configuration) {
     registry,
     changes: () => changes,
     events: () => log.lines.map(({ event }) => event),
-    set(next: Configuration | Error) {
-      reading = next;
-    },
+    set: (next: Configuration | Error) => void (reading = next),
   };
 }
 

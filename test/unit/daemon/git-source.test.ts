@@ -24,7 +24,7 @@ async function open(...results: Result[]) {
       sourceRefused: (isRefused) => void counted.push(isRefused ? 'refused' : 'accepted'),
     },
   });
-  onTestFinished(source.close);
+  onTestFinished(() => source.close());
   const events = (): unknown[] => log.lines.map(({ event }) => event);
   return { source, events, counted, aborted };
 }
