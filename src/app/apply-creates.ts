@@ -1,25 +1,23 @@
 // Applies the creates of a plan. A create is journaled before it is sent, and sent again only if it certainly failed.
 import { nameKey, nearKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/write-outcome.ts';
-import type { Entry, Kind } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { type Entry, type Kind, KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 import {
+  type ApplyContext,
   conclude,
   forEachOperation,
   halted,
   holdFrozen,
   noteFailure,
+  type NumberedOperation,
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
 import { probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
-import type { Doubt, Settlement } from './settle.ts';
-import { settle } from './settle.ts';
+import { type Doubt, settle, type Settlement } from './settle.ts';
 
 interface DoubtfulCreate extends Doubt {
   readonly operation: NumberedOperation;
@@ -102,7 +100,7 @@ async function sendRound(
     const doubt = await createOne(sending, operation);
     if (doubt !== null) doubts.push(doubt);
   });
-  return await resolve(sending, doubts, round);
+  return await resolveDoubts(sending, doubts, round);
 }
 
 /** Sends one create. Returns a doubt when it is unknown whether the create happened. */
@@ -181,7 +179,7 @@ function doubtOf(
 }
 
 /** Reads the lists for the doubtful creates; returns those that certainly did not happen and may be sent again. */
-async function resolve(
+async function resolveDoubts(
   sending: Sending,
   doubts: readonly DoubtfulCreate[],
   round: number,

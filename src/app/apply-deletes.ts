@@ -1,11 +1,9 @@
 // Applies the deletes of a plan. Right before the first delete, and every 60 seconds while deleting, it reads the lists
 // again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held.
-import type { ObservedCatalog } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import type { Findings } from '../core/delete-rules.ts';
 import type { OperationStatus } from '../core/journal.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Clock } from '../core/ports.ts';
 import type { DeleteOutcome } from '../core/write-outcome.ts';
@@ -16,13 +14,14 @@ import {
   suspiciousList,
   suspiciousShrink,
 } from '../core/list-plausibility.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import {
+  type ApplyContext,
   conclude,
   forEachOperation,
   halted,
   holdFrozen,
   noteFailure,
+  type NumberedOperation,
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
@@ -65,7 +64,7 @@ export async function applyDeletes(
     const doubt = await deleteOne(context, operation, readings.current);
     if (doubt !== null) unsure.push(doubt);
   });
-  await resolve(context, unsure);
+  await resolveUnsure(context, unsure);
   for (const { operation, attempts, httpStatus, reason } of unsure) {
     if (context.statuses.has(operation.seq)) continue;
     conclude(context, operation.seq, 'failed', { attempts, httpStatus, reason });
@@ -241,7 +240,7 @@ function concludeDelete(
 }
 
 /** Reads the lists for the unsure deletes. A delete of an entry that is gone counts as done, whatever its status was. */
-async function resolve(context: ApplyContext, unsure: readonly UnsureDelete[]): Promise<void> {
+async function resolveUnsure(context: ApplyContext, unsure: readonly UnsureDelete[]): Promise<void> {
   const { clock } = context.deps;
   const { settleMs } = context.request.api;
   let open = [...unsure];

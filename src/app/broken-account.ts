@@ -1,11 +1,9 @@
 // Journals a failed run for an account whose file is invalid, so that history and notifications show the errors.
-import type { ConfigIssue } from '../core/errors.ts';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, type ConfigIssue } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import type { DryRunDeps } from './request.ts';
-import type { RunResult } from './run-result.ts';
-import { describeFailure, endRun } from './run-result.ts';
+import { describeFailure, endRun, type RunResult } from './run-result.ts';
 
 interface BrokenAccount {
   readonly account: string;

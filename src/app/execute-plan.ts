@@ -1,9 +1,8 @@
 // Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
-import { KINDS } from '../core/catalog.ts';
-import type { Action, Kind, Warning } from '../core/catalog.ts';
+import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
-import { runStatus } from '../core/outcome.ts';
+import { runStatus } from '../core/run-status.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
@@ -12,17 +11,14 @@ import { entryKey } from '../core/usage.ts';
 import type { NewOperation } from '../core/ports.ts';
 import { applyCreates } from './apply-creates.ts';
 import { applyDeletes, deleted } from './apply-deletes.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, skip } from './apply-context.ts';
+import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './account-guard.ts';
 import type { Planned } from './plan-account.ts';
 import type { AccountRequest, ReadingRun, ReconcileOptions } from './request.ts';
-import type { RunResult } from './run-result.ts';
-import { endRun } from './run-result.ts';
-import type { Expectation } from './verify.ts';
-import { verify } from './verify.ts';
+import { endRun, type RunResult } from './run-result.ts';
+import { type Expectation, verify } from './verify.ts';
 
 /** A run that holds the account's lock and whose plan may be applied. */
 export interface PlannedRun extends ReadingRun {

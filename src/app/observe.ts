@@ -1,19 +1,17 @@
 // The first steps of a run: read the lists, check their account id, read them again where something is missing.
-import type { Kind, ObservedCatalog, Warning } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
-import type { Baseline } from '../core/list-plausibility.ts';
 import {
   anythingMissing,
+  type Baseline,
   baselineOf,
   mergeReadings,
   missingHoldings,
   suspiciousList,
   suspiciousShrink,
 } from '../core/list-plausibility.ts';
-import type { EntryKey, MissingHolding } from '../core/usage.ts';
-import { entryKey, holdingsOf, keysOf } from '../core/usage.ts';
+import { type EntryKey, entryKey, holdingsOf, keysOf, type MissingHolding } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps, ReadingRun } from './request.ts';
 
 /** What a run knows of the account before it plans. */

@@ -4,8 +4,7 @@ import type { PlanResult } from '../core/plan.ts';
 import type { IdentityClaim } from '../core/ports.ts';
 import { observe } from './observe.ts';
 import { planAccount } from './plan-account.ts';
-import type { AccountRequest, PlanningDeps } from './request.ts';
-import { ACCEPT_NOTHING } from './request.ts';
+import { ACCEPT_NOTHING, type AccountRequest, type PlanningDeps } from './request.ts';
 import { describeFailure } from './run-result.ts';
 
 /** What a preview needs: reads of the journal, and a look-up of claims that claims nothing itself. */

@@ -1,6 +1,5 @@
 // Reads the lists of an account for commands that only read, and refuses lists of another account.
-import type { ObservedCatalog, Warning } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';

@@ -1,11 +1,9 @@
 // Gathers what a recheck of planned deletes needs: the lists that were just read, and what the run has done so far.
 import type { ObservedCatalog } from '../core/catalog.ts';
-import type { Findings } from '../core/delete-rules.ts';
-import { isOpenApproval } from '../core/delete-rules.ts';
+import { type Findings, isOpenApproval } from '../core/delete-rules.ts';
 import { kindNameKey } from '../core/history.ts';
 import { nameKey } from '../core/names.ts';
-import type { RecheckResult } from '../core/recheck.ts';
-import { findingsOf, recheckDelete } from '../core/recheck.ts';
+import { findingsOf, recheckDelete, type RecheckResult } from '../core/recheck.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { runHistory } from './run-history.ts';
 

@@ -6,27 +6,23 @@ import type { RunMode } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { ServiceReader, Traffic } from '../core/ports.ts';
-import type { ApprovalVerdict } from './approval.ts';
-import { takeApproval } from './approval.ts';
+import { type ApprovalVerdict, takeApproval } from './approval.ts';
 import { executePlan } from './execute-plan.ts';
 import { keepLock, takeLock } from './lease.ts';
-import type { Observation } from './observe.ts';
-import { observe } from './observe.ts';
+import { type Observation, observe } from './observe.ts';
 import { settleEarlierOperations } from './unsettled-operations.ts';
-import type { Planned } from './plan-account.ts';
-import { planAccount } from './plan-account.ts';
-import type {
-  Acceptance,
-  AccountRequest,
-  ApplyDeps,
-  DryRunDeps,
-  ReadingRun,
-  ReconcileOptions,
-  Run,
+import { planAccount, type Planned } from './plan-account.ts';
+import {
+  ACCEPT_NOTHING,
+  type Acceptance,
+  type AccountRequest,
+  type ApplyDeps,
+  type DryRunDeps,
+  type ReadingRun,
+  type ReconcileOptions,
+  type Run,
 } from './request.ts';
-import { ACCEPT_NOTHING } from './request.ts';
-import type { RunResult } from './run-result.ts';
-import { endRun, failRun, LOCK_LOST } from './run-result.ts';
+import { endRun, failRun, LOCK_LOST, type RunResult } from './run-result.ts';
 
 const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const PLAN_STALE = {

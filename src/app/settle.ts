@@ -5,8 +5,7 @@ import { ServiceError } from '../core/errors.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import type { Clock, ServiceReader } from '../core/ports.ts';
 import type { ApiSettings } from '../core/settings.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 
 /** A create whose outcome is unknown. */
 export interface Doubt {

@@ -3,14 +3,13 @@ import { ServiceError } from '../core/errors.ts';
 import { nameKey } from '../core/names.ts';
 import { keysOf } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
-import type { OutstandingCreate } from '../core/ports.ts';
+import type { UnsettledCreate } from '../core/ports.ts';
 import { guardAccount } from './account-guard.ts';
 import type { DryRunDeps, ReadingRun } from './request.ts';
-import type { Doubt } from './settle.ts';
-import { settle, waits } from './settle.ts';
+import { type Doubt, settle, waits } from './settle.ts';
 
 interface EarlierDoubt extends Doubt {
-  readonly create: OutstandingCreate;
+  readonly create: UnsettledCreate;
 }
 
 /** Settles what earlier runs left open. Resolves with true when it took time, so that the lists must be read again. */
@@ -60,7 +59,7 @@ async function settleCreates(
 ): Promise<boolean> {
   const { settings, api, signals } = request;
   const { journal, clock } = deps;
-  const creates = await journal.outstandingCreates(settings.name, remoteAccountId);
+  const creates = await journal.unsettledCreates(settings.name, remoteAccountId);
   if (creates.length === 0) return false;
   const doubts = await Promise.all(
     creates.map(async (create): Promise<EarlierDoubt> => {
@@ -79,7 +78,7 @@ async function settleCreates(
   for (const { doubt, ...settlement } of settlements) {
     if (settlement.type === 'open') continue;
     const entry = settlement.type === 'found' ? settlement.entry : null;
-    await journal.settleOutstanding(doubt.create, entry, runId, clock.nowMs());
+    await journal.settleCreate(doubt.create, entry, runId, clock.nowMs());
   }
   return true;
 }

@@ -1,7 +1,12 @@
 // After writing: reads the lists until they show every change, and warns of changes that they do not show.
-import type { DesiredCatalog, ObservedCatalog, Policy, Warning } from '../core/catalog.ts';
+import {
+  type DesiredCatalog,
+  KINDS,
+  type ObservedCatalog,
+  type Policy,
+  type Warning,
+} from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import { KINDS } from '../core/catalog.ts';
 import { missingDesiredNames } from '../core/diff.ts';
 import { nameKey } from '../core/names.ts';
 import { standingRules } from '../core/policy.ts';
@@ -9,8 +14,7 @@ import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
 import { entryKey, keysOf } from '../core/usage.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { noteFailure } from './apply-context.ts';
+import { type ApplyContext, noteFailure, type NumberedOperation } from './apply-context.ts';
 import { runHistory } from './run-history.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';

@@ -2,11 +2,9 @@
 // before the delete is sent. policy.ts applies the table to a plan, recheck.ts to one delete of a run.
 import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
 import type { Extra } from './diff.ts';
-import type { History } from './history.ts';
-import { kindNameKey } from './history.ts';
+import { type History, kindNameKey } from './history.ts';
 import type { HoldRule, OpenFreeze } from './plan.ts';
-import type { EntryKey, UsageIndex } from './usage.ts';
-import { entryKey } from './usage.ts';
+import { type EntryKey, entryKey, type UsageIndex } from './usage.ts';
 
 /** An extra entry that may be deleted, with the facts that the rules judge. */
 export interface Candidate {
@@ -42,8 +40,8 @@ export interface PolicyContext {
 export interface DeleteContext extends PolicyContext {
   /** Whether the file asks for an empty list of this kind. */
   readonly asksForNothing: boolean;
-  /** `kind:name key` of held creates, with their rules. */
-  readonly heldCreates: ReadonlyMap<string, readonly HoldRule[]>;
+  /** `kind:name key` of the creates that the plan holds. */
+  readonly heldCreates: Pick<ReadonlySet<string>, 'has'>;
 }
 
 /** The deletes that no other rule holds, for the limits. */

@@ -1,11 +1,16 @@
 // Compares desired and observed entries of one kind: missing, kept and extra. policy.ts decides about the extra ones.
-import type { DesiredCatalog, DesiredEntry, Entry, Kind, ObservedCatalog } from './catalog.ts';
-import { KINDS } from './catalog.ts';
+import {
+  type DesiredCatalog,
+  type DesiredEntry,
+  type Entry,
+  type Kind,
+  KINDS,
+  type ObservedCatalog,
+} from './catalog.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameKey } from './names.ts';
-import { timestampSeconds } from './timestamps.ts';
-import type { UsageIndex } from './usage.ts';
-import { entryKey } from './usage.ts';
+import { timestampSeconds } from './utc-time.ts';
+import { entryKey, type UsageIndex } from './usage.ts';
 
 /** An existing entry that the file does not ask for. */
 export interface Extra {

@@ -1,10 +1,9 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
 import type { Kind, Policy } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
-import type { History } from './history.ts';
-import { kindNameKey } from './history.ts';
+import { type History, kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
-import type { HoldRule, OpenFreeze } from './plan.ts';
+import type { CreateRule, HoldRule, OpenFreeze } from './plan.ts';
 import { entryKey, HELD_FIELDS, people } from './usage.ts';
 import { utcTime } from './utc-time.ts';
 import { yamlText } from './yaml-text.ts';
@@ -38,19 +37,24 @@ export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanatio
 export function explainHeldCreate(
   kind: Kind,
   name: string,
-  rules: readonly HoldRule[],
+  rules: readonly CreateRule[],
   facts: Facts,
 ): Explanation {
-  return join(
-    rules.map((rule) =>
-      rule === 'flapping'
-        ? {
-            reason: `rolecall created the ${kind} “${name}” three times within 24 hours, and each time it was removed or no list showed it`,
-            release: `find out who or what deletes it; rolecall creates it again after ${utcTime(facts.history.flappingCreates.get(kindNameKey(kind, name)) ?? 0)}`,
-          }
-        : freeze(facts),
-    ),
-  );
+  return join(rules.map((rule) => explainCreateRule(rule, kind, name, facts)));
+}
+
+function explainCreateRule(rule: CreateRule, kind: Kind, name: string, facts: Facts): Explanation {
+  switch (rule) {
+    case 'flapping':
+      return {
+        reason: `rolecall created the ${kind} “${name}” three times within 24 hours, and each time it was removed or no list showed it`,
+        release: `find out who or what deletes it; rolecall creates it again after ${utcTime(facts.history.flappingCreates.get(kindNameKey(kind, name)) ?? 0)}`,
+      };
+    case 'freeze':
+      return freeze(facts);
+    default:
+      return rule satisfies never;
+  }
 }
 
 /** Joins the texts of several rules, each sentence once. Every rule must be released, so several releases are numbered. */

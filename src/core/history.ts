@@ -1,11 +1,9 @@
 // Turns the journal's records of an account into the facts that a plan needs and that no list shows.
 import type { Action, Kind, ObservedCatalog } from './catalog.ts';
-import { KINDS } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import type { OperationStatus } from './journal.ts';
 import { nameKey, nearKey } from './names.ts';
-import type { EntryKey, MissingHolding } from './usage.ts';
-import { entryKey } from './usage.ts';
+import { type EntryKey, entryKey, type MissingHolding, namesByKey } from './usage.ts';
 
 /** After this many creates or deletes of one name within a day, somebody else is undoing them, and rolecall stops. */
 const FLAPPING_TIMES = 3;
@@ -99,9 +97,7 @@ export function judgeHistory(
     readonly hasSnapshot: boolean;
   },
 ): History {
-  const listed = new Map(
-    KINDS.flatMap((kind) => observed[kind].map((entry) => [entryKey(kind, entry.id), entry.name] as const)),
-  );
+  const listed = namesByKey(observed);
   const deletedByUs = new Set<EntryKey>();
   const gone = new Set<EntryKey>();
   const lostCreates = new Map<string, number[]>();
@@ -137,7 +133,7 @@ export function judgeHistory(
   return {
     hasSnapshot: options.hasSnapshot,
     owned: records.owned,
-    requestedNames: requestedNames(records.changedNames, observed),
+    requestedNames: requestedNames(records.changedNames, listed),
     unusedSinceMs: records.unusedSinceMs,
     recentDeletesMs: latestFirst(recentDeletesMs),
     flappingCreates: flapping(lostCreates),
@@ -163,11 +159,8 @@ function lastCreates(recent: readonly RecentOperation[]): Map<EntryKey, number> 
 /** The requested names of the entries that nobody has renamed since. */
 function requestedNames(
   changedNames: ReadonlyMap<EntryKey, ChangedName>,
-  observed: ObservedCatalog,
+  names: ReadonlyMap<EntryKey, string>,
 ): Map<EntryKey, string> {
-  const names = new Map(
-    KINDS.flatMap((kind) => observed[kind].map(({ id, name }) => [entryKey(kind, id), name] as const)),
-  );
   return new Map(
     [...changedNames]
       .filter(([key, changed]) => isStillRequested(changed, names.get(key) ?? changed.name))

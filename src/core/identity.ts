@@ -1,7 +1,6 @@
 // Checks that the account behind the token is the account that the file intends.
 import { ServiceError } from './errors.ts';
-import type { ObservedCatalog } from './catalog.ts';
-import { KINDS } from './catalog.ts';
+import { KINDS, type ObservedCatalog } from './catalog.ts';
 import { holdsToken, NOT_SHOWN } from './secret-looks.ts';
 import { yamlQuoted } from './yaml-text.ts';
 

@@ -1,9 +1,23 @@
 // Detects implausible lists by comparing them with the last good ones and with what people have.
-import type { Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
-import { KINDS } from './catalog.ts';
+import {
+  type DesiredCatalog,
+  type ObservedCatalog,
+  type Warning,
+  KINDS,
+  type Kind,
+  type Resource,
+} from './catalog.ts';
+import { missingDesiredNames } from './diff.ts';
+import type { History } from './history.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
-import type { EntryKey, Holding, MissingHolding } from './usage.ts';
-import { entryKey, HELD_FIELDS, holdingsOf } from './usage.ts';
+import {
+  type EntryKey,
+  type Holding,
+  type MissingHolding,
+  entryKey,
+  HELD_FIELDS,
+  holdingsOf,
+} from './usage.ts';
 
 /** The ids of the last good lists, without the entries that rolecall has deleted since. */
 export interface Baseline extends Readonly<Record<Kind, ReadonlySet<string>>> {
@@ -144,12 +158,10 @@ export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): 
 function fieldsFrom(first: readonly Resource[]): (resource: Resource) => Resource {
   const earlier = new Map(first.map((resource) => [resource.id, resource]));
   return (resource) => {
-    const { skillsIds, roleId } = earlier.get(resource.id) ?? {};
-    return {
-      ...resource,
-      ...(resource.skillsIds === undefined && skillsIds !== undefined ? { skillsIds } : {}),
-      ...(resource.roleId === undefined && roleId !== undefined ? { roleId } : {}),
-    };
+    const before = earlier.get(resource.id);
+    const lost = Object.values(HELD_FIELDS).filter((field) => resource[field] === undefined);
+    const found = lost.filter((field) => before?.[field] !== undefined);
+    return { ...resource, ...Object.fromEntries(found.map((field) => [field, before?.[field]])) };
   };
 }
 
@@ -184,4 +196,27 @@ export function missingHoldings(
     if (stillMissing(holding)) result.set(key(holding), holding);
   }
   return [...result.values()].filter((holding) => nowMs - holding.sinceMs < DAY_MS);
+}
+
+/**
+ * Warns of a kind whose list is empty, in which names must be created, and of which no list has ever shown an entry that
+ * rolecall created. Null when there is none.
+ */
+export function unshownCreates(
+  desired: DesiredCatalog,
+  observed: ObservedCatalog,
+  history: History,
+): Warning | null {
+  const missing = missingDesiredNames(desired, observed, history);
+  for (const kind of KINDS) {
+    if (observed[kind].length > 0 || !missing.some((each) => each.kind === kind)) continue;
+    const [unshown] = history.neverListed.filter((entry) => entry.kind === kind);
+    if (unshown === undefined) continue;
+    return {
+      code: 'suspicious_list',
+      message: `the service lists no ${kind}s, although it confirmed the create of “${unshown.name}” (${unshown.remoteId}), which no list has shown yet; its list may be wrong, and creating more would make duplicates. Nothing is written until a list shows that entry. If the ${kind} was deleted by hand, run \`apply --accept-shrink\``,
+      kind,
+    };
+  }
+  return null;
 }

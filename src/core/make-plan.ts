@@ -1,23 +1,19 @@
 // Makes the plan: diff, policy, order, summary, digests. Pure and deterministic.
-import type { DesiredCatalog, ObservedCatalog, Policy, Warning } from './catalog.ts';
-import { KINDS } from './catalog.ts';
+import { type DesiredCatalog, KINDS, type ObservedCatalog, type Policy, type Warning } from './catalog.ts';
 import { isOpenApproval } from './delete-rules.ts';
-import type { KindDiff } from './diff.ts';
-import { diffKind } from './diff.ts';
+import { diffKind, type KindDiff } from './diff.ts';
 import { explainHeldCreate, explainHeldDelete } from './explain.ts';
-import type { History } from './history.ts';
-import { kindNameKey } from './history.ts';
+import { type History, kindNameKey } from './history.ts';
 import { compareCodePoints, nearKey } from './names.ts';
 import type { HeldChange, LeftAlone, OpenFreeze, Operation, Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
-import type { JudgedEntry } from './policy.ts';
-import { judge } from './policy.ts';
-import type { SourceAge } from './plan-warnings.ts';
+import { judge, type JudgedEntry } from './policy.ts';
 import {
   approvalWarnings,
   catalogWarnings,
   historyWarnings,
   managesNothing,
+  type SourceAge,
   staleListWarnings,
 } from './plan-warnings.ts';
 import { holdingsOf, usageOf } from './usage.ts';

@@ -22,6 +22,9 @@ export const HOLD_RULES = [
 ] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 
+/** The rules that can also hold a create. */
+export type CreateRule = Extract<HoldRule, 'flapping' | 'freeze'>;
+
 /** An open `freeze` window: its description, and when writing is allowed again; null when no end was found. */
 export interface OpenFreeze {
   readonly window: string;

@@ -1,17 +1,19 @@
 // Decides about each extra entry: left alone by the policy, held by a guard, or deleted. All rules are evaluated, so that
 // a held delete names every rule that holds it.
 import type { Kind, Policy } from './catalog.ts';
-import type { Candidate, DeleteContext, DeleteNumbers, PolicyContext } from './delete-rules.ts';
-import { DELETE_RULES } from './delete-rules.ts';
+import {
+  type Candidate,
+  DELETE_RULES,
+  type DeleteContext,
+  type DeleteNumbers,
+  type PolicyContext,
+} from './delete-rules.ts';
 import type { Extra, KindDiff } from './diff.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
-import type { History } from './history.ts';
-import { kindNameKey } from './history.ts';
+import { type History, kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey } from './names.ts';
-import type { HoldRule, LeaveRule } from './plan.ts';
-import { HOLD_RULES } from './plan.ts';
-import type { MissingHolding } from './usage.ts';
-import { entryKey } from './usage.ts';
+import { type CreateRule, HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
+import { entryKey, type MissingHolding } from './usage.ts';
 
 /** An extra entry with the decision about it and the facts behind the decision. */
 export interface JudgedEntry extends Candidate {
@@ -30,12 +32,12 @@ export interface Judgement {
   readonly extras: readonly JudgedEntry[];
   readonly counts: DeleteCounts;
   /** `kind:name key` of held creates, with their rules. */
-  readonly heldCreates: ReadonlyMap<string, readonly HoldRule[]>;
+  readonly heldCreates: ReadonlyMap<string, readonly CreateRule[]>;
 }
 
 /** Judges every extra entry and every missing name of all managed kinds together, since limits span kinds. */
 export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judgement {
-  const heldCreates = new Map<string, readonly HoldRule[]>();
+  const heldCreates = new Map<string, readonly CreateRule[]>();
   for (const diff of diffs) {
     for (const name of diff.missing) {
       const rules = createHolds(diff.kind, name, context);
@@ -66,7 +68,7 @@ export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judge
 
 function judgeKind(
   diff: KindDiff,
-  heldCreates: ReadonlyMap<string, readonly HoldRule[]>,
+  heldCreates: Judgement['heldCreates'],
   context: PolicyContext,
 ): JudgedEntry[] {
   const { kind } = diff;
@@ -150,8 +152,8 @@ function limitHolds(numbers: DeleteNumbers, policy: Policy): HoldRule[] {
   return HOLD_RULES.filter((rule) => DELETE_RULES[rule].isExceeded?.(numbers, policy) === true);
 }
 
-function createHolds(kind: Kind, name: string, context: PolicyContext): HoldRule[] {
-  const rules: HoldRule[] = [];
+function createHolds(kind: Kind, name: string, context: PolicyContext): CreateRule[] {
+  const rules: CreateRule[] = [];
   if (context.history.flappingCreates.has(kindNameKey(kind, name))) rules.push('flapping');
   if (context.frozen !== null) rules.push('freeze');
   return rules;

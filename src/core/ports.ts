@@ -120,7 +120,7 @@ export interface OperationResult {
 }
 
 /** A create of an earlier run whose outcome is unknown. */
-export interface OutstandingCreate {
+export interface UnsettledCreate {
   readonly runId: string;
   readonly seq: number;
   readonly kind: Kind;
@@ -189,14 +189,9 @@ export interface Journal {
   ): Promise<string | null>;
   /** The entries that were known after a run's first observation, and all entries that rolecall created. */
   knownIds(account: string, remoteAccountId: string | null, upToRun: string): Promise<ReadonlySet<EntryKey>>;
-  outstandingCreates(account: string, remoteAccountId: string | null): Promise<readonly OutstandingCreate[]>;
-  /** Records the outcome of an outstanding create: the entry that it made, or null when no list showed one. */
-  settleOutstanding(
-    create: OutstandingCreate,
-    entry: Entry | null,
-    runId: string,
-    nowMs: number,
-  ): Promise<void>;
+  unsettledCreates(account: string, remoteAccountId: string | null): Promise<readonly UnsettledCreate[]>;
+  /** Records the outcome of an unsettled create: the entry that it made, or null when no list showed one. */
+  settleCreate(create: UnsettledCreate, entry: Entry | null, runId: string, nowMs: number): Promise<void>;
   /**
    * Settles deletes of earlier runs whose answer was lost: done when the entry is no longer listed. A delete that was sent
    * after `openSinceMs` and is listed stays open, since the list may be stale. Resolves with the number of open ones.

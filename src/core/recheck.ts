@@ -1,11 +1,8 @@
 // Judges a planned delete again, by lists that were read right before it.
-import type { DesiredCatalog, ObservedCatalog } from './catalog.ts';
-import { KINDS } from './catalog.ts';
-import type { DeleteNow, Findings } from './delete-rules.ts';
-import { DELETE_RULES } from './delete-rules.ts';
+import { type DesiredCatalog, KINDS, type ObservedCatalog } from './catalog.ts';
+import { DELETE_RULES, type DeleteNow, type Findings } from './delete-rules.ts';
 import { diffKind, nameKeys } from './diff.ts';
-import type { History } from './history.ts';
-import { kindNameKey } from './history.ts';
+import { type History, kindNameKey } from './history.ts';
 import { nameKey } from './names.ts';
 import type { HoldRule, Operation } from './plan.ts';
 import { entryKey, holdingsOf, usageOf } from './usage.ts';

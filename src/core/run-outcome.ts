@@ -2,8 +2,15 @@
 import type { Kind, Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord } from './journal.ts';
 import type { RunDetail } from './journal-reader.ts';
-import type { NoticeType, RunNews } from './notice.ts';
-import { awaitedDigest, newsOf, undoneOperations, unreadNewsOf, waitingChanges } from './notice.ts';
+import {
+  awaitedDigest,
+  newsOf,
+  type NoticeType,
+  type RunNews,
+  undoneOperations,
+  unreadNewsOf,
+  waitingChanges,
+} from './notice.ts';
 import type { PlanSummary } from './plan.ts';
 import { remainingOperations } from './remaining-operations.ts';
 import { LIST_GUARDS } from './list-plausibility.ts';

@@ -1,6 +1,5 @@
 // Who has what: the people of each entry, and references to entries that no list shows.
-import type { Kind, ObservedCatalog, Resource } from './catalog.ts';
-import { KINDS } from './catalog.ts';
+import { type Entry, type Kind, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
 import { compareCodePoints } from './names.ts';
 
 /** The key of an entry across kinds, since ids are only known to be unique within one. */
@@ -13,6 +12,13 @@ export function entryKey(kind: Kind, id: string): EntryKey {
 /** The keys of all entries of some lists. */
 export function keysOf(lists: Readonly<Record<Kind, readonly { readonly id: string }[]>>): Set<EntryKey> {
   return new Set(KINDS.flatMap((kind) => lists[kind].map(({ id }) => entryKey(kind, id))));
+}
+
+/** The names of all entries of some lists. */
+export function namesByKey(lists: Readonly<Record<Kind, readonly Entry[]>>): Map<EntryKey, string> {
+  return new Map(
+    KINDS.flatMap((kind) => lists[kind].map(({ id, name }) => [entryKey(kind, id), name] as const)),
+  );
 }
 
 /** One assignment of an entry to a person. */

@@ -7,13 +7,10 @@ import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
 import { sha256 } from '../platform/digest.ts';
-import type { HostQueue, Pace } from './pacing.ts';
-import { createHostQueue, createPace } from './pacing.ts';
+import { createHostQueue, createPace, type HostQueue, type Pace } from './pacing.ts';
 import { createReader } from './reader.ts';
-import type { RequestObserver, Requests } from './requests.ts';
-import { createRequests } from './requests.ts';
-import type { Dispatchers } from '../platform/dispatchers.ts';
-import { openDispatchers } from '../platform/dispatchers.ts';
+import { createRequests, type RequestObserver, type Requests } from './requests.ts';
+import { type Dispatchers, openDispatchers } from '../platform/dispatchers.ts';
 import { createTransport } from './transport.ts';
 import { createWriter } from './writer.ts';
 

@@ -6,10 +6,8 @@ import type { Traffic } from '../core/ports.ts';
 import { sleep } from '../platform/clock.ts';
 import type { Pace } from './pacing.ts';
 import { describeRefusal, throttledMessage } from './status-messages.ts';
-import type { Scrub } from './service-message.ts';
-import { serviceMessage } from './service-message.ts';
-import type { HttpResponse, Call, Method, Transport } from './transport.ts';
-import { NoResponse } from './transport.ts';
+import { type Scrub, serviceMessage } from './service-message.ts';
+import { type Call, type HttpResponse, type Method, NoResponse, type Transport } from './transport.ts';
 
 type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;
 

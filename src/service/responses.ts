@@ -6,11 +6,9 @@ import type { Secret } from '../core/secret.ts';
 import { isLongerThan, LONGEST_NAME } from '../core/names.ts';
 import { createDistinct, mergeEntries, mergePeople } from './distinct.ts';
 import { spelledNumber } from './exact-number.ts';
-import type { ListBuilder } from './list.ts';
-import { malformed } from './list.ts';
+import { type ListBuilder, malformed } from './list.ts';
 import { hasRepeatedKey } from './repeated-keys.ts';
-import type { Scrub } from './service-message.ts';
-import { isSalary } from './service-message.ts';
+import { isSalary, type Scrub } from './service-message.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -101,7 +101,7 @@ export function createTransport(options: TransportOptions): Transport {
     } catch (error) {
       const isOfAnswer = error instanceof ServiceError || error instanceof LargeAccount;
       if (isOfAnswer && !isBrokenOff(error, head)) throw error;
-      throw explain(error, options, deadline.isOver(), head?.status);
+      throw toNoResponse(error, options, deadline.isOver(), head?.status);
     } finally {
       deadline.release();
     }
@@ -139,7 +139,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function explain(
+function toNoResponse(
   error: unknown,
   options: TransportOptions,
   timedOut: boolean,

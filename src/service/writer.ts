@@ -6,10 +6,8 @@ import type { ServiceWriter } from '../core/ports.ts';
 import type { CreateOutcome, DeleteOutcome } from '../core/write-outcome.ts';
 import { beginningOf, shortText } from './body.ts';
 import { PATHS } from './paths.ts';
-import type { Requests } from './requests.ts';
-import { FailedAttempt } from './requests.ts';
-import type { TokenGuard } from './responses.ts';
-import { parseCreated } from './responses.ts';
+import { FailedAttempt, type Requests } from './requests.ts';
+import { parseCreated, type TokenGuard } from './responses.ts';
 import type { ResponseHead } from './transport.ts';
 
 /** Limit for the response to a create; a longer one is not an entry. */

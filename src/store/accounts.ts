@@ -42,7 +42,7 @@ export function accountsJournal(
           .set({ remote_account_id: remoteAccountId })
           .where('id', '=', runId)
           .execute();
-        await claim(connection, account, baseUrl, remoteAccountId);
+        await rememberClaim(connection, account, baseUrl, remoteAccountId);
         return null;
       });
     },
@@ -95,7 +95,7 @@ export function accountsJournal(
   };
 }
 
-async function claim(
+async function rememberClaim(
   connection: Database,
   account: string,
   baseUrl: string,

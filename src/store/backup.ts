@@ -29,7 +29,7 @@ export async function backupStore(file: string, target: string): Promise<{ bytes
     return { bytes: statSync(place).size, runs };
   } catch (error) {
     rmSync(partial, { force: true });
-    throw explain(error, file, place);
+    throw toBackupError(error, file, place);
   }
 }
 
@@ -64,7 +64,7 @@ function openSource(file: string): SQLite.Database {
 }
 
 /** An error that names a full disk, permissions, the path or I/O concerns the target; any other concerns the store. */
-function explain(error: unknown, file: string, place: string): unknown {
+function toBackupError(error: unknown, file: string, place: string): unknown {
   const failure = toStoreError(error, file);
   if (!(failure instanceof StoreError) || failure === error) return failure;
   const code = error instanceof Error && 'code' in error ? String(error.code) : failure.code;

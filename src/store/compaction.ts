@@ -5,12 +5,12 @@ import type { RunMode, RunStatus } from '../core/journal.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import {
+  PAGE,
+  ROWS_AT_A_TIME,
   deleteLargeOperations,
   inRanges,
-  ROWS_AT_A_TIME,
   inSteps,
-  nextTurn,
-  PAGE,
+  pages,
 } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 
@@ -128,9 +128,8 @@ interface Row {
 /** All runs of an account in the order of time, read page by page. */
 async function compactableRuns(db: Database, account: string): Promise<CompactableRun[]> {
   const runs: CompactableRun[] = [];
-  let last = { started_at: '', id: '' };
-  for (;;) {
-    const { rows } = await sql<Row>`
+  const read = (last: Pick<Row, 'started_at' | 'id'>) =>
+    sql<Row>`
       select id, started_at, status, mode,
         status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error is null
           and finished_at is not null
@@ -144,15 +143,13 @@ async function compactableRuns(db: Database, account: string): Promise<Compactab
             select digest from snapshots where run_id = runs.id order by phase, kind))) as finding
       from runs where account = ${account} and (started_at, id) > (${last.started_at}, ${last.id})
       order by started_at, id limit ${PAGE}`.execute(db);
-    await nextTurn();
+  for await (const rows of pages({ started_at: '', id: '' }, read)) {
     for (const { id, started_at, status, mode, quiet, large, finding } of rows) {
       const isQuiet = quiet === 1 && (large === 0 || (await holdsAll(db, id)));
       runs.push({ id, startedAtMs: toMs(started_at), status, mode, isQuiet, finding });
     }
-    const end = rows.at(-1);
-    if (end === undefined || rows.length < PAGE) return runs;
-    last = end;
   }
+  return runs;
 }
 
 /** Whether all operations of a large run are held. */

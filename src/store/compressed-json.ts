@@ -1,8 +1,7 @@
 // The bodies of snapshots and plans: canonical JSON, compressed with gzip, with its digest as the key.
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { sha256 } from '../platform/digest.ts';
-import type { Entry, ObservedCatalog, Resource } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { type Entry, KINDS, type ObservedCatalog, type Resource } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 
 export const LISTS = [...KINDS, 'resource'] as const;

@@ -2,7 +2,7 @@
 // at each reading would fill the store. Entries that rolecall created, adopted, renamed or deleted are kept.
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './tables.ts';
-import { deleted, inSteps, nextTurn, PAGE } from './small-transactions.ts';
+import { PAGE, deleted, inSteps, pages } from './small-transactions.ts';
 
 interface EntryRow {
   readonly remote_account_id: string;
@@ -15,14 +15,14 @@ interface EntryRow {
 export async function pruneEntries(db: Database, account: string, beforeMs: number): Promise<number> {
   const prunable = prunableEntry(account, beforeMs);
   let pruned = 0;
-  let last = { remote_account_id: '', kind: '', remote_id: '' };
-  for (;;) {
-    const { rows } = await sql<EntryRow>`
+  const first = { remote_account_id: '', kind: '', remote_id: '' };
+  const read = (last: typeof first) =>
+    sql<EntryRow>`
       select remote_account_id, kind, remote_id, ${prunable} as is_prunable from entries
       where account = ${account}
         and (remote_account_id, kind, remote_id) > (${last.remote_account_id}, ${last.kind}, ${last.remote_id})
       order by remote_account_id, kind, remote_id limit ${PAGE}`.execute(db);
-    await nextTurn();
+  for await (const rows of pages(first, read)) {
     const old = rows.filter(({ is_prunable }) => is_prunable === 1);
     // The delete checks each entry again, because a new list may show it now.
     pruned += await inSteps(old, (some) => {
@@ -33,10 +33,8 @@ export async function pruneEntries(db: Database, account: string, beforeMs: numb
           select value ->> 0, value ->> 1, value ->> 2 from json_each(${keys})) and ${prunable}`,
       );
     });
-    const end = rows.at(-1);
-    if (end === undefined || rows.length < PAGE) return pruned;
-    last = end;
   }
+  return pruned;
 }
 
 /**

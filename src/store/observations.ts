@@ -1,14 +1,18 @@
 // Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
 import { sql } from 'kysely';
-import type { Kind, ObservedCatalog } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
-import type { EntryKey, MissingHolding } from '../core/usage.ts';
+import { type EntryKey, entryKey, holdingsOf, type MissingHolding, usageOf } from '../core/usage.ts';
 import { sleep } from '../platform/clock.ts';
-import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
-import type { DigestedLists } from './compressed-json.ts';
-import { LISTS, compressJson, entriesOf, resourcesOf, digestLists } from './compressed-json.ts';
+import {
+  compressJson,
+  type DigestedLists,
+  digestLists,
+  entriesOf,
+  LISTS,
+  resourcesOf,
+} from './compressed-json.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';

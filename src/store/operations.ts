@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Action, Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/locks.ts';
-import type { Journal, NewOperation, OperationResult, OutstandingCreate } from '../core/ports.ts';
+import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '../core/ports.ts';
 import { sleep } from '../platform/clock.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
@@ -16,7 +16,7 @@ export function operationsJournal(
   db: Database,
 ): Pick<
   Journal,
-  'addOperations' | 'commitOperations' | 'outstandingCreates' | 'settleOutstanding' | 'settleDeletes'
+  'addOperations' | 'commitOperations' | 'unsettledCreates' | 'settleCreate' | 'settleDeletes'
 > {
   return {
     async addOperations(runId: string, operations: readonly NewOperation[]) {
@@ -57,9 +57,9 @@ export function operationsJournal(
       });
     },
 
-    async outstandingCreates(account, remoteAccountId) {
+    async unsettledCreates(account, remoteAccountId) {
       const rows = await doubtfulOperations(db, 'create', account, remoteAccountId);
-      return rows.map((row): OutstandingCreate => ({
+      return rows.map((row): UnsettledCreate => ({
         runId: row.run_id,
         seq: row.seq,
         kind: row.kind,
@@ -97,7 +97,7 @@ export function operationsJournal(
       });
     },
 
-    settleOutstanding(create: OutstandingCreate, entry: Entry | null, runId: string, nowMs: number) {
+    settleCreate(create: UnsettledCreate, entry: Entry | null, runId: string, nowMs: number) {
       return durably(db, async (connection) => {
         const operation = connection
           .updateTable('operations')

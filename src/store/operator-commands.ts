@@ -1,6 +1,10 @@
 // Stores the approvals and pauses that operators give, until a run reads them.
-import type { ApproveOutcome, OperatorCommands } from '../core/operator.ts';
-import { APPROVAL_LIFE_MS, PLAN_DIGEST } from '../core/operator.ts';
+import {
+  APPROVAL_LIFE_MS,
+  type ApproveOutcome,
+  type OperatorCommands,
+  PLAN_DIGEST,
+} from '../core/operator.ts';
 import { PERSON_PATIENCE_MS } from './busy.ts';
 import type { Database } from './tables.ts';
 import { durably } from './transactions.ts';

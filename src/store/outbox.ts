@@ -1,9 +1,13 @@
 // The outbox of notifications: the state that each target was last notified of, and the notices to deliver.
-import { sql } from 'kysely';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { NotifiedState } from '../core/notice.ts';
-import type { DeliveryOutcome, NewNotice, Outbox, QueuedNotice } from '../core/outbox.ts';
-import { CLAIM_MS } from '../core/outbox.ts';
+import {
+  CLAIM_MS,
+  type DeliveryOutcome,
+  type NewNotice,
+  type Outbox,
+  type QueuedNotice,
+} from '../core/outbox.ts';
 import type { Database, NoticeStatesTable, NoticesTable } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { toIso, toMs } from './times.ts';

@@ -7,7 +7,7 @@ import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { pruneEntries } from './entry-retention.ts';
 import { compactRuns } from './compaction.ts';
-import { deleteLargeOperations, deleted, inSteps, nextTurn, PAGE } from './small-transactions.ts';
+import { PAGE, deleteLargeOperations, deleted, inSteps, pages } from './small-transactions.ts';
 import { toIso } from './times.ts';
 
 /** Some rules read the operations of the last 24 hours, so a shorter retention would disable them. */
@@ -54,6 +54,11 @@ export async function prune(
   return pruned;
 }
 
+interface RunKey {
+  readonly started_at: string;
+  readonly id: string;
+}
+
 /** Deletes old snapshots and runs of one account. */
 async function pruneRuns(
   db: Database,
@@ -63,20 +68,17 @@ async function pruneRuns(
   const pruned = { runs: 0, snapshots: 0 };
   const before = limits.runsBefore > limits.snapshotsBefore ? limits.runsBefore : limits.snapshotsBefore;
   const kept = await keptRuns(db, account, limits.keepAtLeast);
-  let last = { started_at: '', id: '' };
-  for (;;) {
-    const { rows } = await sql<typeof last>`
+  const read = (last: RunKey) =>
+    sql<RunKey>`
       select started_at, id from runs
       where account = ${account} and started_at < ${before} and (started_at, id) > (${last.started_at}, ${last.id})
       order by started_at, id limit ${PAGE}`.execute(db);
-    await nextTurn();
+  for await (const rows of pages({ started_at: '', id: '' }, read)) {
     const old = rows.filter(({ id }) => !kept.has(id)).map(({ id }) => id);
     pruned.snapshots += await inSteps(old, (ids) => deleteSnapshots(db, ids, limits.snapshotsBefore));
     pruned.runs += await inSteps(old, (ids) => deleteRuns(db, ids, limits.runsBefore));
-    const end = rows.at(-1);
-    if (end === undefined || rows.length < PAGE) return pruned;
-    last = end;
   }
+  return pruned;
 }
 
 /** The newest runs of an account, and the one with its last good snapshot. */

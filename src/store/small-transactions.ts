@@ -84,3 +84,18 @@ export async function deleted(db: Database, statement: RawBuilder<unknown>): Pro
   const { numAffectedRows } = await immediately(db, (connection) => statement.execute(connection));
   return Number(numAffectedRows ?? 0);
 }
+
+/** Reads rows in pages, in the order of their keys. Pending timers and requests are handled between two pages. */
+export async function* pages<Key, Row extends Key>(
+  first: Key,
+  readAfter: (key: Key) => Promise<{ readonly rows: readonly Row[] }>,
+): AsyncGenerator<readonly Row[], void> {
+  for (let last = first; ;) {
+    const { rows } = await readAfter(last);
+    await nextTurn();
+    yield rows;
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < PAGE) return;
+    last = end;
+  }
+}

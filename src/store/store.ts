@@ -9,9 +9,8 @@ import type { Outbox } from '../core/outbox.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
-import type { OpenOptions } from './database.ts';
+import { openDatabase, type OpenOptions, toStoreError } from './database.ts';
 import { immediately } from './transactions.ts';
-import { openDatabase, toStoreError } from './database.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -20,13 +19,11 @@ import { operatorCommands } from './operator-commands.ts';
 import { operationsJournal } from './operations.ts';
 import { createOutbox } from './outbox.ts';
 import { checkPages } from './page-check.ts';
-import type { Pruned } from './retention.ts';
-import { prune } from './retention.ts';
+import { prune, type Pruned } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
-import type { StoreFile } from './store-file.ts';
-import { storeFile } from './store-file.ts';
+import { type StoreFile, storeFile } from './store-file.ts';
 
 export interface Store {
   readonly journal: Journal;
@@ -50,19 +47,19 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
   const db = openDatabase(file, options);
   const opened = storeFile(file);
   return {
-    journal: explained(opened, {
+    journal: withStoreErrors(opened, {
       ...accountsJournal(db),
       ...accountHistoryJournal(db),
       ...runsJournal(db),
       ...operationsJournal(db),
       ...observationsJournal(db),
     }),
-    locks: explained(opened, createLocks(db)),
-    reader: explained(opened, journalReader(db), PERSON_PATIENCE_MS),
-    operator: explained(opened, operatorCommands(db), PERSON_PATIENCE_MS),
-    outbox: explained(opened, createOutbox(db)),
-    ...explained(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
-    ...explained(opened, {
+    locks: withStoreErrors(opened, createLocks(db)),
+    reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
+    operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
+    outbox: withStoreErrors(opened, createOutbox(db)),
+    ...withStoreErrors(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
+    ...withStoreErrors(opened, {
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
     }),
     async verify(signal) {
@@ -91,7 +88,7 @@ async function writeNothing(db: Database): Promise<void> {
  * when a statement outside a transaction finds the store locked, so it must be safe to repeat. A file that was removed or
  * replaced is refused, because other processes would not see the rows and the locks in it.
  */
-function explained<T extends object>(file: StoreFile, methods: T, patienceMs = RUN_PATIENCE_MS): T {
+function withStoreErrors<T extends object>(file: StoreFile, methods: T, patienceMs = RUN_PATIENCE_MS): T {
   return new Proxy(methods, {
     get(target, property, receiver) {
       const method: unknown = Reflect.get(target, property, receiver);

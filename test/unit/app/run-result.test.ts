@@ -41,7 +41,7 @@ const made = plan({
 });
 
 describe('the end of a run', () => {
-  it('counts what was done by this run, and what was held by plan or on the way', async () => {
+  it('counts what this run did, and what was held by the plan or during the run', async () => {
     const { deps, ends, nowMs } = keeping();
     const results = [
       result('create', {}),
@@ -76,7 +76,7 @@ describe('the end of a run', () => {
     expect(ended).toEqual({ runId: 'run', status: 'partial', plan: made, failure: null });
   });
 
-  it('without a plan leaves the counting to the journal', async () => {
+  it('leaves the counting to the journal without a plan', async () => {
     const { deps, ends } = keeping();
     const error = { code: 'unavailable', message: 'm' };
     const ended = await endRun(
@@ -107,7 +107,7 @@ describe('the end of a run', () => {
 });
 
 describe('a run that another process has ended', () => {
-  it('is interrupted, whatever it came to itself', async () => {
+  it('is interrupted, whatever its own result', async () => {
     const { deps } = keeping(undefined, false);
     const ended = await endRun({ runId: 'run', deps }, { status: 'converged', plan: made, traffic: TRAFFIC });
     expect(ended).toMatchObject({
@@ -133,14 +133,14 @@ describe('a run that failed', () => {
     expect([ends.length, ends[0]?.traffic, throttles]).toEqual([1, TRAFFIC, []]);
   });
 
-  it('remembers how long the service asked to be left alone', async () => {
+  it('remembers the pause that the service asked for', async () => {
     const { deps, throttles, nowMs } = keeping();
     const error = new ServiceError('throttled', 'later', { retryAfterMs: 600_000 });
     await failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC);
     expect(throttles).toEqual([['acme', nowMs + 600_000]]);
   });
 
-  it('has nothing to remember when the service did not say how long', async () => {
+  it('remembers no pause when the service asked for none', async () => {
     const { deps, throttles, ends } = keeping();
     await failRun(
       { runId: 'run', request: bareRequest(), deps },
@@ -175,7 +175,7 @@ describe('a run that failed', () => {
   );
 });
 
-describe('a failure in words', () => {
+describe('the description of a failure', () => {
   it.each<[Error, string]>([
     [new ServiceError('auth', 'm'), 'unauthorized'],
     [new SecretError('m'), 'secret_missing'],

@@ -26,7 +26,7 @@ function recheck({ lists, policy, run, usedBy = [] }: Now, formerly: readonly st
     { action: 'delete', kind: 'skill', name: 'Old', remoteId: 'Old', usedBy },
     findingsOf(desired, now, HISTORY),
     {
-      policy: { ...POLICY, ...policy },
+      policy: { ...POLICY, allowNoPeople: false, ...policy },
       answeredFor: undefined,
       hasExpired: false,
       pendingCreates: new Set(),

@@ -53,7 +53,7 @@ function environment(variables: Readonly<Record<string, string>>): void {
 }
 
 describe('a proxy of the environment', () => {
-  it.each(['HTTP_PROXY', 'http_proxy'])('named by %s is used', async (variable) => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('that %s names is used', async (variable) => {
     const through = await proxy();
     environment({ [variable]: through.url });
     const server = await serve((response) => json(response, [{ _id: '1', name: 'a' }]));

@@ -6,7 +6,7 @@ import { observed, person } from '../core/builders.ts';
 import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
 describe('snapshots', () => {
-  it('hold the service’s own fields, gzipped, whatever the order of the lists', async () => {
+  it('contain the service’s own fields, compressed, in an order that does not depend on the lists', async () => {
     const store = fixture();
     const id = await store.begin(1);
     await store.record(id, {
@@ -48,7 +48,7 @@ describe('snapshots', () => {
 describe('the last good lists', () => {
   const lists = observed({ skill: [listed('a', 'A')], resources: [person('p', ['a'])] });
 
-  it('are those of the last observation that was good', async () => {
+  it('are those of the latest good observation', async () => {
     const store = fixture();
     await store.record(await store.begin(1), lists);
     await store.record(await store.begin(2), {}, { good: false });
@@ -57,7 +57,7 @@ describe('the last good lists', () => {
     expect(last?.observed.resources).toMatchObject([{ id: 'p', skillsIds: ['a'] }]);
   });
 
-  it('are none before the first run, for another account, and after the account changed', async () => {
+  it('do not exist before the first run, for another account, and after the remote account changed', async () => {
     const store = fixture();
     expect(await store.journal.lastGood('acme', '42', observed())).toBeNull();
     await store.record(await store.begin(1), lists);
@@ -66,7 +66,7 @@ describe('the last good lists', () => {
     expect(await store.journal.lastGood('acme', '43', observed())).toBeNull();
   });
 
-  it('come with what rolecall deleted since, or may have', async () => {
+  it('include what rolecall has deleted since, or may have deleted', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
@@ -91,7 +91,7 @@ describe('the last good lists', () => {
     expect([...(last?.deletedSince ?? [])].toSorted()).toEqual(['skill:a', 'skill:b']);
   });
 
-  it('come with who has been missing, and since when', async () => {
+  it('include the people who are missing, and since when', async () => {
     const store = fixture();
     const missing = [{ resourceId: 'x', kind: 'skill', remoteId: 'a', sinceMs: T0 - 5000 }] as const;
     await store.record(await store.begin(1), lists, { missing });
@@ -102,7 +102,7 @@ describe('the last good lists', () => {
 });
 
 describe('another remote account behind the same name', () => {
-  it('inherits neither ownership, nor approvals, nor throttling, nor what was applied', async () => {
+  it('inherits neither ownership, approvals, throttling nor the applied commit', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
@@ -134,7 +134,7 @@ describe('another remote account behind the same name', () => {
     ]);
   });
 
-  it('that is known only now inherits what was journaled before', async () => {
+  it('inherits what was journaled while its id was unknown', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1, { remote: null });
@@ -152,7 +152,7 @@ describe('another remote account behind the same name', () => {
     expect((await store.reader.run(id))?.run.remoteAccountId).toBe('42');
   });
 
-  it('belongs to the first account of an address that claims it, as long as that is configured', async () => {
+  it('belongs to the first configured account of an address that claims it', async () => {
     const store = fixture();
     const claim = async (
       n: number,
@@ -172,7 +172,7 @@ describe('another remote account behind the same name', () => {
     expect(await claim(5, 'three', { configured: ['two', 'three'] })).toBeNull();
   });
 
-  it('is claimed by exactly one of two that ask at once', async () => {
+  it('is claimed by exactly one of two simultaneous runs', async () => {
     const store = fixture();
     const ids = [
       await store.begin(1, { account: 'one', remote: null }),
@@ -211,7 +211,7 @@ describe('an account whose file was renamed', () => {
     return { ...store, lease };
   }
 
-  it('goes on with all that is journaled of it', async () => {
+  it('keeps its journal under the new name', async () => {
     const store = await renamed();
     await store.locks.release(store.lease);
     const id = await store.begin(2, { account: 'new', remote: null });
@@ -243,7 +243,7 @@ describe('an account whose file was renamed', () => {
     expect(store.rows("select 1 from runs where account = 'old'")).toHaveLength(1);
   });
 
-  it('inherits nothing while a run of its old name is under way, at another address or of another id', async () => {
+  it('inherits nothing during a run of the old name, at another address, or with another id', async () => {
     const store = await renamed();
     const id = await store.begin(2, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();
@@ -257,7 +257,7 @@ describe('an account whose file was renamed', () => {
     expect(await store.journal.adoptRenamedAccount(claim)).toBe('old');
   });
 
-  it('finds out what a run that was killed under its old name left, and takes its lock from it', async () => {
+  it('ends the killed run of the old name and takes its lock', async () => {
     const store = await renamed();
     const killed = await store.begin(2, { account: 'old' });
     await store.journal.addOperations(killed, [operation()]);
@@ -266,14 +266,12 @@ describe('an account whose file was renamed', () => {
     const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });
-    expect(await store.journal.outstandingCreates('new', '42')).toMatchObject([
-      { runId: killed, name: 'New' },
-    ]);
+    expect(await store.journal.unsettledCreates('new', '42')).toMatchObject([{ runId: killed, name: 'New' }]);
     const woken = await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
     expect(woken).toBe('lock_lost');
   });
 
-  it('takes the latest of several old names', async () => {
+  it('adopts the journal of the latest of several old names', async () => {
     const store = await renamed();
     await store.locks.release(store.lease);
     await store.end(await store.begin(2, { account: 'newer' }));
@@ -283,7 +281,7 @@ describe('an account whose file was renamed', () => {
 });
 
 describe('ownership', () => {
-  it('is of what rolecall created and of what it adopted, once and for all', async () => {
+  it('covers what rolecall created and adopted, and is permanent', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
@@ -313,7 +311,7 @@ describe('ownership', () => {
   });
 });
 
-describe('the name that was asked for', () => {
+describe('the requested name', () => {
   async function created(answered: string) {
     const store = fixture();
     const lease = await store.take(runId(1));
@@ -332,7 +330,7 @@ describe('the name that was asked for', () => {
     return { requested, see };
   }
 
-  it('is remembered when the answer of the create shows another one', async () => {
+  it('is remembered when the answer to the create shows another name', async () => {
     const { requested, see } = await created('type script');
     expect(await requested()).toBe('Type Script');
     await see(2, 'type script');
@@ -340,14 +338,14 @@ describe('the name that was asked for', () => {
     expect(await requested()).toBe('Type Script');
   });
 
-  it('is remembered when the first list shows another one than the answer', async () => {
+  it('is remembered when the first list shows another name than the answer', async () => {
     const { requested, see } = await created('Type Script');
     expect(await requested()).toBeUndefined();
     await see(2, 'type script');
     expect(await requested()).toBe('Type Script');
   });
 
-  it('is no matter when the service kept it', async () => {
+  it('is not stored when the service kept it', async () => {
     const { requested, see } = await created('Type Script');
     await see(2, 'Type Script');
     expect(await requested()).toBeUndefined();
@@ -360,7 +358,7 @@ describe('the name that was asked for', () => {
     expect(await requested()).toBeUndefined();
   });
 
-  it('is no matter when an entry that rolecall created under its name is renamed later', async () => {
+  it('is not stored when an entry that rolecall created is renamed later', async () => {
     const { requested, see } = await created('Type Script');
     await see(2, 'Type Script');
     await see(3, 'Something else');
@@ -368,8 +366,8 @@ describe('the name that was asked for', () => {
   });
 });
 
-describe('since when an entry is unused', () => {
-  it('is its first sighting without people, until somebody has it', async () => {
+describe('the time since which an entry is unused', () => {
+  it('starts with the first list in which nobody has it, and ends when somebody has it', async () => {
     const store = fixture();
     const since = async () =>
       (await store.journal.accountHistory('acme', '42', T0)).unusedSinceMs.get('skill:a');
@@ -433,7 +431,7 @@ describe('the operations of the last day', () => {
   });
 });
 
-describe('creates whose outcome nobody knows', () => {
+describe('creates with an unknown outcome', () => {
   async function unknownCreate() {
     const store = fixture();
     const lease = await store.take(runId(1));
@@ -443,22 +441,22 @@ describe('creates whose outcome nobody knows', () => {
     await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
     await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown', atMs: T0 + 7 })]);
     await store.end(id, 'partial');
-    const [create] = await store.journal.outstandingCreates('acme', '42');
+    const [create] = await store.journal.unsettledCreates('acme', '42');
     if (create === undefined) throw new Error('nothing is outstanding');
     return { store, id, create };
   }
 
-  it('are outstanding since their answer was given up, for this remote account', async () => {
+  it('are unsettled from the time of their answer or timeout, for this remote account', async () => {
     const { store, id, create } = await unknownCreate();
     expect(create).toEqual({ runId: id, seq: 1, kind: 'skill', name: 'New', sinceMs: T0 + 7 });
-    expect(await store.journal.outstandingCreates('acme', '43')).toEqual([]);
-    expect(await store.journal.outstandingCreates('other', '42')).toEqual([]);
+    expect(await store.journal.unsettledCreates('acme', '43')).toEqual([]);
+    expect(await store.journal.unsettledCreates('other', '42')).toEqual([]);
   });
 
   it('are done, owned and counted when a list shows the entry', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleOutstanding(create, listed('s1', 'new'), runId(2), T0 + 9);
-    expect(await store.journal.outstandingCreates('acme', '42')).toEqual([]);
+    await store.journal.settleCreate(create, listed('s1', 'new'), runId(2), T0 + 9);
+    expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
     const detail = await store.reader.run(id);
     expect([detail?.operations[0]?.status, detail?.operations[0]?.remoteId, detail?.run.created]).toEqual([
       'done',
@@ -470,10 +468,10 @@ describe('creates whose outcome nobody knows', () => {
     ).toEqual([{ name: 'new', requested_name: 'New', created_by_run: id }]);
   });
 
-  it('stay unknown but are asked about no more when no list shows one', async () => {
+  it('stay unknown and are settled when no list shows their entry', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleOutstanding(create, null, runId(2), T0 + 9);
-    expect(await store.journal.outstandingCreates('acme', '42')).toEqual([]);
+    await store.journal.settleCreate(create, null, runId(2), T0 + 9);
+    expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
     expect((await store.reader.run(id))?.operations[0]?.status).toBe('unknown');
   });
 
@@ -495,7 +493,7 @@ describe('creates whose outcome nobody knows', () => {
 });
 
 describe('a delete', () => {
-  it('ends the life of its entry, unless it had gone by itself', async () => {
+  it('marks its entry as deleted, unless the entry was gone already', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
@@ -511,7 +509,7 @@ describe('a delete', () => {
     ]);
   });
 
-  it('is not given, nor a commit remembered, by a run whose lock another one has taken over', async () => {
+  it('neither adopts entries nor stores a commit in a run that has lost its lock', async () => {
     const store = fixture();
     const lost = await store.take(runId(1));
     const id = await store.begin(1);

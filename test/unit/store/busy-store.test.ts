@@ -22,7 +22,7 @@ async function lockOnce(store: Fixture, condition: () => boolean): Promise<void>
   }
 }
 
-it('operations of which some are written already are completed after a lock', async () => {
+it('operations are completed after a lock when some of them are already written', async () => {
   const store = fixture();
   const id = await store.begin(1);
   const many = Array.from({ length: 9000 }, (_, number) => operation({ name: `Skill ${String(number)}` }));
@@ -36,7 +36,7 @@ it('operations of which some are written already are completed after a lock', as
   ]);
 });
 
-it('pruning goes on where it was after a lock, and counts all that it deleted', async () => {
+it('pruning continues after a lock, and counts everything that it deleted', async () => {
   const store = fixture();
   for (let n = 1; n <= 100; n += 1) {
     const id = await store.begin(n, { atMs: T0 + n });
@@ -64,7 +64,7 @@ it('a large run is ended after a lock, with each of its operations', async () =>
   expect([isEnded, count(store, skipped)]).toEqual([true, many.length]);
 });
 
-it('an approval waits for a lock only for as long as a person does', async () => {
+it('an approval waits for a lock for a few seconds only', async () => {
   const store = fixture();
   const other = new SQLite(store.file);
   try {

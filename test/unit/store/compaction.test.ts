@@ -24,7 +24,7 @@ function run(parts: Partial<CompactableRun> & { id: string; startedAtMs: number 
 
 const NOTHING_KEPT = { keepAtLeast: 0, keep: new Set<string>() };
 
-describe('folding', () => {
+describe('compaction', () => {
   it('keeps one of equal quiet runs a day, with the count of the others', async () => {
     const store = fixture();
     const nowMs = T0 + 10 * DAY_MS;
@@ -47,7 +47,7 @@ describe('folding', () => {
     expect(await store.prune(RETENTION, nowMs)).toMatchObject({ compacted: 0 });
   });
 
-  it('adds up what was folded before', async () => {
+  it('adds the counts of earlier compactions', async () => {
     const store = fixture();
     for (let n = 0; n < 30; n += 1) await quiet(store, n + 1, T0 + n * 600_000);
     await store.prune({ ...RETENTION, keepAtLeast: 1 }, T0 + 6 * HOUR_MS);
@@ -56,7 +56,7 @@ describe('folding', () => {
     expect(rows).toEqual([{ folded: 28 }, { folded: 0 }]);
   });
 
-  it('starts anew with whatever differs: what was found, the configuration, the status, the mode', () => {
+  it('keeps a run whose lists, configuration, status or mode differ from the run before', () => {
     const runs = [
       run({ id: '1', startedAtMs: T0 }),
       run({ id: '2', startedAtMs: T0 + 1 }),
@@ -71,7 +71,7 @@ describe('folding', () => {
     ]);
   });
 
-  it('never folds a run that did or failed something, nor one across such a run', () => {
+  it('never merges a run that changed something or failed, or two runs around such a run', () => {
     const runs = [
       run({ id: '1', startedAtMs: T0 }),
       run({ id: '2', startedAtMs: T0 + 1, isQuiet: false }),
@@ -82,7 +82,7 @@ describe('folding', () => {
     expect(planMerges(runs, { ...NOTHING_KEPT, nowMs: T0 + 2 * HOUR_MS })).toEqual([{ id: '4', into: '3' }]);
   });
 
-  it('leaves the last hour, the newest runs and what others refer to', () => {
+  it('keeps the runs of the last hour, the newest runs and those to which rows refer', () => {
     const runs = Array.from({ length: 6 }, (_, index) =>
       run({ id: String(index), startedAtMs: T0 + index * 60_000 }),
     );
@@ -120,7 +120,7 @@ describe('folding', () => {
     return { into, large, held };
   }
 
-  it('folds a large run', async () => {
+  it('merges a large run', async () => {
     const store = fixture();
     const { large, held } = await withLargeRun(store);
     await store.prune({ ...RETENTION, keepAtLeast: 1 }, T0 + 3 * DAY_MS);

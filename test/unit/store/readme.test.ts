@@ -1,8 +1,9 @@
 // The queries of the store's README, each run on a store with a small history.
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { NewOperation, OperationResult } from '../../../src/core/ports.ts';
-import { plan } from '../core/builders.ts';
+import { person, plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
@@ -10,9 +11,9 @@ const README = readFileSync(new URL('../../../src/store/README.md', import.meta.
 
 /** The queries by the question above them. */
 const QUERIES = new Map(
-  [...README.matchAll(/^### (.+)$([\s\S]*?)^```sql\n([\s\S]*?)^```$/gm)]
-    .filter(([, , between]) => between?.includes('\n### ') === false)
-    .map(([, question = '', , query = '']) => [question, query]),
+  [...README.matchAll(/^### (.+)\n((?!^### )[^])*?^```sql\n([^]*?)^```$/gm)].map(
+    ([, question = '', , query = '']) => [question, query],
+  ),
 );
 
 interface Made {
@@ -30,8 +31,8 @@ interface Made {
 async function run(store: Fixture, made: Made): Promise<string> {
   const { atMs = T0, account = 'acme', operations = [], results = [], status = 'converged' } = made;
   const [errorCode, error] = made.error ?? [null, null];
+  const lease = await store.take(runId(made.n), atMs, account);
   const id = await store.begin(made.n, { atMs, account, remote: account });
-  const lease = await store.take(id, atMs, account);
   await store.journal.addOperations(id, operations);
   const sent = results.map(({ seq }) => ({ seq, atMs }));
   await store.journal.commitOperations(id, lease, sent, []);
@@ -123,7 +124,7 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     const results = [result(1), result(2, { status: 'unknown' }), result(3, { status: 'unknown' })];
     const id = await run(store, { n: 1, operations, results, status: 'partial' });
     const settled = { runId: id, seq: 3, kind: 'skill', name: 'Go', sinceMs: T0 } as const;
-    await store.journal.settleOutstanding(settled, null, id, T0);
+    await store.journal.settleCreate(settled, null, id, T0);
     const change = { action: 'create', kind: 'skill', name: 'Zig', started_at: iso(T0) };
     return [{ account: 'acme', ...change, run_id: id }];
   },
@@ -282,5 +283,16 @@ describe('the README of the store', () => {
     const detail = await store.reader.run(runId(1));
     expect(detail?.plan?.operations).toHaveLength(1);
     expect(detail?.operations).toEqual([]);
+  });
+
+  it('is right that a body is the list of its digest, compressed with gzip', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.record(id, { resources: [{ ...person('p1', ['k']), raw: { _id: 'p1', skillsIds: ['k'] } }] });
+    const [row] = store.rows<{ body: Uint8Array }>(
+      `select body from snapshot_bodies where digest = (
+        select digest from snapshots where account = 'acme' and kind = 'resource')`,
+    );
+    expect(JSON.parse(gunzipSync(row?.body ?? '').toString())).toEqual([{ _id: 'p1', skillsIds: ['k'] }]);
   });
 });

@@ -1,6 +1,6 @@
 // The order that is read out of the service's opaque timestamps.
 import { describe, expect, it } from 'vitest';
-import { timestampSeconds } from '../../../src/core/timestamps.ts';
+import { timestampSeconds } from '../../../src/core/utc-time.ts';
 
 describe('timestamps', () => {
   it.each([

@@ -1,7 +1,7 @@
 // What became of the operations → what became of the run.
 import { describe, expect, it } from 'vitest';
 import type { OperationStatus } from '../../../src/core/journal.ts';
-import { runStatus } from '../../../src/core/outcome.ts';
+import { runStatus } from '../../../src/core/run-status.ts';
 
 describe('the status of a run', () => {
   it.each<[readonly OperationStatus[], string]>([
@@ -20,7 +20,7 @@ describe('the status of a run', () => {
     expect(runStatus({ statuses, interrupted: false, unverified: false })).toBe(expected);
   });
 
-  it('is never converged or held when the lists do not show what was done', () => {
+  it('is never converged or held when the lists do not show the changes', () => {
     expect(runStatus({ statuses: ['done'], interrupted: false, unverified: true })).toBe('partial');
     expect(runStatus({ statuses: ['held'], interrupted: false, unverified: true })).toBe('partial');
   });
