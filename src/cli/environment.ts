@@ -1,4 +1,4 @@
-// The interface between the commands and the other rooms, which they do not import. wire.ts implements it.
+// The interface between the commands and the other rooms, which they do not import. wire/ implements it.
 import type { AccountMemory } from '../app/read-account.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
@@ -15,7 +15,7 @@ export interface Session {
   readonly planning: DryRunDeps;
   readonly applying: ApplyDeps;
   readonly reader: JournalReader;
-  readonly desk: OperatorCommands;
+  readonly operator: OperatorCommands;
   /** The commit of the configuration when the session was opened. */
   readonly commit: ConfigCommit | null;
   readonly requestFor: (
@@ -23,8 +23,6 @@ export interface Session {
     trigger: AccountRequest['trigger'],
     signals: RunSignals,
   ) => AccountRequest;
-  /** Sets the names of the configured accounts, of which no two may share a token. */
-  setConfigured(names: ReadonlySet<string>): void;
   /** Resolves when the store can be written. */
   checkStore(): Promise<void>;
   /** Checks every page of the store. Throws StoreError when it is damaged or cannot be checked. */
@@ -117,7 +115,7 @@ export interface Environment {
     options?: { readonly mayBeNew: boolean },
   ): Promise<{
     readonly reader: JournalReader;
-    readonly desk: OperatorCommands;
+    readonly operator: OperatorCommands;
     readonly memory: AccountMemory;
     close(): Promise<void>;
   }>;

@@ -1,4 +1,4 @@
-// The interfaces that the use cases in app/ need. Adapters are in service/ and store/; wire.ts connects them.
+// The interfaces that the use cases in app/ need. Adapters are in service/ and store/; wire/ connects them.
 import type { CreateOutcome, DeleteOutcome } from './write-outcome.ts';
 import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import type { AccountHistory } from './history.ts';
