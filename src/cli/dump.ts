@@ -1,24 +1,35 @@
 // rolecall dump: prints an account file with the current skills and roles, to adopt an account or to accept drift.
 import { relative } from 'node:path';
+import { Option } from 'commander';
 import { describeFailure } from '../app/run-result.ts';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { count } from '../report/formatting.ts';
 import { loadAccounts, settingsOf } from './accounts.ts';
-import { openOutput, showMessage, showFailure, showWarnings } from './console.ts';
-import type { Environment, RetryAfterOptions } from './environment.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { EXIT, failureExit } from './exit-status.ts';
+import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
+import { openOutput, showFailure, showMessage, showWarnings } from './console.ts';
+import type { RetryAfterOptions } from './environment.ts';
+import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 import { openReading } from './read-accounts.ts';
 import { onlyAccountNamed } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
-export interface DumpOptions {
-  readonly output?: string | undefined;
+interface DumpFlags extends RetryAfterOptions {
+  readonly output?: string;
   /** Whether `output` may replace a file. */
-  readonly force?: boolean;
+  readonly force?: true;
   /** Whether the account's own file is replaced. */
-  readonly write?: boolean;
+  readonly write?: true;
+}
+
+export function addDump({ program, run }: CommandLine): void {
+  addRetryAfterOption(program.command('dump'))
+    .description('print the account file with the current skills and roles of the account')
+    .argument('<account>', 'name of the account; its file must set address and token')
+    .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
+    .option('--output <file>', 'write to a new file')
+    .option('--force', 'let --output replace an existing file')
+    .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
 }
 
 const INCOMPLETE = 'the lists are incomplete: people have skills or roles that no list contains';
@@ -29,11 +40,10 @@ function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
   return managed.length === 0 ? KINDS : managed;
 }
 
-export async function dump(
-  environment: Environment,
-  configFile: string,
+async function dump(
+  { environment, configFile }: CommandContext,
   name: string,
-  options: DumpOptions & RetryAfterOptions,
+  options: DumpFlags,
 ): Promise<ExitStatus> {
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, []);
   const account = onlyAccountNamed(accounts, name, 'dump');

@@ -35,16 +35,16 @@ export interface SandboxOptions {
   /** Loopback only: anybody who can connect can read the tokens and use the controls. */
   readonly host?: '127.0.0.1';
   /** A SQLite file, created if missing, for one process at a time. Without it the data is in memory. */
-  readonly dataFile?: string;
+  readonly dataFile?: string | undefined;
   /** The minimum number of accounts (default 1). Missing ones are created: `account-n` with `sandbox-token-n`. */
   readonly accounts?: number;
   /** A seed, as a JSON file or as an object; not both. */
-  readonly seedFile?: string;
+  readonly seedFile?: string | undefined;
   readonly seed?: SandboxSeed;
   /** Overrides the settings of the seed. */
   readonly settings?: Partial<SandboxSettings>;
   /** A JSON file with a list of fault rules. They come after those of `faults`. */
-  readonly faultsFile?: string;
+  readonly faultsFile?: string | undefined;
   readonly faults?: readonly Fault[];
   /** Is called for every request when its response is sent; without tokens. */
   readonly log?: (entry: LoggedRequest) => void;

@@ -1,0 +1,31 @@
+// Opens the journal for the commands to the daemon (approve, pause, resume), which reach it through the store.
+import { ConfigError, UsageError } from '../core/errors.ts';
+import type { AccountRecord } from '../core/journal-reader.ts';
+import type { OperatorDesk } from '../core/operator.ts';
+import { errorsOf } from './accounts.ts';
+import type { CommandContext } from './command-line.ts';
+import type { ExitStatus } from './exit-status.ts';
+
+/** Calls `work` with the account's record. A store that does not exist yet is created. Throws UsageError. */
+export async function withOperatorDesk(
+  { environment, configFile }: CommandContext,
+  account: string,
+  work: (desk: OperatorDesk, record: AccountRecord | undefined) => Promise<ExitStatus>,
+): Promise<ExitStatus> {
+  const { service, accounts, issues } = await environment.loadConfiguration(configFile);
+  if (service === undefined) throw new ConfigError(errorsOf(issues));
+  const journal = await environment.openJournal(service, { mayBeNew: true });
+  try {
+    // With `source.git` the account file may exist only in the daemon's checkout. Then the store knows the account.
+    const [record] = await journal.reader.accounts(account);
+    if (record === undefined && !accounts.some(({ name }) => name === account)) {
+      const known = accounts.map(({ name }) => name).join(', ');
+      throw new UsageError(
+        `there is no account ${JSON.stringify(account)}; the accounts are: ${known || 'none'}`,
+      );
+    }
+    return await work(journal.desk, record);
+  } finally {
+    await journal.close();
+  }
+}
