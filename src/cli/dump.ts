@@ -1,16 +1,14 @@
 // rolecall dump: prints an account file with the current skills and roles, to adopt an account or to accept drift.
 import { relative } from 'node:path';
 import { Option } from 'commander';
-import { describeFailure } from '../app/run-result.ts';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { count } from '../report/formatting.ts';
 import { loadAccounts, settingsOf } from './accounts.ts';
 import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
-import { openOutput, showFailure, showMessage, showWarnings } from './console.ts';
+import { openOutput, showMessage, showWarnings } from './console.ts';
 import type { RetryAfterOptions } from './environment.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
-import { openReading } from './read-accounts.ts';
 import { onlyAccountNamed } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
@@ -45,6 +43,7 @@ async function dump(
   name: string,
   options: DumpFlags,
 ): Promise<ExitStatus> {
+  const { openReading } = await import('./read-accounts.ts');
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, []);
   const account = onlyAccountNamed(accounts, name, 'dump');
   const settings = settingsOf(account);
@@ -98,9 +97,7 @@ async function dump(
     return EXIT.invalidConfiguration;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const failure = describeFailure(error);
-    showFailure(name, failure);
-    await reading.noteFailure(name, error);
+    const failure = await reading.reportFailure(name, error);
     return signals.stop.aborted ? EXIT.interrupted : failureExit(failure.code);
   } finally {
     await reading.close();

@@ -1,5 +1,4 @@
 // rolecall usage: lists skills and roles with the number of people who have them. Writes nothing to the service.
-import { describeFailure } from '../app/run-result.ts';
 import type { FailedPlan } from '../core/plan.ts';
 import { type AccountUsage, accountUsage } from '../core/usage.ts';
 import { loadAccounts, mapAccounts, settingsOf } from './accounts.ts';
@@ -10,10 +9,9 @@ import {
   type CommandContext,
   type CommandLine,
 } from './command-line.ts';
-import { openOutput, type OutputOptions, showFailure } from './console.ts';
+import { openOutput, type OutputOptions } from './console.ts';
 import type { RetryAfterOptions } from './environment.ts';
 import { combine, EXIT, type ExitStatus, failureExit } from './exit-status.ts';
-import { openReading } from './read-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
 type UsageFlags = OutputOptions & RetryAfterOptions;
@@ -32,6 +30,7 @@ async function usage(
   names: readonly string[],
   options: UsageFlags,
 ): Promise<ExitStatus> {
+  const { openReading } = await import('./read-accounts.ts');
   const { renderUsage } = await import('../report/usage-report.ts');
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
@@ -46,9 +45,7 @@ async function usage(
           const { observed } = await reading.read(settingsOf(account), signals);
           return accountUsage(account.name, observed);
         } catch (error) {
-          const failure = describeFailure(error);
-          showFailure(account.name, failure);
-          await reading.noteFailure(account.name, error);
+          const failure = await reading.reportFailure(account.name, error);
           exits.push(failureExit(failure.code));
           return { schemaVersion: 1, account: account.name, status: 'failed', error: failure };
         }
