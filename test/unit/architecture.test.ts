@@ -40,6 +40,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'close-with-grace',
       'undici',
       'p-retry',
+      'zod',
     ],
   },
   sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', ...HTTP_SERVER] },
