@@ -16,11 +16,11 @@ import { renderReport } from './render.ts';
 import { runReportToJson, type RunReport } from './run-json.ts';
 import { outcomeSections } from './run-sections.ts';
 import { commitLine, nextSteps, runSentence, statusTone } from './run-status.ts';
-import { count, duration, elapsedMs, instant, messageLines } from './formatting.ts';
+import { count, duration, elapsedMs, messageLines } from './formatting.ts';
 
 /** One run, for `show`. json is one object, described by `run.schema.json`. */
 export function renderRun(report: RunReport, options: ReportOptions): string {
-  return renderReport(runReportToJson(report), () => runReport([report]), options);
+  return renderReport(runReportToJson(report), () => runReport([report], 'full'), options);
 }
 
 /** The runs of several accounts, for `apply`, with a total. json is an array with one object for each run. */
@@ -32,7 +32,7 @@ export function renderRunReports(reports: readonly RunReport[], options: ReportO
  * The report model of the runs. `brief` reports a run that had nothing to do in one line, and suggests `show` for the
  * details; `full` is what `show` prints.
  */
-export function runReport(reports: readonly RunReport[], detail: 'full' | 'brief' = 'full'): Report {
+function runReport(reports: readonly RunReport[], detail: 'full' | 'brief'): Report {
   const documents = reports.map((report) =>
     detail === 'brief' && hadNothingToDo(report) ? quietDocument(report) : runDocument(report, detail),
   );
@@ -57,7 +57,8 @@ function quietDocument(report: RunReport): ReportDocument {
   };
 }
 
-function runDocument(report: RunReport, detail: 'full' | 'brief'): ReportDocument {
+/** The report model of one run. */
+export function runDocument(report: RunReport, detail: 'full' | 'brief' = 'full'): ReportDocument {
   const { run, plan, operations } = report;
   const isDryRun = run.status === 'planned';
   return {
@@ -92,18 +93,21 @@ function runFacts(run: RunRecord): Fact[] {
       line: run.remoteAccountId === null ? ['not known yet'] : [code(run.remoteAccountId)],
     },
     { label: 'Trigger', line: [`${run.trigger}, mode ${run.mode}`] },
-    { label: 'Started', line: [instant(run.startedAt), took === null ? '' : `, took ${duration(took)}`] },
-    {
-      label: 'Requests',
-      line: [
-        `${run.requests}${run.retries > 0 ? `, including ${count(run.retries, 'retry', 'retries')}` : ''}`,
-      ],
-    },
+    { label: 'Started', line: [{ time: run.startedAt }] },
   ];
+  if (run.finishedAt !== null) {
+    facts.push({ label: 'Ended', line: [{ time: run.finishedAt }, `, after ${duration(took)}`] });
+  }
+  // Requests are counted when the run ends.
+  if (run.status !== 'running') facts.push({ label: 'Requests', line: [requestCount(run)] });
   const commit = commitLine(run);
   if (commit !== null) facts.push({ label: 'Commit', line: commit });
   if (run.planDigest !== null) facts.push({ label: 'Plan digest', line: [code(run.planDigest)] });
   return facts;
+}
+
+function requestCount({ requests, retries }: RunRecord): string {
+  return `${requests}${retries > 0 ? `, including ${count(retries, 'retry', 'retries')}` : ''}`;
 }
 
 /** `3 created, 2 deleted, 1 held, 0 failed, 412 unchanged`. */

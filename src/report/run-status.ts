@@ -3,7 +3,7 @@ import type { OperationRecord, OperationStatus, RunRecord } from '../core/journa
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
 import type { RunReport } from './run-json.ts';
-import { count, instant, shortCommit } from './formatting.ts';
+import { count, shortCommit } from './formatting.ts';
 
 const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
   running: 'warn',
@@ -191,7 +191,7 @@ function doctorStep(account: string): Steps[number] {
 export function commitLine(run: RunRecord): Line | null {
   if (run.configCommit === null) return null;
   const changed = run.configDirty === true ? ', with local changes' : '';
-  const authored = run.configAuthoredAt === null ? '' : `, ${instant(run.configAuthoredAt)}`;
+  const authored: Line = run.configAuthoredAt === null ? [] : [', ', { time: run.configAuthoredAt }];
   const subject = run.configSubject === null || run.configSubject === '' ? '' : ` “${run.configSubject}”`;
-  return [code(shortCommit(run.configCommit)), `${subject}${authored}${changed}`];
+  return [code(shortCommit(run.configCommit)), subject, ...authored, changed];
 }

@@ -27,7 +27,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   platform: { rooms: ['core'], packages: ['node:*', ...SQLITE] },
   store: { rooms: ['core', 'platform'], packages: ['node:*', 'kysely'] },
   app: { rooms: ['core'], packages: [] },
-  report: { rooms: ['core'], packages: ['node:*', 'cli-table3', 'picocolors', 'zod'] },
+  report: { rooms: ['core'], packages: ['node:*', 'cli-table3', 'picocolors', 'zod', 'hono'] },
   daemon: {
     rooms: ['core', 'app', 'report'],
     packages: [

@@ -1,4 +1,4 @@
-// Which page stands at which path, and what of the panel it shows.
+// The paths of the pages, and what of the daemon each page shows.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Panel, RunView } from '../../panel.ts';
@@ -11,7 +11,7 @@ import { AccountsPage } from './accounts-page.tsx';
 
 const LAST_RUNS = 20;
 
-/** Adds the pages. They have buttons for who may use them. */
+/** Adds the pages. They have buttons for visitors who may use them. */
 export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
   app.get('/', async (context) => {
     const [daemon, accounts] = await Promise.all([panel.overview(), panel.accounts()]);
@@ -59,7 +59,7 @@ export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
   }
 }
 
-/** The account can be looked at, paused and run although the changes of its last run cannot be shown. */
+/** The account can be viewed, paused and run although the changes of its last run cannot be shown. */
 async function answerWithoutPlan(
   context: HttpContext,
   { account, runs, said, visitor }: Extract<RunView, { type: 'account' }>,
@@ -79,7 +79,7 @@ async function answerWithoutPlan(
   return await context.html(html`<!doctype html>${page}`);
 }
 
-/** What an address says came of a button: one of our own words, or nothing. */
+/** The result of a button in the query of the address: a known outcome, or null. */
 function outcomeIn(text: string | undefined): ActionOutcome['type'] | null {
   const isOutcome = (word: string): word is ActionOutcome['type'] => Object.hasOwn(OUTCOME_WORDS, word);
   return text !== undefined && isOutcome(text) ? text : null;
