@@ -14,7 +14,7 @@ import { askToApply } from './ask-to-apply.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output, OutputOptions } from './console.ts';
 import { openOutput, progressLine, showMessage, showFailure } from './console.ts';
-import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
+import type { ConfiguredAccount, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
 import { readSavedPlan } from './saved-plan.ts';
@@ -29,6 +29,16 @@ export interface ApplyOptions extends OutputOptions, RetryAfterOptions {
   /** Whether to apply to every account (`--all`). */
   readonly all?: boolean;
   readonly accept: Acceptance;
+}
+
+/** What all accounts of one `apply` share. */
+interface Applying extends CommandContext {
+  readonly session: Session;
+  readonly signals: RunSignals;
+  readonly options: ApplyOptions;
+  readonly progress: ReturnType<typeof progressLine>;
+  /** Shows the plan before it is applied; null when it was shown already, or when the report contains it. */
+  readonly onPlan: ((plan: Plan) => Promise<void>) | null;
 }
 
 interface Applied {
@@ -60,16 +70,12 @@ export async function applyToAccounts(
       if (consent.refusal !== undefined) throw consent.refusal;
       return consent.exit;
     }
-    const expected = consent.agreed;
     const progress = progressLine();
+    // With a question the plan has been shown already. A JSON report contains it.
+    const onPlan = asks || options.format === 'json' ? null : (plan: Plan) => show(output, plan);
+    const applying = { environment, configFile, session, signals, options, progress, onPlan };
     const applied = await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-      applyOne(account, session, signals, options, {
-        agreed: expected.get(account.name),
-        // With a question the plan has been shown already. A JSON report contains it.
-        showPlan: asks || options.format === 'json' ? null : (plan) => show(output, [plan]),
-        progress,
-        reloadRequest: () => reloadRequest(environment, configFile, account.name, session, signals),
-      }),
+      applyOne(account, consent.agreed.get(account.name), applying),
     );
     progress.clear();
     const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
@@ -124,8 +130,8 @@ function accountsToApply(
   return selectAccounts(accounts, names);
 }
 
-async function show(output: Output, plans: Parameters<typeof renderPlans>[0]): Promise<void> {
-  await output.print(renderPlans(plans, output.render));
+async function show(output: Output, plan: Plan): Promise<void> {
+  await output.print(renderPlans([plan], output.render));
 }
 
 /** The report of the dry runs: JSON output is a list of runs, also when nothing is applied. */
@@ -149,11 +155,8 @@ function agreedPlans(
 
 /** Loads the account's files again. Throws ConfigError when they are invalid or missing by now. */
 async function reloadRequest(
-  environment: Environment,
-  configFile: string,
   name: string,
-  session: Session,
-  signals: RunSignals,
+  { environment, configFile, session, signals }: Applying,
 ): Promise<AccountRequest> {
   const configuration = await environment.loadConfiguration(configFile);
   const { service, accounts, issues } = configuration;
@@ -163,24 +166,13 @@ async function reloadRequest(
   return { ...session.requestFor(settings, 'cli', signals), commit };
 }
 
+/** Applies one account. `agreed`: the confirmed or saved plan; null if planning failed; undefined without either. */
 async function applyOne(
   account: ConfiguredAccount,
-  session: Session,
-  signals: RunSignals,
-  options: ApplyOptions,
-  {
-    agreed,
-    showPlan,
-    progress,
-    reloadRequest: reload,
-  }: {
-    readonly reloadRequest: () => Promise<AccountRequest>;
-    readonly agreed: AgreedPlan | null | undefined;
-    readonly showPlan: ((plan: Plan) => Promise<void>) | null;
-    readonly progress: ReturnType<typeof progressLine>;
-  },
+  agreed: AgreedPlan | null | undefined,
+  applying: Applying,
 ): Promise<Applied> {
-  const deps = session.applying;
+  const { session, signals, options, progress, onPlan } = applying;
   if (account.settings === undefined) {
     const { runId } = await journalBrokenAccount(
       account.name,
@@ -188,7 +180,7 @@ async function applyOne(
       'cli',
       'apply',
       session.commit,
-      deps,
+      session.applying,
     );
     return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };
   }
@@ -196,21 +188,17 @@ async function applyOne(
     showMessage(`${account.name}: there is no plan to apply, because planning this account failed`);
     return { exit: EXIT.failed, report: null };
   }
-  const result = await reconcileOrReport(
-    account.name,
-    session.requestFor(account.settings, 'cli', signals),
-    deps,
-    {
-      mode: 'apply',
-      accept: options.accept,
-      agreed,
-      lockTimeoutMs: options.lockTimeoutMs,
-      reread: reload,
-      onWait: (heldBy) => showMessage(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
-      onProgress: ({ done, total }) => progress.show(`${account.name}: ${done} of ${total} operations…`),
-      ...(showPlan === null ? {} : { onPlan: showPlan }),
-    },
-  );
+  const request = session.requestFor(account.settings, 'cli', signals);
+  const result = await reconcileOrReport(account.name, request, session.applying, {
+    mode: 'apply',
+    accept: options.accept,
+    agreed,
+    lockTimeoutMs: options.lockTimeoutMs,
+    reread: () => reloadRequest(account.name, applying),
+    onWait: (heldBy) => showMessage(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
+    onProgress: ({ done, total }) => progress.show(`${account.name}: ${done} of ${total} operations…`),
+    ...(onPlan === null ? {} : { onPlan }),
+  });
   if (result === null) return { exit: EXIT.failed, report: null };
   if ('heldBy' in result) {
     showMessage(

@@ -1,6 +1,6 @@
 // The controls of a running sandbox: changes that the public API does not offer.
 
-import type { Account } from './account.ts';
+import { type Account, newEntry } from './account.ts';
 import { Issues } from './check.ts';
 import { type Fault, parseFaults } from './faults.ts';
 import { newId } from './ids.ts';
@@ -8,9 +8,9 @@ import type { AccountContents, AccountIdentity, Kind, SandboxEntry, SandboxResou
 import type { LoggedRequest } from './request-log.ts';
 import { SandboxError } from './sandbox-error.ts';
 import { resourceCheck, type SeedResource } from './seed.ts';
-import type { Service } from './serve.ts';
+import type { Service } from './service.ts';
 import { changeSettings, type SandboxSettings } from './settings.ts';
-import { makeResource, newEntry } from './accounts.ts';
+import { makeResource } from './accounts.ts';
 
 /** An id or a creation date chosen by the caller. */
 interface EntryChoice {

@@ -73,13 +73,14 @@ const RUN_FILTERS = [
   },
 ].map((parameter) => ({ ...parameter, in: 'query' }));
 
-function read(
-  operationId: string,
-  tag: string,
-  summary: string,
-  answers: Answers,
-  parameters: object[] = [],
-) {
+interface ReadOperation {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly parameters?: readonly object[];
+}
+
+function read({ operationId, tag, summary, parameters = [] }: ReadOperation, answers: Answers) {
   return { get: { operationId, tags: [tag], summary, parameters, responses: { ...answers, ...ALWAYS } } };
 }
 
@@ -124,21 +125,27 @@ export const PATHS = {
   '/metrics': probe('getMetrics', 'Metrics for Prometheus', {
     '200': text('Text in the exposition format of Prometheus.'),
   }),
-  '/api/v1/openapi.json': read('getDescription', 'Daemon', 'This description', {
-    '200': json('OpenAPI 3.1.', { type: 'object' }),
-  }),
-  '/api/v1/status': read('getStatus', 'Daemon', 'The state of the daemon itself', {
-    '200': answer('The state.', 'Status'),
-  }),
-  '/api/v1/accounts': read('listAccounts', 'Accounts', 'All configured accounts', {
-    '200': answer('The accounts, ordered by name.', 'Accounts'),
-  }),
+  '/api/v1/openapi.json': read(
+    { operationId: 'getDescription', tag: 'Daemon', summary: 'This description' },
+    {
+      '200': json('OpenAPI 3.1.', { type: 'object' }),
+    },
+  ),
+  '/api/v1/status': read(
+    { operationId: 'getStatus', tag: 'Daemon', summary: 'The state of the daemon itself' },
+    {
+      '200': answer('The state.', 'Status'),
+    },
+  ),
+  '/api/v1/accounts': read(
+    { operationId: 'listAccounts', tag: 'Accounts', summary: 'All configured accounts' },
+    {
+      '200': answer('The accounts, ordered by name.', 'Accounts'),
+    },
+  ),
   '/api/v1/accounts/{name}': read(
-    'getAccount',
-    'Accounts',
-    'One account',
+    { operationId: 'getAccount', tag: 'Accounts', summary: 'One account', parameters: [ACCOUNT_NAME] },
     { '200': answer('The account.', 'Account'), '404': shared('NoAccount') },
-    [ACCOUNT_NAME],
   ),
   '/api/v1/accounts/{name}/sync': act(
     'syncAccount',
@@ -164,22 +171,21 @@ export const PATHS = {
     '200': answer('Scheduled runs start again.', 'Resumed'),
   }),
   '/api/v1/runs': read(
-    'listRuns',
-    'Runs',
-    'Runs, newest first',
+    { operationId: 'listRuns', tag: 'Runs', summary: 'Runs, newest first', parameters: RUN_FILTERS },
     { '200': answer('The runs.', 'Runs') },
-    RUN_FILTERS,
   ),
   '/api/v1/runs/{id}': read(
-    'getRun',
-    'Runs',
-    'One run with its plan, its operations and their results',
+    {
+      operationId: 'getRun',
+      tag: 'Runs',
+      summary: 'One run with its plan, its operations and their results',
+      parameters: [RUN_ID],
+    },
     {
       '200': answer('The run.', 'Run'),
       '404': error('`not_found`: there is no such run.'),
       '503': busy('too many large runs are being sent.'),
     },
-    [RUN_ID],
   ),
   '/api/v1/plan': {
     post: {
