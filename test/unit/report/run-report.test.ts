@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { renderRuns } from '../../../src/report/history-report.ts';
 import { renderRun, renderRunReports } from '../../../src/report/run-report.ts';
 import { hold, JSON_FORMAT, makeOperation, makePlan, makeRun, MARKDOWN, TEXT } from './samples.ts';
-import type { RunReport } from '../../../src/report/run-json.ts';
+import type { RunDetail } from '../../../src/core/journal-reader.ts';
 
-function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunReport> = {}): RunReport {
+function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = {}): RunDetail {
   return { run: makeRun(run), operations: [], warnings: [], plan: null, ...parts };
 }
 

@@ -1,13 +1,13 @@
 // The page of one run: the report that `rolecall show` prints, with links.
 import { DocumentBody } from '../../../report/html.tsx';
-import type { RunReport } from '../../../report/run-json.ts';
+import type { RunDetail } from '../../../core/journal-reader.ts';
 import { runDocument } from '../../../report/run-report.ts';
 import type { Visitor } from '../context.ts';
 import { Layout } from './layout.tsx';
 import { StatusBadge } from './run-table.tsx';
 
 interface RunPageProps {
-  readonly report: RunReport;
+  readonly report: RunDetail;
   readonly visitor: Visitor | undefined;
 }
 
