@@ -1,4 +1,4 @@
-// rolecall apply: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
+// The work of `apply`: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
 import { journalBrokenAccount } from '../app/broken-account.ts';
 import { reconcile } from '../app/reconcile.ts';
 import type { Acceptance, AccountRequest } from '../app/request.ts';
@@ -46,7 +46,7 @@ interface Applied {
   readonly report: RunDetail | null;
 }
 
-/** Plans the accounts, asks unless it was told not to, applies the plans and prints the runs. */
+/** Plans and applies accounts and prints their runs. Asks for confirmation unless `--yes` or `--plan` is given. */
 export async function applyToAccounts(
   { environment, configFile }: CommandContext,
   names: readonly string[],

@@ -4,7 +4,7 @@ import { PLAN_DIGEST } from '../core/operator.ts';
 import { ACCOUNT_HELP, type CommandContext, type CommandLine } from './command-line.ts';
 import { printLine, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { withOperatorDesk } from './operator-desk.ts';
+import { withOperatorCommands } from './operator-commands.ts';
 
 export function addApprove({ program, run }: CommandLine): void {
   program
@@ -28,7 +28,7 @@ async function approve(
       'DIGEST must be `sha256:` and at least eight hex digits, as `rolecall plan` and `rolecall show` print it',
     );
   }
-  return await withOperatorDesk(context, account, async (desk, record) => {
+  return await withOperatorCommands(context, account, async (desk, record) => {
     const outcome = await desk.approve(account, digest ?? null, Date.now());
     switch (outcome.type) {
       case 'approved': {

@@ -2,7 +2,7 @@
 import { ACCOUNT_HELP, type CommandContext, type CommandLine } from './command-line.ts';
 import { printLine } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { withOperatorDesk } from './operator-desk.ts';
+import { withOperatorCommands } from './operator-commands.ts';
 
 export function addPause({ program, run }: CommandLine): void {
   program
@@ -22,7 +22,7 @@ export function addResume({ program, run }: CommandLine): void {
 
 /** Stops or restarts the scheduled runs of an account. Reports when nothing had to change. */
 async function setPaused(context: CommandContext, account: string, paused: boolean): Promise<ExitStatus> {
-  return await withOperatorDesk(context, account, async (desk, record) => {
+  return await withOperatorCommands(context, account, async (desk, record) => {
     if ((record?.state.paused ?? false) === paused) {
       printLine(
         paused

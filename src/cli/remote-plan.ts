@@ -136,7 +136,7 @@ function refusal(at: string, status: number, answer: unknown, token: Secret): Se
   const message = messageOf(answer);
   return new ServiceError(
     'rejected',
-    `${at} answered ${status}${message === null ? '' : `: ${token.scrub(message).slice(0, LONGEST_MESSAGE)}`}`,
+    `${at} returned ${status}${message === null ? '' : `: ${token.scrub(message).slice(0, LONGEST_MESSAGE)}`}`,
   );
 }
 

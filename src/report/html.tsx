@@ -94,7 +94,7 @@ export function Instant({ at, brief = false }: { readonly at: string; readonly b
 /** A name, an id or a digest. A short one is not broken between lines: half an id cannot be copied. */
 function Code({ text }: { readonly text: string }) {
   const shown = visibleName(text);
-  return <code class={/^\S{1,36}$/.test(shown) ? 'whole' : ''}>{shown}</code>;
+  return <code class={/^\S{1,36}$/.test(shown) ? 'nowrap' : ''}>{shown}</code>;
 }
 
 function Items({ items }: { readonly items: readonly Line[] }) {

@@ -51,7 +51,7 @@ function summaryOf(accounts: readonly AccountView[]): string {
   const amount = (test: (account: AccountView) => boolean): number => accounts.filter(test).length;
   const sum = (read: (account: AccountView) => number): number =>
     accounts.reduce((total, account) => total + read(account), 0);
-  const words: readonly (readonly [number, string])[] = [
+  const counts: readonly (readonly [number, string])[] = [
     [amount(({ valid }) => !valid), 'with an invalid file'],
     [amount(({ lastRun }) => lastRun?.status === 'failed'), 'failed'],
     [amount(({ lastRun }) => lastRun?.status === 'blocked'), 'blocked'],
@@ -64,7 +64,7 @@ function summaryOf(accounts: readonly AccountView[]): string {
   ];
   const drift = sum((account) => (account.drift?.create ?? 0) + (account.drift?.delete ?? 0));
   const held = sum(({ lastRun }) => lastRun?.held ?? 0);
-  const parts = words.filter(([times]) => times > 0).map(([times, what]) => `${times} ${what}`);
+  const parts = counts.filter(([total]) => total > 0).map(([total, what]) => `${total} ${what}`);
   if (drift > 0) parts.push(`${count(drift, 'change')} to apply`);
   if (held > 0) parts.push(`${count(held, 'change')} held`);
   if (accounts.length === 0) return 'No account is configured.';

@@ -7,7 +7,7 @@ import type { CommandContext } from './command-line.ts';
 import type { ExitStatus } from './exit-status.ts';
 
 /** Calls `work` with the account's record. A store that does not exist yet is created. Throws UsageError. */
-export async function withOperatorDesk(
+export async function withOperatorCommands(
   { environment, configFile }: CommandContext,
   account: string,
   work: (desk: OperatorDesk, record: AccountRecord | undefined) => Promise<ExitStatus>,
