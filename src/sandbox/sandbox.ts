@@ -3,7 +3,7 @@
 import { getRequestListener } from '@hono/node-server';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { anInteger, Issues } from './check.ts';
+import { anInteger, parseAs } from './check.ts';
 import { controlServer } from './control-server.ts';
 import { controlsOf, type SandboxControls } from './controls.ts';
 import { DataFile } from './data-file.ts';
@@ -25,7 +25,7 @@ import { DEFAULT_SETTINGS, type SandboxSettings } from './settings.ts';
 import { Timers } from './timers.ts';
 import { openAccounts } from './accounts.ts';
 
-export type { Fault, FaultAction, FaultMatch } from './faults.ts';
+export type { Fault, FaultAction } from './faults.ts';
 export type { SandboxSeed } from './seed.ts';
 export type { SandboxSettings } from './settings.ts';
 export { SandboxError } from './sandbox-error.ts';
@@ -92,10 +92,8 @@ function readFaults(options: SandboxOptions): readonly Fault[] {
 }
 
 function checkNumbers(options: SandboxOptions): void {
-  const issues = new Issues();
-  anInteger(0, 65_535)(options.port ?? 0, 'port', issues);
-  anInteger(0, 10_000)(options.accounts ?? 1, 'accounts', issues);
-  issues.throwIfAny();
+  parseAs(anInteger(0, 65_535), options.port ?? 0, 'port');
+  parseAs(anInteger(0, 10_000), options.accounts ?? 1, 'accounts');
 }
 
 function listen(server: Server, port: number): Promise<string> {

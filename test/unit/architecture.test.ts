@@ -43,7 +43,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'zod',
     ],
   },
-  sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', ...HTTP_SERVER] },
+  sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', 'zod', ...HTTP_SERVER] },
   cli: {
     rooms: ['core', 'app', 'report'],
     packages: ['node:*', 'commander', '@bomb.sh/tab', 'close-with-grace', 'listr2', 'picocolors'],
