@@ -134,7 +134,7 @@ describe('a run as text', () => {
     expect(text).toContain(
       '  Failed (1)\n    + skill  Go  HTTP 409, 2 attempts  240 ms\n        The name is taken.\n',
     );
-    expect(text).toContain('took 12.4 s');
+    expect(text).toContain('after 12.4 s');
   });
 
   it('explains an unknown outcome, also of a request whose run was interrupted', () => {
