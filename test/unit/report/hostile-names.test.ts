@@ -1,4 +1,4 @@
-// Whatever a name, an id or a message holds, every report stays a report.
+// Names, ids and messages may contain anything; no report is damaged by them.
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -55,7 +55,7 @@ const hostile = fc.oneof(
   }),
 );
 
-/** Everything that can be printed, with the text in every place that a stranger can fill. */
+/** Every report, with the text in every place that can contain text from outside. */
 function everyReport(text: string, options: ReportOptions): string {
   const plan = makePlan({
     account: text,
@@ -109,7 +109,7 @@ const EMOJI_JOINER =
   /(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})/gu;
 
 describe('a hostile name', () => {
-  it('brings no control character and no bidi override into text', () => {
+  it('adds no control character and no bidi override to text', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(everyReport(text, TEXT).replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
@@ -117,7 +117,7 @@ describe('a hostile name', () => {
     );
   });
 
-  it('brings no escape into coloured text but the colours of the report', () => {
+  it('adds no escape to coloured text beside the colours of the report', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const coloured = everyReport(text, { ...TEXT, colour: true });
@@ -128,7 +128,7 @@ describe('a hostile name', () => {
     );
   });
 
-  it('brings no control character, table cell, HTML or mention into markdown', () => {
+  it('adds no control character, table cell, HTML or mention to markdown', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const report = everyReport(text, MARKDOWN);
@@ -151,27 +151,27 @@ describe('a hostile name', () => {
   });
 });
 
-describe('markdown escaping', () => {
-  it('keeps plain names readable and spells hostile ones as entities within code', () => {
+describe('the escaping of markdown', () => {
+  it('keeps plain names readable and writes hostile ones as entities within code', () => {
     expect(codeSpan('C++ & @bob <b>')).toBe('`C++ & @bob <b>`');
     expect(codeSpan('a|b')).toBe('<code>a&#124;b</code>');
     expect(codeSpan('`x`')).toBe('<code>&#96;x&#96;</code>');
     expect(codeSpan('a\nb')).toBe('<code>a&#92;u000ab</code>');
   });
 
-  it('makes code of prose that would mention, refer or link', () => {
+  it('writes prose with a mention, a reference or a link as code', () => {
     expect(escapeProse('ask @bob')).toBe('<code>ask &#64;bob</code>');
     expect(escapeProse('see #12')).toBe('<code>see &#35;12</code>');
     expect(escapeProse('see https://x.io')).toBe('<code>see https&#58;&#47;&#47;x&#46;io</code>');
   });
 
-  it('leaves harmless prose alone and defuses mark-up in the rest', () => {
-    expect(escapeProse('It goes when nobody has it; or not.')).toBe('It goes when nobody has it; or not.');
+  it('keeps harmless prose and escapes mark-up in the rest', () => {
+    expect(escapeProse('It is deleted when nobody has it; or not.')).toBe('It is deleted when nobody has it; or not.');
     expect(escapeProse('*a* [b](c)')).toBe('&#42;a&#42; &#91;b&#93;(c)');
   });
 });
 
-it('colour changes nothing but the colour', () => {
+it('a coloured report differs from the plain one only in its colours', () => {
   expect(stripVTControlCharacters(everyReport('Perl', { ...TEXT, colour: true }))).toBe(
     everyReport('Perl', TEXT),
   );

@@ -44,7 +44,7 @@ describe('the next command of a failed run', () => {
     ['malformed_response', 'rolecall doctor acme-eu'],
   ])('fits the code %s', (errorCode, command) => {
     const { account } = makeRun();
-    const text = renderRun(report({ status: 'failed', errorCode, error: 'said' }), TEXT);
+    const text = renderRun(report({ status: 'failed', errorCode, error: 'why' }), TEXT);
     expect(text).toContain(`Next: ${command.replace('acme-eu', account)}`);
   });
 });
@@ -215,7 +215,7 @@ describe('the report of history', () => {
     expect(lines.at(-1)).toBe('250 runs.');
   });
 
-  it('says so when there are no runs', () => {
+  it('reports that there are no runs', () => {
     expect(renderRuns([], TEXT)).toBe('No runs.\n');
     expect(renderRuns([], JSON_FORMAT)).toBe('[]\n');
   });
