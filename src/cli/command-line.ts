@@ -17,9 +17,9 @@ type Work = (context: CommandContext) => Promise<ExitStatus>;
 export interface CommandLine {
   readonly program: Command;
   /** Calls `work`; its exit status becomes that of the program. */
-  run(work: Work): Promise<void>;
+  readonly run: (work: Work) => Promise<void>;
   /** Like `run`, for a command with reports: with `--format json` a failure is printed as JSON as well. */
-  report(command: string, options: OutputOptions, work: Work): Promise<void>;
+  readonly report: (command: string, options: OutputOptions, work: Work) => Promise<void>;
 }
 
 export const ACCOUNT_HELP = 'name of the account';

@@ -108,7 +108,7 @@ export interface Readable {
 export interface Environment {
   readonly version: string;
   /** The SHA-256 digest of a text, as hex digits. */
-  sha256(text: string): string;
+  readonly sha256: (text: string) => string;
   loadConfiguration(file: string): Promise<Configuration>;
   /** Loads the configuration and returns the text of every file, by its path below their deepest common folder. */
   collectConfiguration(file: string): Promise<{

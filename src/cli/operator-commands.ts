@@ -1,10 +1,11 @@
 // Opens the journal for the commands to the daemon (approve, pause, resume), which reach it through the store.
-import { ConfigError, UsageError } from '../core/errors.ts';
+import { ConfigError } from '../core/errors.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
 import type { OperatorDesk } from '../core/operator.ts';
 import { errorsOf } from './accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import type { ExitStatus } from './exit-status.ts';
+import { accountNamed } from './select-accounts.ts';
 
 /** Calls `work` with the account's record. A store that does not exist yet is created. Throws UsageError. */
 export async function withOperatorCommands(
@@ -18,12 +19,7 @@ export async function withOperatorCommands(
   try {
     // With `source.git` the account file may exist only in the daemon's checkout. Then the store knows the account.
     const [record] = await journal.reader.accounts(account);
-    if (record === undefined && !accounts.some(({ name }) => name === account)) {
-      const known = accounts.map(({ name }) => name).join(', ');
-      throw new UsageError(
-        `there is no account ${JSON.stringify(account)}; the accounts are: ${known || 'none'}`,
-      );
-    }
+    if (record === undefined) accountNamed(accounts, account);
     return await work(journal.desk, record);
   } finally {
     await journal.close();

@@ -87,8 +87,8 @@ function Inline({ line }: { readonly line: Line }) {
 
 /** A UTC time. `brief` omits seconds and zone, for tables whose heads say UTC. */
 export function Instant({ at, brief = false }: { readonly at: string; readonly brief?: boolean }) {
-  const text = instant(at);
-  return <time datetime={at}>{brief ? text.replace(/:\d\d UTC$/, '') : text}</time>;
+  const text = visible(instant(at));
+  return <time datetime={visible(at)}>{brief ? text.replace(/:\d\d UTC$/, '') : text}</time>;
 }
 
 /** A name, an id or a digest. A short one is not broken between lines: half an id cannot be copied. */

@@ -87,11 +87,11 @@ const actionSchema = z.discriminatedUnion('type', ACTIONS, {
 });
 export type FaultAction = z.output<typeof actionSchema>;
 
-const pattern = aNonEmptyString.superRefine((text, { addIssue }) => {
+const pattern = aNonEmptyString.superRefine((text, context) => {
   try {
     new RegExp(text);
   } catch {
-    addIssue(`should be resource, skill, role or a valid regular expression, not ${text}`);
+    context.addIssue(`should be resource, skill, role or a valid regular expression, not ${text}`);
   }
 });
 

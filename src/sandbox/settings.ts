@@ -26,9 +26,9 @@ const DOCUMENTED_FIELDS =
     ' ',
   );
 
-const extraFields = recordOf(z.unknown()).superRefine((fields, { addIssue }) => {
+const extraFields = recordOf(z.unknown()).superRefine((fields, context) => {
   for (const key of DOCUMENTED_FIELDS.filter((each) => Object.hasOwn(fields, each))) {
-    addIssue(`"${key}" is a documented field; choose another name for the extra field`);
+    context.addIssue(`"${key}" is a documented field; choose another name for the extra field`);
   }
 });
 

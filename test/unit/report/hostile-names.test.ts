@@ -5,10 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { renderRuns } from '../../../src/report/history-report.ts';
 import { renderIssues } from '../../../src/report/issues-report.ts';
 import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
-import { renderPlans } from '../../../src/report/plan-report.ts';
-import { renderRun } from '../../../src/report/run-report.ts';
+import { DocumentBody } from '../../../src/report/html.tsx';
+import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
+import { renderRun, runDocument } from '../../../src/report/run-report.ts';
 import { renderUsage } from '../../../src/report/usage-report.ts';
 import { create, hold, makeOperation, makePlan, makeRun, MARKDOWN, remove, TEXT } from './samples.ts';
+import type { RunDetail } from '../../../src/core/journal-reader.ts';
+import type { Plan } from '../../../src/core/plan.ts';
 import type { ReportOptions } from '../../../src/report/document.ts';
 
 const MARK_UP = [
@@ -55,9 +58,8 @@ const hostile = fc.oneof(
   }),
 );
 
-/** Every report, with the text in every place that can contain text from outside. */
-function everyReport(text: string, options: ReportOptions): string {
-  const plan = makePlan({
+function hostilePlan(text: string): Plan {
+  return makePlan({
     account: text,
     remoteAccountId: text,
     configCommit: text,
@@ -66,6 +68,10 @@ function everyReport(text: string, options: ReportOptions): string {
     leftAlone: [{ kind: 'role', name: text, remoteId: text, rule: 'duplicate' }],
     warnings: [{ code: text, message: text, kind: 'skill', name: text, remoteId: text }],
   });
+}
+
+function hostileRun(text: string): RunDetail {
+  const plan = hostilePlan(text);
   const run = makeRun({
     account: text,
     status: 'failed',
@@ -74,21 +80,30 @@ function everyReport(text: string, options: ReportOptions): string {
     id: text,
     startedAt: text,
   });
+  const operations = [makeOperation(1, text, { status: 'failed', rule: text, reason: text })];
+  return { run, plan, warnings: plan.warnings, operations };
+}
+
+/** A plan and a run as HTML, with the text in every place that can contain text from outside. */
+async function htmlReports(text: string): Promise<string> {
+  const documents = [planDocument(hostilePlan(text)), runDocument(hostileRun(text))];
+  const pages = documents.map((document) =>
+    Promise.resolve(DocumentBody({ document, jsonAt: '/' }).toString()),
+  );
+  return (await Promise.all(pages)).join('');
+}
+
+/** Every report, with the text in every place that can contain text from outside. */
+function everyReport(text: string, options: ReportOptions): string {
+  const plan = hostilePlan(text);
+  const detail = hostileRun(text);
   return [
     renderPlans(
       [plan, { schemaVersion: 1, account: text, status: 'failed', error: { code: text, message: text } }],
       options,
     ),
-    renderRun(
-      {
-        run,
-        plan,
-        warnings: plan.warnings,
-        operations: [makeOperation(1, text, { status: 'failed', rule: text, reason: text })],
-      },
-      options,
-    ),
-    renderRuns([run], options),
+    renderRun(detail, options),
+    renderRuns([detail.run], options),
     renderUsage(
       [
         {
@@ -140,6 +155,22 @@ describe('a hostile name', () => {
     );
   });
 
+  it('adds no control character, element or attribute to HTML', async () => {
+    // The lines of an error have a `div` each. The class of a short name differs, and a time is also an attribute.
+    const tagsOf = (page: string) =>
+      [...page.matchAll(/<(?!\/?div>)[^>]*>/g)].map(([tag]) =>
+        tag.replace(/ (?:datetime|class)="[^"]*"/g, ''),
+      );
+    const harmless = tagsOf(await htmlReports('x'));
+    await fc.assert(
+      fc.asyncProperty(hostile, async (text) => {
+        const page = await htmlReports(`x${text}`);
+        expect(page.replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
+        expect(tagsOf(page)).toEqual(harmless);
+      }),
+    );
+  });
+
   it('never changes the number of cells of a table row in markdown', () => {
     fc.assert(
       fc.property(hostile, (name) => {
@@ -166,7 +197,9 @@ describe('the escaping of markdown', () => {
   });
 
   it('keeps harmless prose and escapes mark-up in the rest', () => {
-    expect(escapeProse('It is deleted when nobody has it; or not.')).toBe('It is deleted when nobody has it; or not.');
+    expect(escapeProse('It is deleted when nobody has it; or not.')).toBe(
+      'It is deleted when nobody has it; or not.',
+    );
     expect(escapeProse('*a* [b](c)')).toBe('&#42;a&#42; &#91;b&#93;(c)');
   });
 });
