@@ -1,6 +1,7 @@
 // Names, ids and messages may contain anything; no report is damaged by them.
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
+import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
 import { renderRuns } from '../../../src/report/history-report.ts';
 import { renderIssues } from '../../../src/report/issues-report.ts';
@@ -87,8 +88,8 @@ function hostileRun(text: string): RunDetail {
 /** A plan and a run as HTML, with the text in every place that can contain text from outside. */
 async function htmlReports(text: string): Promise<string> {
   const documents = [planDocument(hostilePlan(text)), runDocument(hostileRun(text))];
-  const pages = documents.map((document) =>
-    Promise.resolve(DocumentBody({ document, jsonAt: '/' }).toString()),
+  const pages = documents.map(async (document) =>
+    String(await html`${DocumentBody({ document, jsonAt: '/' })}`),
   );
   return (await Promise.all(pages)).join('');
 }
