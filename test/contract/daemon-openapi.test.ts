@@ -1,5 +1,5 @@
-// The description at /api/v1/openapi.json, judged by others: redocly's rules, prism as a validating proxy, the paths
-// that the server really has, and the published schemas of plans and runs.
+// The description at /api/v1/openapi.json is checked by redocly's rules, by prism as a validating proxy, by the paths of
+// the server, and by the published schemas of plans and runs.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -93,7 +93,7 @@ async function proxy(upstream: string): Promise<string> {
 }
 
 describe('redocly', () => {
-  it('finds nothing to say about the description', { timeout: 40_000 }, async () => {
+  it('reports no error and no warning in the OpenAPI description', { timeout: 40_000 }, async () => {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       [REDOCLY, 'lint', '--extends', 'recommended', '--format', 'json', file],
@@ -108,7 +108,7 @@ describe('redocly', () => {
   });
 });
 
-describe('the description', () => {
+describe('the OpenAPI description of the daemon', () => {
   it('covers every path of the server that is not a page', () => {
     const never = async () => Promise.reject(new Error('nobody asks'));
     const app = buildApp({
@@ -149,18 +149,34 @@ describe('the description', () => {
     expect(described.toSorted()).toEqual([...new Set(served)].toSorted());
   });
 
+  it('describes every field of every schema', () => {
+    const undescribed: string[] = [];
+    function walk(node: unknown, place: string): void {
+      if (typeof node !== 'object' || node === null) return;
+      if ('properties' in node) {
+        for (const [name, field] of Object.entries(node.properties as Record<string, object>)) {
+          if (!('description' in field || '$ref' in field)) undescribed.push(`${place}.${name}`);
+        }
+      }
+      for (const [key, each] of Object.entries(node)) walk(each, `${place}.${key}`);
+    }
+    walk(description.components.schemas, 'schemas');
+    expect(undescribed).toEqual([]);
+    expect(Object.keys(description.components.schemas).length).toBeGreaterThan(20);
+  });
+
   it.each([
     ['Run', 'run.schema.json', 0],
     ['Plan', 'plan.schema.json', 0],
     ['FailedPlan', 'plan.schema.json', 1],
-  ])('says of a %s what %s says', (name, published, alternative) => {
+  ])('gives %s the shape that %s publishes', (name, published, alternative) => {
     const schema = JSON.parse(readFileSync(`${root}config/schema/${published}`, 'utf8')) as Shape;
     const shape = schema.anyOf?.[alternative] ?? schema;
     expect(shapeOf({ $ref: `#/components/schemas/${name}` })).toEqual(shapeOf(shape));
   });
 });
 
-/** A schema without its words, with references followed and `null` said in one way. */
+/** A schema without its descriptions, with references resolved and one spelling of `null`. */
 function shapeOf(schema: Shape): unknown {
   const { $ref } = schema;
   if ($ref !== undefined) {
@@ -191,67 +207,76 @@ function alternatives(shape: unknown): unknown[] {
 }
 
 describe('prism as a validating proxy in front of the server', () => {
-  it('sees no violation in what the server answers, errors included', { timeout: 60_000 }, async () => {
-    const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
-    const odd = makeAccount('odd', {
-      valid: false,
-      issues: ['odd.yaml:1:1: no'],
-      mode: null,
-      schedule: null,
-      timezone: null,
-      region: null,
-      remoteAccountId: null,
-      nextRunAt: null,
-      backoffUntil: '2026-11-21T06:00:00.000Z',
-      approved,
-      lastRun: null,
-      lastSuccessAt: null,
-    });
-    const failed = {
-      schemaVersion: 1,
-      account: 'b',
-      status: 'failed',
-      error: { code: 'unauthorized', message: 'no' },
-    } as const;
-    const running = await start({}, { accounts: [...makeStage().accounts, odd], plans: [MIXED, failed] });
-    const base = await proxy(running.url);
-    const ask = async (status: number, method: string, path: string, body: object | null = null) => {
-      const reply = await fetch(`${base}${path}`, {
-        method,
-        headers: body === null ? BEARER : { ...BEARER, 'content-type': 'application/json' },
-        body: body === null ? null : JSON.stringify(body),
+  it(
+    'finds no violation of the description in the responses of the server, errors included',
+    { timeout: 60_000 },
+    async () => {
+      const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
+      const odd = makeAccount('odd', {
+        valid: false,
+        issues: ['odd.yaml:1:1: no'],
+        mode: null,
+        schedule: null,
+        timezone: null,
+        region: null,
+        remoteAccountId: null,
+        nextRunAt: null,
+        backoffUntil: '2026-11-21T06:00:00.000Z',
+        approved,
+        lastRun: null,
+        lastSuccessAt: null,
       });
-      const violations = reply.headers.get('sl-violations');
-      expect({ path, status: reply.status, violations }).toEqual({ path, status, violations: null });
-    };
-    const account = '/api/v1/accounts/acme-eu';
-    await ask(200, 'GET', '/healthz');
-    await ask(200, 'GET', '/readyz');
-    await ask(200, 'GET', '/metrics');
-    await ask(200, 'GET', '/api/v1/openapi.json');
-    await ask(200, 'GET', '/api/v1/status');
-    await ask(200, 'GET', '/api/v1/accounts');
-    await ask(200, 'GET', account);
-    await ask(404, 'GET', '/api/v1/accounts/nobody');
-    await ask(200, 'GET', '/api/v1/runs?account=acme-eu&status=held&since=7d&limit=10');
-    await ask(200, 'GET', `/api/v1/runs/${RUN_ID}`);
-    await ask(404, 'GET', '/api/v1/runs/ffff');
-    await ask(202, 'POST', `${account}/sync`);
-    running.stage.sync = 'stopping';
-    await ask(503, 'POST', `${account}/sync`);
-    await ask(404, 'POST', '/api/v1/accounts/nobody/sync');
-    await ask(200, 'POST', `${account}/approve`, { digest: PENDING.digest });
-    await ask(409, 'POST', `${account}/approve`, { digest: '00000000' });
-    await ask(409, 'POST', '/api/v1/accounts/acme-us/approve', {});
-    await ask(200, 'POST', `${account}/pause`);
-    await ask(200, 'POST', `${account}/resume`);
-    await ask(200, 'POST', '/api/v1/plan', { config: 'a', files: { a: '' }, accounts: ['b'], commit: null });
-    await ask(400, 'POST', '/api/v1/plan', { config: 'b', files: { a: '' } });
-    running.stage.broken = new Error('no');
-    await ask(500, 'GET', '/api/v1/accounts');
-    running.stage.broken = null;
-    Object.assign(running.stage, { overview: { ...running.stage.overview, version: 7 } });
-    const wrong = await fetch(`${base}/api/v1/status`, { headers: BEARER });
-    expect(wrong.headers.get('sl-violations')).toContain('version');
-  });
+      const failed = {
+        schemaVersion: 1,
+        account: 'b',
+        status: 'failed',
+        error: { code: 'unauthorized', message: 'no' },
+      } as const;
+      const running = await start({}, { accounts: [...makeStage().accounts, odd], plans: [MIXED, failed] });
+      const base = await proxy(running.url);
+      const ask = async (status: number, method: string, path: string, body: object | null = null) => {
+        const reply = await fetch(`${base}${path}`, {
+          method,
+          headers: body === null ? BEARER : { ...BEARER, 'content-type': 'application/json' },
+          body: body === null ? null : JSON.stringify(body),
+        });
+        const violations = reply.headers.get('sl-violations');
+        expect({ path, status: reply.status, violations }).toEqual({ path, status, violations: null });
+      };
+      const account = '/api/v1/accounts/acme-eu';
+      await ask(200, 'GET', '/healthz');
+      await ask(200, 'GET', '/readyz');
+      await ask(200, 'GET', '/metrics');
+      await ask(200, 'GET', '/api/v1/openapi.json');
+      await ask(200, 'GET', '/api/v1/status');
+      await ask(200, 'GET', '/api/v1/accounts');
+      await ask(200, 'GET', account);
+      await ask(404, 'GET', '/api/v1/accounts/nobody');
+      await ask(200, 'GET', '/api/v1/runs?account=acme-eu&status=held&since=7d&limit=10');
+      await ask(200, 'GET', `/api/v1/runs/${RUN_ID}`);
+      await ask(404, 'GET', '/api/v1/runs/ffff');
+      await ask(202, 'POST', `${account}/sync`);
+      running.stage.sync = 'stopping';
+      await ask(503, 'POST', `${account}/sync`);
+      await ask(404, 'POST', '/api/v1/accounts/nobody/sync');
+      await ask(200, 'POST', `${account}/approve`, { digest: PENDING.digest });
+      await ask(409, 'POST', `${account}/approve`, { digest: '00000000' });
+      await ask(409, 'POST', '/api/v1/accounts/acme-us/approve', {});
+      await ask(200, 'POST', `${account}/pause`);
+      await ask(200, 'POST', `${account}/resume`);
+      await ask(200, 'POST', '/api/v1/plan', {
+        config: 'a',
+        files: { a: '' },
+        accounts: ['b'],
+        commit: null,
+      });
+      await ask(400, 'POST', '/api/v1/plan', { config: 'b', files: { a: '' } });
+      running.stage.broken = new Error('no');
+      await ask(500, 'GET', '/api/v1/accounts');
+      running.stage.broken = null;
+      Object.assign(running.stage, { overview: { ...running.stage.overview, version: 7 } });
+      const wrong = await fetch(`${base}/api/v1/status`, { headers: BEARER });
+      expect(wrong.headers.get('sl-violations')).toContain('version');
+    },
+  );
 });
