@@ -1,9 +1,9 @@
 // A button that says one word of the operator about one account.
-import type { Action } from '../actions.ts';
+import type { OperatorAction } from '../actions.ts';
 
 interface ActionButtonProps {
   readonly account: string;
-  readonly action: Action;
+  readonly action: OperatorAction;
   readonly label: string;
   /** The plan that was looked at, for `approve`. */
   readonly digest?: string;
