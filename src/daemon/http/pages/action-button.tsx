@@ -1,9 +1,9 @@
 // A button for one action of the operator on one account.
-import type { Action } from '../actions.ts';
+import type { OperatorAction } from '../actions.ts';
 
 interface ActionButtonProps {
   readonly account: string;
-  readonly action: Action;
+  readonly action: OperatorAction;
   readonly label: string;
   /** For `approve`: the plan that the page shows. */
   readonly digest?: string;
