@@ -35,7 +35,7 @@ export function PendingPlan({ account, plan, isUnshown, canWrite }: PendingPlanP
       </dl>
       {shown === undefined && !isUnshown ? (
         <p class="notice warn">
-          The plan is no longer stored. Press “Run now” to plan again, and approve the new plan.
+          The plan is no longer stored. Run the account again, and approve the new plan.
         </p>
       ) : null}
       {shown === undefined ? null : (
