@@ -8,6 +8,8 @@ import { doctorSchema, historySchema, usageSchema, validateSchema } from './repo
 import { planResultSchema, runSchema } from './report/schemas.ts';
 import { serviceSchema } from './config/service-schema.ts';
 
+type Annotated = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0];
+
 const FOLDER = 'config/schema';
 
 /** Every published schema by its file name. */
@@ -25,7 +27,7 @@ export function schemaTexts(): ReadonlyMap<string, string> {
   };
   return new Map(
     Object.entries(schemas).map(([name, schema]) => {
-      const json = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+      const json = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', override: annotate });
       return [name, `${JSON.stringify(json, null, 2)}\n`];
     }),
   );
@@ -44,6 +46,13 @@ export async function writeSchemas(folder: string, check: boolean): Promise<read
     await writeFile(file, text);
   }
   return stale;
+}
+
+/** Restores the annotations that zod omits from a schema that converts its input. */
+function annotate({ zodSchema, jsonSchema }: Annotated): void {
+  const { default: unset, examples } = z.globalRegistry.get(zodSchema) ?? {};
+  if (unset !== undefined) Object.assign(jsonSchema, { default: unset });
+  if (examples !== undefined) Object.assign(jsonSchema, { examples });
 }
 
 async function main(): Promise<void> {

@@ -1,0 +1,186 @@
+// The schema of `policy`, its defaults, and how the policies of an account are merged.
+import { z } from 'zod';
+import type { FreezeWindow, Policy } from '../core/catalog.ts';
+import { formatDuration } from '../core/durations-and-sizes.ts';
+import { windowEdge } from './dates-and-schedules.ts';
+import { cronLine, duration, expectations, moment, nameGlob } from './field-formats.ts';
+
+/** The policy when neither the service file nor the account file sets it. */
+const DEFAULTS: Policy = {
+  delete: 'unused',
+  ownership: 'all',
+  maxDeletes: 10,
+  maxDeletesPerDay: 30,
+  maxDeletePercent: 30,
+  allowEmpty: false,
+  allowNoPeople: false,
+  protect: [],
+  duplicates: 'report',
+  unusedForMs: 0,
+  freeze: [],
+};
+
+const count = z.int().min(0).max(1_000_000);
+
+const freezeBetween = z
+  .strictObject({
+    from: moment().meta({
+      description: 'First day (UTC) or instant of the window.',
+      examples: ['2026-12-24'],
+    }),
+    to: moment().meta({
+      description: 'Last day (UTC, included) or instant of the window.',
+      examples: ['2027-01-02', '2027-01-02T06:00:00Z'],
+    }),
+  })
+  .check((context) => {
+    const { from, to } = context.value;
+    if (windowEdge(from, 'start') <= windowEdge(to, 'end')) return;
+    context.issues.push({
+      code: 'custom',
+      input: to,
+      path: ['to'],
+      message: 'the window ends before it starts; swap `from` and `to`',
+    });
+  });
+
+const freezeAfterTick = z
+  .strictObject({
+    cron: cronLine().meta({
+      description: 'When the window opens, as a cron line in the time zone of the account.',
+      examples: ['0 18 * * FRI'],
+    }),
+    for: duration({ min: 1, timer: false }).meta({
+      description: 'How long it stays open.',
+      examples: ['60h'],
+    }),
+  })
+  .transform(({ cron, for: forMs }): FreezeWindow => ({ cron, forMs }));
+
+const freezeWindow = z.union([freezeBetween, freezeAfterTick]);
+expectations.add(freezeWindow, { expected: '{ from: DATE, to: DATE } or { cron: "LINE", for: DURATION }' });
+
+export const policySchema = z
+  .strictObject({
+    delete: z
+      .enum(['never', 'unused', 'always'])
+      .optional()
+      .meta({
+        description:
+          'Which entries may be deleted: none, those that nobody has, or all. `unused` guards against taking a skill or a role from people, which no API call can undo.',
+        default: DEFAULTS.delete,
+        examples: ['never'],
+      }),
+    ownership: z
+      .enum(['all', 'managed'])
+      .optional()
+      .meta({
+        description:
+          '`all`: entries that are not in the file are deleted. `managed`: only those that rolecall created or adopted, which guards entries that others maintain by hand.',
+        default: DEFAULTS.ownership,
+        examples: ['managed'],
+      }),
+    maxDeletes: count.optional().meta({
+      description:
+        'Most deletes of one plan; a plan with more has all of its deletes held. Guards against a file that lost a part of its lists.',
+      default: DEFAULTS.maxDeletes,
+      examples: [5],
+    }),
+    maxDeletesPerDay: count.optional().meta({
+      description:
+        'Most deletes of this account within 24 hours, counted in its journal. Guards against many small plans that delete a catalog together.',
+      default: DEFAULTS.maxDeletesPerDay,
+      examples: [15],
+    }),
+    maxDeletePercent: z
+      .number()
+      .min(0)
+      .max(100)
+      .optional()
+      .meta({
+        description:
+          "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries. Guards small catalogs, for which `maxDeletes` is high.",
+        default: DEFAULTS.maxDeletePercent,
+        examples: [12.5],
+      }),
+    allowEmpty: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Whether an empty list (`skills: []`) may delete everything. `false` guards against a list whose lines were lost.',
+        default: DEFAULTS.allowEmpty,
+        examples: [true],
+      }),
+    allowNoPeople: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Whether entries may be deleted although the service lists no people at all. `false` guards against a token that cannot see people: every entry then looks unused.',
+        default: DEFAULTS.allowNoPeople,
+        examples: [true],
+      }),
+    protect: z
+      .array(nameGlob())
+      .optional()
+      .meta({
+        description:
+          'Globs of names that are never deleted: `*` matches any characters, `?` one character, `\\` escapes. Added to the defaults. Guards entries that no change of a file may delete.',
+        default: [],
+        examples: [['Admin*']],
+      }),
+    duplicates: z
+      .enum(['report', 'remove-unused'])
+      .optional()
+      .meta({
+        description:
+          'What to do with several entries of one name: leave them, or delete those that nobody has and keep one.',
+        default: DEFAULTS.duplicates,
+        examples: ['remove-unused'],
+      }),
+    unusedFor: duration({ timer: false })
+      .optional()
+      .meta({
+        description:
+          'How long an entry must be unused, by the journal, before it is deleted. `24h` guards against deleting a skill between its creation in the service and its first use.',
+        default: formatDuration(DEFAULTS.unusedForMs),
+        examples: ['24h'],
+      }),
+    freeze: z
+      .array(freezeWindow)
+      .optional()
+      .meta({
+        description: 'Windows in which nothing is written. Added to the defaults.',
+        default: [],
+        examples: [[{ from: '2026-12-24', to: '2027-01-02' }]],
+      }),
+  })
+  .describe('The deletion rules; merged key by key over the defaults.');
+
+type PolicyPart = z.output<typeof policySchema>;
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Merges key by key, and the later part wins; `protect` and `freeze` are concatenated. */
+export function mergePolicies(parts: readonly (PolicyPart | undefined)[]): Policy {
+  let merged = DEFAULTS;
+  for (const part of parts) {
+    if (part === undefined) continue;
+    const { protect = [], freeze = [], unusedFor, ...scalars } = part;
+    merged = {
+      ...merged,
+      ...withoutUndefined(scalars),
+      ...(unusedFor === undefined ? {} : { unusedForMs: unusedFor }),
+      protect: [...new Set([...merged.protect, ...protect.map((glob) => glob.normalize('NFC'))])],
+      freeze: [...merged.freeze, ...freeze],
+    };
+  }
+  return merged;
+}
+
+function withoutUndefined<T extends object>(value: T): Present<T> {
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  // The filter guarantees the type, which Object.fromEntries can't express.
+  return Object.fromEntries(entries) as Present<T>;
+}

@@ -1,0 +1,153 @@
+// The reference in config/README.md against the code: the tables are current, the examples are valid, and the defaults
+// are those that an empty file gets.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { accountSchema } from '../../../src/config/account-schema.ts';
+import { loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { serviceSchema } from '../../../src/config/service-schema.ts';
+import { HOLD_RULES } from '../../../src/core/plan.ts';
+import { workspace } from './workspace.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../../..');
+const readme = readFileSync(path.join(ROOT, 'config/README.md'), 'utf8');
+
+const ADDRESS = 'baseUrl: https://planning.example.com\ntoken: { env: TOKEN }\n';
+
+/** The YAML examples; `title` is the file that an example shows, or `account` for a part of an account file. */
+const examples = [...readme.matchAll(/^```yaml (\S+)\n([^]*?)^```$/gm)].map(([, title = '', text = '']) => ({
+  title,
+  text,
+}));
+
+interface Row {
+  /** `rolecall` or `account`. */
+  readonly file: string;
+  /** Where the key is in the file, such as `defaults.policy`. */
+  readonly path: readonly string[];
+  readonly key: string;
+  readonly unset: string;
+  readonly example: string;
+}
+
+const rows = [...readme.matchAll(/^<!-- keys: (\w+) ?([\w.]*) -->$([^]*?)^<!-- end of keys -->$/gm)].flatMap(
+  ([, file = '', section = '', table = '']): Row[] =>
+    table
+      .trim()
+      .split('\n')
+      .slice(2)
+      .map((line) => line.split('|').map((cell) => cell.trim()))
+      .map(([, key = '', , unset = '', , example = '']) => ({
+        file,
+        path: section === '' ? [] : section.split('.'),
+        key: codeIn(key)[0] ?? '',
+        unset,
+        example,
+      })),
+);
+
+function codeIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+}
+
+/** `value` below the keys of `at`; webhooks are a list. */
+function nested(at: readonly string[], value: unknown): unknown {
+  return at.reduceRight((inner, key) => ({ [key]: key === 'notify' ? [inner] : inner }), value);
+}
+
+async function load(rolecall: string, account: string) {
+  const folder = workspace({ 'config/rolecall.yaml': rolecall, 'config/accounts/acme.yaml': account });
+  return await loadConfiguration(path.join(folder, 'config/rolecall.yaml'));
+}
+
+describe('the reference of the configuration', () => {
+  test('is current', () => {
+    const script = path.join(ROOT, 'test/support/config-reference.mjs');
+    expect(() => execFileSync(process.execPath, [script, '--check'])).not.toThrow();
+  });
+
+  test('lists every rule that holds a change', () => {
+    const section = readme.split(/^### /m).find((text) => text.startsWith('Why a delete is held')) ?? '';
+    const listed = [...section.matchAll(/^\| `(\w+)` /gm)].map(([, rule]) => rule);
+    expect(listed.slice(0, HOLD_RULES.length).toSorted()).toEqual(HOLD_RULES.toSorted());
+  });
+
+  test('has a valid example of each key', () => {
+    expect(rows.length).toBeGreaterThan(60);
+    for (const { file, path: at, key, example } of rows) {
+      expect([key, codeIn(example)]).not.toEqual([key, []]);
+      // The example of the list contains its members.
+      if (key.includes('[]')) continue;
+      const siblings = rows.filter((row) => row.file === file && row.path.join() === at.join());
+      const required = siblings.filter(
+        ({ unset, key: other }) => unset === 'required' && /^\w+$/.test(other),
+      );
+      for (const code of codeIn(example)) {
+        const own = key.split('.').slice(0, -1);
+        const parts = [...required.map((row) => codeIn(row.example)[0] ?? ''), code].map(
+          (part) => parse(part) as object,
+        );
+        const value = nested([...at, ...own], Object.assign({}, ...parts));
+        const result = (file === 'account' ? accountSchema : serviceSchema).safeParse(value);
+        expect([code, result.error?.message]).toEqual([code, undefined]);
+      }
+    }
+  });
+
+  test('shows the defaults of a file that sets nothing', async () => {
+    const defaults = rows.filter(({ unset, key }) => unset.startsWith('`') && /^[\w.]+$/.test(key));
+    const written = (file: string, sections: (section: string) => boolean) => {
+      const tree: Record<string, Record<string, unknown>> = {};
+      for (const { file: other, path: at, key, unset } of defaults) {
+        if (other !== file || !sections(at[0] ?? '')) continue;
+        const place = at.reduce<Record<string, unknown>>((inner, step) => {
+          inner[step] ??= {};
+          return inner[step] as Record<string, unknown>;
+        }, tree);
+        place[key] = parse(codeIn(unset)[0] ?? '');
+      }
+      return tree;
+    };
+    const service = written('rolecall', (section) => section !== 'notify' && section !== 'source');
+    const account = { ...(parse(ADDRESS) as object), ...written('account', () => true) };
+    expect(Object.keys(service).length).toBeGreaterThan(6);
+    const explicit = await load(JSON.stringify(service), JSON.stringify(account));
+    const implicit = await load('{}', ADDRESS);
+    expect(explicit.issues).toEqual(implicit.issues);
+    const without = ({ file: _, store: __, ...settings }: Record<string, unknown>) => settings;
+    const settingsOf = (loaded: typeof explicit) => [
+      without({ ...loaded.service }),
+      without({ ...loaded.accounts[0]?.settings }),
+    ];
+    expect(settingsOf(explicit)).toEqual(settingsOf(implicit));
+    expect(path.basename(explicit.service?.store ?? '')).toBe(path.basename(implicit.service?.store ?? '-'));
+  });
+});
+
+describe('an example in the reference of the configuration', () => {
+  test('has a title that this test knows', () => {
+    const titles = /^(config\/(rolecall|accounts\/[\w-]+|catalogs\/\w+)\.yaml|account)$/;
+    expect(examples.filter(({ title }) => !titles.test(title))).toEqual([]);
+    expect(examples.length).toBeGreaterThan(10);
+  });
+
+  test.each(examples)('of $title is valid (%#)', async ({ title, text }) => {
+    const catalog = examples.find((example) => example.title.includes('catalogs/'))?.text ?? '';
+    const folder = workspace({
+      'config/catalogs/engineering.yaml': catalog,
+      'config/rolecall.yaml': 'regions: { eu: https://eu.example.com, us: https://us.example.com }\n',
+      'config/accounts/acme.yaml': `${ADDRESS}extends: [../catalogs/engineering.yaml]\n`,
+      ...(title === 'account'
+        ? {
+            'config/accounts/part.yaml': /^token:/m.test(text)
+              ? `baseUrl: https://a.example.com\n${text}`
+              : ADDRESS.replace('TOKEN', 'OTHER') + text,
+          }
+        : { [title]: text }),
+    });
+    const { issues } = await loadConfiguration(path.join(folder, 'config/rolecall.yaml'));
+    expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
+  });
+});
