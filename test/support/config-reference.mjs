@@ -42,7 +42,7 @@ function typeOf({ title, type, enum: values, anyOf, items, properties, additiona
   if (additionalProperties) return `mapping to ${typeOf(additionalProperties)}`;
   if (type === 'boolean') return '`true`, `false`';
   const { minimum, maximum } = limits;
-  if (maximum !== undefined) return `${type === 'integer' ? 'whole ' : ''}number, ${minimum} to ${maximum}`;
+  if (maximum !== undefined) return `${type}, ${minimum} to ${maximum}`;
   throw new Error(`a type of this kind is unknown: ${JSON.stringify({ type, ...limits })}`);
 }
 
