@@ -58,7 +58,7 @@ export const httpSchema = z.strictObject({
     .prefault('127.0.0.1:8080')
     .meta({
       description:
-        'The address and port of the HTTP server. An address other than loopback needs a token: guards pages with the names of people.',
+        'The address and port of the HTTP server. An address other than loopback needs a token: guards pages that list people.',
       examples: ['0.0.0.0:8443'],
     }),
   token: secretRef('token')

@@ -1,7 +1,6 @@
 // The schema of `policy`, its defaults, and how the policies of an account are merged.
 import { z } from 'zod';
 import type { FreezeWindow, Policy } from '../core/catalog.ts';
-import { formatDuration } from '../core/durations-and-sizes.ts';
 import { windowEdge } from './dates-and-schedules.ts';
 import { cronLine, duration, expectations, moment, nameGlob } from './field-formats.ts';
 
@@ -144,7 +143,7 @@ export const policySchema = z
       .meta({
         description:
           'How long an entry must be unused, by the journal, before it is deleted. `24h` guards against deleting a skill between its creation in the service and its first use.',
-        default: formatDuration(DEFAULTS.unusedForMs),
+        default: '0s',
         examples: ['24h'],
       }),
     freeze: z

@@ -139,7 +139,7 @@ const notifySchema = z.strictObject({
     .optional()
     .meta({
       description:
-        'Reference to the key that signs messages of the format `json` (Standard Webhooks). Guards the receiver against messages of others.',
+        'Reference to the key that signs each message (Standard Webhooks). Guards the receiver against messages of others.',
       examples: [{ env: 'ROLECALL_WEBHOOK_SECRET' }],
     }),
   remindEvery: duration({ min: 1000 })
