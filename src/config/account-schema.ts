@@ -1,13 +1,8 @@
 // The schema of an account file, and the checks of its approvals that a schema can't make.
 import { z } from 'zod';
-import type { AccountSettings } from '../core/settings.ts';
 import type { DesiredCatalog, Kind } from '../core/catalog.ts';
-import { formatDuration } from '../core/durations-and-sizes.ts';
 import {
-  cronLine,
-  duration,
   expectations,
-  timezone,
   baseUrl,
   calendarDate,
   nameReference,
@@ -18,51 +13,7 @@ import {
 import type { ConfigIssue } from '../core/errors.ts';
 import { locate, spotOf } from '../yaml/node-lookup.ts';
 import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
-import { policySchema } from './policy-schema.ts';
-
-/** The settings of an account that neither its file nor `defaults` sets. */
-export const ACCOUNT_DEFAULTS = {
-  schedule: '*/15 * * * *',
-  timezone: 'Etc/UTC',
-  jitterMs: 30_000,
-  mode: 'plan',
-} as const satisfies Partial<AccountSettings>;
-
-/** The settings of an account that `defaults` may set too. */
-export const inheritedShape = {
-  schedule: cronLine()
-    .optional()
-    .meta({
-      description: 'When the daemon runs: five cron fields, or six with seconds first.',
-      default: ACCOUNT_DEFAULTS.schedule,
-      examples: ['0 7-19 * * MON-FRI'],
-    }),
-  timezone: timezone()
-    .optional()
-    .meta({
-      description: 'Time zone of the schedule and of freeze windows with `cron`.',
-      default: ACCOUNT_DEFAULTS.timezone,
-      examples: ['Europe/Berlin'],
-    }),
-  jitter: duration()
-    .optional()
-    .meta({
-      description:
-        'Longest random delay of a run; never more than a tenth of the interval. Guards the service against the requests of all accounts at the same moment.',
-      default: formatDuration(ACCOUNT_DEFAULTS.jitterMs),
-      examples: ['5s'],
-    }),
-  mode: z
-    .enum(['plan', 'approve', 'apply'])
-    .optional()
-    .meta({
-      description:
-        'What the daemon does: `plan` writes nothing, `approve` waits for an approval, `apply` writes. The command `rolecall apply` writes in any mode.',
-      default: ACCOUNT_DEFAULTS.mode,
-      examples: ['approve'],
-    }),
-  policy: policySchema.optional(),
-};
+import { inheritedShape } from './inherited-settings.ts';
 
 const skills = entryList({ kind: 'skill', name: 'Kubernetes', formerly: 'K8s' });
 const roles = entryList({ kind: 'role', name: 'Backend engineer', formerly: 'Backend developer' });

@@ -1,11 +1,21 @@
-// The schema of `policy`, its defaults, and how the policies of an account are merged.
+// The settings that accounts inherit from `defaults`: their schemas, their defaults, and how policies are merged.
 import { z } from 'zod';
 import type { FreezeWindow, Policy } from '../core/catalog.ts';
+import { formatDuration } from '../core/durations-and-sizes.ts';
+import type { AccountSettings } from '../core/settings.ts';
 import { windowEdge } from './dates-and-schedules.ts';
-import { cronLine, duration, expectations, moment, nameGlob } from './field-formats.ts';
+import { cronLine, duration, expectations, moment, nameGlob, timezone } from './field-formats.ts';
+
+/** The settings of an account that neither its file nor `defaults` sets. */
+export const ACCOUNT_DEFAULTS = {
+  schedule: '*/15 * * * *',
+  timezone: 'Etc/UTC',
+  jitterMs: 30_000,
+  mode: 'plan',
+} as const satisfies Partial<AccountSettings>;
 
 /** The policy when neither the service file nor the account file sets it. */
-const DEFAULTS: Policy = {
+const POLICY_DEFAULTS: Policy = {
   delete: 'unused',
   ownership: 'all',
   maxDeletes: 10,
@@ -59,7 +69,7 @@ const freezeAfterTick = z
 const freezeWindow = z.union([freezeBetween, freezeAfterTick]);
 expectations.add(freezeWindow, { expected: '{ from: DATE, to: DATE } or { cron: "LINE", for: DURATION }' });
 
-export const policySchema = z
+const policySchema = z
   .strictObject({
     delete: z
       .enum(['never', 'unused', 'always'])
@@ -67,7 +77,7 @@ export const policySchema = z
       .meta({
         description:
           'Which entries may be deleted: none, those that nobody has, or all. `unused` guards against taking a skill or a role from people, which no API call can undo.',
-        default: DEFAULTS.delete,
+        default: POLICY_DEFAULTS.delete,
         examples: ['never'],
       }),
     ownership: z
@@ -76,19 +86,19 @@ export const policySchema = z
       .meta({
         description:
           '`all`: entries that are not in the file are deleted. `managed`: only those that rolecall created or adopted, which guards entries that others maintain by hand.',
-        default: DEFAULTS.ownership,
+        default: POLICY_DEFAULTS.ownership,
         examples: ['managed'],
       }),
     maxDeletes: count.optional().meta({
       description:
         'Most deletes of one plan; a plan with more has all of its deletes held. Guards against a file that lost a part of its lists.',
-      default: DEFAULTS.maxDeletes,
+      default: POLICY_DEFAULTS.maxDeletes,
       examples: [5],
     }),
     maxDeletesPerDay: count.optional().meta({
       description:
         'Most deletes of this account within 24 hours, counted in its journal. Guards against many small plans that delete a catalog together.',
-      default: DEFAULTS.maxDeletesPerDay,
+      default: POLICY_DEFAULTS.maxDeletesPerDay,
       examples: [15],
     }),
     maxDeletePercent: z
@@ -99,7 +109,7 @@ export const policySchema = z
       .meta({
         description:
           "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries. Guards small catalogs, for which `maxDeletes` is high.",
-        default: DEFAULTS.maxDeletePercent,
+        default: POLICY_DEFAULTS.maxDeletePercent,
         examples: [12.5],
       }),
     allowEmpty: z
@@ -108,7 +118,7 @@ export const policySchema = z
       .meta({
         description:
           'Whether an empty list (`skills: []`) may delete everything. `false` guards against a list whose lines were lost.',
-        default: DEFAULTS.allowEmpty,
+        default: POLICY_DEFAULTS.allowEmpty,
         examples: [true],
       }),
     allowNoPeople: z
@@ -117,7 +127,7 @@ export const policySchema = z
       .meta({
         description:
           'Whether entries may be deleted although the service lists no people at all. `false` guards against a token that cannot see people: every entry then looks unused.',
-        default: DEFAULTS.allowNoPeople,
+        default: POLICY_DEFAULTS.allowNoPeople,
         examples: [true],
       }),
     protect: z
@@ -135,7 +145,7 @@ export const policySchema = z
       .meta({
         description:
           'What to do with several entries of one name: leave them, or delete those that nobody has and keep one.',
-        default: DEFAULTS.duplicates,
+        default: POLICY_DEFAULTS.duplicates,
         examples: ['remove-unused'],
       }),
     unusedFor: duration({ timer: false })
@@ -157,13 +167,49 @@ export const policySchema = z
   })
   .describe('The deletion rules; merged key by key over the defaults.');
 
+/** The settings of an account that `defaults` may set too. */
+export const inheritedShape = {
+  schedule: cronLine()
+    .optional()
+    .meta({
+      description: 'When the daemon runs: five cron fields, or six with seconds first.',
+      default: ACCOUNT_DEFAULTS.schedule,
+      examples: ['0 7-19 * * MON-FRI'],
+    }),
+  timezone: timezone()
+    .optional()
+    .meta({
+      description: 'Time zone of the schedule and of freeze windows with `cron`.',
+      default: ACCOUNT_DEFAULTS.timezone,
+      examples: ['Europe/Berlin'],
+    }),
+  jitter: duration()
+    .optional()
+    .meta({
+      description:
+        'Longest random delay of a run; never more than a tenth of the interval. Guards the service against the requests of all accounts at the same moment.',
+      default: formatDuration(ACCOUNT_DEFAULTS.jitterMs),
+      examples: ['5s'],
+    }),
+  mode: z
+    .enum(['plan', 'approve', 'apply'])
+    .optional()
+    .meta({
+      description:
+        'What the daemon does: `plan` writes nothing, `approve` waits for an approval, `apply` writes. The command `rolecall apply` writes in any mode.',
+      default: ACCOUNT_DEFAULTS.mode,
+      examples: ['approve'],
+    }),
+  policy: policySchema.optional(),
+};
+
 type PolicyPart = z.output<typeof policySchema>;
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Merges key by key, and the later part wins; `protect` and `freeze` are concatenated. */
 export function mergePolicies(parts: readonly (PolicyPart | undefined)[]): Policy {
-  let merged = DEFAULTS;
+  let merged = POLICY_DEFAULTS;
   for (const part of parts) {
     if (part === undefined) continue;
     const { protect = [], freeze = [], unusedFor, ...scalars } = part;
