@@ -3,7 +3,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { accountSchema, catalogSchema } from './config/account-schema.ts';
+import { accountSchema } from './config/account-schema.ts';
+import { catalogSchema } from './config/catalog-schema.ts';
 import { doctorSchema, historySchema, usageSchema, validateSchema } from './report/command-schemas.ts';
 import { planResultSchema, runSchema } from './report/schemas.ts';
 import { serviceSchema } from './config/service-schema.ts';

@@ -1,22 +1,12 @@
 // The schema of an account file, and the checks of its approvals that a schema can't make.
 import { z } from 'zod';
-import type { DesiredCatalog, Kind } from '../core/catalog.ts';
-import {
-  expectations,
-  baseUrl,
-  calendarDate,
-  nameReference,
-  nameText,
-  pathText,
-  secretRef,
-} from './field-formats.ts';
+import type { DesiredCatalog } from '../core/catalog.ts';
+import { expectations, baseUrl, calendarDate, nameReference, pathText, secretRef } from './field-formats.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { locate, spotOf } from '../yaml/node-lookup.ts';
 import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
+import { catalogSchema } from './catalog-schema.ts';
 import { inheritedShape } from './inherited-settings.ts';
-
-const skills = entryList({ kind: 'skill', name: 'Kubernetes', formerly: 'K8s' });
-const roles = entryList({ kind: 'role', name: 'Backend engineer', formerly: 'Backend developer' });
 
 const accountId = z.string().min(1).meta({ title: 'id' });
 expectations.add(accountId, { expected: 'the account id in quotes, because a number would lose digits' });
@@ -90,8 +80,7 @@ export const accountSettingsSchema = z.strictObject({
 export const accountSchema = z
   .strictObject({
     ...settingsShape,
-    skills,
-    roles,
+    ...catalogSchema.shape,
     approvedDeletes: z
       .array(approvedDeleteSchema)
       .optional()
@@ -108,12 +97,6 @@ export const accountSchema = z
       'One account and the entries that it must have. The base name of the file is the name of the account.',
     oneOf: [{ required: ['region'] }, { required: ['baseUrl'] }],
   });
-
-/** A shared list of skills and roles: for the JSON Schema that editors use, and to find unknown keys. */
-export const catalogSchema = z.strictObject({ skills, roles }).meta({
-  title: 'rolecall catalog',
-  description: 'Lists of skills and roles that accounts share by `extends`.',
-});
 
 /** Errors: an approval for a desired name, or a duplicate. Warnings: an approval that expired or has no effect. */
 export function approvalIssues(
@@ -156,26 +139,4 @@ export function approvalIssues(
     }
   }
   return issues;
-}
-
-/** The schema of a list of entries; `name` and `formerly` are its examples. */
-function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerly: string }) {
-  const entry = z.strictObject({
-    name: nameText().meta({ description: `The name of the ${kind}.`, examples: [name] }),
-    formerly: z
-      .array(nameReference())
-      .optional()
-      .meta({
-        description:
-          'Earlier names of the entry; marks a rename. Guards the people who have the old entry: it is deleted when the last of them has moved.',
-        examples: [[formerly]],
-      }),
-  });
-  return z
-    .array(z.union([nameText(), entry]))
-    .optional()
-    .meta({
-      description: `Every ${kind} that the account must have. Omitted: ${kind}s are never changed. An empty list: no ${kind} may remain.`,
-      examples: [[{ name, formerly: [formerly] }], [name]],
-    });
 }
