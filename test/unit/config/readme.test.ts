@@ -14,7 +14,7 @@ import { workspace } from './workspace.ts';
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const readme = readFileSync(path.join(ROOT, 'config/README.md'), 'utf8');
 
-const ADDRESS = 'baseUrl: https://planning.example.com\ntoken: { env: TOKEN }\n';
+const ADDRESS = 'baseUrl: https://eu.planning.example.com\ntoken: { env: ACME_EU_TOKEN }\n';
 
 /** The YAML examples; `title` is the file that an example shows, or `account` for a part of an account file. */
 const examples = [...readme.matchAll(/^```yaml (\S+)\n([^]*?)^```$/gm)].map(([, title = '', text = '']) => ({
@@ -80,12 +80,11 @@ describe('the reference of the configuration', () => {
       expect([key, codeIn(example)]).not.toEqual([key, []]);
       // The example of the list contains its members.
       if (key.includes('[]')) continue;
-      const siblings = rows.filter((row) => row.file === file && row.path.join() === at.join());
-      const required = siblings.filter(
-        ({ unset, key: other }) => unset === 'required' && /^\w+$/.test(other),
-      );
+      const own = key.split('.').slice(0, -1);
+      const required = rows
+        .filter((row) => row.file === file && row.path.join() === at.join() && row.unset === 'required')
+        .filter((row) => row.key.split('.').slice(0, -1).join() === own.join());
       for (const code of codeIn(example)) {
-        const own = key.split('.').slice(0, -1);
         const parts = [...required.map((row) => codeIn(row.example)[0] ?? ''), code].map(
           (part) => parse(part) as object,
         );
@@ -143,7 +142,7 @@ describe('an example in the reference of the configuration', () => {
         ? {
             'config/accounts/part.yaml': /^token:/m.test(text)
               ? `baseUrl: https://a.example.com\n${text}`
-              : ADDRESS.replace('TOKEN', 'OTHER') + text,
+              : ADDRESS.replace('EU', 'US') + text,
           }
         : { [title]: text }),
     });

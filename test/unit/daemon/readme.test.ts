@@ -10,7 +10,7 @@ const readme = readFileSync(new URL('src/daemon/README.md', ROOT), 'utf8');
 /** What the section contains in backticks. */
 function codeIn(section: string): string[] {
   const text = readme.split(/^(?=##+ )/m).find((part) => part.startsWith(`${section}\n`)) ?? '';
-  return [...text.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, code = '']) => code);
+  return [...text.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code);
 }
 
 test('the manual of the daemon lists every metric of rolecall', async () => {
@@ -38,7 +38,7 @@ test('the manual of the daemon names only statuses, errors and events that exist
     '### Runs',
     '### The daemon',
   ];
-  const named = sections.flatMap(codeIn).filter((code) => !code.endsWith('_total'));
+  const named = sections.flatMap(codeIn).filter((code) => code.includes('_') && !code.endsWith('_total'));
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((code) => !source.includes(`'${code}'`))).toEqual([]);
 });
