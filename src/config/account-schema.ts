@@ -1,6 +1,6 @@
 // The schema of an account file, and the checks of its approvals that a schema can't make.
 import { z } from 'zod';
-import type { DesiredCatalog } from '../core/catalog.ts';
+import { type DesiredCatalog, KINDS } from '../core/catalog.ts';
 import { expectations, baseUrl, calendarDate, nameReference, pathText, secretRef } from './field-formats.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { locate, spotOf } from '../yaml/node-lookup.ts';
@@ -12,7 +12,7 @@ const accountId = z.string().min(1).meta({ title: 'id' });
 expectations.add(accountId, { expected: 'the account id in quotes, because a number would lose digits' });
 
 export const approvedDeleteSchema = z.strictObject({
-  kind: z.enum(['skill', 'role']).meta({ description: 'Kind of the entry.', examples: ['skill'] }),
+  kind: z.enum(KINDS).meta({ description: 'Kind of the entry.', examples: ['skill'] }),
   name: nameReference().meta({
     description: 'Name of the entry, as the service shows it.',
     examples: ['Perl'],
