@@ -145,7 +145,9 @@ describe('the recipes', () => {
   it('hold no token, and call nothing of rolecall that takes one as an argument', () => {
     for (const path of ['github/plan.yaml', 'github/apply.yaml', 'gitlab/.gitlab-ci.yml']) {
       expect(textOf(`config/deploy/ci/${path}`)).not.toMatch(/(ghp|glpat|github_pat)[-_]/);
-      expect(textOf(`config/deploy/ci/${path}`)).not.toMatch(/--token|Authorization: \w+ [^%]|PRIVATE-TOKEN: [^%]/);
+      expect(textOf(`config/deploy/ci/${path}`)).not.toMatch(
+        /--token|Authorization: \w+ [^%]|PRIVATE-TOKEN: [^%]/,
+      );
     }
   });
 });
