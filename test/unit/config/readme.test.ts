@@ -22,6 +22,8 @@ const examples = [...readme.matchAll(/^```yaml (\S+)\n([^]*?)^```$/gm)].map(([, 
   text,
 }));
 
+type Tree = Record<string, unknown>;
+
 interface Row {
   /** `rolecall` or `account`. */
   readonly file: string;
@@ -57,6 +59,22 @@ function nested(at: readonly string[], value: unknown): unknown {
   return at.reduceRight((inner, key) => ({ [key]: key === 'notify' ? [inner] : inner }), value);
 }
 
+/** `tree` with every default that the tables of a file show, or those of one section. */
+function withDefaults(tree: Tree, file: string, section?: string): Tree {
+  for (const { file: other, path: at, key, unset } of rows) {
+    const [value] = codeIn(unset);
+    if (other !== file || value === undefined || key.includes('[]')) continue;
+    if (section !== undefined && at[0] !== section) continue;
+    let place = tree;
+    for (const step of at) {
+      const inner = (place[step] ??= {}) as Tree | Tree[];
+      place = Array.isArray(inner) ? (inner[0] ?? {}) : inner;
+    }
+    place[key] = parse(value);
+  }
+  return tree;
+}
+
 async function load(rolecall: string, account: string) {
   const folder = workspace({ 'config/rolecall.yaml': rolecall, 'config/accounts/acme.yaml': account });
   return await loadConfiguration(path.join(folder, 'config/rolecall.yaml'));
@@ -70,7 +88,7 @@ describe('the reference of the configuration', () => {
 
   test('lists every rule that holds a change', () => {
     const section = readme.split(/^### /m).find((text) => text.startsWith('Why a delete is held')) ?? '';
-    const listed = [...section.matchAll(/^\| `(\w+)` /gm)].map(([, rule]) => rule);
+    const listed = [...section.matchAll(/^\| `(\w+)` /gm)].map(([, rule = '']) => rule);
     expect(listed.slice(0, HOLD_RULES.length).toSorted()).toEqual(HOLD_RULES.toSorted());
   });
 
@@ -95,33 +113,25 @@ describe('the reference of the configuration', () => {
     }
   });
 
-  test('shows the defaults of a file that sets nothing', async () => {
-    const defaults = rows.filter(({ unset, key }) => unset.startsWith('`') && /^[\w.]+$/.test(key));
-    const written = (file: string, sections: (section: string) => boolean) => {
-      const tree: Record<string, Record<string, unknown>> = {};
-      for (const { file: other, path: at, key, unset } of defaults) {
-        if (other !== file || !sections(at[0] ?? '')) continue;
-        const place = at.reduce<Record<string, unknown>>((inner, step) => {
-          inner[step] ??= {};
-          return inner[step] as Record<string, unknown>;
-        }, tree);
-        place[key] = parse(codeIn(unset)[0] ?? '');
-      }
-      return tree;
-    };
-    const service = written('rolecall', (section) => section !== 'notify' && section !== 'source');
-    const account = { ...(parse(ADDRESS) as object), ...written('account', () => true) };
-    expect(Object.keys(service).length).toBeGreaterThan(6);
-    const explicit = await load(JSON.stringify(service), JSON.stringify(account));
-    const implicit = await load('{}', ADDRESS);
-    expect(explicit.issues).toEqual(implicit.issues);
-    const without = ({ file: _, store: __, ...settings }: Record<string, unknown>) => settings;
-    const settingsOf = (loaded: typeof explicit) => [
-      without({ ...loaded.service }),
-      without({ ...loaded.accounts[0]?.settings }),
+  test('shows the defaults of the service file', () => {
+    const url = 'https://example.com/x';
+    const minimal = () => ({ notify: [{ url }], source: { git: { url } } });
+    const explicit = serviceSchema.parse(withDefaults(minimal(), 'rolecall'));
+    const { defaults } = explicit;
+    expect(explicit).toEqual({ ...serviceSchema.parse(minimal()), defaults });
+  });
+
+  test('shows the defaults of an account that sets nothing', async () => {
+    const service = withDefaults({}, 'rolecall', 'defaults');
+    const account = withDefaults(parse(ADDRESS) as Tree, 'account');
+    expect(Object.keys(service)).toEqual(['defaults']);
+    const [explicit, implicit] = [
+      await load(JSON.stringify(service), JSON.stringify(account)),
+      await load('{}', ADDRESS),
     ];
+    expect(explicit.issues).toEqual([]);
+    const settingsOf = ({ accounts }: typeof explicit) => ({ ...accounts[0]?.settings, file: '' });
     expect(settingsOf(explicit)).toEqual(settingsOf(implicit));
-    expect(path.basename(explicit.service?.store ?? '')).toBe(path.basename(implicit.service?.store ?? '-'));
   });
 });
 
