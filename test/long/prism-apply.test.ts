@@ -8,9 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makeWorkspace, type Workspace, writeAccount } from '../support/workspace.ts';
 
-const PRISM = fileURLToPath(
-  new URL('../../node_modules/@stoplight/prism-cli/dist/index.js', import.meta.url),
-);
+const PRISM = fileURLToPath(new URL('./node_modules/@stoplight/prism-cli/dist/index.js', import.meta.url));
 const TIME_LIMIT = { timeout: 60_000 };
 const API = '{ requestsPerSecond: 1000, timeout: 20s, settle: 21s, recheck: 20ms, retries: 0 }';
 
