@@ -1,85 +1,26 @@
 // The OpenAPI document of the daemon, checked by other programs: redocly's rules, and prism as a validating proxy.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeFolder } from '../support/folder.ts';
 import { MIXED } from '../unit/report/samples.ts';
 import { BEARER, makeAccount, makeStage, open, PENDING, RUN_ID, start } from '../unit/daemon/http/stage.ts';
+import { startPrism } from './prism.ts';
+import { lint } from './redocly.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const REDOCLY = `${root}test/long/node_modules/@redocly/cli/bin/cli.js`;
-const PRISM = `${root}test/long/node_modules/@stoplight/prism-cli/dist/index.js`;
+let file: string;
 
-const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
-const file = join(folder, 'openapi.json');
-const children: ChildProcess[] = [];
-
-beforeAll(async () => {
+beforeEach(async () => {
   const { get, close } = await open();
   const { text } = await get('/api/v1/openapi.json', BEARER);
   await close();
+  file = join(makeFolder(), 'openapi.json');
   writeFileSync(file, text);
 });
 
-afterAll(async () => {
-  await Promise.all(children.map(stop));
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await gone;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
-/** Starts prism in front of a server and resolves with its address when it says that it listens. */
-async function proxy(upstream: string): Promise<string> {
-  const port = await freePort();
-  const options = ['--host', '127.0.0.1', '--port', String(port), '--multiprocess', 'false'];
-  const child = spawn(process.execPath, [PRISM, 'proxy', file, upstream, ...options], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.push(child);
-  await new Promise<void>((resolve, reject) => {
-    let output = '';
-    const hear = (chunk: Buffer): void => {
-      output += chunk.toString();
-      if (output.includes('Prism is listening')) resolve();
-    };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.once('exit', () => reject(new Error(`prism ended: ${output}`)));
-  });
-  return `http://127.0.0.1:${port}`;
-}
-
 describe('redocly', () => {
-  it('finds nothing to say about the description', { timeout: 40_000 }, async () => {
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      [REDOCLY, 'lint', '--extends', 'recommended', '--format', 'json', file],
-      {
-        cwd: folder,
-        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-      },
-    );
-    const found = JSON.parse(stdout) as { totals: object; problems: object[] };
-    expect(found.problems, stderr).toEqual([]);
-    expect(found.totals).toMatchObject({ errors: 0, warnings: 0 });
+  it('finds no problem in the OpenAPI document of the daemon', { timeout: 40_000 }, async () => {
+    expect(await lint(file)).toEqual([]);
   });
 });
 
@@ -107,7 +48,7 @@ describe('prism as a validating proxy in front of the server', () => {
       error: { code: 'unauthorized', message: 'no' },
     } as const;
     const running = await start({}, { accounts: [...makeStage().accounts, odd], plans: [MIXED, failed] });
-    const base = await proxy(running.url);
+    const { url: base } = await startPrism('proxy', file, running.url);
     const ask = async (status: number, method: string, path: string, body: object | null = null) => {
       const reply = await fetch(`${base}${path}`, {
         method,

@@ -1,14 +1,11 @@
 // Whole runs of the built program through prism, made from the description at /openapi.json: as a validating proxy in
 // front of the sandbox it must find nothing to say, and as a mock, which knows nothing but the description, it must do.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makeWorkspace, type Workspace, writeAccount } from '../support/workspace.ts';
+import { startPrism } from './prism.ts';
 
-const PRISM = fileURLToPath(new URL('./node_modules/@stoplight/prism-cli/dist/index.js', import.meta.url));
 const TIME_LIMIT = { timeout: 60_000 };
 const API = '{ requestsPerSecond: 1000, timeout: 20s, settle: 21s, recheck: 20ms, retries: 0 }';
 
@@ -30,43 +27,6 @@ async function startAccount(): Promise<{ sandbox: Sandbox; workspace: Workspace;
   const workspace = makeWorkspace('token-of-acme');
   workspace.write('openapi.json', await (await fetch(`${sandbox.url}/openapi.json`)).text());
   return { sandbox, workspace, description: join(workspace.folder, 'openapi.json') };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await gone;
-}
-
-/** Starts prism in one process; resolves when it listens. It is killed when the test ends. */
-async function startPrism(...parameters: readonly string[]): Promise<{ url: string; output: () => string }> {
-  const port = await freePort();
-  const options = ['--host', '127.0.0.1', '--port', String(port), '--multiprocess', 'false'];
-  const child = spawn(process.execPath, [PRISM, ...parameters, ...options], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(() => kill(child));
-  let output = '';
-  await new Promise<void>((resolve, reject) => {
-    const hear = (chunk: Buffer): void => {
-      output += chunk.toString();
-      if (output.includes('Prism is listening')) resolve();
-    };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.once('exit', () => reject(new Error(`prism ended: ${output}`)));
-  });
-  return { url: `http://127.0.0.1:${port}`, output: () => output };
 }
 
 const DESIRED = [

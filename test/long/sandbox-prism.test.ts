@@ -1,26 +1,19 @@
 // The OpenAPI document of the sandbox, checked by other programs: redocly's rules, and prism as a mock and as a validating
 // proxy.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { makeFolder } from '../support/folder.ts';
+import { startPrism } from './prism.ts';
+import { lint } from './redocly.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const REDOCLY = `${root}test/long/node_modules/@redocly/cli/bin/cli.js`;
-const PRISM = `${root}test/long/node_modules/@stoplight/prism-cli/dist/index.js`;
 const BEARER = { authorization: 'Bearer sandbox-token-1' };
 
-const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
-const description = join(folder, 'openapi.json');
-const children: ChildProcess[] = [];
+let description: string;
 let sandbox: Sandbox;
 
-beforeAll(async () => {
+beforeEach(async () => {
   sandbox = await startSandbox({
     seed: {
       accounts: [
@@ -33,50 +26,14 @@ beforeAll(async () => {
       ],
     },
   });
+  onTestFinished(() => sandbox.close());
+  description = join(makeFolder(), 'openapi.json');
   writeFileSync(description, await (await fetch(`${sandbox.url}/openapi.json`)).text());
 });
 
-afterAll(async () => {
-  await Promise.all(children.map(stop));
-  await sandbox.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await gone;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
-/** Starts prism and resolves with its address when it says that it listens. */
+/** Starts prism and resolves with the base address of the service's API. */
 async function prism(...parameters: readonly string[]): Promise<string> {
-  const port = await freePort();
-  const options = ['--host', '127.0.0.1', '--port', String(port), '--multiprocess', 'false'];
-  const child = spawn(process.execPath, [PRISM, ...parameters, ...options], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.push(child);
-  await new Promise<void>((resolve, reject) => {
-    let output = '';
-    const hear = (chunk: Buffer): void => {
-      output += chunk.toString();
-      if (output.includes('Prism is listening')) resolve();
-    };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.once('exit', () => reject(new Error(`prism ended: ${output}`)));
-  });
-  return `http://127.0.0.1:${port}/api/public/v1`;
+  return `${(await startPrism(...parameters)).url}/api/public/v1`;
 }
 
 interface Wire {
@@ -93,18 +50,8 @@ async function read<T>(url: string): Promise<T> {
 }
 
 describe('redocly', () => {
-  it('finds nothing to say about the description', { timeout: 40_000 }, async () => {
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      [REDOCLY, 'lint', '--extends', 'recommended', '--format', 'json', description],
-      {
-        cwd: folder,
-        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-      },
-    );
-    const found = JSON.parse(stdout) as { totals: object; problems: object[] };
-    expect(found.problems, stderr).toEqual([]);
-    expect(found.totals).toMatchObject({ errors: 0, warnings: 0 });
+  it('finds no problem in the OpenAPI document of the sandbox', { timeout: 40_000 }, async () => {
+    expect(await lint(description)).toEqual([]);
   });
 });
 

@@ -1,10 +1,10 @@
 // The promises of the manifests, and that the configurations beside them are sound where they will be mounted.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { Node, textOf, yamlOf } from './operational-file.ts';
 
 const FOLDER = 'config/deploy/kubernetes';
@@ -126,8 +126,7 @@ describe.each(['base', 'from-git', 'from-configmap', 'monitoring'])('kustomizati
 
 /** Lays files out as Kubernetes mounts a ConfigMap: links that lead through a link that is swapped. */
 function mountConfigMap(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rolecall-configmap-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   for (const [path, text] of Object.entries(files)) {
     const file = join(folder, '..2026_01_01', path);
     mkdirSync(dirname(file), { recursive: true });
