@@ -213,7 +213,7 @@ test('a second apply waits for the lock and at last exits 1 naming its holder, w
   expect(s.writes()).toEqual(['POST A']);
 });
 
-/** Five accounts beside `acme`: one that fails, one that is invalid, one held, one with changes, one in order. */
+/** `acme` in order, and four accounts beside it: one that fails, one that is invalid, one held, one with changes. */
 async function several(): Promise<Scene> {
   const account = (name: string) => ({
     name,
@@ -223,6 +223,8 @@ async function several(): Promise<Scene> {
     resources: [{ id: 'someone' }],
   });
   const s = await scene({
+    // The status of a process must be that of the command.
+    asProcess: true,
     skills: ['Perl'],
     file: 'skills: [Perl]',
     others: [
