@@ -41,7 +41,7 @@ describe('the OpenAPI document of the sandbox', () => {
     expect(await problemsOf(description)).toEqual([]);
   });
 
-  it('has examples that keep to their schemas and are one account that holds together', () => {
+  it('has examples that match their schemas and are one consistent account', () => {
     const exampleOf = (path: string): Wire[] => {
       const { content } = description.paths[`${BASE}/${path}`]?.['get']?.responses['200'] ?? {};
       const { example } = (content as Record<string, { example: Wire[] }>)['application/json'] ?? {

@@ -308,19 +308,16 @@ test('reports are text, JSON or Markdown, and no format has colours in a pipe', 
   expect(table).not.toContain('<x>');
 });
 
-test.skipIf(!hasTerminal)(
-  'text has colours on a terminal, and none when NO_COLOR is set or it goes to a file',
-  async () => {
-    const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
-    const env = { TOKEN_ACME: TOKEN };
-    expect((await onTerminal(s.folder, ['plan'], { env })).output).toMatch(COLOUR);
-    expect((await onTerminal(s.folder, ['plan'], { env: { ...env, NO_COLOR: '1' } })).output).not.toMatch(
-      COLOUR,
-    );
-    await onTerminal(s.folder, ['plan', '--output', 'report'], { env });
-    expect(readFileSync(join(s.folder, 'report'), 'utf8')).not.toMatch(COLOUR);
-  },
-);
+test.skipIf(!hasTerminal)('text has colours on a terminal, and none with NO_COLOR or in a file', async () => {
+  const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
+  const env = { TOKEN_ACME: TOKEN };
+  expect((await onTerminal(s.folder, ['plan'], { env })).output).toMatch(COLOUR);
+  expect((await onTerminal(s.folder, ['plan'], { env: { ...env, NO_COLOR: '1' } })).output).not.toMatch(
+    COLOUR,
+  );
+  await onTerminal(s.folder, ['plan', '--output', 'report'], { env });
+  expect(readFileSync(join(s.folder, 'report'), 'utf8')).not.toMatch(COLOUR);
+});
 
 test.skipIf(!hasTerminal)('apply asks nothing on a terminal when there is nothing to do', async () => {
   const s = await scene({ skills: ['New'], file: 'skills: [New]' });

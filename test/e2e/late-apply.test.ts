@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { scene } from '../support/scene.ts';
 
-test('an apply that waited for the lock carries out the file as it is when its turn comes', async () => {
+test('an apply that waited for the lock applies the file as it is at that time', async () => {
   const s = await scene({ file: 'skills: [Go]', api: { timeout: '10s', settle: '11s' } });
   await s.apply();
   s.sandbox.setSettings({ latencyMs: 400 });

@@ -144,7 +144,7 @@ const BREAKS: Readonly<Record<string, string>> = {
   'an error within a run': "String.prototype.normalize = () => { throw new Error('forced') }",
 };
 
-test.each(Object.entries(BREAKS))('%s tells no secret', async (_, statement) => {
+test.each(Object.entries(BREAKS))('%s prints no secret', async (_, statement) => {
   const parrot = await startParrot({});
   const w = canaryWorkspace();
   w.serve();

@@ -97,7 +97,7 @@ async function startProxy(port: number): Promise<Proxy> {
   };
 }
 
-test('a proxy is not used for this machine, and hears of https no more than its host', async () => {
+test('a proxy is not used for this machine, and learns of https only the host', async () => {
   const parrot = await startParrot({});
   const proxy = await startProxy(Number(new URL(parrot.url).port));
   const w = canaryWorkspace();
@@ -130,7 +130,7 @@ test('a proxy is not used for this machine, and hears of https no more than its 
   expect(w.leaksOnDisk()).toEqual([]);
 });
 
-test('plain http to another machine goes through a proxy only where the file allows it in the clear', async () => {
+test('plain http to another machine uses a proxy only if the file allows it in the clear', async () => {
   const parrot = await startParrot({});
   const proxy = await startProxy(Number(new URL(parrot.url).port));
   const w = canaryWorkspace();

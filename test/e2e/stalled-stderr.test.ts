@@ -8,7 +8,7 @@ import { makeWorkspace, PROGRAM, QUICK_API, TOKEN_VARIABLE, until } from '../sup
 
 const DROPPED = 'rolecall_log_lines_dropped_total';
 
-test('a stalled reader of stderr stops neither answers nor runs nor the end, and hears how much it missed', async () => {
+test('a stalled reader of stderr blocks neither responses nor runs nor the stop, and is informed about dropped lines', async () => {
   const sandbox = await startSandbox({ seed: { accounts: [{ name: 'acme', token: 'token-of-acme' }] } });
   onTestFinished(() => sandbox.close());
   const workspace = makeWorkspace('token-of-acme');

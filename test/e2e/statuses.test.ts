@@ -100,7 +100,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('a second signal gives up what is in flight, and the next run finds out what became of it', async () => {
+test('a second signal aborts what is in flight, and the next run finds out the outcome', async () => {
   const s = await scene({
     file: 'skills: [A, B]',
     api: { concurrency: 1, ...PATIENT },
@@ -138,7 +138,7 @@ test('a signal while planning exits 130', async () => {
   expect((await running.ended).status).toBe(130);
 });
 
-test('a signal ends also a run that waits as long as the service asked', async () => {
+test('a signal ends also a run that waits for a Retry-After', async () => {
   const s = await scene({
     file: 'skills: [A]',
     faults: [{ match: { path: 'skill' }, do: { type: 'rate-limit', retryAfter: 100 } }],

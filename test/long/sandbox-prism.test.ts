@@ -56,7 +56,7 @@ describe('redocly', () => {
 });
 
 describe('prism as a mock', () => {
-  it('lists one account that holds together', { timeout: 40_000 }, async () => {
+  it('lists one consistent account', { timeout: 40_000 }, async () => {
     const base = await prism('mock', description);
     const [skills, roles, people] = await Promise.all([
       read<Wire[]>(`${base}/skill`),

@@ -79,7 +79,7 @@ it.each([
   },
 );
 
-it('says what it is', () => {
+it('has labels with its title, licence, version and revision', () => {
   const labels = argumentsOf(image, 'LABEL').join(' ');
   for (const label of ['title', 'description', 'licenses', 'version', 'revision']) {
     expect(labels).toContain(`org.opencontainers.image.${label}=`);

@@ -13,7 +13,7 @@ const pod = deployment.at('spec', 'template', 'spec');
 const container = pod.at('containers', 0);
 
 describe('the deployment', () => {
-  it('is one daemon, replaced by the next only once it is gone', () => {
+  it('is one daemon, which is replaced after it has ended', () => {
     expect(deployment.at('spec', 'replicas').value).toBe(1);
     expect(deployment.at('spec', 'strategy').value).toEqual({ type: 'Recreate' });
     expect(pod.at('containers').items()).toHaveLength(1);
@@ -86,7 +86,7 @@ describe('the deployment', () => {
     expect(labels).toEqual({ 'app.kubernetes.io/name': 'rolecall' });
   });
 
-  it('keeps no more than the store on its volume', () => {
+  it('keeps only the store on its volume', () => {
     const claim = yamlOf(`${FOLDER}/base/persistentvolumeclaim.yaml`);
     expect(claim.at('spec', 'accessModes').value).toEqual(['ReadWriteOnce']);
     expect(claim.at('metadata', 'name').value).toBe(
