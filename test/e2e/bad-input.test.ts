@@ -353,6 +353,8 @@ test.skipIf(!canMount())(
   'a disk that fills up in mid-run stops the run before another create is sent',
   async () => {
     const s = await scene({
+      // A run that the full disk ended keeps its lock, which the next one takes over only from a process that is dead.
+      asProcess: true,
       skills: ['Kept'],
       file: 'skills: [Kept, A, B, C, D]',
       api: { concurrency: 1, timeout: '5s', settle: '6s' },

@@ -22,6 +22,9 @@ export interface Output {
   readonly stderr: string;
 }
 
+/** What the program listens to until its process ends. */
+const EVENTS = ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP'];
+
 let runs = 0;
 let last: Promise<unknown> = Promise.resolve();
 
@@ -66,7 +69,7 @@ function replaceProcessState(
     cwd: process.cwd(),
     env: { ...process.env },
     exitCode: process.exitCode,
-    exitListeners: process.listeners('exit'),
+    listeners: EVENTS.map((event) => [event, process.rawListeners(event)] as const),
     stdout: Object.getOwnPropertyDescriptor(process, 'stdout'),
     stderr: Object.getOwnPropertyDescriptor(process, 'stderr'),
   };
@@ -84,8 +87,10 @@ function replaceProcessState(
     process.chdir(before.cwd);
     setEnvironment(before.env);
     process.exitCode = before.exitCode;
-    for (const listener of process.listeners('exit'))
-      if (!before.exitListeners.includes(listener)) process.off('exit', listener);
+    for (const [event, listeners] of before.listeners) {
+      const added = process.rawListeners(event).filter((listener) => !listeners.includes(listener));
+      for (const listener of added) process.removeListener(event, listener as () => void);
+    }
     for (const name of ['stdout', 'stderr'] as const)
       Object.defineProperty(process, name, before[name] ?? {});
   };

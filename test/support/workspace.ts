@@ -136,8 +136,8 @@ export function makeWorkspace(token: string): Workspace {
 
 function needsProcess(args: readonly string[], { asProcess, input, env }: RunOptions): boolean {
   if (asProcess === true || input !== undefined || env?.['NODE_OPTIONS'] !== undefined) return true;
-  // These end by a signal, or set the environment of their process.
-  return args.some((argument) => ['serve', 'sandbox', 'demo'].includes(argument));
+  // These end by a signal, set the environment of their process, or print by its console.
+  return args.some((argument) => ['serve', 'sandbox', 'demo', 'completion', 'complete'].includes(argument));
 }
 
 /** Writes a service file for one base address, and the account `acme`. */
