@@ -9,7 +9,7 @@ const RULE = '-'.repeat(80);
 export function packagesOf(output) {
   const modules = output.flatMap((item) => (item.type === 'chunk' ? item.moduleIds : []));
   const folders = modules.flatMap((id) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []);
-  return [...new Set(folders)].toSorted();
+  return [...new Set(folders)].toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 /** One section for each package. Throws for a package without a licence: it may not be passed on. */

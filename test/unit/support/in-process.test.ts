@@ -54,7 +54,9 @@ test('commands in the process of a test do not share what --config or a report h
   const s = await scene({ file: 'skills: [Go]' });
   await s.run(['plan']);
   expect((await s.run(['pause', 'acme'])).stdout).toContain('`rolecall --config ');
-  expect((await s.run(['pause', 'acme'], { withoutConfig: true })).stdout).toContain('`rolecall resume acme`');
+  expect((await s.run(['pause', 'acme'], { withoutConfig: true })).stdout).toContain(
+    '`rolecall resume acme`',
+  );
   const wrong = await s.run(['plan', 'nobody', '--format', 'json']);
   expect(JSON.parse(wrong.stdout)).toMatchObject([{ status: 'failed', error: { code: 'usage' } }]);
 });
