@@ -136,6 +136,7 @@ export function makeWorkspace(token: string): Workspace {
 
 function needsProcess(args: readonly string[], { asProcess, input, env }: RunOptions): boolean {
   if (asProcess === true || input !== undefined || env?.['NODE_OPTIONS'] !== undefined) return true;
+  if (process.env['ROLECALL_TEST_PROCESSES'] === '1') return true;
   // These end by a signal, set the environment of their process, or print by its console.
   return args.some((argument) => ['serve', 'sandbox', 'demo', 'completion', 'complete'].includes(argument));
 }
