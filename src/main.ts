@@ -52,7 +52,7 @@ process.once('exit', () => {
 });
 
 try {
-  const environment = async () => (await import('./wire.ts')).createEnvironment(version);
+  const environment = async () => (await import('./wire/commands.ts')).createEnvironment(version);
   process.exitCode = await runCommand(process.argv.slice(2), environment, version);
 } catch (error) {
   const { text, exit } = await explain(error);

@@ -25,7 +25,8 @@ export interface Halt {
     | 'suspicious_list'
     | 'store_failed';
   readonly message: string;
-  readonly error?: ServiceError;
+  /** The pause that the service asked for. */
+  readonly retryAfterMs?: number;
 }
 
 export interface ApplyContext {
@@ -106,15 +107,11 @@ export const UNIDENTIFIED =
 
 /** Halts the run on 401, 403, a list of another account and a long Retry-After. */
 export function noteFailure(context: ApplyContext, error: ServiceError): void {
-  if (context.halt !== null) return;
-  if (error.kind === 'auth') {
-    context.halt = { code: 'unauthorized', message: 'the service rejected the token', error };
-  }
-  if (error.kind === 'identity') {
-    context.halt = { code: 'identity_mismatch', message: 'a list belongs to another account', error };
-  }
-  if (error.kind === 'throttled' && (error.retryAfterMs ?? 0) > LONGEST_WAIT_MS) {
-    context.halt = { code: 'throttled', message: 'the service asked for a long pause (Retry-After)', error };
+  const { kind, message, retryAfterMs = 0 } = error;
+  if (kind === 'auth') context.halt ??= { code: 'unauthorized', message };
+  if (kind === 'identity') context.halt ??= { code: 'identity_mismatch', message };
+  if (kind === 'throttled' && retryAfterMs > LONGEST_WAIT_MS) {
+    context.halt ??= { code: 'throttled', message, retryAfterMs };
   }
 }
 

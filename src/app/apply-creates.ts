@@ -1,25 +1,23 @@
 // Applies the creates of a plan. A create is journaled before it is sent, and sent again only if it certainly failed.
 import { nameKey, nearKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/write-outcome.ts';
-import type { Entry, Kind } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { type Entry, type Kind, KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 import {
+  type ApplyContext,
   conclude,
   forEachOperation,
   halted,
   holdFrozen,
   noteFailure,
+  type NumberedOperation,
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
 import { probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
-import type { Doubt, Settlement } from './settle.ts';
-import { settle } from './settle.ts';
+import { type Doubt, settle, type Settlement } from './settle.ts';
 
 interface DoubtfulCreate extends Doubt {
   readonly operation: NumberedOperation;
@@ -52,11 +50,9 @@ export async function applyCreates(
   const seen = await knownEntries(context);
   const sending: Sending = { context, seen, attempts: new Map(), nearDuplicate, isAnswered: false };
   let pending = context.identified ? creates : await createFirstAlone(sending, creates);
-  const alone = (operation: NumberedOperation): Promise<void> => createAlone(sending, operation);
+  const alone = (operation: NumberedOperation): Promise<void> => sendAll(sending, [operation]);
   for (const kind of KINDS) pending = await probeEmptyList(context, kind, pending, alone);
-  for (let round = 0; pending.length > 0 && !halted(context); round += 1) {
-    pending = await sendRound(sending, pending, round);
-  }
+  await sendAll(sending, pending);
   skip(context, creates, context.halt?.message ?? 'it was not tried');
 }
 
@@ -70,7 +66,7 @@ async function createFirstAlone(
 ): Promise<readonly NumberedOperation[]> {
   const { context } = sending;
   for (const [index, operation] of creates.entries()) {
-    await createAlone(sending, operation);
+    await sendAll(sending, [operation]);
     const left = creates.slice(index + 1);
     if (sending.isAnswered || context.identified) return left;
     const status = context.statuses.get(operation.seq)?.status;
@@ -83,9 +79,9 @@ async function createFirstAlone(
   return [];
 }
 
-/** Sends one create, again if needed, until its outcome is known. */
-async function createAlone(sending: Sending, operation: NumberedOperation): Promise<void> {
-  let pending: readonly NumberedOperation[] = [operation];
+/** Sends creates, again if needed, until their outcomes are known. */
+async function sendAll(sending: Sending, creates: readonly NumberedOperation[]): Promise<void> {
+  let pending = creates;
   for (let round = 0; pending.length > 0 && !halted(sending.context); round += 1) {
     pending = await sendRound(sending, pending, round);
   }
@@ -102,7 +98,7 @@ async function sendRound(
     const doubt = await createOne(sending, operation);
     if (doubt !== null) doubts.push(doubt);
   });
-  return await resolve(sending, doubts, round);
+  return await resolveDoubts(sending, doubts, round);
 }
 
 /** Sends one create. Returns a doubt when it is unknown whether the create happened. */
@@ -157,7 +153,11 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
       return null;
     }
     case 'doubtful':
-      return doubtOf(sending, operation, { ...outcome, attempts });
+      return doubtOf(sending, operation, {
+        attempts,
+        httpStatus: outcome.httpStatus,
+        reason: outcome.reason,
+      });
     default:
       return outcome satisfies never;
   }
@@ -174,14 +174,12 @@ function doubtOf(
     name: operation.name,
     sinceMs: context.deps.clock.steadyMs(),
     isKnown: (key) => seen.has(key),
-    attempts: outcome.attempts,
-    httpStatus: outcome.httpStatus,
-    reason: outcome.reason,
+    ...outcome,
   };
 }
 
 /** Reads the lists for the doubtful creates; returns those that certainly did not happen and may be sent again. */
-async function resolve(
+async function resolveDoubts(
   sending: Sending,
   doubts: readonly DoubtfulCreate[],
   round: number,

@@ -1,10 +1,9 @@
 // Applies the deletes of a plan. Right before the first delete, and every 60 seconds while deleting, it reads the lists
 // again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held.
-import type { ObservedCatalog } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import type { Findings } from '../core/delete-rules.ts';
 import type { OperationStatus } from '../core/journal.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Clock } from '../core/ports.ts';
 import type { DeleteOutcome } from '../core/write-outcome.ts';
@@ -15,18 +14,18 @@ import {
   suspiciousList,
   suspiciousShrink,
 } from '../core/list-plausibility.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import {
+  type ApplyContext,
   conclude,
   forEachOperation,
   halted,
   holdFrozen,
   noteFailure,
+  type NumberedOperation,
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
-import type { Findings } from './recheck-deletes.ts';
-import { findingsOf, recheckDelete } from './recheck-deletes.ts';
+import { findingsNow, recheckNow } from './recheck-deletes.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
@@ -65,7 +64,7 @@ export async function applyDeletes(
     const doubt = await deleteOne(context, operation, readings.current);
     if (doubt !== null) unsure.push(doubt);
   });
-  await resolve(context, unsure);
+  await resolveUnsure(context, unsure);
   for (const { operation, attempts, httpStatus, reason } of unsure) {
     if (context.statuses.has(operation.seq)) continue;
     conclude(context, operation.seq, 'failed', { attempts, httpStatus, reason });
@@ -116,7 +115,7 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
   const isOld = growOld(context.deps.clock);
   try {
     const observed = await readTwiceIfNeeded(context);
-    if (observed !== null) return { ...findingsOf(context, observed), isOld };
+    if (observed !== null) return { ...findingsNow(context, observed), isOld };
     onProblem(
       'two readings in a row lost more than half of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
     );
@@ -179,7 +178,7 @@ async function deleteOne(
     }
     const reading = await current();
     if (reading === null) break;
-    const recheck = recheckDelete(context, operation, reading);
+    const recheck = recheckNow(context, operation, reading);
     if (recheck !== null) {
       conclude(context, seq, recheck.status, { ...recheck, attempts });
       return null;
@@ -241,7 +240,7 @@ function concludeDelete(
 }
 
 /** Reads the lists for the unsure deletes. A delete of an entry that is gone counts as done, whatever its status was. */
-async function resolve(context: ApplyContext, unsure: readonly UnsureDelete[]): Promise<void> {
+async function resolveUnsure(context: ApplyContext, unsure: readonly UnsureDelete[]): Promise<void> {
   const { clock } = context.deps;
   const { settleMs } = context.request.api;
   let open = [...unsure];

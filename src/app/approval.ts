@@ -1,7 +1,8 @@
 // Whether the daemon may apply a plan, or the plan waits for approval.
 import type { Warning } from '../core/catalog.ts';
+import type { RunMode } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
-import type { AccountRequest, ApplyDeps } from './request.ts';
+import type { Run } from './request.ts';
 
 /** `free`: no approval is needed. `approved`: an operator approved exactly this plan. `waits`: nothing is written yet. */
 export interface ApprovalVerdict {
@@ -15,10 +16,9 @@ export interface ApprovalVerdict {
  * guard blocked, needs an approval of its digest. The approval is used up here.
  */
 export async function takeApproval(
+  { request: { settings, trigger }, deps: { journal, clock } }: Pick<Run, 'request' | 'deps'>,
   plan: Plan,
-  mode: 'plan' | 'approve' | 'apply',
-  { settings, trigger }: AccountRequest,
-  { journal, clock }: ApplyDeps,
+  mode: RunMode,
 ): Promise<ApprovalVerdict> {
   const taken = await journal.takeApproval(settings.name, plan.digest, trigger === 'manual', clock.nowMs());
   const needsApproval = plan.status === 'blocked' || (mode === 'approve' && plan.operations.length > 0);

@@ -1,19 +1,22 @@
 // Journals a failed run for an account whose file is invalid, so that history and notifications show the errors.
-import type { ConfigIssue } from '../core/errors.ts';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, type ConfigIssue } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import type { DryRunDeps } from './request.ts';
-import type { RunResult } from './run-result.ts';
-import { describeFailure, endRun } from './run-result.ts';
+import { describeFailure, endRun, type RunResult } from './run-result.ts';
+
+interface BrokenAccount {
+  readonly account: string;
+  /** The errors of its file. */
+  readonly issues: readonly ConfigIssue[];
+  readonly trigger: Trigger;
+  readonly mode: RunMode;
+  readonly commit: ConfigCommit | null;
+}
 
 /** Journals the failed run of an account whose configuration does not validate. */
 export async function journalBrokenAccount(
-  account: string,
-  issues: readonly ConfigIssue[],
-  trigger: Trigger,
-  mode: RunMode,
-  commit: ConfigCommit | null,
+  { account, issues, trigger, mode, commit }: BrokenAccount,
   deps: DryRunDeps,
 ): Promise<RunResult> {
   const runId = deps.newRunId();
@@ -28,5 +31,5 @@ export async function journalBrokenAccount(
   });
   const error = describeFailure(new ConfigError(issues));
   const traffic = { requests: 0, retries: 0 };
-  return await endRun(runId, { status: 'failed', plan: null, traffic, error }, deps);
+  return await endRun({ runId, deps }, { status: 'failed', plan: null, traffic, error });
 }

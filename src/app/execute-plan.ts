@@ -1,38 +1,30 @@
 // Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
-import { KINDS } from '../core/catalog.ts';
-import type { Kind, Warning } from '../core/catalog.ts';
+import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
-import { runStatus } from '../core/outcome.ts';
+import { runStatus } from '../core/run-status.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { Lease } from '../core/locks.ts';
 import { entryKey } from '../core/usage.ts';
-import type { NewOperation, ServiceReader } from '../core/ports.ts';
+import type { NewOperation } from '../core/ports.ts';
 import { applyCreates } from './apply-creates.ts';
 import { applyDeletes, deleted } from './apply-deletes.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { conclude, skip } from './apply-context.ts';
+import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './account-guard.ts';
 import type { Planned } from './plan-account.ts';
-import type { AccountRequest, ApplyDeps, ReconcileOptions } from './request.ts';
-import type { RunResult } from './run-result.ts';
-import { endRun } from './run-result.ts';
-import type { Expectation } from './verify.ts';
-import { verify } from './verify.ts';
+import type { AccountRequest, ReadingRun, ReconcileOptions } from './request.ts';
+import { endRun, type RunResult } from './run-result.ts';
+import { type Expectation, verify } from './verify.ts';
 
 /** A run that holds the account's lock and whose plan may be applied. */
-export interface PlannedRun {
-  readonly runId: string;
+export interface PlannedRun extends ReadingRun {
   readonly lease: Lease;
-  readonly reader: ServiceReader;
   readonly observation: Observation;
   readonly planned: Planned;
-  readonly request: AccountRequest;
-  readonly deps: ApplyDeps;
   readonly onProgress: ReconcileOptions['onProgress'];
   /** Warnings of the run that its plan does not contain. */
   readonly warnings: readonly Warning[];
@@ -51,11 +43,13 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
       interrupted: signals.stop.aborted,
       unverified: reliesOnUnshown(plan),
     });
-    return await endRun(
-      runId,
-      { status, plan, traffic: reader.traffic(), warnings: run.warnings, pending: null },
-      deps,
-    );
+    return await endRun(run, {
+      status,
+      plan,
+      traffic: reader.traffic(),
+      warnings: run.warnings,
+      pending: null,
+    });
   }
 
   const log = createOperationLog(deps.journal, runId, run.lease);
@@ -72,7 +66,7 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     operations,
     remoteAccountId: observation.remoteAccountId,
     identified: observation.identified,
-    claimAccountId: accountIdClaimer(runId, observation.remoteAccountId, request, deps),
+    claimAccountId: accountIdClaimer(run),
     statuses: new Map(),
     onProgress: () => run.onProgress?.({ done: context.statuses.size, total: operations.length }),
     halt: null,
@@ -114,14 +108,15 @@ function expectation(
 
 /** Ends the run. `unverified` are the differences that the last lists showed. */
 async function finish(
-  { runId, planned: { plan }, warnings }: PlannedRun,
+  run: PlannedRun,
   context: ApplyContext,
   unverified: readonly Warning[],
 ): Promise<RunResult> {
+  const { warnings } = run;
+  const { plan } = run.planned;
   const { halt, deps, request, reader, statuses, operations } = context;
-  const retryAfterMs = halt?.error?.retryAfterMs;
-  if (halt?.code === 'throttled' && retryAfterMs !== undefined) {
-    await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + retryAfterMs);
+  if (halt?.retryAfterMs !== undefined) {
+    await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + halt.retryAfterMs);
   }
   const results = operations.flatMap(({ seq, action }) => {
     const result = statuses.get(seq);
@@ -133,19 +128,15 @@ async function finish(
     interrupted: halt?.code === 'lock_lost' || request.signals.stop.aborted,
     unverified: unverified.length > 0 || reliesOnUnshown(plan),
   });
-  return await endRun(
-    runId,
-    {
-      status: HALTED_STATUSES[halt?.code ?? ''] ?? status,
-      plan,
-      traffic: reader.traffic(),
-      warnings: [...warnings, ...unverified, ...changedNames(context)],
-      results,
-      pending: null,
-      ...(halt === null ? {} : { error: { code: halt.code, message: halt.error?.message ?? halt.message } }),
-    },
-    deps,
-  );
+  return await endRun(run, {
+    status: HALTED_STATUSES[halt?.code ?? ''] ?? status,
+    plan,
+    traffic: reader.traffic(),
+    warnings: [...warnings, ...unverified, ...changedNames(context)],
+    results,
+    pending: null,
+    ...(halt === null ? {} : { error: { code: halt.code, message: halt.message } }),
+  });
 }
 
 /** The status of a run that was halted for this reason, whatever was done before. */
@@ -178,8 +169,9 @@ function changedNames({ statuses, operations }: ApplyContext): Warning[] {
 
 /** Applies the creates, then the deletes. Only the approved deletes that the plan put first are applied before creates. */
 async function applyInOrder(context: ApplyContext, operations: readonly NumberedOperation[]): Promise<void> {
-  const creates = operations.filter(({ action }) => action === 'create');
-  const deletes = operations.filter(({ action }) => action === 'delete');
+  const { create: creates, delete: deletes, ...others } = byAction(operations);
+  // A new action needs its place in this order before this line compiles again.
+  others satisfies Record<string, never>;
   const firstCreate = creates[0]?.seq ?? 0;
   // Nothing is deleted in an account that is not confirmed; early deletes wait for the creates then.
   const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
@@ -214,30 +206,32 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   skip(context, late, context.halt?.message ?? 'it was not tried');
 }
 
+function byAction(operations: readonly NumberedOperation[]): Record<Action, NumberedOperation[]> {
+  const groups: Record<Action, NumberedOperation[]> = { create: [], delete: [] };
+  for (const operation of operations) groups[operation.action].push(operation);
+  return groups;
+}
+
 function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperation): boolean {
   return create.kind === kind && statuses.get(create.seq)?.status !== 'done';
 }
 
 /** Returns the check of the account id that an answer to a create carries. */
-function accountIdClaimer(
-  runId: string,
-  expected: string | null,
-  { settings, configured }: AccountRequest,
-  { journal }: ApplyDeps,
-): ApplyContext['claimAccountId'] {
+function accountIdClaimer({ runId, observation, request, deps }: PlannedRun): ApplyContext['claimAccountId'] {
   const next =
     'nothing more was sent. The entries that this run created are in the account that answered; list them with `rolecall show`';
   return async (accountId) => {
+    const expected = observation.remoteAccountId;
     if (expected !== null && accountId !== expected) {
       return `a create was answered for account ${accountId}, but this account is ${expected}; ${next}. Fix the token or the pinned accountId`;
     }
-    const { name: account, baseUrl } = settings;
-    const other = await journal.claimRemoteAccount({
+    const { name: account, baseUrl } = request.settings;
+    const other = await deps.journal.claimRemoteAccount({
       runId,
       account,
       baseUrl,
       remoteAccountId: accountId,
-      configured,
+      configured: request.configured,
     });
     return other === null
       ? null

@@ -1,6 +1,6 @@
 // Whether a freeze window is open, in which nothing is written.
 import type { FreezeWindow } from '../core/catalog.ts';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { OpenFreeze } from '../core/plan.ts';
 import type { PlanningDeps } from './request.ts';
 

@@ -7,10 +7,8 @@ const LOCK_POLL_MS = 250;
 
 /** Waits for the lock, up to `timeoutMs`. Resolves with the holder when that time has passed. */
 export async function takeLock(
-  account: string,
-  runId: string,
-  locks: Locks,
-  clock: Clock,
+  { account, runId }: { readonly account: string; readonly runId: string },
+  { locks, clock }: { readonly locks: Locks; readonly clock: Clock },
   options: {
     readonly timeoutMs: number;
     readonly stop: AbortSignal;

@@ -1,21 +1,18 @@
 // The first steps of a run: read the lists, check their account id, read them again where something is missing.
-import type { Kind, ObservedCatalog, Warning } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
-import { DAY_MS } from '../core/history.ts';
+import { type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
-import type { Baseline, MissingHolding } from '../core/list-plausibility.ts';
 import {
   anythingMissing,
+  type Baseline,
   baselineOf,
   mergeReadings,
   missingHoldings,
   suspiciousList,
   suspiciousShrink,
 } from '../core/list-plausibility.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey, holdingsOf } from '../core/usage.ts';
-import type { AccountRequest, PlanningDeps } from './request.ts';
+import { type EntryKey, entryKey, holdingsOf, keysOf, type MissingHolding } from '../core/usage.ts';
+import type { AccountRequest, PlanningDeps, ReadingRun } from './request.ts';
 
 /** What a run knows of the account before it plans. */
 export interface Observation {
@@ -46,12 +43,8 @@ export async function readLists(reader: ServiceReader): Promise<ObservedCatalog>
 }
 
 /** Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account. */
-export async function observe(
-  reader: ServiceReader,
-  runId: string,
-  request: AccountRequest,
-  deps: PlanningDeps,
-): Promise<Observation> {
+export async function observe(run: ReadingRun<PlanningDeps>): Promise<Observation> {
+  const { reader, runId, request, deps } = run;
   const { settings } = request;
   const checkAccountId = await accountIdCheck(request, deps);
   const first = await readLists(reader);
@@ -73,7 +66,7 @@ export async function observe(
 
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
-  const { observed, implausible } = await readTwiceIfNeeded(reader, request, deps, first, lastGood, baseline);
+  const { observed, implausible } = await readTwiceIfNeeded(run, first, lastGood, baseline);
   checkAccountId(observed);
   const takenAtMs = deps.clock.nowMs();
   return {
@@ -81,10 +74,7 @@ export async function observe(
     remoteAccountId,
     formerName,
     identified: listedAccountId(observed) !== null,
-    missing:
-      baseline === null
-        ? []
-        : missingHoldings(baseline, observed, lastGood?.missing ?? [], takenAtMs, DAY_MS),
+    missing: baseline === null ? [] : missingHoldings(baseline, observed, lastGood?.missing ?? [], takenAtMs),
     implausible,
     hasSnapshot: lastGood !== null,
     takenAtMs,
@@ -106,19 +96,18 @@ async function accountIdCheck(
  * an account, it reads again when the lists lack entries that people have.
  */
 async function readTwiceIfNeeded(
-  reader: ServiceReader,
-  { settings, api, signals }: AccountRequest,
-  { clock }: PlanningDeps,
+  { reader, request, deps }: ReadingRun<PlanningDeps>,
   first: ObservedCatalog,
   lastGood: LastGood | null,
   baseline: Baseline | null,
 ): Promise<{ observed: ObservedCatalog; implausible: Warning | null }> {
+  const { settings, api, signals } = request;
   const managed = KINDS.filter((kind) => settings.desired[kind] !== undefined);
   const judge = (observed: ObservedCatalog): Warning | null =>
     suspiciousList(observed, managed, lastGood?.deletedSince ?? new Set());
   if (baseline === null || lastGood === null) {
     if (!lacksAny(first, heldIds(first, managed))) return { observed: first, implausible: null };
-    await clock.sleep(api.recheckMs, signals.stop);
+    await deps.clock.sleep(api.recheckMs, signals.stop);
     const observed = mergeReadings(first, await readLists(reader));
     return { observed, implausible: judge(observed) };
   }
@@ -129,7 +118,7 @@ async function readTwiceIfNeeded(
   if (suspicion === null && !lacksCreated && !anythingMissing(baseline, first) && judge(first) === null) {
     return { observed: first, implausible: null };
   }
-  await clock.sleep(api.recheckMs, signals.stop);
+  await deps.clock.sleep(api.recheckMs, signals.stop);
   const second = await readLists(reader);
   const observed = mergeReadings(first, second);
   const shrink = suspicion === null ? null : suspiciousShrink(baseline, second, managed);
@@ -140,11 +129,6 @@ async function readTwiceIfNeeded(
 function heldIds({ resources }: ObservedCatalog, kinds: readonly Kind[]): ReadonlySet<EntryKey> {
   const holdings = resources.flatMap(holdingsOf).filter(({ kind }) => kinds.includes(kind));
   return new Set(holdings.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
-}
-
-/** The keys of all listed entries. */
-export function keysOf(observed: ObservedCatalog): ReadonlySet<EntryKey> {
-  return new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
 }
 
 function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {

@@ -13,7 +13,7 @@ export interface OperationLog {
 }
 
 export function createOperationLog(journal: Journal, runId: string, lease: Lease): OperationLog {
-  let sent: { seq: number; atMs: number; settle: (commit: Promise<SentCommit>) => void }[] = [];
+  let sent: { seq: number; atMs: number; resolve: (commit: Promise<SentCommit>) => void }[] = [];
   let results: OperationResult[] = [];
   let chain: Promise<unknown> = Promise.resolve();
   let scheduled = false;
@@ -30,14 +30,14 @@ export function createOperationLog(journal: Journal, runId: string, lease: Lease
       chain = commit;
       // A failure reaches every waiter and flush(); without waiters it must not crash the process.
       commit.catch(() => undefined);
-      for (const { settle } of batch.sent) settle(commit);
+      for (const { resolve } of batch.sent) resolve(commit);
     });
   }
 
   return {
     sent: (seq, atMs) =>
       new Promise((resolve) => {
-        sent.push({ seq, atMs, settle: resolve });
+        sent.push({ seq, atMs, resolve });
         schedule();
       }),
     result(result) {

@@ -1,20 +1,16 @@
 // Plans an account: gathers the history from the journal and git, and calls the pure planner of core.
-import type { DesiredCatalog, ObservedCatalog, Warning } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { nameKey } from '../core/names.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 import { makePlan } from '../core/make-plan.ts';
-import type { History } from '../core/history.ts';
-import { judgeHistory } from '../core/history.ts';
+import { type History, judgeHistory } from '../core/history.ts';
 import type { SourceAge } from '../core/plan-warnings.ts';
 import type { Plan } from '../core/plan.ts';
 import { nameKeys } from '../core/diff.ts';
-import { unshownCreates } from '../core/empty-lists.ts';
-import type { FreezeWatch } from './freeze.ts';
-import { watchFreeze } from './freeze.ts';
+import { unshownCreates } from '../core/list-plausibility.ts';
+import { type FreezeWatch, watchFreeze } from './freeze.ts';
 import type { Observation } from './observe.ts';
-import type { Acceptance, AccountRequest, PlanningDeps } from './request.ts';
+import type { Acceptance, AccountRequest, PlanningDeps, Run } from './request.ts';
 
 export interface Planned {
   readonly plan: Plan;
@@ -28,15 +24,14 @@ export interface Planned {
 
 /** Plans an account from an observation. Writes nothing. */
 export async function planAccount(
+  { request, deps }: Pick<Run<PlanningDeps>, 'request' | 'deps'>,
   observation: Observation,
   accept: Acceptance,
-  request: AccountRequest,
-  deps: PlanningDeps,
 ): Promise<Planned> {
   const { settings, api, commit } = request;
   const nowMs = deps.clock.nowMs();
-  const memory = await deps.journal.memory(settings.name, observation.remoteAccountId, nowMs);
-  const history = judgeHistory(memory, observation.observed, {
+  const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
+  const history = judgeHistory(records, observation.observed, {
     nowMs,
     stalenessMs: api.stalenessMs,
     missingHoldings: observation.missing,

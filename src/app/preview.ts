@@ -4,8 +4,7 @@ import type { PlanResult } from '../core/plan.ts';
 import type { IdentityClaim } from '../core/ports.ts';
 import { observe } from './observe.ts';
 import { planAccount } from './plan-account.ts';
-import type { AccountRequest, PlanningDeps } from './request.ts';
-import { ACCEPT_NOTHING } from './request.ts';
+import { ACCEPT_NOTHING, type AccountRequest, type PlanningDeps } from './request.ts';
 import { describeFailure } from './run-result.ts';
 
 /** What a preview needs: reads of the journal, and a look-up of claims that claims nothing itself. */
@@ -15,22 +14,22 @@ export interface PreviewDeps extends PlanningDeps {
 
 /** Observes and plans; writes neither to the service nor to the store. Returns a failure as a value. */
 export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
-  const { accountState, foreignAccount, lastGood, memory } = deps.journal;
+  const { accountHistory, accountState, foreignAccount, lastGood } = deps.journal;
   const readOnly: PlanningDeps = {
     ...deps,
     journal: {
+      accountHistory,
       accountState,
       foreignAccount,
       lastGood,
-      memory,
       adoptRenamedAccount: () => Promise.resolve(null),
       claimRemoteAccount: deps.claimant,
     },
   };
   try {
     const reader = await deps.service.reader(request.settings, request.signals);
-    const observation = await observe(reader, '', request, readOnly);
-    return (await planAccount(observation, ACCEPT_NOTHING, request, readOnly)).plan;
+    const run = { runId: '', request, deps: readOnly, reader };
+    return (await planAccount(run, await observe(run), ACCEPT_NOTHING)).plan;
   } catch (error) {
     if (error instanceof LargeAccount) throw error;
     const { name: account } = request.settings;

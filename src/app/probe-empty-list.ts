@@ -2,8 +2,7 @@
 // empty is sent alone, and the others follow when a list shows its entry.
 import type { Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { halted, noteFailure, skip } from './apply-context.ts';
+import { type ApplyContext, halted, noteFailure, type NumberedOperation, skip } from './apply-context.ts';
 import { waits } from './settle.ts';
 
 /**

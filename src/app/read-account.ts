@@ -1,12 +1,12 @@
 // Reads the lists of an account for commands that only read, and refuses lists of another account.
-import type { ObservedCatalog, Warning } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { suspiciousList } from '../core/list-plausibility.ts';
-import { keysOf, readLists } from './observe.ts';
+import { keysOf } from '../core/usage.ts';
+import { readLists } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
 export interface AccountMemory {

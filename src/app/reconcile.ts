@@ -1,33 +1,35 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal. Each step has its own file.
 import type { Warning } from '../core/catalog.ts';
 import { sharedToken } from '../core/identity.ts';
-import type { AgreedPlan } from '../core/operator.ts';
 import { LargeAccount } from '../core/errors.ts';
+import type { RunMode } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { ServiceReader, Traffic } from '../core/ports.ts';
-import type { ApprovalVerdict } from './approval.ts';
-import { takeApproval } from './approval.ts';
+import { type ApprovalVerdict, takeApproval } from './approval.ts';
 import { executePlan } from './execute-plan.ts';
 import { keepLock, takeLock } from './lease.ts';
-import type { Observation } from './observe.ts';
-import { observe } from './observe.ts';
+import { type Observation, observe } from './observe.ts';
 import { settleEarlierOperations } from './unsettled-operations.ts';
-import type { Planned } from './plan-account.ts';
-import { planAccount } from './plan-account.ts';
-import type {
-  Acceptance,
-  AccountRequest,
-  ApplyDeps,
-  DryRunDeps,
-  PlanningDeps,
-  ReconcileOptions,
+import { planAccount, type Planned } from './plan-account.ts';
+import {
+  ACCEPT_NOTHING,
+  type Acceptance,
+  type AccountRequest,
+  type ApplyDeps,
+  type DryRunDeps,
+  type ReadingRun,
+  type ReconcileOptions,
+  type Run,
 } from './request.ts';
-import { ACCEPT_NOTHING } from './request.ts';
-import type { RunResult } from './run-result.ts';
-import { endRun, failRun, LOCK_LOST } from './run-result.ts';
+import { endRun, failRun, LOCK_LOST, type RunResult } from './run-result.ts';
 
 const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
+const PLAN_STALE = {
+  code: 'plan_stale',
+  message:
+    'the account changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan',
+};
 const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /**
@@ -39,22 +41,21 @@ export async function dryRun(
   deps: DryRunDeps,
   accept: Acceptance = ACCEPT_NOTHING,
 ): Promise<RunResult> {
-  const runId = deps.newRunId();
-  await beginRun(runId, request, deps, 'plan');
+  const run: Run<DryRunDeps> = { runId: deps.newRunId(), request, deps };
+  await beginRun(run, 'plan');
   let reader: ServiceReader | null = null;
   try {
     reader = await deps.service.reader(request.settings, request.signals);
-    const observation = await observe(reader, runId, request, deps);
-    const { plan } = await planAccount(observation, accept, request, deps);
+    const observation = await observe({ ...run, reader });
+    const { plan } = await planAccount(run, observation, accept);
     // Lists that shrank become the good ones only in a run that writes: the operator may still reject this preview.
     const good = observation.implausible === null && plan.status !== 'blocked';
-    await recordPlan(runId, { observation, plan, good }, request, deps);
+    await recordPlan(run, { observation, plan, good });
     // Only the daemon's own dry run ends a pending approval; a dry run of a command leaves it unchanged.
     const pending = request.trigger === 'cli' ? {} : { pending: null };
-    return await endRun(runId, { status: plan.status, plan, traffic: reader.traffic(), ...pending }, deps);
+    return await endRun(run, { status: plan.status, plan, traffic: reader.traffic(), ...pending });
   } catch (error) {
-    if (error instanceof LargeAccount) return await leaveToRunProcess(runId, error, deps);
-    return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
+    return await failOrLeave(run, error, reader);
   }
 }
 
@@ -76,7 +77,7 @@ export async function reconcile(
 ): Promise<ReconcileResult> {
   const runId = deps.newRunId();
   let waited = false;
-  const lock = await takeLock(request.settings.name, runId, deps.locks, deps.clock, {
+  const lock = await takeLock({ account: request.settings.name, runId }, deps, {
     timeoutMs: options.lockTimeoutMs,
     stop: request.signals.stop,
     onWait(heldBy) {
@@ -85,156 +86,137 @@ export async function reconcile(
     },
   });
   if ('heldBy' in lock) return lock;
-  const release = keepLock(lock.lease, deps.locks, deps.clock, () => undefined);
+  const { lease } = lock;
+  const release = keepLock(lease, deps.locks, deps.clock, () => undefined);
   try {
     if ((await options.isMade?.()) === true) return { heldBy: null };
     const current = waited && options.reread !== undefined ? await options.reread() : request;
-    await beginRun(runId, current, deps, options.mode);
-    return await runLocked(runId, lock.lease, current, deps, options);
+    const run: LockedRun = { runId, request: current, deps, lease };
+    await beginRun(run, options.mode);
+    return await runLocked(run, options);
   } finally {
     await release();
   }
 }
 
-async function runLocked(
-  runId: string,
-  lease: Lease,
-  request: AccountRequest,
-  deps: ApplyDeps,
-  options: ReconcileOptions,
-): Promise<RunResult> {
+interface LockedRun extends Run {
+  readonly lease: Lease;
+}
+
+async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<RunResult> {
+  const { lease, request, deps } = run;
   const { settings, signals } = request;
-  let reader: ServiceReader | null = null;
+  let opened: ServiceReader | null = null;
   try {
-    reader = await deps.service.reader(settings, signals);
+    const reader = await deps.service.reader(settings, signals);
+    opened = reader;
     // The lists of an empty account carry no id, so two accounts with one token would both write to it.
     const other = await deps.journal.claimToken(lease, await deps.service.tokenKey(settings, signals));
     if (other !== null) throw sharedToken(other);
-    let observation = await observe(reader, runId, request, deps);
-    const agreed =
-      options.approvals === true ? await deps.journal.approvedPlan(settings.name) : options.agreed;
-    const isOld = await settleEarlierOperations(reader, runId, observation, request, deps);
-    if (isOld) {
-      // Only the observation that adopted the renamed account reports its former name.
-      const { formerName } = observation;
-      observation = { ...(await observe(reader, runId, request, deps)), formerName };
-    }
-    let planned = await planAgreed(agreed ?? null, observation, options.accept, request, deps);
-    const approval =
-      options.approvals === true ? await takeApproval(planned.plan, options.mode, request, deps) : FREE;
+    const reading = { ...run, reader };
+    const observation = await observeSettled(reading);
+    let planned = await planAgreed(run, observation, options);
+    const approval = options.approvals === true ? await takeApproval(run, planned.plan, options.mode) : FREE;
     if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
-      planned = await planAccount(observation, { ...options.accept, shrink: true }, request, deps);
+      planned = await planAccount(run, observation, { ...options.accept, shrink: true });
     }
     const { plan } = planned;
-    await recordPlan(runId, { observation, plan, good: plan.status !== 'blocked' }, request, deps);
-    await options.onPlan?.(plan, runId);
+    await recordPlan(run, { observation, plan, good: plan.status !== 'blocked' });
+    await options.onPlan?.(plan, run.runId);
 
-    const pause = await inheritedPause(observation, request, deps);
+    const pause = await inheritedPause(run, observation);
     if (plan.status === 'blocked' || approval.verdict === 'waits' || pause.length > 0) {
       const waits = approval.verdict === 'waits' ? { pending: plan.digest } : {};
       const warnings = [...approval.warnings, ...pause];
-      return await endRun(
-        runId,
-        { status: plan.status, plan, traffic: reader.traffic(), warnings, ...waits },
-        deps,
-      );
+      return await endRun(run, { status: plan.status, plan, traffic: reader.traffic(), warnings, ...waits });
     }
     if (options.agreed !== undefined && options.agreed.digest !== plan.digest) {
-      const error = {
-        code: 'plan_stale',
-        message:
-          'the account changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan',
-      };
-      return await endRun(runId, { status: 'failed', plan, traffic: reader.traffic(), error }, deps);
+      return await endRun(run, { status: 'failed', plan, traffic: reader.traffic(), error: PLAN_STALE });
     }
-    if ((await recordApplied(runId, lease, observation, planned, request, deps)) === 'lock_lost') {
-      const ending = { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST } as const;
-      return await endRun(runId, ending, deps);
+    if ((await recordApplied(run, observation, planned)) === 'lock_lost') {
+      return await endRun(run, { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST });
     }
-    return await executePlan({
-      runId,
-      lease,
-      reader,
-      observation,
-      planned,
-      request,
-      deps,
-      onProgress: options.onProgress,
-      warnings: approval.warnings,
-    });
+    const { onProgress } = options;
+    return await executePlan({ ...reading, observation, planned, onProgress, warnings: approval.warnings });
   } catch (error) {
-    if (error instanceof LargeAccount) return await leaveToRunProcess(runId, error, deps);
-    return await failRun(runId, error, request, deps, reader?.traffic() ?? NO_TRAFFIC);
+    return await failOrLeave(run, error, opened);
   }
+}
+
+/** Observes the account. Observes it again when operations of earlier runs had to be settled first. */
+async function observeSettled(run: ReadingRun): Promise<Observation> {
+  const observation = await observe(run);
+  if (!(await settleEarlierOperations(run, observation))) return observation;
+  // Only the observation that adopted the renamed account reports its former name.
+  return { ...(await observe(run)), formerName: observation.formerName };
 }
 
 /** Plans the account. Returns the agreed plan where it was the account's first plan and the lists have not changed. */
 async function planAgreed(
-  agreed: AgreedPlan | null,
+  run: Run,
   observation: Observation,
-  ...rest: [Acceptance, AccountRequest, PlanningDeps]
+  { approvals, accept, ...options }: ReconcileOptions,
 ): Promise<Planned> {
-  const planned = await planAccount(observation, ...rest);
+  const { request, deps } = run;
+  const agreed =
+    approvals === true ? await deps.journal.approvedPlan(request.settings.name) : (options.agreed ?? null);
+  const planned = await planAccount(run, observation, accept);
   if (agreed === null || agreed.firstObserved === null || planned.plan.digest === agreed.digest)
     return planned;
-  const first = await planAccount({ ...observation, hasSnapshot: false }, ...rest);
+  const first = await planAccount(run, { ...observation, hasSnapshot: false }, accept);
   const { digest, observedDigest } = first.plan;
   return digest === agreed.digest && observedDigest === agreed.firstObserved ? first : planned;
 }
 
-/** Forgets the run, which has written nothing yet, so that a separate process can make it from the beginning. */
-async function leaveToRunProcess(
-  runId: string,
-  error: LargeAccount,
-  { journal }: DryRunDeps,
-): Promise<never> {
-  await journal.forgetRun(runId);
+/** Journals a failed run. A run of a large account is forgotten instead, and a separate process makes it again. */
+async function failOrLeave(
+  run: Run<DryRunDeps>,
+  error: unknown,
+  reader: ServiceReader | null,
+): Promise<RunResult> {
+  if (!(error instanceof LargeAccount)) return await failRun(run, error, reader?.traffic() ?? NO_TRAFFIC);
+  // Nothing was written yet.
+  await run.deps.journal.forgetRun(run.runId);
   throw error;
 }
 
 /** The pause of a renamed account, which the daemon notices only in the first run under the new name. */
-async function inheritedPause(
-  { formerName }: Observation,
-  { settings, trigger }: AccountRequest,
-  { journal }: ApplyDeps,
-): Promise<Warning[]> {
+async function inheritedPause({ request, deps }: Run, { formerName }: Observation): Promise<Warning[]> {
+  const { settings, trigger } = request;
   if (formerName === null || !['schedule', 'start', 'catch_up'].includes(trigger)) return [];
-  if (!(await journal.accountState(settings.name)).paused) return [];
+  if (!(await deps.journal.accountState(settings.name)).paused) return [];
   const message = `“${formerName}” was paused, so this account is paused too; nothing was written. Run \`rolecall resume ${settings.name}\` to continue`;
   return [{ code: 'paused', message }];
 }
 
-async function beginRun(
-  runId: string,
-  { settings, trigger, commit }: AccountRequest,
-  { journal, clock }: DryRunDeps,
-  mode: ReconcileOptions['mode'],
-): Promise<void> {
-  await journal.beginRun({
+async function beginRun({ runId, request, deps }: Run<DryRunDeps>, mode: RunMode): Promise<void> {
+  const { settings, trigger, commit } = request;
+  await deps.journal.beginRun({
     id: runId,
     account: settings.name,
     trigger,
     mode,
-    startedAtMs: clock.nowMs(),
+    startedAtMs: deps.clock.nowMs(),
     configDigest: settings.configDigest,
     configCommit: commit,
   });
 }
 
-/** Journals the snapshot before any write, and the plan. Lists that a guard rejects never become the good ones. */
+interface RecordedPlan {
+  readonly observation: Observation;
+  readonly plan: Plan;
+  /** Whether the lists become the account's last good ones; never when a guard rejects them. */
+  readonly good: boolean;
+}
+
+/** Journals the snapshot before any write, and the plan. */
 async function recordPlan(
-  runId: string,
-  {
-    observation,
-    plan,
-    good,
-  }: { readonly observation: Observation; readonly plan: Plan; readonly good: boolean },
-  { settings }: AccountRequest,
-  { journal }: DryRunDeps,
+  { runId, request, deps }: Run<DryRunDeps>,
+  { observation, plan, good }: RecordedPlan,
 ): Promise<void> {
-  await journal.recordObservation({
+  await deps.journal.recordObservation({
     runId,
-    account: settings.name,
+    account: request.settings.name,
     remoteAccountId: observation.remoteAccountId,
     phase: 'before',
     takenAtMs: observation.takenAtMs,
@@ -242,20 +224,17 @@ async function recordPlan(
     good,
     missing: observation.missing,
   });
-  await journal.recordPlan(runId, plan);
+  await deps.journal.recordPlan(runId, plan);
 }
 
 /** Adopts the entries that the file names, and records the commit as the last applied one. */
 async function recordApplied(
-  runId: string,
-  lease: Lease,
+  { runId, request: { commit }, deps, lease }: LockedRun,
   { observed, remoteAccountId }: Observation,
   { sourceAccepted, named }: Planned,
-  { commit }: AccountRequest,
-  { journal }: ApplyDeps,
 ): Promise<SentCommit> {
   const accepted = commit !== null && sourceAccepted;
-  return await journal.rememberApplied(lease, {
+  return await deps.journal.rememberApplied(lease, {
     runId,
     remoteAccountId,
     named: named(observed),

@@ -1,6 +1,13 @@
 // The request of a run and its dependencies.
 import type { Locks } from '../core/locks.ts';
-import type { Clock, Journal, ReadableService, RunSignals, WritableService } from '../core/ports.ts';
+import type {
+  Clock,
+  Journal,
+  ReadableService,
+  RunSignals,
+  ServiceReader,
+  WritableService,
+} from '../core/ports.ts';
 import type { CommitRelation } from '../core/repository.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
@@ -18,6 +25,18 @@ export interface AccountRequest {
   readonly signals: RunSignals;
 }
 
+/** What every step of a run needs. Each step declares how much of the dependencies it may use. */
+export interface Run<Deps extends PlanningDeps = ApplyDeps> {
+  readonly runId: string;
+  readonly request: AccountRequest;
+  readonly deps: Deps;
+}
+
+/** A run whose account is open for reading. */
+export interface ReadingRun<Deps extends PlanningDeps = ApplyDeps> extends Run<Deps> {
+  readonly reader: ServiceReader;
+}
+
 /** The guards that an operator overrides for this run. */
 export interface Acceptance {
   readonly shrink: boolean;
@@ -31,7 +50,12 @@ export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false, n
 /** What planning needs from the journal. */
 export type PlanningMemory = Pick<
   Journal,
-  'accountState' | 'adoptRenamedAccount' | 'claimRemoteAccount' | 'foreignAccount' | 'lastGood' | 'memory'
+  | 'accountHistory'
+  | 'accountState'
+  | 'adoptRenamedAccount'
+  | 'claimRemoteAccount'
+  | 'foreignAccount'
+  | 'lastGood'
 >;
 
 /** What observing and planning need. Nothing here can write to the service or journal a run. */

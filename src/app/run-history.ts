@@ -1,10 +1,7 @@
 // The history of a plan extended by what its run has created, to compare lists that are read during the run.
 import type { ObservedCatalog } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
-import type { AwaitedEntry, History } from '../core/history.ts';
-import { isStillRequested } from '../core/history.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
+import { type AwaitedEntry, type History, isStillRequested } from '../core/history.ts';
+import { entryKey, namesByKey } from '../core/usage.ts';
 import type { ApplyContext } from './apply-context.ts';
 
 /**
@@ -33,10 +30,4 @@ export function runHistory(
     }
   }
   return { ...history, requestedNames, awaited };
-}
-
-function namesByKey(observed: ObservedCatalog): Map<EntryKey, string> {
-  return new Map(
-    KINDS.flatMap((kind) => observed[kind].map(({ id, name }) => [entryKey(kind, id), name] as const)),
-  );
 }

@@ -1,10 +1,10 @@
 // Ends a run in every case: counts and journals the result, and returns it as a value.
-import type { Warning } from '../core/catalog.ts';
+import type { Action, Warning } from '../core/catalog.ts';
 import { ConfigError, SecretError, ServiceError, StoreError, UsageError } from '../core/errors.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Clock, Journal, OperationResult, RunEnd, Traffic } from '../core/ports.ts';
-import type { AccountRequest, DryRunDeps } from './request.ts';
+import type { DryRunDeps, Run } from './request.ts';
 
 export interface RunFailure {
   readonly code: string;
@@ -34,14 +34,13 @@ interface Ending {
   readonly warnings?: readonly Warning[];
   /** The digest of the plan that waits for approval; null: none waits; left out: unchanged. */
   readonly pending?: string | null;
-  readonly results?: readonly (OperationResult & { readonly action: 'create' | 'delete' })[];
+  readonly results?: readonly (OperationResult & { readonly action: Action })[];
 }
 
 /** Journals the end of a run. A run that another process has ended meanwhile is returned as interrupted. */
 export async function endRun(
-  runId: string,
+  { runId, deps: { journal, clock } }: Pick<Run<DryRunDeps>, 'runId' | 'deps'>,
   { status, plan, traffic, error, warnings = [], results, pending }: Ending,
-  { journal, clock }: DryRunDeps,
 ): Promise<RunResult> {
   const isOurs = await journal.endRun(runId, {
     status,
@@ -72,25 +71,16 @@ function countsOf(plan: Plan, results: Ending['results'] = []): RunEnd['counts']
 }
 
 /** Ends a run that could not observe or plan. Throws a StoreError on; journals any other failure. */
-export async function failRun(
-  runId: string,
-  error: unknown,
-  request: AccountRequest,
-  deps: DryRunDeps,
-  traffic: Traffic,
-): Promise<RunResult> {
+export async function failRun(run: Run<DryRunDeps>, error: unknown, traffic: Traffic): Promise<RunResult> {
   if (error instanceof StoreError) {
     // The journal itself failed, so a failure to end the run is ignored.
-    await endRun(runId, failed(error, traffic), deps).catch(() => undefined);
+    await endRun(run, failed(error, traffic)).catch(() => undefined);
     throw error;
   }
-  await rememberThrottle(request.settings.name, error, deps);
-  const interrupted = request.signals.stop.aborted;
-  return await endRun(
-    runId,
-    { ...failed(error, traffic), ...(interrupted ? { status: 'interrupted' } : {}) },
-    deps,
-  );
+  const { settings, signals } = run.request;
+  await rememberThrottle(settings.name, error, run.deps);
+  const ending = failed(error, traffic);
+  return await endRun(run, signals.stop.aborted ? { ...ending, status: 'interrupted' } : ending);
 }
 
 /** Journals when the service may be called again, if its answer contained a time. Every command waits for it. */

@@ -4,8 +4,8 @@ import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import type { Clock, ServiceReader } from '../core/ports.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
+import type { ApiSettings } from '../core/settings.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 
 /** A create whose outcome is unknown. */
 export interface Doubt {
@@ -17,8 +17,7 @@ export interface Doubt {
   readonly isKnown: (key: EntryKey) => boolean;
 }
 
-export interface SettleOptions {
-  readonly settleMs: number;
+export interface SettleOptions extends Pick<ApiSettings, 'settleMs'> {
   /** Whether the file asks for a name, so that its entry cannot be the result of this create. */
   readonly isDesired: (kind: Kind, name: string) => boolean;
   readonly clock: Clock;
@@ -57,7 +56,8 @@ export async function settle<D extends Doubt>(
     for (const doubt of open) {
       const list = lists.get(doubt.kind);
       const due = readAtMs - doubt.sinceMs >= options.settleMs;
-      const entry = list === undefined ? undefined : entryOf(doubt, list, due, taken, options);
+      const entry =
+        list === undefined ? undefined : entryOf(doubt, list, { due, taken, isDesired: options.isDesired });
       if (entry !== undefined) {
         taken.add(entryKey(doubt.kind, entry.id));
         settled.push({ doubt, type: 'found', entry });
@@ -105,9 +105,11 @@ async function readKinds(
 function entryOf(
   doubt: Doubt,
   list: readonly Entry[],
-  due: boolean,
-  taken: ReadonlySet<EntryKey>,
-  { isDesired }: SettleOptions,
+  {
+    due,
+    taken,
+    isDesired,
+  }: Pick<SettleOptions, 'isDesired'> & { readonly due: boolean; readonly taken: ReadonlySet<EntryKey> },
 ): Entry | undefined {
   const fresh = list.filter((entry) => {
     const key = entryKey(doubt.kind, entry.id);

@@ -1,45 +1,35 @@
 // Before planning: finds out the outcome of operations that earlier runs left open, so that no create is sent twice.
-import type { Kind, ObservedCatalog } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { nameKey } from '../core/names.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey } from '../core/usage.ts';
+import { keysOf } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
-import type { OutstandingCreate, ServiceReader } from '../core/ports.ts';
+import type { UnsettledCreate } from '../core/ports.ts';
 import { guardAccount } from './account-guard.ts';
-import type { AccountRequest, DryRunDeps } from './request.ts';
-import type { Doubt } from './settle.ts';
-import { settle, waits } from './settle.ts';
+import type { DryRunDeps, ReadingRun } from './request.ts';
+import { type Doubt, settle, waits } from './settle.ts';
 
 interface EarlierDoubt extends Doubt {
-  readonly create: OutstandingCreate;
+  readonly create: UnsettledCreate;
 }
 
 /** Settles what earlier runs left open. Resolves with true when it took time, so that the lists must be read again. */
 export async function settleEarlierOperations(
-  reader: ServiceReader,
-  runId: string,
+  run: ReadingRun<DryRunDeps>,
   observation: Observation,
-  request: AccountRequest,
-  deps: DryRunDeps,
 ): Promise<boolean> {
-  const own = guardAccount(reader, () => observation.remoteAccountId);
-  const [deletes, creates] = [
-    await settleDeletes(own, runId, observation, request, deps),
-    await settleCreates(own, runId, observation, request, deps),
-  ];
+  const own = { ...run, reader: guardAccount(run.reader, () => observation.remoteAccountId) };
+  const [deletes, creates] = [await settleDeletes(own, observation), await settleCreates(own, observation)];
   return deletes || creates;
 }
 
 /** Waits for a delete whose entry is still listed until `settle` has passed since it was sent: the list may be stale. */
 async function settleDeletes(
-  reader: ServiceReader,
-  runId: string,
+  { reader, runId, request, deps }: ReadingRun<DryRunDeps>,
   { observed, remoteAccountId }: Observation,
-  { settings, api, signals }: AccountRequest,
-  { journal, clock }: DryRunDeps,
 ): Promise<boolean> {
+  const { settings, api, signals } = request;
+  const { journal, clock } = deps;
+  const owner = { account: settings.name, remoteAccountId };
   const startedAtMs = clock.steadyMs();
   let listed = keysOf(observed);
   let isOld = false;
@@ -48,8 +38,7 @@ async function settleDeletes(
     // A clock that is set back must not prolong the wait.
     const isOver = clock.steadyMs() - startedAtMs >= api.settleMs;
     const openSinceMs = isOver ? Infinity : nowMs - api.settleMs;
-    const at = { nowMs, openSinceMs };
-    const open = await journal.settleDeletes(settings.name, remoteAccountId, listed, runId, at);
+    const open = await journal.settleDeletes(owner, listed, { runId, nowMs, openSinceMs });
     if (open === 0 || signals.stop.aborted) break;
     await clock.sleep(waitMs, signals.stop);
     isOld = true;
@@ -64,18 +53,13 @@ async function settleDeletes(
   return isOld;
 }
 
-function keysOf(lists: Pick<ObservedCatalog, Kind>): Set<EntryKey> {
-  return new Set(KINDS.flatMap((kind) => lists[kind].map(({ id }) => entryKey(kind, id))));
-}
-
 async function settleCreates(
-  reader: ServiceReader,
-  runId: string,
+  { reader, runId, request, deps }: ReadingRun<DryRunDeps>,
   { remoteAccountId }: Observation,
-  { settings, api, signals }: AccountRequest,
-  { journal, clock }: DryRunDeps,
 ): Promise<boolean> {
-  const creates = await journal.outstandingCreates(settings.name, remoteAccountId);
+  const { settings, api, signals } = request;
+  const { journal, clock } = deps;
+  const creates = await journal.unsettledCreates(settings.name, remoteAccountId);
   if (creates.length === 0) return false;
   const doubts = await Promise.all(
     creates.map(async (create): Promise<EarlierDoubt> => {
@@ -94,7 +78,7 @@ async function settleCreates(
   for (const { doubt, ...settlement } of settlements) {
     if (settlement.type === 'open') continue;
     const entry = settlement.type === 'found' ? settlement.entry : null;
-    await journal.settleOutstanding(doubt.create, entry, runId, clock.nowMs());
+    await journal.settleCreate(doubt.create, entry, runId, clock.nowMs());
   }
   return true;
 }

@@ -1,15 +1,20 @@
 // After writing: reads the lists until they show every change, and warns of changes that they do not show.
-import type { DesiredCatalog, ObservedCatalog, Policy, Warning } from '../core/catalog.ts';
+import {
+  type DesiredCatalog,
+  KINDS,
+  type ObservedCatalog,
+  type Policy,
+  type Warning,
+} from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import { KINDS } from '../core/catalog.ts';
-import { globMatcher, nameKey } from '../core/names.ts';
-import { missingDesiredNames } from '../core/make-plan.ts';
+import { missingDesiredNames } from '../core/diff.ts';
+import { nameKey } from '../core/names.ts';
+import { standingRules } from '../core/policy.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
-import { entryKey } from '../core/usage.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
-import { noteFailure } from './apply-context.ts';
+import { entryKey, keysOf } from '../core/usage.ts';
+import { type ApplyContext, noteFailure, type NumberedOperation } from './apply-context.ts';
 import { runHistory } from './run-history.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
@@ -84,11 +89,16 @@ interface DoneOperation {
 
 /** Done creates that are not listed, and done deletes that are still listed. */
 function notShownBy(observed: ObservedCatalog, done: readonly DoneOperation[]): DoneOperation[] {
-  const listed = new Set(KINDS.flatMap((kind) => observed[kind].map(({ id }) => entryKey(kind, id))));
-  return done.filter(({ operation: { action, kind, remoteId }, result }) => {
-    const isCreate = action === 'create';
-    const id = isCreate ? result.entry?.remoteId : remoteId;
-    return listed.has(entryKey(kind, id ?? '')) !== isCreate;
+  const listed = keysOf(observed);
+  return done.filter(({ operation: { action, kind, remoteId = '' }, result }) => {
+    switch (action) {
+      case 'create':
+        return !listed.has(entryKey(kind, result.entry?.remoteId ?? ''));
+      case 'delete':
+        return listed.has(entryKey(kind, remoteId));
+      default:
+        return action satisfies never;
+    }
   });
 }
 
@@ -96,16 +106,24 @@ function notShown({ operation, result }: DoneOperation): Warning {
   const remoteId = result.entry?.remoteId ?? operation.remoteId;
   return {
     code: NOT_SHOWN_YET,
-    message:
-      operation.action === 'delete' && result.attempts === 0
-        ? `the list did not show the ${operation.kind} “${operation.name}” right before its delete, so no delete was sent, but the list shows it again; the next run decides again`
-        : operation.action === 'create'
-          ? `the service confirmed the create of the ${operation.kind} “${operation.name}”, but no list shows it yet; the next run checks again`
-          : `the service confirmed the delete of the ${operation.kind} “${operation.name}”, but the list still shows it; the next run checks again`,
+    message: notShownMessage(operation, result),
     kind: operation.kind,
     name: operation.name,
     ...(remoteId === undefined ? {} : { remoteId }),
   };
+}
+
+function notShownMessage({ action, kind, name }: NumberedOperation, { attempts }: OperationResult): string {
+  switch (action) {
+    case 'create':
+      return `the service confirmed the create of the ${kind} “${name}”, but no list shows it yet; the next run checks again`;
+    case 'delete':
+      return attempts === 0
+        ? `the list did not show the ${kind} “${name}” right before its delete, so no delete was sent, but the list shows it again; the next run decides again`
+        : `the service confirmed the delete of the ${kind} “${name}”, but the list still shows it; the next run checks again`;
+    default:
+      return action satisfies never;
+  }
 }
 
 function unverified(failure: ServiceError | null): Warning {
@@ -146,8 +164,7 @@ function appearedEntries(
   done: readonly DoneOperation[],
   observed: ObservedCatalog,
 ): Warning[] {
-  if (policy.ownership === 'managed' || policy.delete === 'never') return [];
-  const isProtected = policy.protect.map(globMatcher);
+  const leaves = standingRules(policy);
   const created = new Set(
     done.map(({ operation, result }) => `${operation.kind}:${result.entry?.remoteId ?? ''}`),
   );
@@ -159,7 +176,7 @@ function appearedEntries(
     return observed[kind]
       .filter(({ id }) => !before.has(id) && !created.has(`${kind}:${id}`))
       .filter(({ name }) => !wanted.has(nameKey(name)) || (names.get(nameKey(name)) ?? 0) > 1)
-      .filter(({ name }) => !isProtected.some((matches) => matches(name)))
+      .filter((entry) => leaves(entry, false) === null)
       .map(({ id, name }) => ({
         code: 'appeared',
         message: `the ${kind} “${name}” (${id}) is listed now and was not listed when the run was planned: somebody created it, or the list was incomplete; the next run decides about it`,

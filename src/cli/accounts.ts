@@ -1,9 +1,9 @@
 // Loads the configuration and selects the accounts that a command works on.
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError, formatConfigIssue } from '../core/errors.ts';
-import type { ServiceSettings } from '../core/settings.ts';
+import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { showWarnings } from './console.ts';
-import type { Configuration, ConfiguredAccount, Environment } from './environment.ts';
+import type { Environment } from './environment.ts';
 import { selectAccounts } from './select-accounts.ts';
 
 export interface Loaded {

@@ -1,4 +1,5 @@
 // rolecall apply: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
+import type { ConfiguredAccount } from '../core/settings.ts';
 import { journalBrokenAccount } from '../app/broken-account.ts';
 import { reconcile } from '../app/reconcile.ts';
 import type { Acceptance, AccountRequest } from '../app/request.ts';
@@ -13,7 +14,7 @@ import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
 import type { Output, OutputOptions } from './console.ts';
 import { openOutput, progressLine, showMessage, showFailure } from './console.ts';
-import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
+import type { Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
 import { orJsonFailure } from './json-failure.ts';
@@ -186,11 +187,13 @@ async function applyOne(
   const deps = session.applying;
   if (account.settings === undefined) {
     const { runId } = await journalBrokenAccount(
-      account.name,
-      errorsOf(account.issues),
-      'cli',
-      'apply',
-      session.commit,
+      {
+        account: account.name,
+        issues: errorsOf(account.issues),
+        trigger: 'cli',
+        mode: 'apply',
+        commit: session.commit,
+      },
       deps,
     );
     return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };

@@ -1,4 +1,5 @@
 // The confirmation of `apply` without `--yes`: plans all accounts, shows the plans and asks.
+import type { ConfiguredAccount } from '../core/settings.ts';
 import type { Acceptance } from '../app/request.ts';
 import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
@@ -9,7 +10,7 @@ import { count } from '../report/formatting.ts';
 import { mapAccounts } from './accounts.ts';
 import type { Output } from './console.ts';
 import { canAsk, confirm, showMessage, terminalRender } from './console.ts';
-import type { ConfiguredAccount, Session } from './environment.ts';
+import type { Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
 import { planOne } from './plan.ts';
@@ -67,7 +68,7 @@ export function question(results: readonly PlanResult[]): string | null {
   const operations = plans.flatMap((plan) => plan.operations);
   if (operations.length === 0) return null;
   const creates = operations.filter(({ action }) => action === 'create').length;
-  const deletes = operations.length - creates;
+  const deletes = operations.filter(({ action }) => action === 'delete').length;
   const parts = [
     ...(creates > 0 ? [`create ${count(creates, 'entry', 'entries')}`] : []),
     ...(deletes > 0 ? [`delete ${count(deletes, 'entry', 'entries')}`] : []),

@@ -1,4 +1,5 @@
 // rolecall doctor: checks everything that a run needs. Writes nothing to the service.
+import type { ConfiguredAccount } from '../core/settings.ts';
 import { readLists } from '../app/observe.ts';
 import { describeFailure, rememberThrottle } from '../app/run-result.ts';
 import { listedAccountId, shownPin } from '../core/identity.ts';
@@ -9,7 +10,7 @@ import { visible, visibleJson } from '../report/escape-invisible.ts';
 import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import { openOutput } from './console.ts';
-import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
+import type { Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
 import { orJsonFailure } from './json-failure.ts';

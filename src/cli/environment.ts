@@ -1,47 +1,21 @@
-// The interface between the commands and the other rooms, which they do not import. wire.ts implements it.
+// The interface between the commands and the other rooms, which they do not import. wire/ implements it.
 import type { AccountMemory } from '../app/read-account.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
-import type { AccountSettings, ConfigCommit, SecretRef, ServiceSettings } from '../core/settings.ts';
-
-/** A loaded account file. `settings` is absent when the file is invalid. */
-export interface ConfiguredAccount {
-  readonly name: string;
-  readonly file: string;
-  readonly settings?: AccountSettings;
-  readonly issues: readonly ConfigIssue[];
-}
-
-/** The complete configuration. `service` is absent when the service file is invalid. */
-export interface Configuration {
-  readonly service?: ServiceSettings;
-  readonly accounts: readonly ConfiguredAccount[];
-  readonly issues: readonly ConfigIssue[];
-  /** The references to secrets in the valid parts. */
-  readonly secrets: readonly SecretUse[];
-}
-
-/** A reference to a secret, with its position in a file. */
-export interface SecretUse {
-  readonly ref: SecretRef;
-  readonly what: string;
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 
 /** What all runs of this process share. `close` closes connections and the store. */
 export interface Session {
   readonly planning: DryRunDeps;
   readonly applying: ApplyDeps;
   readonly reader: JournalReader;
-  readonly desk: OperatorDesk;
+  readonly operator: OperatorCommands;
   /** The commit of the configuration when the session was opened. */
   readonly commit: ConfigCommit | null;
   readonly requestFor: (
@@ -49,8 +23,6 @@ export interface Session {
     trigger: AccountRequest['trigger'],
     signals: RunSignals,
   ) => AccountRequest;
-  /** Sets the names of the configured accounts, of which no two may share a token. */
-  setConfigured(names: ReadonlySet<string>): void;
   /** Resolves when the store can be written. */
   checkStore(): Promise<void>;
   /** Checks every page of the store. Throws StoreError when it is damaged or cannot be checked. */
@@ -143,7 +115,7 @@ export interface Environment {
     options?: { readonly mayBeNew: boolean },
   ): Promise<{
     readonly reader: JournalReader;
-    readonly desk: OperatorDesk;
+    readonly operator: OperatorCommands;
     readonly memory: AccountMemory;
     close(): Promise<void>;
   }>;

@@ -1,6 +1,6 @@
 // rolecall approve, pause and resume: commands to the daemon, passed through the store that both share.
 import { ConfigError, UsageError } from '../core/errors.ts';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import { PLAN_DIGEST } from '../core/operator.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
 import { errorsOf } from './accounts.ts';
@@ -21,8 +21,8 @@ export async function approve(
       'DIGEST must be `sha256:` and at least eight hex digits, as `rolecall plan` and `rolecall show` print it',
     );
   }
-  return await withJournal(environment, configFile, account, async (desk, record) => {
-    const outcome = await desk.approve(account, digest ?? null, Date.now());
+  return await withJournal(environment, configFile, account, async (operator, record) => {
+    const outcome = await operator.approve(account, digest ?? null, Date.now());
     switch (outcome.type) {
       case 'approved': {
         const until = new Date(outcome.expiresAtMs).toISOString();
@@ -61,7 +61,7 @@ export async function setPaused(
   account: string,
   paused: boolean,
 ): Promise<ExitStatus> {
-  return await withJournal(environment, configFile, account, async (desk, record) => {
+  return await withJournal(environment, configFile, account, async (operator, record) => {
     if ((record?.state.paused ?? false) === paused) {
       printLine(
         paused
@@ -70,7 +70,7 @@ export async function setPaused(
       );
       return EXIT.done;
     }
-    await desk.setPaused(account, paused);
+    await operator.setPaused(account, paused);
     const what = paused
       ? `no scheduled run starts until \`rolecall resume ${account}\``
       : 'it runs on its schedule again';
@@ -83,7 +83,7 @@ async function withJournal(
   environment: Environment,
   configFile: string,
   account: string,
-  work: (desk: OperatorDesk, record: AccountRecord | undefined) => Promise<ExitStatus>,
+  work: (operator: OperatorCommands, record: AccountRecord | undefined) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const { service, accounts, issues } = await environment.loadConfiguration(configFile);
   if (service === undefined) throw new ConfigError(errorsOf(issues));
@@ -97,7 +97,7 @@ async function withJournal(
         `there is no account ${JSON.stringify(account)}; the accounts are: ${known || 'none'}`,
       );
     }
-    return await work(journal.desk, record);
+    return await work(journal.operator, record);
   } finally {
     await journal.close();
   }

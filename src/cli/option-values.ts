@@ -1,16 +1,14 @@
 // Parses the values of options.
 import { InvalidArgumentError } from 'commander';
-
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+import { parseDuration } from '../core/durations-and-sizes.ts';
 
 /** A duration in milliseconds. */
 export function duration(text: string): number {
-  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
-  const unit = match?.[2];
-  if (match === null || unit === undefined || !Object.hasOwn(UNITS, unit)) {
+  const ms = parseDuration(text);
+  if (ms === undefined) {
     throw new InvalidArgumentError('Use a duration such as 500ms, 30s, 15m, 2h or 90d.');
   }
-  return Number(match[1]) * UNITS[unit as keyof typeof UNITS];
+  return ms;
 }
 
 export function positive(text: string): number {

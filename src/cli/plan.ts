@@ -1,4 +1,5 @@
 // rolecall plan: the dry run. Its service client has no methods that write.
+import type { ConfiguredAccount } from '../core/settings.ts';
 import { writeFile } from 'node:fs/promises';
 import { errorCode } from '../core/error-code.ts';
 import { dryRun } from '../app/reconcile.ts';
@@ -15,7 +16,7 @@ import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput, progressLine, refuseDatabase } from './console.ts';
-import type { ConfiguredAccount, Environment, RetryAfterOptions, Session } from './environment.ts';
+import type { Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
 import { orJsonFailure } from './json-failure.ts';
@@ -106,11 +107,13 @@ export async function planOne(
   const { runId, plan, failure } =
     account.settings === undefined
       ? await journalBrokenAccount(
-          account.name,
-          errorsOf(account.issues),
-          'cli',
-          'plan',
-          session.commit,
+          {
+            account: account.name,
+            issues: errorsOf(account.issues),
+            trigger: 'cli',
+            mode: 'plan',
+            commit: session.commit,
+          },
           deps,
         )
       : await dryRun(session.requestFor(account.settings, 'cli', signals), deps, accept);

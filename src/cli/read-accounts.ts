@@ -3,8 +3,8 @@ import type { AccountMemory, ReadAccount } from '../app/read-account.ts';
 import { readAccount } from '../app/read-account.ts';
 import { StoreError } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
-import type { AccountSettings, ServiceSettings } from '../core/settings.ts';
-import type { Configuration, Environment, RetryAfterOptions } from './environment.ts';
+import type { AccountSettings, Configuration, ServiceSettings } from '../core/settings.ts';
+import type { Environment, RetryAfterOptions } from './environment.ts';
 
 export interface AccountReading {
   /** Reads an account's lists. Throws ServiceError `identity` when they belong to another account. */

@@ -4,6 +4,11 @@ import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
 
 export async function sandbox(environment: Environment, options: SandboxCommand): Promise<ExitStatus> {
+  // Listens for signals before the address is printed: whoever reads it may stop the sandbox at once.
+  const stopped = new Promise<void>((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
   const running = await environment.startSandbox(options);
   const lines = [
     `The sandbox listens at ${running.url} (OpenAPI: ${running.url}/openapi.json)`,
@@ -13,10 +18,7 @@ export async function sandbox(environment: Environment, options: SandboxCommand)
     'Press Ctrl-C to stop it.',
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
-  await new Promise<void>((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
-  });
+  await stopped;
   await running.close();
   return EXIT.done;
 }

@@ -1,5 +1,4 @@
 // Reads one account file: its settings, its desired entries and the digest that identifies equal configurations.
-import { createHash } from 'node:crypto';
 import {
   type DesiredCatalog,
   type DesiredEntry,
@@ -10,6 +9,7 @@ import {
 import path from 'node:path';
 import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
+import { sha256 } from '../platform/digest.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { accountSettingsSchema, approvalIssues, mergePolicies } from './account-schema.ts';
@@ -96,7 +96,7 @@ export function configDigest({ baseUrl, accountId, policy, desired }: DigestedSe
     policy,
     desired: { ...Object.fromEntries(kinds), approvedDeletes: desired.approvedDeletes },
   };
-  return `sha256:${createHash('sha256').update(canonicalJson(subject)).digest('hex')}`;
+  return `sha256:${sha256(canonicalJson(subject))}`;
 }
 
 function readVariant(

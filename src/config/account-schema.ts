@@ -1,6 +1,7 @@
 // The schemas of an account file and of its policy, and the checks of its approvals that a schema can't make.
 import { z } from 'zod';
 import type { FreezeWindow, Policy, DesiredCatalog } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
 import { windowEdge } from './dates-and-schedules.ts';
 import {
   cronLine,
@@ -160,7 +161,7 @@ const accountId = z.string().min(1);
 expectations.add(accountId, { expected: 'the account id in quotes, because a number would lose digits' });
 
 export const approvedDeleteSchema = z.strictObject({
-  kind: z.enum(['skill', 'role']).describe('Kind of the entry.'),
+  kind: z.enum(KINDS).describe('Kind of the entry.'),
   name: nameReference().describe('Name of the entry, as the service shows it.'),
   expires: calendarDate().optional().describe('Last day (UTC) of the approval.'),
 });

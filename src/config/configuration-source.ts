@@ -2,21 +2,20 @@
 // the files are unchanged, that costs almost nothing.
 import path from 'node:path';
 import type { CommitPlace, CommitReader, CommitRelation } from '../core/repository.ts';
-import type { ConfigCommit } from '../core/settings.ts';
+import type { ConfigCommit, Configuration } from '../core/settings.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
-import type { LoadedConfiguration } from './join-accounts.ts';
 import { currentDay } from './load-configuration.ts';
 import { type KeptLoad, type LoadTarget, isUpToDate, loadFiles } from './load-files.ts';
 
 export interface ConfigurationSource {
   /** Reads all files and parses those that changed. Returns the same object as last time if none has changed. */
-  read(): Promise<LoadedConfiguration>;
+  read(): Promise<Configuration>;
   /**
    * The current configuration for this account. Checks the service file, the account file and the catalogs that it
    * extends, and reads the other files only if one of these changed. An unknown account costs a `read`. Concurrent
    * calls are allowed.
    */
-  readFor(account: string): Promise<LoadedConfiguration>;
+  readFor(account: string): Promise<Configuration>;
   /**
    * The commit of the configuration, or null. With a checkout it is the commit of `loaded`, otherwise the commit that
    * is checked out now. A change outside of git's state and of the files that were read is noticed after ten seconds.
@@ -56,7 +55,7 @@ export function createConfigurationSource(
   let kept: KeptLoad | undefined;
   let generation = 0;
   let running: Promise<unknown> = Promise.resolve();
-  let waiting: Promise<LoadedConfiguration> | undefined;
+  let waiting: Promise<Configuration> | undefined;
 
   const target = (): LoadTarget => {
     const current = checkout?.current();
@@ -69,7 +68,7 @@ export function createConfigurationSource(
     };
   };
 
-  const load = async (): Promise<LoadedConfiguration> => {
+  const load = async (): Promise<Configuration> => {
     const currentTarget = target();
     const before = kept;
     kept = await loadFiles(currentTarget, before);
@@ -83,7 +82,7 @@ export function createConfigurationSource(
     return loaded;
   };
 
-  const read = (): Promise<LoadedConfiguration> => {
+  const read = (): Promise<Configuration> => {
     // A call during a load waits for the next load, since the running one may have read the changed file already.
     waiting ??= running.then(() => {
       const loading = load();
@@ -94,7 +93,7 @@ export function createConfigurationSource(
     return waiting;
   };
 
-  const readFor = async (account: string): Promise<LoadedConfiguration> =>
+  const readFor = async (account: string): Promise<Configuration> =>
     kept !== undefined && isUpToDate(kept, account, target()) ? kept.loaded : read();
 
   const placeOf = async (loaded: object | undefined): Promise<CommitPlace> => {
@@ -111,7 +110,7 @@ export function createConfigurationSource(
 }
 
 function commitPlace(
-  { accounts }: LoadedConfiguration,
+  { accounts }: Configuration,
   { file, checkout }: LoadTarget,
   generation: number,
 ): CommitPlace {

@@ -1,47 +1,21 @@
 // Joins the accounts of a configuration, and finds the problems between them: two with the same name, or two with the
 // same address and token.
-import type { ConfigIssue } from '../core/errors.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountRead } from './account-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { refKey } from './secret-references.ts';
-import type { AccountSettings, ServiceSettings, Trust } from '../core/settings.ts';
-import type { SecretUse } from './secret-references.ts';
-
-export interface LoadedConfiguration {
-  /** Absent when the service file is missing or has an error. */
-  readonly service?: ServiceSettings;
-  /** Sorted by code points of the name. */
-  readonly accounts: readonly LoadedAccount[];
-  /** Every problem of all files, errors and warnings, sorted by file, line and column. */
-  readonly issues: readonly ConfigIssue[];
-  /** Every secret that the valid parts refer to, for `checkSecrets`. */
-  readonly secrets: readonly SecretUse[];
-  /** What the service file of this machine allows account files to use. */
-  readonly trust: Trust;
-}
-
-/** One account file, valid or not. */
-export interface LoadedAccount {
-  readonly name: string;
-  /** Absolute. */
-  readonly file: string;
-  /** Absent when the account file, one of its catalogs, or the service file has an error. */
-  readonly settings?: AccountSettings;
-  /** The sorted problems of this account file and of its catalogs. */
-  readonly issues: readonly ConfigIssue[];
-}
+import type { ConfiguredAccount } from '../core/settings.ts';
 
 /** The accounts sorted by name. Without a valid service file, none has settings. `shown` names files for messages. */
 export function joinAccounts(
   reads: readonly AccountRead[],
   serviceIsSound: boolean,
   shown: (file: string) => string,
-): readonly LoadedAccount[] {
+): readonly ConfiguredAccount[] {
   const byName = grouped(reads, ({ name }) => name);
   const byIdentity = grouped(reads, identityKey);
   return reads
-    .map((read): LoadedAccount => {
+    .map((read): ConfiguredAccount => {
       const { name, file, identity, settings } = read;
       const issues = [...read.issues];
       const sameName = otherOf(byName.get(name), read);

@@ -1,9 +1,9 @@
 // Loads a complete configuration: the service file and all accounts. Also collects the files that `plan --server`
 // sends.
+import type { Configuration } from '../core/settings.ts';
 import path from 'node:path';
 import { recordingFiles, type ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk } from './files-on-disk.ts';
-import type { LoadedConfiguration } from './join-accounts.ts';
 import { loadFiles } from './load-files.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 
@@ -25,7 +25,7 @@ export interface CollectedConfiguration {
   readonly config: string;
   /** The text of each file that was read, by its path below the common folder, with slashes. */
   readonly files: Readonly<Record<string, string>>;
-  readonly loaded: LoadedConfiguration;
+  readonly loaded: Configuration;
 }
 
 /**
@@ -33,10 +33,7 @@ export interface CollectedConfiguration {
  * neither the network nor secrets. Never throws because of the content of a file: problems are issues, and an invalid
  * account does not affect the others.
  */
-export async function loadConfiguration(
-  file: string,
-  options: LoadOptions = {},
-): Promise<LoadedConfiguration> {
+export async function loadConfiguration(file: string, options: LoadOptions = {}): Promise<Configuration> {
   const { checkout, signal, mostNames, today = currentDay() } = options;
   const machineFile = path.resolve(file);
   const files = options.files ?? filesOnDisk(checkout, machineFile);

@@ -1,5 +1,6 @@
 // Loads a configuration and keeps the result, so that the next load parses only the files that changed. A daemon loads
 // the configuration again for each run, and parsing a thousand files takes seconds.
+import type { Configuration, SecretUse } from '../core/settings.ts';
 import path from 'node:path';
 import { type ConfigIssue, UsageError } from '../core/errors.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
@@ -12,8 +13,6 @@ import { type AccountContext, type AccountRead, readAccount } from './account-fi
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { joinAccounts } from './join-accounts.ts';
-import type { LoadedConfiguration } from './join-accounts.ts';
-import type { SecretUse } from './secret-references.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 
@@ -44,7 +43,7 @@ interface KeptAccount {
 
 /** The result of a load, for the next load. */
 export interface KeptLoad {
-  readonly loaded: LoadedConfiguration;
+  readonly loaded: Configuration;
   readonly service: ServiceLayers;
   /** The settings that all accounts inherit, as text, to detect a change. */
   readonly inherited: string;

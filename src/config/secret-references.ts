@@ -6,21 +6,6 @@ import { looksLikeSecret } from '../core/secret-looks.ts';
 import type { SecretRef } from '../core/settings.ts';
 import { shownPath } from '../yaml/source-text.ts';
 
-/** A secret that the configuration refers to, with the position of the reference. */
-export interface SecretUse {
-  readonly ref: SecretRef;
-  /** What it is for, such as `token of acme-eu`. */
-  readonly what: string;
-  /** The account that it belongs to; absent for secrets of the daemon. */
-  readonly account?: string;
-  /** The reference is the file of a private key: ssh reads it, it has several lines, and it is never sent. */
-  readonly isKeyFile?: boolean;
-  /** The file with the reference, as issues name it. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
 /** `ref` with its path made absolute, relative to the folder of the file that it is in. */
 export function absoluteRef(ref: SecretRef, folder: string): SecretRef {
   return 'env' in ref ? { env: ref.env } : { file: path.resolve(folder, ref.file) };

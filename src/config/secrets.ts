@@ -3,9 +3,8 @@ import { ConfigError, type SecretIssue, SecretError } from '../core/errors.ts';
 import { FileError, readRegularFile } from '../platform/regular-file.ts';
 import { shownPath } from '../yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
-import type { AccountSettings, SecretRef } from '../core/settings.ts';
-import type { LoadedConfiguration } from './join-accounts.ts';
-import { passwordOf, type SecretUse, shownRef } from './secret-references.ts';
+import type { AccountSettings, Configuration, SecretRef, SecretUse } from '../core/settings.ts';
+import { passwordOf, shownRef } from './secret-references.ts';
 import { OWN_SECRET, untrustedFile } from './trust.ts';
 
 /** Longer than any token or key. */
@@ -37,7 +36,7 @@ type Found = { readonly isFound: boolean } & (
  * daemon's own secrets. Nothing is sent anywhere.
  */
 export async function checkSecrets(
-  { secrets }: Pick<LoadedConfiguration, 'secrets'>,
+  { secrets }: Pick<Configuration, 'secrets'>,
   env: Environment,
 ): Promise<SecretIssue[]> {
   const found = await Promise.all(secrets.map(async (use) => ({ use, found: await find(use.ref, env) })));

@@ -2,13 +2,19 @@
 import path from 'node:path';
 import type { Node } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
-import type { NotifySettings, SecretRef, ServiceSettings, TrustSettings } from '../core/settings.ts';
+import type {
+  NotifySettings,
+  SecretRef,
+  SecretUse,
+  ServiceSettings,
+  TrustSettings,
+} from '../core/settings.ts';
 import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
 import { type Located, type NodePath, locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
-import { type SecretUse, absoluteRef } from './secret-references.ts';
+import { absoluteRef } from './secret-references.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from '../yaml/source-text.ts';
 import { type YamlFile, parseYaml } from '../yaml/yaml-file.ts';

@@ -1,11 +1,12 @@
 // Computes how long to wait before a retry. Time and random numbers are arguments.
+import { DAY_MS } from './durations-and-sizes.ts';
 import { isoOfHttpDate } from './http-date.ts';
 
 /** If the service asks for a longer wait, the operation fails as throttled. */
 export const LONGEST_WAIT_MS = 120_000;
 
 /** A Retry-After counts as at most this: a longer one is an error of the service that would stop the account for good. */
-export const LONGEST_RETRY_AFTER_MS = 86_400_000;
+export const LONGEST_RETRY_AFTER_MS = DAY_MS;
 
 const BASE_MS = 250;
 const CAP_MS = 20_000;

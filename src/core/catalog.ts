@@ -1,10 +1,12 @@
 // The data types of rolecall: what a file asks for (desired) and what the service lists (observed).
 
-/** The two kinds of entry that rolecall manages. */
-export type Kind = 'skill' | 'role';
+/** The kinds of entry that rolecall manages, in the order in which every plan, report and request treats them. */
+export const KINDS = ['skill', 'role'] as const;
+export type Kind = (typeof KINDS)[number];
 
-/** Both kinds, in the order in which every plan, report and request treats them. */
-export const KINDS = ['skill', 'role'] as const satisfies readonly Kind[];
+/** What can be done to an entry, in the order in which a run does it. */
+export const ACTIONS = ['create', 'delete'] as const;
+export type Action = (typeof ACTIONS)[number];
 
 /** A skill or a role as the service lists it. */
 export interface Entry {
@@ -14,7 +16,7 @@ export interface Entry {
   /** The other names of an `_id` that is listed under several names, sorted. */
   readonly otherNames?: readonly string[];
   readonly accountId?: string;
-  /** An opaque string; core/timestamps.ts derives an order from it where possible. */
+  /** An opaque string; core/utc-time.ts derives an order from it where possible. */
   readonly createDate?: string;
   /** The object as listed, with unknown fields, for snapshots. */
   readonly raw: Readonly<Record<string, unknown>>;
@@ -48,16 +50,12 @@ export interface ApprovedDelete {
 }
 
 /** What an account's file asks for. A kind that is undefined is not managed and never touched. */
-export interface DesiredCatalog {
-  readonly skill?: readonly DesiredEntry[];
-  readonly role?: readonly DesiredEntry[];
+export interface DesiredCatalog extends Readonly<Partial<Record<Kind, readonly DesiredEntry[]>>> {
   readonly approvedDeletes: readonly ApprovedDelete[];
 }
 
 /** What the three lists showed at one moment. An `_id` listed twice is here once. */
-export interface ObservedCatalog {
-  readonly skill: readonly Entry[];
-  readonly role: readonly Entry[];
+export interface ObservedCatalog extends Readonly<Record<Kind, readonly Entry[]>> {
   readonly resources: readonly Resource[];
   /** Oddities of the lists that a report names: repeated ids, unknown fields of resources. */
   readonly warnings: readonly Warning[];

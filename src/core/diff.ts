@@ -1,10 +1,16 @@
 // Compares desired and observed entries of one kind: missing, kept and extra. policy.ts decides about the extra ones.
-import type { DesiredEntry, Entry, Kind, ObservedCatalog } from './catalog.ts';
+import {
+  type DesiredCatalog,
+  type DesiredEntry,
+  type Entry,
+  type Kind,
+  KINDS,
+  type ObservedCatalog,
+} from './catalog.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameKey } from './names.ts';
-import { timestampSeconds } from './timestamps.ts';
-import type { UsageIndex } from './usage.ts';
-import { entryKey } from './usage.ts';
+import { timestampSeconds } from './utc-time.ts';
+import { entryKey, type UsageIndex } from './usage.ts';
 
 /** An existing entry that the file does not ask for. */
 export interface Extra {
@@ -38,6 +44,12 @@ export interface KindDiff {
   readonly changedNames: readonly { readonly entry: Entry; readonly requested: string }[];
 }
 
+interface DiffFacts {
+  readonly observed: ObservedCatalog;
+  readonly usage: UsageIndex;
+  readonly history: History;
+}
+
 /**
  * Compares one kind by name. Entries with a confirmed delete are left out, awaited ones count as existing. The order of
  * the lists has no effect.
@@ -45,9 +57,7 @@ export interface KindDiff {
 export function diffKind(
   kind: Kind,
   desired: readonly DesiredEntry[],
-  observed: ObservedCatalog,
-  usage: UsageIndex,
-  history: History,
+  { observed, usage, history }: DiffFacts,
 ): KindDiff {
   const listed = [...observed[kind]].sort((a, b) => compareCodePoints(a.id, b.id));
   const isGone = (entry: Entry): boolean => history.gone.has(entryKey(kind, entry.id));
@@ -108,6 +118,18 @@ export function diffKind(
     duplicates,
     changedNames,
   };
+}
+
+/** The desired names that no observed or awaited entry has, as name keys. */
+export function missingDesiredNames(
+  desired: DesiredCatalog,
+  observed: ObservedCatalog,
+  history: History,
+): { kind: Kind; name: string }[] {
+  return KINDS.flatMap((kind) => {
+    const { missing } = diffKind(kind, desired[kind] ?? [], { observed, usage: new Map(), history });
+    return missing.map((name) => ({ kind, name: nameKey(name) }));
+  });
 }
 
 /**

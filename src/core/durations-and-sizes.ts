@@ -1,9 +1,11 @@
 // Parses and formats durations and sizes: `500ms`, `30s`, `15m`, `2h`, `90d`, `64MiB`.
 
+export const DAY_MS = 86_400_000;
+
 const DURATION = /^(\d{1,12})(ms|s|m|h|d)$/u;
 const SIZE = /^(\d{1,12})(B|KiB|MiB|GiB|kB|MB|GB)$/u;
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS };
 const UNIT_BYTES: Readonly<Record<string, number>> = {
   B: 1,
   KiB: 1024,

@@ -1,10 +1,10 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
 import type { Kind, Policy } from './catalog.ts';
-import type { History } from './history.ts';
-import { DAY_MS, kindNameKey } from './history.ts';
+import { DAY_MS } from './durations-and-sizes.ts';
+import { type History, kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
-import type { HoldRule, OpenFreeze } from './plan.ts';
-import { entryKey } from './usage.ts';
+import type { CreateRule, HoldRule, OpenFreeze } from './plan.ts';
+import { entryKey, HELD_FIELDS, people } from './usage.ts';
 import { utcTime } from './utc-time.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -37,19 +37,24 @@ export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanatio
 export function explainHeldCreate(
   kind: Kind,
   name: string,
-  rules: readonly HoldRule[],
+  rules: readonly CreateRule[],
   facts: Facts,
 ): Explanation {
-  return join(
-    rules.map((rule) =>
-      rule === 'flapping'
-        ? {
-            reason: `rolecall created the ${kind} “${name}” three times within 24 hours, and each time it was removed or no list showed it`,
-            release: `find out who or what deletes it; rolecall creates it again after ${utcTime(facts.history.flappingCreates.get(kindNameKey(kind, name)) ?? 0)}`,
-          }
-        : freeze(facts),
-    ),
-  );
+  return join(rules.map((rule) => explainCreateRule(rule, kind, name, facts)));
+}
+
+function explainCreateRule(rule: CreateRule, kind: Kind, name: string, facts: Facts): Explanation {
+  switch (rule) {
+    case 'flapping':
+      return {
+        reason: `rolecall created the ${kind} “${name}” three times within 24 hours, and each time it was removed or no list showed it`,
+        release: `find out who or what deletes it; rolecall creates it again after ${utcTime(facts.history.flappingCreates.get(kindNameKey(kind, name)) ?? 0)}`,
+      };
+    case 'freeze':
+      return freeze(facts);
+    default:
+      return rule satisfies never;
+  }
 }
 
 /** Joins the texts of several rules, each sentence once. Every rule must be released, so several releases are numbered. */
@@ -72,10 +77,6 @@ function counted(count: number, kind: Kind): string {
   return `${count} ${kind}${count === 1 ? '' : 's'}`;
 }
 
-export function people(count: number): string {
-  return count === 1 ? '1 person' : `${count} people`;
-}
-
 /** Names the people who had the entry: missing from the list, or listed without their skills or role. */
 function missingPeople(kind: Kind, holders: readonly string[], listedPeople: ReadonlySet<string>): string {
   const absent = holders.filter((id) => !listedPeople.has(id));
@@ -86,7 +87,7 @@ function missingPeople(kind: Kind, holders: readonly string[], listedPeople: Rea
       : [`${people(ids.length)} who had it ${ids.length === 1 ? 'is' : 'are'} ${what} (${someOf(ids)})`];
   return [
     ...sentence(absent, 'missing from the list of resources'),
-    ...sentence(listed, `listed without the field ${kind === 'skill' ? 'skillsIds' : 'roleId'}`),
+    ...sentence(listed, `listed without the field ${HELD_FIELDS[kind]}`),
   ].join('; ');
 }
 

@@ -1,20 +1,16 @@
 // Turns the journal's records of an account into the facts that a plan needs and that no list shows.
-import type { Kind, ObservedCatalog } from './catalog.ts';
-import { KINDS } from './catalog.ts';
+import type { Action, Kind, ObservedCatalog } from './catalog.ts';
+import { DAY_MS } from './durations-and-sizes.ts';
 import type { OperationStatus } from './journal.ts';
 import { nameKey, nearKey } from './names.ts';
-import type { MissingHolding } from './list-plausibility.ts';
-import type { EntryKey } from './usage.ts';
-import { entryKey } from './usage.ts';
-
-export const DAY_MS = 86_400_000;
+import { type EntryKey, entryKey, type MissingHolding, namesByKey } from './usage.ts';
 
 /** After this many creates or deletes of one name within a day, somebody else is undoing them, and rolecall stops. */
 const FLAPPING_TIMES = 3;
 
 /** An operation of the last 24 hours, of any run of this account and this remote account. */
 export interface RecentOperation {
-  readonly action: 'create' | 'delete';
+  readonly action: Action;
   readonly kind: Kind;
   readonly name: string;
   readonly remoteId: string | null;
@@ -43,7 +39,7 @@ export function isStillRequested({ requested, name, listed }: ChangedName, now: 
 }
 
 /** The journal's records of an account, as read from the store. */
-export interface Memory {
+export interface AccountHistory {
   readonly recent: readonly RecentOperation[];
   /** Entries that rolecall created or adopted. */
   readonly owned: ReadonlySet<EntryKey>;
@@ -92,7 +88,7 @@ export function kindNameKey(kind: Kind, name: string): string {
 
 /** Evaluates the records at `nowMs` against an observation. Pure; the order of operations has no effect. */
 export function judgeHistory(
-  memory: Memory,
+  records: AccountHistory,
   observed: ObservedCatalog,
   options: {
     readonly nowMs: number;
@@ -101,9 +97,7 @@ export function judgeHistory(
     readonly hasSnapshot: boolean;
   },
 ): History {
-  const listed = new Map(
-    KINDS.flatMap((kind) => observed[kind].map((entry) => [entryKey(kind, entry.id), entry.name] as const)),
-  );
+  const listed = namesByKey(observed);
   const deletedByUs = new Set<EntryKey>();
   const gone = new Set<EntryKey>();
   const lostCreates = new Map<string, number[]>();
@@ -111,7 +105,7 @@ export function judgeHistory(
   const awaited: AwaitedEntry[] = [];
   const recentDeletesMs: number[] = [];
 
-  const recent = memory.recent.filter((operation) => options.nowMs - operation.finishedAtMs < DAY_MS);
+  const recent = records.recent.filter((operation) => options.nowMs - operation.finishedAtMs < DAY_MS);
   const lastCreatedMs = lastCreates(recent);
   for (const operation of recent) {
     if (operation.action !== 'delete' || operation.attempts === 0 || !mayHaveHappened(operation)) continue;
@@ -138,16 +132,16 @@ export function judgeHistory(
   }
   return {
     hasSnapshot: options.hasSnapshot,
-    owned: memory.owned,
-    requestedNames: requestedNames(memory.changedNames, observed),
-    unusedSinceMs: memory.unusedSinceMs,
+    owned: records.owned,
+    requestedNames: requestedNames(records.changedNames, listed),
+    unusedSinceMs: records.unusedSinceMs,
     recentDeletesMs: latestFirst(recentDeletesMs),
     flappingCreates: flapping(lostCreates),
     flappingDeletes: flapping(deletes),
     awaited,
     gone,
     missingHoldings: options.missingHoldings,
-    neverListed: memory.neverListed,
+    neverListed: records.neverListed,
   };
 }
 
@@ -165,11 +159,8 @@ function lastCreates(recent: readonly RecentOperation[]): Map<EntryKey, number> 
 /** The requested names of the entries that nobody has renamed since. */
 function requestedNames(
   changedNames: ReadonlyMap<EntryKey, ChangedName>,
-  observed: ObservedCatalog,
+  names: ReadonlyMap<EntryKey, string>,
 ): Map<EntryKey, string> {
-  const names = new Map(
-    KINDS.flatMap((kind) => observed[kind].map(({ id, name }) => [entryKey(kind, id), name] as const)),
-  );
   return new Map(
     [...changedNames]
       .filter(([key, changed]) => isStillRequested(changed, names.get(key) ?? changed.name))

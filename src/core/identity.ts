@@ -1,6 +1,6 @@
 // Checks that the account behind the token is the account that the file intends.
 import { ServiceError } from './errors.ts';
-import type { ObservedCatalog } from './catalog.ts';
+import { KINDS, type ObservedCatalog } from './catalog.ts';
 import { holdsToken, NOT_SHOWN } from './secret-looks.ts';
 import { yamlQuoted } from './yaml-text.ts';
 
@@ -14,7 +14,7 @@ export interface IdentityFacts {
 /** The one account id that the listed objects carry, or null when none carries one. Throws ServiceError on several. */
 export function listedAccountId(observed: ObservedCatalog): string | null {
   const ids = new Set<string>();
-  for (const list of [observed.skill, observed.role, observed.resources]) {
+  for (const list of [...KINDS.map((kind) => observed[kind]), observed.resources]) {
     for (const { accountId } of list) if (accountId !== undefined) ids.add(accountId);
   }
   if (ids.size > 1) {

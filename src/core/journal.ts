@@ -1,5 +1,5 @@
 // The records of the journal: runs and operations.
-import type { Kind } from './catalog.ts';
+import type { Action, Kind } from './catalog.ts';
 
 /** The status of a run. */
 export const RUN_STATUSES = [
@@ -68,7 +68,7 @@ export interface OperationRecord {
   readonly runId: string;
   readonly seq: number;
   readonly kind: Kind;
-  readonly action: 'create' | 'delete';
+  readonly action: Action;
   readonly name: string;
   readonly remoteId: string | null;
   readonly status: OperationStatus;

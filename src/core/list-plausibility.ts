@@ -1,13 +1,26 @@
 // Detects implausible lists by comparing them with the last good ones and with what people have.
-import type { Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
-import { KINDS } from './catalog.ts';
-import type { EntryKey, Holding } from './usage.ts';
-import { entryKey, holdingsOf } from './usage.ts';
+import {
+  type DesiredCatalog,
+  type ObservedCatalog,
+  type Warning,
+  KINDS,
+  type Kind,
+  type Resource,
+} from './catalog.ts';
+import { missingDesiredNames } from './diff.ts';
+import type { History } from './history.ts';
+import { DAY_MS } from './durations-and-sizes.ts';
+import {
+  type EntryKey,
+  type Holding,
+  type MissingHolding,
+  entryKey,
+  HELD_FIELDS,
+  holdingsOf,
+} from './usage.ts';
 
 /** The ids of the last good lists, without the entries that rolecall has deleted since. */
-export interface Baseline {
-  readonly skill: ReadonlySet<string>;
-  readonly role: ReadonlySet<string>;
+export interface Baseline extends Readonly<Record<Kind, ReadonlySet<string>>> {
   readonly resources: readonly Resource[];
 }
 
@@ -145,12 +158,10 @@ export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): 
 function fieldsFrom(first: readonly Resource[]): (resource: Resource) => Resource {
   const earlier = new Map(first.map((resource) => [resource.id, resource]));
   return (resource) => {
-    const { skillsIds, roleId } = earlier.get(resource.id) ?? {};
-    return {
-      ...resource,
-      ...(resource.skillsIds === undefined && skillsIds !== undefined ? { skillsIds } : {}),
-      ...(resource.roleId === undefined && roleId !== undefined ? { roleId } : {}),
-    };
+    const before = earlier.get(resource.id);
+    const lost = Object.values(HELD_FIELDS).filter((field) => resource[field] === undefined);
+    const found = lost.filter((field) => before?.[field] !== undefined);
+    return { ...resource, ...Object.fromEntries(found.map((field) => [field, before?.[field]])) };
   };
 }
 
@@ -159,27 +170,21 @@ function unite<T extends { readonly id: string }>(first: readonly T[], second: r
   return [...second, ...first.filter((item) => !ids.has(item.id))];
 }
 
-/** An assignment that counts although the lists do not show it, and since when it has been missing. */
-export interface MissingHolding extends Holding {
-  readonly sinceMs: number;
-}
-
 /**
  * The assignments of people, or of fields, that the last good lists showed and that are missing now. Each counts for
- * `keepMs` from when it was first missing. Remembered ones count until they are listed again or have expired.
+ * 24 hours from when it was first missing. Remembered ones count until they are listed again or have expired.
  */
 export function missingHoldings(
   baseline: Baseline,
   observed: ObservedCatalog,
   remembered: readonly MissingHolding[],
   nowMs: number,
-  keepMs: number,
 ): MissingHolding[] {
   const now = new Map(observed.resources.map((resource) => [resource.id, resource]));
   const stillMissing = (holding: Holding): boolean => {
     const resource = now.get(holding.resourceId);
     if (resource === undefined) return true;
-    return holding.kind === 'skill' ? resource.skillsIds === undefined : resource.roleId === undefined;
+    return resource[HELD_FIELDS[holding.kind]] === undefined;
   };
   const key = (holding: Holding): string =>
     `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`;
@@ -190,5 +195,28 @@ export function missingHoldings(
   for (const holding of remembered) {
     if (stillMissing(holding)) result.set(key(holding), holding);
   }
-  return [...result.values()].filter((holding) => nowMs - holding.sinceMs < keepMs);
+  return [...result.values()].filter((holding) => nowMs - holding.sinceMs < DAY_MS);
+}
+
+/**
+ * Warns of a kind whose list is empty, in which names must be created, and of which no list has ever shown an entry that
+ * rolecall created. Null when there is none.
+ */
+export function unshownCreates(
+  desired: DesiredCatalog,
+  observed: ObservedCatalog,
+  history: History,
+): Warning | null {
+  const missing = missingDesiredNames(desired, observed, history);
+  for (const kind of KINDS) {
+    if (observed[kind].length > 0 || !missing.some((each) => each.kind === kind)) continue;
+    const [unshown] = history.neverListed.filter((entry) => entry.kind === kind);
+    if (unshown === undefined) continue;
+    return {
+      code: 'suspicious_list',
+      message: `the service lists no ${kind}s, although it confirmed the create of “${unshown.name}” (${unshown.remoteId}), which no list has shown yet; its list may be wrong, and creating more would make duplicates. Nothing is written until a list shows that entry. If the ${kind} was deleted by hand, run \`apply --accept-shrink\``,
+      kind,
+    };
+  }
+  return null;
 }

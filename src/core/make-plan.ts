@@ -1,22 +1,19 @@
 // Makes the plan: diff, policy, order, summary, digests. Pure and deterministic.
-import type { ApprovedDelete, DesiredCatalog, ObservedCatalog, Policy, Warning } from './catalog.ts';
-import { KINDS } from './catalog.ts';
-import type { KindDiff } from './diff.ts';
-import { diffKind } from './diff.ts';
+import { type DesiredCatalog, KINDS, type ObservedCatalog, type Policy, type Warning } from './catalog.ts';
+import { isOpenApproval } from './delete-rules.ts';
+import { diffKind, type KindDiff } from './diff.ts';
 import { explainHeldCreate, explainHeldDelete } from './explain.ts';
-import type { History } from './history.ts';
-import { kindNameKey } from './history.ts';
-import { compareCodePoints, nameKey, nearKey } from './names.ts';
+import { type History, kindNameKey } from './history.ts';
+import { compareCodePoints, nearKey } from './names.ts';
 import type { HeldChange, LeftAlone, OpenFreeze, Operation, Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
-import type { JudgedEntry } from './policy.ts';
-import { judge } from './policy.ts';
-import type { SourceAge } from './plan-warnings.ts';
+import { judge, type JudgedEntry } from './policy.ts';
 import {
   approvalWarnings,
   catalogWarnings,
   historyWarnings,
   managesNothing,
+  type SourceAge,
   staleListWarnings,
 } from './plan-warnings.ts';
 import { holdingsOf, usageOf } from './usage.ts';
@@ -53,7 +50,7 @@ export function makePlan(input: PlanInput): Plan {
   const usage = usageOf(observed.resources.flatMap(holdingsOf));
   const diffs = KINDS.flatMap((kind) => {
     const desired = input.desired[kind];
-    return desired === undefined ? [] : [diffKind(kind, desired, observed, usage, history)];
+    return desired === undefined ? [] : [diffKind(kind, desired, { observed, usage, history })];
   });
   const today = input.now.slice(0, 10);
   const approvals = input.desired.approvedDeletes.filter((approval) => isOpenApproval(approval, today));
@@ -149,11 +146,6 @@ export function makePlan(input: PlanInput): Plan {
   };
 }
 
-/** Whether an approval is valid on a day (`YYYY-MM-DD`, UTC), its last day included. */
-export function isOpenApproval(approval: ApprovedDelete, today: string): boolean {
-  return approval.expires === undefined || today <= approval.expires;
-}
-
 function sortExtras(extras: readonly JudgedEntry[]): JudgedEntry[] {
   return KINDS.flatMap((kind) =>
     extras
@@ -186,20 +178,4 @@ function observedDigest(
     )
     .sort((a, b) => compareCodePoints(a[0], b[0]));
   return `sha256:${sha256(JSON.stringify([entries, people]))}`;
-}
-
-/** The desired names that no observed or awaited entry has. */
-export function missingDesiredNames(
-  desired: DesiredCatalog,
-  observed: ObservedCatalog,
-  history: History,
-): { kind: (typeof KINDS)[number]; name: string }[] {
-  return KINDS.flatMap((kind) => {
-    const wanted = desired[kind];
-    if (wanted === undefined) return [];
-    return diffKind(kind, wanted, observed, new Map(), history).missing.map((name) => ({
-      kind,
-      name: nameKey(name),
-    }));
-  });
 }

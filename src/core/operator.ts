@@ -1,4 +1,5 @@
 // What an operator does with accounts, on the command line or over HTTP: approve, pause, resume.
+import { DAY_MS } from './durations-and-sizes.ts';
 
 /** A plan that waits for approval. */
 export interface PendingPlan {
@@ -25,7 +26,7 @@ export interface AgreedPlan {
   readonly firstObserved: string | null;
 }
 
-export const APPROVAL_LIFE_MS = 86_400_000;
+export const APPROVAL_LIFE_MS = DAY_MS;
 
 /** How an operator names a plan: by its digest, or by a prefix that is too long to be a guess. */
 export const PLAN_DIGEST = /^(sha256:)?[0-9a-f]{8,64}$/;
@@ -42,7 +43,7 @@ export type ApprovalTaking =
   | { readonly type: 'lapsed'; readonly digest: string; readonly reason: 'changed' | 'expired' };
 
 /** Stores approvals and pauses. All methods may throw StoreError. */
-export interface OperatorDesk {
+export interface OperatorCommands {
   /** `digest` may be a prefix of the pending one, of at least eight hex digits; null approves the pending plan. */
   approve(account: string, digest: string | null, nowMs: number): Promise<ApproveOutcome>;
   setPaused(account: string, paused: boolean): Promise<void>;

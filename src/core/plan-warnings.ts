@@ -1,10 +1,10 @@
 // The warnings of a plan: what an operator should know that is neither a change nor a failure.
 import type { ApprovedDelete, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
-import { people } from './explain.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import type { JudgedEntry } from './policy.ts';
+import { people } from './usage.ts';
 
 /** The code of a confirmed change that no list shows yet. */
 export const NOT_SHOWN_YET = 'not_shown_yet';

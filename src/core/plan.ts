@@ -1,6 +1,6 @@
 // The plan: a value with the operations, the held changes and the reasons. core/make-plan.ts makes it, report/ prints it,
 // app/execute-plan.ts applies it.
-import type { Kind, Warning } from './catalog.ts';
+import type { Action, Kind, Warning } from './catalog.ts';
 
 /** The rules that hold a change until an operator or time releases it, in the order of reports. */
 export const HOLD_RULES = [
@@ -22,6 +22,9 @@ export const HOLD_RULES = [
 ] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 
+/** The rules that can also hold a create. */
+export type CreateRule = Extract<HoldRule, 'flapping' | 'freeze'>;
+
 /** An open `freeze` window: its description, and when writing is allowed again; null when no end was found. */
 export interface OpenFreeze {
   readonly window: string;
@@ -33,7 +36,7 @@ export type LeaveRule = 'unmanaged' | 'protected' | 'never_delete' | 'duplicate'
 
 /** One create or delete of the plan. */
 export interface Operation {
-  readonly action: 'create' | 'delete';
+  readonly action: Action;
   readonly kind: Kind;
   /** The name as it is sent (create, NFC) or as the service lists it (delete). */
   readonly name: string;
@@ -45,7 +48,7 @@ export interface Operation {
 
 /** A held change: every rule that holds it, in HOLD_RULES order, and what releases it. */
 export interface HeldChange {
-  readonly action: 'create' | 'delete';
+  readonly action: Action;
   readonly kind: Kind;
   readonly name: string;
   /** null for a held create. */

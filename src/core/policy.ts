@@ -1,47 +1,25 @@
 // Decides about each extra entry: left alone by the policy, held by a guard, or deleted. All rules are evaluated, so that
 // a held delete names every rule that holds it.
-import type { ApprovedDelete, Kind, Policy } from './catalog.ts';
+import type { Kind, Policy } from './catalog.ts';
+import {
+  type Candidate,
+  DELETE_RULES,
+  type DeleteContext,
+  type DeleteNumbers,
+  type PolicyContext,
+} from './delete-rules.ts';
 import type { Extra, KindDiff } from './diff.ts';
-import type { History } from './history.ts';
-import { DAY_MS, kindNameKey } from './history.ts';
+import { DAY_MS } from './durations-and-sizes.ts';
+import { type History, kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey } from './names.ts';
-import type { HoldRule, LeaveRule, OpenFreeze } from './plan.ts';
-import { HOLD_RULES } from './plan.ts';
-import type { MissingHolding } from './list-plausibility.ts';
-import type { UsageIndex } from './usage.ts';
-import { entryKey } from './usage.ts';
-
-/** What the rules depend on besides the entry itself. */
-export interface PolicyContext {
-  readonly policy: Policy;
-  readonly usage: UsageIndex;
-  readonly history: History;
-  readonly nowMs: number;
-  /** The `freeze` window that is open now, or null. */
-  readonly frozen: OpenFreeze | null;
-  /** Whether the configuration is older than the one last applied to this account. */
-  readonly staleSource: boolean;
-  readonly approvals: readonly ApprovedDelete[];
-  /** Whether the service lists any person; without people it is unknown which entries are in use. */
-  readonly listsPeople: boolean;
-  readonly acceptNoHistory: boolean;
-}
+import { type CreateRule, HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
+import { entryKey, type MissingHolding } from './usage.ts';
 
 /** An extra entry with the decision about it and the facts behind the decision. */
-export interface JudgedEntry {
-  readonly kind: Kind;
-  readonly extra: Extra;
-  readonly usedBy: readonly string[];
-  /** People who had it and who, or whose fields, are missing from the lists now. */
-  readonly missingHolders: readonly string[];
-  /** Until when they count, in epoch milliseconds; null when they are missing for the first time. */
-  readonly missingUntilMs: number | null;
+export interface JudgedEntry extends Candidate {
   readonly leave: LeaveRule | null;
   /** In HOLD_RULES order; empty when the entry may be deleted, or is left alone. */
   readonly holds: readonly HoldRule[];
-  readonly approved: boolean;
-  /** A desired name that differs only in case, white space, diacritics or compatibility forms. */
-  readonly nearName: string | null;
 }
 
 /** How many deletes count against the limits. */
@@ -54,12 +32,12 @@ export interface Judgement {
   readonly extras: readonly JudgedEntry[];
   readonly counts: DeleteCounts;
   /** `kind:name key` of held creates, with their rules. */
-  readonly heldCreates: ReadonlyMap<string, readonly HoldRule[]>;
+  readonly heldCreates: ReadonlyMap<string, readonly CreateRule[]>;
 }
 
 /** Judges every extra entry and every missing name of all managed kinds together, since limits span kinds. */
 export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judgement {
-  const heldCreates = new Map<string, readonly HoldRule[]>();
+  const heldCreates = new Map<string, readonly CreateRule[]>();
   for (const diff of diffs) {
     for (const name of diff.missing) {
       const rules = createHolds(diff.kind, name, context);
@@ -72,7 +50,13 @@ export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judge
   for (const { kind } of deletable) perKind.set(kind, (perKind.get(kind) ?? 0) + 1);
   const counts: DeleteCounts = { total: deletable.length, perKind };
   const extras = diffs.flatMap((diff) => {
-    const limits = limitHolds(diff, counts, context);
+    const numbers = {
+      total: counts.total,
+      ofKind: perKind.get(diff.kind) ?? 0,
+      entries: diff.present.length,
+      recent: context.history.recentDeletesMs.length,
+    };
+    const limits = limitHolds(numbers, context.policy);
     return single
       .filter(({ kind }) => kind === diff.kind)
       .map((judged) =>
@@ -84,12 +68,13 @@ export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judge
 
 function judgeKind(
   diff: KindDiff,
-  heldCreates: ReadonlyMap<string, readonly HoldRule[]>,
+  heldCreates: Judgement['heldCreates'],
   context: PolicyContext,
 ): JudgedEntry[] {
   const { kind } = diff;
   const nearNames = new Map(diff.desired.map(({ name }) => [nearKey(name), name]));
-  const isProtected = anyGlob(context.policy.protect);
+  const leaves = standingRules(context.policy);
+  const deleteContext = { ...context, heldCreates, asksForNothing: diff.desired.length === 0 };
   const missing = holdersByEntry(kind, context.history);
   const approvals = new Set(
     context.approvals.filter((approval) => approval.kind === kind).map((approval) => nameKey(approval.name)),
@@ -110,9 +95,8 @@ function judgeKind(
       approved: approvals.has(nameKey(extra.entry.name)),
       nearName: extra.cause === 'unnamed' ? nearNameOf(extra.entry, nearNames) : null,
     };
-    const leave = leaveRule(base, isProtected, context);
-    if (leave !== null) return { ...base, leave, holds: [] };
-    return { ...base, leave, holds: deleteHolds(base, diff, heldCreates, context) };
+    const leave = leaveRule(base, leaves, context);
+    return { ...base, leave, holds: leave === null ? deleteHolds(base, deleteContext) : [] };
   });
 }
 
@@ -128,85 +112,51 @@ function nearNameOf(
   return null;
 }
 
-type Candidate = Omit<JudgedEntry, 'leave' | 'holds'>;
-
 /** The policy rule by which the entry is left alone, or null. */
 function leaveRule(
-  candidate: Candidate,
-  isProtected: (name: string) => boolean,
+  { extra, kind, usedBy, missingHolders }: Candidate,
+  leaves: EntryFilter,
   { policy, history }: PolicyContext,
 ): LeaveRule | null {
-  const { extra, kind } = candidate;
   if (extra.cause === 'duplicate' && policy.duplicates === 'report') return 'duplicate';
   // Entries that the file names, by a desired or a former name, are adopted.
-  const owned = extra.cause !== 'unnamed' || history.owned.has(entryKey(kind, extra.entry.id));
-  if (policy.ownership === 'managed' && !owned) return 'unmanaged';
-  if ([extra.entry.name, ...(extra.entry.otherNames ?? [])].some(isProtected)) return 'protected';
-  if (policy.delete === 'never') return 'never_delete';
-  if (extra.cause === 'duplicate' && candidate.usedBy.length + candidate.missingHolders.length > 0) {
-    return 'duplicate';
-  }
-  return null;
+  const isOwned = extra.cause !== 'unnamed' || history.owned.has(entryKey(kind, extra.entry.id));
+  const rule = leaves(extra.entry, isOwned);
+  if (rule !== null) return rule;
+  return extra.cause === 'duplicate' && usedBy.length + missingHolders.length > 0 ? 'duplicate' : null;
+}
+
+type EntryFilter = (
+  entry: Pick<Extra['entry'], 'name' | 'otherNames'>,
+  isOwned: boolean,
+) => Exclude<LeaveRule, 'duplicate'> | null;
+
+/** Returns the rule by which a policy leaves an entry alone whatever its cause; null: the entry may be deleted. */
+export function standingRules({ ownership, protect, delete: deletes }: Policy): EntryFilter {
+  const matchers = protect.map(globMatcher);
+  const isProtected = (name: string): boolean => matchers.some((matches) => matches(name));
+  return ({ name, otherNames = [] }, isOwned) => {
+    if (ownership === 'managed' && !isOwned) return 'unmanaged';
+    if ([name, ...otherNames].some(isProtected)) return 'protected';
+    return deletes === 'never' ? 'never_delete' : null;
+  };
 }
 
 /** The rules that hold a delete, except the limits. */
-function deleteHolds(
-  candidate: Candidate,
-  diff: KindDiff,
-  heldCreates: ReadonlyMap<string, readonly HoldRule[]>,
-  context: PolicyContext,
-): HoldRule[] {
-  const { kind, extra, usedBy, missingHolders, approved, nearName } = candidate;
-  const { policy, history } = context;
-  const used = usedBy.length > 0;
-  const usageMatters = policy.delete === 'unused' || extra.cause === 'renamed' || nearName !== null;
-  const successorHeld =
-    extra.desiredName !== undefined && heldCreates.has(kindNameKey(kind, extra.desiredName));
-  const rules: HoldRule[] = [];
-  if (used && policy.delete === 'unused' && !approved) rules.push('in_use');
-  if ((used && extra.cause === 'renamed' && !approved) || successorHeld) rules.push('rename');
-  if (used && nearName !== null && !approved) rules.push('suspected_rename');
-  if (missingHolders.length > 0 && usageMatters && !approved) rules.push('holders_missing');
-  if (!used && isTooNew(kind, extra, context)) rules.push('too_new');
-  if (diff.desired.length === 0 && !policy.allowEmpty) rules.push('empty_catalog');
-  if (context.staleSource) rules.push('stale_source');
-  if (history.flappingDeletes.has(kindNameKey(kind, extra.entry.name))) rules.push('flapping');
-  if (context.frozen !== null) rules.push('freeze');
-  if (!history.hasSnapshot && !context.acceptNoHistory) rules.push('no_history');
-  if (!context.listsPeople && usageMatters && !policy.allowNoPeople) rules.push('no_people');
-  return rules;
-}
-
-/** Whether the entry has been unused for less time than `unusedFor` requires, by the journal. */
-function isTooNew(kind: Kind, extra: Extra, { policy, history, nowMs }: PolicyContext): boolean {
-  if (policy.unusedForMs === 0) return false;
-  const since = history.unusedSinceMs.get(entryKey(kind, extra.entry.id)) ?? nowMs;
-  return nowMs - since < policy.unusedForMs;
+function deleteHolds(candidate: Candidate, context: DeleteContext): HoldRule[] {
+  return HOLD_RULES.filter((rule) => DELETE_RULES[rule].holds?.(candidate, context) === true);
 }
 
 /** The limits, over the deletes that no other rule holds. An exceeded limit holds all of them, never a part. */
-function limitHolds(diff: KindDiff, counts: DeleteCounts, { policy, history }: PolicyContext): HoldRule[] {
-  const ofKind = counts.perKind.get(diff.kind) ?? 0;
-  const entries = diff.present.length;
-  const rules: HoldRule[] = [];
-  if (counts.total > policy.maxDeletes) rules.push('max_deletes');
-  if (counts.total > 0 && counts.total + history.recentDeletesMs.length > policy.maxDeletesPerDay) {
-    rules.push('max_deletes_per_day');
-  }
-  if (entries >= 10 && ofKind * 100 > policy.maxDeletePercent * entries) rules.push('max_delete_percent');
-  return rules;
+function limitHolds(numbers: DeleteNumbers, policy: Policy): HoldRule[] {
+  return HOLD_RULES.filter((rule) => DELETE_RULES[rule].isExceeded?.(numbers, policy) === true);
 }
 
-function createHolds(kind: Kind, name: string, context: PolicyContext): HoldRule[] {
-  const rules: HoldRule[] = [];
+function createHolds(kind: Kind, name: string, context: PolicyContext): CreateRule[] {
+  const rules: CreateRule[] = [];
   if (context.history.flappingCreates.has(kindNameKey(kind, name))) rules.push('flapping');
   if (context.frozen !== null) rules.push('freeze');
   return rules;
-}
-
-function anyGlob(globs: readonly string[]): (name: string) => boolean {
-  const matchers = globs.map(globMatcher);
-  return (name) => matchers.some((matches) => matches(name));
 }
 
 function holdersByEntry(kind: Kind, history: History): Map<string, MissingHolding[]> {

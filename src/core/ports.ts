@@ -1,14 +1,13 @@
-// The interfaces that the use cases in app/ need. Adapters are in service/ and store/; wire.ts connects them.
+// The interfaces that the use cases in app/ need. Adapters are in service/ and store/; wire/ connects them.
 import type { CreateOutcome, DeleteOutcome } from './write-outcome.ts';
-import type { Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
-import type { Memory } from './history.ts';
+import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
+import type { AccountHistory } from './history.ts';
 import type { Lease, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
 import type { AgreedPlan, Approval, ApprovalTaking, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
 import type { AccountSettings, ConfigCommit } from './settings.ts';
-import type { MissingHolding } from './list-plausibility.ts';
-import type { EntryKey } from './usage.ts';
+import type { EntryKey, MissingHolding } from './usage.ts';
 
 declare global {
   // core/ compiles without the platform's types; there the signal is only passed through.
@@ -91,7 +90,7 @@ export interface NewRun {
 /** An operation as it is first written, before anything is sent. `seq` is its place, from 1. */
 export interface NewOperation {
   readonly kind: Kind;
-  readonly action: 'create' | 'delete';
+  readonly action: Action;
   readonly name: string;
   readonly remoteId: string | null;
   readonly status: 'pending' | 'held';
@@ -121,7 +120,7 @@ export interface OperationResult {
 }
 
 /** A create of an earlier run whose outcome is unknown. */
-export interface OutstandingCreate {
+export interface UnsettledCreate {
   readonly runId: string;
   readonly seq: number;
   readonly kind: Kind;
@@ -175,7 +174,7 @@ export interface RunEnd {
 /** The journal of runs, operations, snapshots and entries. All methods may throw StoreError. */
 export interface Journal {
   accountState(account: string): Promise<AccountState>;
-  memory(account: string, remoteAccountId: string | null, nowMs: number): Promise<Memory>;
+  accountHistory(account: string, remoteAccountId: string | null, nowMs: number): Promise<AccountHistory>;
   /** With `observed`, the stored lists need not be read when they are the same. */
   lastGood(
     account: string,
@@ -190,24 +189,17 @@ export interface Journal {
   ): Promise<string | null>;
   /** The entries that were known after a run's first observation, and all entries that rolecall created. */
   knownIds(account: string, remoteAccountId: string | null, upToRun: string): Promise<ReadonlySet<EntryKey>>;
-  outstandingCreates(account: string, remoteAccountId: string | null): Promise<readonly OutstandingCreate[]>;
-  /** Records the outcome of an outstanding create: the entry that it made, or null when no list showed one. */
-  settleOutstanding(
-    create: OutstandingCreate,
-    entry: Entry | null,
-    runId: string,
-    nowMs: number,
-  ): Promise<void>;
+  unsettledCreates(account: string, remoteAccountId: string | null): Promise<readonly UnsettledCreate[]>;
+  /** Records the outcome of an unsettled create: the entry that it made, or null when no list showed one. */
+  settleCreate(create: UnsettledCreate, entry: Entry | null, runId: string, nowMs: number): Promise<void>;
   /**
    * Settles deletes of earlier runs whose answer was lost: done when the entry is no longer listed. A delete that was sent
    * after `openSinceMs` and is listed stays open, since the list may be stale. Resolves with the number of open ones.
    */
   settleDeletes(
-    account: string,
-    remoteAccountId: string | null,
+    owner: { readonly account: string; readonly remoteAccountId: string | null },
     listed: ReadonlySet<EntryKey>,
-    runId: string,
-    at: { readonly nowMs: number; readonly openSinceMs: number },
+    by: { readonly runId: string; readonly nowMs: number; readonly openSinceMs: number },
   ): Promise<number>;
 
   beginRun(run: NewRun): Promise<void>;

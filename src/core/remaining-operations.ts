@@ -1,4 +1,5 @@
 // The operations that remain after a run: the drift that the gauges and the pages show.
+import type { Action } from './catalog.ts';
 import type { RunDetail } from './journal-reader.ts';
 import type { Operation, Plan } from './plan.ts';
 
@@ -15,7 +16,7 @@ export function remainingPlan(detail: RunDetail): Plan | null {
   const operations = remainingOperations(detail);
   if (plan === null || operations === null) return null;
   if (operations.length === 0 && plan.held.length === 0) return null;
-  const creates = operations.filter(({ action }) => action === 'create').length;
-  const summary = { ...plan.summary, create: creates, delete: operations.length - creates };
+  const count = (wanted: Action): number => operations.filter(({ action }) => action === wanted).length;
+  const summary = { ...plan.summary, create: count('create'), delete: count('delete') };
   return { ...plan, operations, summary };
 }

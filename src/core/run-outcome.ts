@@ -1,9 +1,16 @@
 // Summarises an ended run for the daemon: counts and the first rows, so that its size does not depend on the run's.
-import type { Kind, Warning } from './catalog.ts';
+import { ACTIONS, type Kind, type Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord } from './journal.ts';
 import type { RunDetail } from './journal-reader.ts';
-import type { NoticeType, RunNews } from './notice.ts';
-import { awaitedDigest, newsOf, undoneOperations, unreadNewsOf, waitingChanges } from './notice.ts';
+import {
+  awaitedDigest,
+  newsOf,
+  type NoticeType,
+  type RunNews,
+  undoneOperations,
+  unreadNewsOf,
+  waitingChanges,
+} from './notice.ts';
 import type { PlanSummary } from './plan.ts';
 import { remainingOperations } from './remaining-operations.ts';
 import { LIST_GUARDS } from './list-plausibility.ts';
@@ -141,7 +148,7 @@ function counted<T, P extends object>(
 /** The first changes. Deletes come first, because they matter most. */
 function firstOf(changes: readonly NamedChange[]): FirstChanges {
   const first: NamedChange[] = [];
-  for (const wanted of ['delete', 'create'] as const) {
+  for (const wanted of ACTIONS.toReversed()) {
     for (const { action, kind, name, rules } of changes) {
       if (first.length === MOST_NAMED) break;
       if (action === wanted) first.push({ action, kind, name, ...(rules === undefined ? {} : { rules }) });

@@ -1,6 +1,7 @@
 // The settings after validation, inheritance and unit conversion. config/ makes them, all rooms read them.
 import type { DesiredCatalog, Policy } from './catalog.ts';
 import type { ConfigIssue } from './errors.ts';
+import type { RunMode } from './journal.ts';
 
 /** Where a secret is stored; never the secret itself. */
 export type SecretRef = { readonly env: string } | { readonly file: string };
@@ -113,7 +114,7 @@ export interface AccountSettings {
   readonly token: SecretRef;
   /** Absent where the token is not restricted. */
   readonly tokenRules?: TokenRules;
-  readonly mode: 'plan' | 'approve' | 'apply';
+  readonly mode: RunMode;
   readonly schedule: string;
   readonly timezone: string;
   readonly jitterMs: number;
@@ -143,4 +144,44 @@ export interface Trust {
   readonly ownFiles: readonly string[];
   /** The machine's own file, for messages. */
   readonly decidedBy: string;
+}
+
+/** A secret that the configuration refers to, with the position of the reference. */
+export interface SecretUse {
+  readonly ref: SecretRef;
+  /** What it is for, such as `token of acme-eu`. */
+  readonly what: string;
+  /** The account that it belongs to; absent for secrets of the daemon. */
+  readonly account?: string;
+  /** The reference is the file of a private key: ssh reads it, it has several lines, and it is never sent. */
+  readonly isKeyFile?: boolean;
+  /** The file with the reference, as issues name it. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One account file, valid or not. */
+export interface ConfiguredAccount {
+  readonly name: string;
+  /** Absolute. */
+  readonly file: string;
+  /** Absent when the account file, one of its catalogs, or the service file has an error. */
+  readonly settings?: AccountSettings;
+  /** The sorted problems of this account file and of its catalogs. */
+  readonly issues: readonly ConfigIssue[];
+}
+
+/** All files of a configuration as they were read at one moment. */
+export interface Configuration {
+  /** Absent when the service file is missing or has an error. */
+  readonly service?: ServiceSettings;
+  /** Sorted by code points of the name. */
+  readonly accounts: readonly ConfiguredAccount[];
+  /** Every problem of all files, errors and warnings, sorted by file, line and column. */
+  readonly issues: readonly ConfigIssue[];
+  /** Every secret to which the valid parts refer. */
+  readonly secrets: readonly SecretUse[];
+  /** What the service file of this machine allows account files to use. */
+  readonly trust: Trust;
 }

@@ -1,6 +1,5 @@
 // Who has what: the people of each entry, and references to entries that no list shows.
-import type { Kind, ObservedCatalog, Resource } from './catalog.ts';
-import { KINDS } from './catalog.ts';
+import { type Entry, type Kind, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
 import { compareCodePoints } from './names.ts';
 
 /** The key of an entry across kinds, since ids are only known to be unique within one. */
@@ -10,6 +9,18 @@ export function entryKey(kind: Kind, id: string): EntryKey {
   return `${kind}:${id}`;
 }
 
+/** The keys of all entries of some lists. */
+export function keysOf(lists: Readonly<Record<Kind, readonly { readonly id: string }[]>>): Set<EntryKey> {
+  return new Set(KINDS.flatMap((kind) => lists[kind].map(({ id }) => entryKey(kind, id))));
+}
+
+/** The names of all entries of some lists. */
+export function namesByKey(lists: Readonly<Record<Kind, readonly Entry[]>>): Map<EntryKey, string> {
+  return new Map(
+    KINDS.flatMap((kind) => lists[kind].map(({ id, name }) => [entryKey(kind, id), name] as const)),
+  );
+}
+
 /** One assignment of an entry to a person. */
 export interface Holding {
   readonly resourceId: string;
@@ -17,19 +28,27 @@ export interface Holding {
   readonly remoteId: string;
 }
 
+/** An assignment that counts although the lists do not show it, and since when it has been missing. */
+export interface MissingHolding extends Holding {
+  readonly sinceMs: number;
+}
+
+/** The field of a person that contains the ids of their entries of a kind. */
+export const HELD_FIELDS = { skill: 'skillsIds', role: 'roleId' } as const satisfies Record<
+  Kind,
+  keyof Resource
+>;
+
+const HELD_IDS: Readonly<Record<Kind, (resource: Resource) => Iterable<string>>> = {
+  skill: ({ skillsIds }) => new Set(skillsIds),
+  role: ({ roleId, otherRoleIds = [] }) => [roleId ?? '', ...otherRoleIds].filter((id) => id !== ''),
+};
+
 /** The assignments of a person, each once. */
 export function holdingsOf(resource: Resource): Holding[] {
-  const holdings: Holding[] = [...new Set(resource.skillsIds ?? [])].map((remoteId) => ({
-    resourceId: resource.id,
-    kind: 'skill',
-    remoteId,
-  }));
-  for (const roleId of [resource.roleId, ...(resource.otherRoleIds ?? [])]) {
-    if (typeof roleId === 'string' && roleId !== '') {
-      holdings.push({ resourceId: resource.id, kind: 'role', remoteId: roleId });
-    }
-  }
-  return holdings;
+  return KINDS.flatMap((kind) =>
+    [...HELD_IDS[kind](resource)].map((remoteId) => ({ resourceId: resource.id, kind, remoteId })),
+  );
 }
 
 /** The sorted ids of the people of each entry. Entries that nobody has are absent. */
@@ -44,6 +63,11 @@ export function usageOf(holdings: Iterable<Holding>): UsageIndex {
     else ids.add(holding.resourceId);
   }
   return new Map([...people].map(([key, ids]) => [key, [...ids].sort(compareCodePoints)]));
+}
+
+/** `1 person`, `3 people`. */
+export function people(count: number): string {
+  return count === 1 ? '1 person' : `${count} people`;
 }
 
 /** The usage report of an account. */
@@ -62,7 +86,7 @@ export interface AccountUsage {
 export function accountUsage(account: string, observed: ObservedCatalog): AccountUsage {
   const holdings = observed.resources.flatMap(holdingsOf);
   const usage = usageOf(holdings);
-  const known = new Set(KINDS.flatMap((kind) => observed[kind].map((entry) => entryKey(kind, entry.id))));
+  const known = keysOf(observed);
   return {
     account,
     entries: KINDS.flatMap((kind) =>

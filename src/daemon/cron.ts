@@ -1,39 +1,41 @@
-// When a cron line ticks: node-cron reads the line, the arithmetic from any moment on is here, so that it can be asked
-// about the past, about a clock that jumped, and about the days on which a zone changes its offset.
+// Computes when a cron line ticks. node-cron parses the line; the arithmetic is here, because it must also work for the past,
+// for a clock that was set, and on days when a time zone changes its offset.
 import { parse } from 'node-cron';
-import { DAY_MS } from '../core/history.ts';
-import { offsetMs, wallTimeMs } from './time-zone.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { offsetMs, localTimeMs } from './time-zone.ts';
 
-/** A leap day that must be a certain weekday comes again after 40 years at the latest. */
-const FARTHEST_DAYS = 366 * 41;
+/** A leap day on a certain weekday comes again after 40 years at the latest. */
+const MAX_DAYS = 366 * 41;
 
-/** No spring day skips more. */
-const LONGEST_SKIP_MS = 3 * 3_600_000;
+/** No change to daylight saving time skips more. */
+const MAX_SKIP_MS = 3 * 3_600_000;
 
 interface CronLine {
   readonly seconds: readonly number[];
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
-  readonly matchesDay: (wallDayMs: number) => boolean;
-  /** Whether the line asks for every so many hours, so that a repeated hour is one of its own. */
+  readonly matchesDay: (localDayMs: number) => boolean;
+  /** Whether the hour is `*` or `*`/n, so that the line also ticks in a repeated hour. */
   readonly repeats: boolean;
 }
 
 const lines = new Map<string, CronLine>();
-const MOST_LINES = 5000;
+const MAX_LINES = 5000;
 
 /**
- * The first tick after a moment (epoch milliseconds). A time that a spring day skips ticks as much later as the clock
- * went forward; a time that an autumn day has twice ticks once, except for lines whose hour is `*` or `*`/n, which tick
- * in both hours, as cron does. Of two restricted day fields either is enough, as in cron. null: never.
+ * The first tick after a moment (epoch milliseconds); null when there is none. A time that the change to daylight saving
+ * time skips ticks later, by as much as the clocks are moved. A time that occurs twice ticks once, except for lines whose
+ * hour is `*` or `*`/n, which tick in both hours, as in cron. If both day fields are restricted, one match is enough.
  */
 export function nextTickMs(cron: string, timezone: string, afterMs: number): number | null {
   const line = readLine(cron);
-  const inWallOrder = line.repeats
+  const inLocalOrder = line.repeats
     ? nextRepeatedMs(line, timezone, afterMs)
-    : nextOnceMs(line, timezone, wallTimeMs(afterMs, timezone), afterMs);
-  const atSkips = [afterMs, inWallOrder ?? afterMs].flatMap((ms) => ticksAtSkip(line, timezone, afterMs, ms));
-  const ticks = inWallOrder === null ? atSkips : [...atSkips, inWallOrder];
+    : nextOnceMs(line, timezone, localTimeMs(afterMs, timezone), afterMs);
+  const atSkips = [afterMs, inLocalOrder ?? afterMs].flatMap((ms) =>
+    ticksAtSkip(line, timezone, afterMs, ms),
+  );
+  const ticks = inLocalOrder === null ? atSkips : [...atSkips, inLocalOrder];
   return ticks.length === 0 ? null : Math.min(...ticks);
 }
 
@@ -47,7 +49,7 @@ export function nextTimes(cron: string, timezone: string, count: number, fromMs:
   return times;
 }
 
-/** The times between the next ticks after a moment, in milliseconds; as many as a week of working days has. */
+/** The times between the next eight ticks after a moment, in milliseconds; a schedule of working days includes a weekend. */
 export function gapsMs(cron: string, timezone: string, fromMs: number): number[] {
   const times = nextTimes(cron, timezone, 8, fromMs).map((time) => time.getTime());
   return times.slice(1).map((ms, index) => ms - (times[index] ?? ms));
@@ -72,8 +74,8 @@ function readLine(cron: string): CronLine {
     seconds: second.toSorted(ascending),
     minutes: minute.toSorted(ascending),
     hours: hour.toSorted(ascending),
-    matchesDay(wallDayMs) {
-      const date = new Date(wallDayMs);
+    matchesDay(localDayMs) {
+      const date = new Date(localDayMs);
       if (!months.has(date.getUTCMonth() + 1)) return false;
       const byDay = days.has(date.getUTCDate());
       const byWeekday = weekdays.has(date.getUTCDay());
@@ -81,7 +83,7 @@ function readLine(cron: string): CronLine {
     },
     repeats: (cron.trim().split(/\s+/).at(-4) ?? '').startsWith('*'),
   };
-  if (lines.size === MOST_LINES) lines.clear();
+  if (lines.size === MAX_LINES) lines.clear();
   lines.set(cron, line);
   return line;
 }
@@ -90,13 +92,13 @@ function ascending(a: number, b: number): number {
   return a - b;
 }
 
-/** The first matching wall time after a wall time; wall times are written as if the zone were UTC. */
-function nextWallMs(line: CronLine, afterWallMs: number): number | null {
-  const today = Math.floor(afterWallMs / DAY_MS) * DAY_MS;
-  for (let day = 0; day < FARTHEST_DAYS; day += 1) {
+/** The first matching local time after a local time. Local times are written as if the zone were UTC. */
+function nextLocalMs(line: CronLine, afterLocalMs: number): number | null {
+  const today = Math.floor(afterLocalMs / DAY_MS) * DAY_MS;
+  for (let day = 0; day < MAX_DAYS; day += 1) {
     const start = today + day * DAY_MS;
     if (!line.matchesDay(start)) continue;
-    const inDay = firstInDay(line, afterWallMs - start);
+    const inDay = firstInDay(line, afterLocalMs - start);
     if (inDay !== null) return start + inDay;
   }
   return null;
@@ -117,50 +119,50 @@ function firstInDay({ hours, minutes, seconds }: CronLine, afterMs: number): num
   return null;
 }
 
-/** The next tick of a line that ticks in both of two hours that the zone's clocks show alike. */
+/** The next tick of a line that ticks in both hours when an hour is repeated. */
 function nextRepeatedMs(line: CronLine, timezone: string, afterMs: number): number | null {
-  const wallMs = nextWallMs(line, wallTimeMs(afterMs, timezone));
-  const candidate = toInstants(wallMs, timezone).find((ms) => ms > afterMs) ?? null;
+  const localMs = nextLocalMs(line, localTimeMs(afterMs, timezone));
+  const candidate = toInstants(localMs, timezone).find((ms) => ms > afterMs) ?? null;
   const change = offsetChange(timezone, afterMs, candidate ?? afterMs + DAY_MS);
   if (change === null || change.after > change.before) return candidate;
-  const wall = nextWallMs(line, change.atMs + change.after - 1000);
-  const repeated = wall === null ? null : wall - change.after;
+  const local = nextLocalMs(line, change.atMs + change.after - 1000);
+  const repeated = local === null ? null : local - change.after;
   if (repeated === null || repeated <= afterMs) return candidate;
   return candidate === null ? repeated : Math.min(candidate, repeated);
 }
 
 /**
- * What ticks after a moment, and while the times pass that the zone's clocks skipped shortly before `byMs`: a skipped
- * time ticks as much later, between times that its clocks do show, so that ticks are out of the order of wall times.
+ * The ticks after a moment that belong to times skipped shortly before `byMs`. A skipped time ticks later, between times
+ * that are not skipped, so that ticks are not in the order of local times.
  */
 function ticksAtSkip(line: CronLine, timezone: string, afterMs: number, byMs: number): number[] {
-  const change = offsetChange(timezone, byMs - LONGEST_SKIP_MS, byMs);
+  const change = offsetChange(timezone, byMs - MAX_SKIP_MS, byMs);
   if (change === null) return [];
   const { atMs, before, after } = change;
   const fromMs = Math.max(afterMs, atMs - 1);
   return [before, after].flatMap((offset) => {
-    const wallMs = nextWallMs(line, fromMs + offset);
-    return wallMs !== null && wallMs - offset < atMs + after - before ? [wallMs - offset] : [];
+    const localMs = nextLocalMs(line, fromMs + offset);
+    return localMs !== null && localMs - offset < atMs + after - before ? [localMs - offset] : [];
   });
 }
 
-/** The next tick of a line that ticks once although the zone's clocks show its time twice: the first time counts. */
-function nextOnceMs(line: CronLine, timezone: string, fromWallMs: number, afterMs: number): number | null {
-  let wallMs = nextWallMs(line, fromWallMs);
-  while (wallMs !== null) {
-    const [first = 0] = toInstants(wallMs, timezone);
+/** The next tick of a line that ticks once when an hour is repeated: in the first of the two. */
+function nextOnceMs(line: CronLine, timezone: string, fromLocalMs: number, afterMs: number): number | null {
+  let localMs = nextLocalMs(line, fromLocalMs);
+  while (localMs !== null) {
+    const [first = 0] = toInstants(localMs, timezone);
     if (first > afterMs) return first;
-    wallMs = nextWallMs(line, wallMs);
+    localMs = nextLocalMs(line, localMs);
   }
   return null;
 }
 
-/** The moments at which the zone's clocks show a wall time; of none, as much later as was skipped. */
-function toInstants(wallMs: number | null, timezone: string): readonly number[] {
-  if (wallMs === null) return [];
-  const before = wallMs - offsetMs(wallMs - DAY_MS, timezone);
-  const after = wallMs - offsetMs(wallMs + DAY_MS, timezone);
-  const moments = [...new Set([before, after])].filter((ms) => wallTimeMs(ms, timezone) === wallMs);
+/** The moments with a local time in the zone. For a skipped local time, the moment that is later by what was skipped. */
+function toInstants(localMs: number | null, timezone: string): readonly number[] {
+  if (localMs === null) return [];
+  const before = localMs - offsetMs(localMs - DAY_MS, timezone);
+  const after = localMs - offsetMs(localMs + DAY_MS, timezone);
+  const moments = [...new Set([before, after])].filter((ms) => localTimeMs(ms, timezone) === localMs);
   return moments.length === 0 ? [Math.max(before, after)] : moments.toSorted(ascending);
 }
 
@@ -171,7 +173,7 @@ interface OffsetChange {
   readonly after: number;
 }
 
-/** The change of a zone's offset within (fromMs, toMs]; null when both have the same. */
+/** The change of a zone's offset within (fromMs, toMs]; null when both ends have the same offset. */
 function offsetChange(timezone: string, fromMs: number, toMs: number): OffsetChange | null {
   const before = offsetMs(fromMs, timezone);
   const after = offsetMs(toMs, timezone);

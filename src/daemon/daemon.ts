@@ -1,134 +1,85 @@
-// The daemon: keeps schedules, runs accounts with the configuration as it stands at that moment, and stops in order.
+// The daemon: keeps schedules, runs accounts with their current configuration, and stops in order. Built in the order in
+// which a tick becomes a run and its notifications.
+import type { PostedOutcome } from '../app/posted-plan.ts';
 import type { ApplyDeps } from '../app/request.ts';
-import { describeFailure } from '../app/run-result.ts';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { Trigger } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import type { RunSignals } from '../core/ports.ts';
-import type { RunOutcome } from '../core/run-outcome.ts';
-import type { ServiceSettings } from '../core/settings.ts';
-import type { ConfigurationReader } from './account-book.ts';
-import { createAccountBook } from './account-book.ts';
-import type { AccountRunOptions } from './account-run.ts';
-import { createAccountRun } from './account-run.ts';
-import type { JournalWatch } from './journal-watch.ts';
-import { watchJournal } from './journal-watch.ts';
-import { createDaemonPanel } from './daemon-panel.ts';
+import type { ApiSettings } from '../core/settings.ts';
+import type { AccountRegistry } from './account-registry.ts';
+import { createAccountRuns } from './account-run.ts';
+import { createDaemonApi } from './create-daemon-api.ts';
+import type { DaemonApi } from './daemon-api.ts';
+import { createJournalWatch } from './journal-watch.ts';
+import type { LargeRuns } from './large-runs.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { LargeRuns } from './large-runs.ts';
-import type { AccountView, Panel } from './panel.ts';
+import type { Notifier } from './notify/notifier.ts';
+import { createRunEnding, type ReadOutcome } from './run-ending.ts';
 import { createRunQueue } from './run-queue.ts';
 import { createScheduler } from './scheduler.ts';
 import { startUp } from './start-up.ts';
 
 export interface DaemonOptions {
   readonly version: string;
-  readonly service: ServiceSettings;
-  readonly configuration: ConfigurationReader;
+  /** Has read the configuration. */
+  readonly registry: AccountRegistry;
+  readonly notifier: Pick<Notifier, 'runEnded' | 'start' | 'update'>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly deps: ApplyDeps;
+  /** The settings that the connections were opened with. */
+  readonly api: ApiSettings;
   readonly large?: LargeRuns | undefined;
   readonly reader: JournalReader;
-  readonly outcomeOf: AccountRunOptions['outcomeOf'];
-  readonly desk: OperatorDesk;
+  readonly outcomeOf: ReadOutcome;
+  readonly operator: OperatorCommands;
   readonly signals: RunSignals;
-  /** Told of the service's settings when they may have changed, and of the accounts that are configured. */
-  readonly onConfigured: (
-    service: ServiceSettings,
-    accounts: ReadonlySet<string>,
-    files: readonly string[],
-  ) => void;
-  /** Tells others of the end of a run; never rejects. */
-  readonly onRunEnded: AccountRunOptions['onRunEnded'];
-  readonly viewOf: Panel['view'];
-  readonly planPosted: Panel['plan'];
+  readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
+  /** The number of notifications that could not be delivered lately. */
   readonly undelivered: () => Promise<number>;
 }
 
 export interface Daemon {
-  readonly panel: Panel;
-  /** Says what will happen, asks for the first runs and begins to keep the schedules. */
+  readonly api: DaemonApi;
+  /** Requests the first runs and starts the schedules. */
   start(): Promise<void>;
-  /** Reads the configuration and makes the schedules those of it; what goes wrong is logged. */
-  reload(): Promise<void>;
-  /** What keeps the daemon from doing its work, in words; empty when nothing does. */
+  /** What keeps the daemon from doing its work, as messages; empty when nothing does. Before `start` the store is checked. */
   problems(): readonly string[];
-  /** Whether it comes around at all; what does not should be restarted. */
+  /** Whether the scheduler works. A daemon that is not alive must be restarted. */
   isAlive(): boolean;
   stop(): Promise<void>;
 }
 
-/** A scheduler that has not come around for this long is stuck. */
+/** A scheduler that has not looked at the clock for this long is stuck. */
 const STUCK_MS = 15_000;
 
-type Drift = NonNullable<AccountView['drift']>;
-
-function driftOf({ drift }: NonNullable<RunOutcome['plan']>): Drift {
-  const total = (wanted: 'create' | 'delete'): number =>
-    drift.reduce((sum, { action, count }) => sum + (action === wanted ? count : 0), 0);
-  return { create: total('create'), delete: total('delete') };
-}
-
-/** Makes a daemon that has read its configuration and does nothing yet. */
-export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { log, metrics, reader, configuration } = options;
+/** Makes a daemon that does nothing before `start`. */
+export function createDaemon(options: DaemonOptions): Daemon {
+  const { registry, notifier, log, metrics, large, reader, signals, outcomeOf } = options;
   const { clock } = options.deps;
-  const book = createAccountBook(options.service, log, metrics);
-  const drifts = new Map<string, Drift>();
-  let stopping = false;
-  let lanes = 1;
-  let trouble: string | null = null;
 
-  const laneOf = (account: string): string => book.account(account)?.settings?.baseUrl ?? '';
+  const scheduler = createScheduler({ clock, random: Math.random, log });
   const queue = createRunQueue({
-    run: createAccountRun({
-      ...options,
-      api: options.service.api,
-      book,
-      onNewReading: schedule,
-      onTrouble(found) {
-        trouble = found;
-      },
-      runLater: (account, trigger) => void queue.requestOneMore(account, trigger),
-      tickOf: (account) => scheduler.lastTickMs(account),
-      onFailures: (account, failures) => scheduler.ended(account, failures),
-      async onRunEnded(outcome, mode) {
-        if (outcome.plan !== null) drifts.set(outcome.run.account, driftOf(outcome.plan));
-        else if (outcome.isUnread) drifts.delete(outcome.run.account);
-        await options.onRunEnded(outcome, mode);
-      },
-    }),
-    laneOf,
-    mayStart: (account) => options.large?.mayStart(account, laneOf(account)) !== false,
-    laneCount: () => lanes,
-    maxRuns: () => book.service().daemon.maxRuns,
+    addressOf: (account) => registry.addressOf(account),
+    addressCount: () => registry.addressCount(),
+    maxRuns: () => registry.service().daemon.maxRuns,
+    mayStart: (account) => large?.mayStart(account, registry.addressOf(account)) !== false,
   });
-  options.large?.onFree(() => queue.startNext());
-  const scheduler = createScheduler({
-    clock,
-    random: Math.random,
-    log,
-    request: (account, trigger) => queue.request(account, trigger),
-    onSkippedTick(account) {
-      metrics.skippedTick(account);
-      log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
-    },
-  });
+  large?.onFree(() => queue.startNext());
+  const ending = createRunEnding({ registry, scheduler, reader, outcomeOf, log, metrics, notifier });
+  const runs = createAccountRuns({ ...options, scheduler, queue, ending });
+  const journalWatch = createJournalWatch({ registry, queue, scheduler, reader, clock, log });
+  const api = createDaemonApi({ ...options, clock, queue, scheduler, runs, ending });
+  let background: Promise<void> = Promise.resolve();
+  let isStarted = false;
 
-  /** Makes the schedules those of the book. */
-  function schedule(): void {
-    if (stopping) return;
-    scheduler.update(book.schedules());
-    for (const name of drifts.keys()) if (!book.names().has(name)) drifts.delete(name);
-    lanes = new Set(book.accounts().map(({ settings }) => settings?.baseUrl)).size;
-    options.onConfigured(
-      book.service(),
-      book.names(),
-      book.accounts().map(({ file }) => file),
-    );
+  function applyConfiguration(): void {
+    scheduler.update(registry.schedules());
+    notifier.update(registry.service().notify);
     metrics.schedules(
-      book.accounts().map(({ name }) => ({
+      registry.accounts().map(({ name }) => ({
         account: name,
         nextRunMs: () => scheduler.nextRunMs(name),
         longestGapMs: scheduler.longestGapMs(name),
@@ -136,77 +87,52 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     );
   }
 
-  async function reload(): Promise<void> {
-    try {
-      const reading = await configuration.read();
-      if (!stopping && book.take(reading)) schedule();
-    } catch (error) {
-      const { code, message } = describeFailure(error);
-      log.error({ event: 'reload_failed', code, error: message }, 'the configuration could not be read');
-    }
+  registry.onChange(applyConfiguration);
+  applyConfiguration();
+
+  function onTick(account: string, trigger: Trigger): void {
+    if (queue.request(account, trigger)) return;
+    metrics.skippedTick(account);
+    log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
   }
-
-  await reload();
-  const panel = createDaemonPanel({
-    ...options,
-    clock,
-    book,
-    queue,
-    scheduler,
-    isStopping: () => stopping,
-    troubleOf: () => trouble,
-    driftOf: (account) => drifts.get(account),
-    onOperator: (account) => void showOperatorsWord(account),
-  });
-
-  /** The gauges follow what an operator said at once, not at the next run. */
-  async function showOperatorsWord(account: string): Promise<void> {
-    const [record] = await reader.accounts(account).catch(() => []);
-    if (record === undefined) return;
-    const { paused, pending } = record.state;
-    metrics.account(account, { paused, pending: pending?.digest ?? null });
-  }
-
-  let journalWatch: JournalWatch | null = null;
-  let background: Promise<void> = Promise.resolve();
 
   function isAlive(): boolean {
     return clock.nowMs() - scheduler.lastBeatMs() < STUCK_MS;
   }
 
-  /** Whether a run can use an approval of the account now. */
-  function requestApproved(account: string): boolean {
-    const { settings = null, errors = [] } = book.account(account) ?? {};
-    if (settings === null || settings.mode === 'plan' || errors.length > 0) return false;
-    return queue.request(account, 'approval');
-  }
-
   return {
-    panel,
-    reload,
+    api,
     async start() {
-      scheduler.start();
+      isStarted = true;
+      notifier.start();
+      queue.start((account, trigger) => runs.run(account, trigger));
+      scheduler.start(onTick);
       ({ background } = await startUp({
-        ...options,
-        book,
+        registry,
         scheduler,
-        request: (account, trigger) => queue.request(account, trigger),
+        queue,
+        reader,
+        outcomeOf,
+        log,
+        metrics,
+        signals,
       }));
-      journalWatch = watchJournal({ reader, clock, log, request: requestApproved, scheduler });
+      journalWatch.start();
     },
     problems() {
-      if (stopping) return ['the daemon is stopping'];
+      if (queue.isStopped()) return ['the daemon is stopping'];
+      if (!isStarted) return ['the store is being checked for damage'];
       if (!isAlive()) return ['the scheduler is not running'];
-      if (book.accounts().length > 0) return [];
-      // Whoever may read this without a token need not learn what the files say.
-      return book.serviceErrors().length > 0
+      if (registry.accounts().length > 0) return [];
+      // This can be read without a token, so it does not quote the files.
+      return registry.serviceErrors().length > 0
         ? ['the configuration is not loaded, because it is invalid: see `config_invalid` in the log']
         : ['no account is configured'];
     },
     isAlive,
     async stop() {
-      stopping = true;
-      await Promise.all([scheduler.stop(), journalWatch?.stop(), queue.stop(), background]);
+      registry.close();
+      await Promise.all([scheduler.stop(), journalWatch.stop(), queue.stop(), background]);
     },
   };
 }

@@ -1,29 +1,31 @@
-// What the daemon needs to run large accounts in processes of their own: in its own process, lists of a hundred thousand
-// entries would stop health checks and schedules for many seconds.
+// What the daemon needs to run large accounts in processes of their own. Run in the daemon's process, lists of a hundred
+// thousand entries would block its health checks and schedules for many seconds.
 import type { AccountRequest } from '../app/request.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 
-/** What the log says of a plan. */
+/** The parts of a plan that are logged. */
 export type PlanHeadline = Pick<Plan, 'account' | 'summary' | 'digest' | 'status'>;
+
+/** The journaled run, or nothing was run: another process holds the lock of the account, or null for other reasons. */
+export type LargeRunEnd = { readonly runId: string } | { readonly heldBy: string | null };
 
 export interface LargeRuns {
   isLarge(account: string): boolean;
-  /** Remembers, while the daemon lives, that the account is run in a process of its own. */
+  /** Remembers, until the daemon ends, that the account needs a process of its own. */
   note(account: string, names: number): void;
-  /** Calls the listener whenever a process has ended, so that an account that waits for its place can start. */
+  /** Calls the listener whenever a process has ended, so that a waiting account can start. */
   onFree(listener: () => void): void;
   /** Whether a run of the account may start now: it is not known to be large, or a process of its size is free. */
   mayStart(account: string, address: string): boolean;
   /**
-   * Runs the account in a process. Resolves with the journaled run, with who holds its lock, or with `later` when no
-   * process of its size is free, or it needs one with more memory; then nothing was journaled. Throws SecretError or
-   * ConfigError when its token cannot be read, ServiceError when it is another account's, and StoreError or Error when
-   * nothing could be journaled.
+   * Runs the account in a process. Resolves with `later`, and journals nothing, when no process of its size is free or it
+   * needs one with more memory. Throws SecretError or ConfigError when its token cannot be read, ServiceError when the
+   * token is that of another account, and StoreError or Error when nothing could be journaled.
    */
   run(
     request: AccountRequest,
     mode: RunMode,
     onPlan: (plan: PlanHeadline, runId: string) => void,
-  ): Promise<{ readonly runId: string } | { readonly heldBy: string | null } | 'later'>;
+  ): Promise<LargeRunEnd | 'later'>;
 }

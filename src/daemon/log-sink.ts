@@ -1,18 +1,18 @@
-// Where log lines leave the process: written at once while the reader keeps up, kept within a bound while it does not.
-// A write that waits for the reader would stop health checks, runs and signals with it.
+// Writes log lines without waiting for their reader, and keeps a limited number of bytes while the reader is slow. A write
+// that waits would also stop health checks, runs and signals.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { errorCode } from '../core/error-code.ts';
 
-/** Bytes that wait for the reader; what comes beyond is dropped and counted. */
-const MOST_WAITING_BYTES = 1024 ** 2;
-/** How often a stalled reader is tried again. */
+/** Bytes that wait for the reader; further lines are dropped and counted. */
+const MAX_WAITING_BYTES = 1024 ** 2;
+/** The time between two attempts to write to a stalled reader. */
 const RETRY_MS = 20;
 
 export interface LogSinkOptions {
-  /** Called when the reader follows again, with the number of lines that it will never see. */
+  /** Called when the reader reads again, with the number of dropped lines. */
   readonly onDropped: (lines: number) => void;
-  readonly mostWaitingBytes?: number;
+  readonly maxWaitingBytes?: number;
 }
 
 export interface LogSink {
@@ -20,13 +20,13 @@ export interface LogSink {
   write(text: string): void;
   /** Lines that were dropped since the start. */
   droppedTotal(): number;
-  /** Resolves with true when everything is written, with false when it is not after so many milliseconds. */
+  /** Resolves with true when everything is written, or with false after so many milliseconds. */
   flush(withinMs: number): Promise<boolean>;
 }
 
 /** A sink on a file descriptor that does not block; see `openWithoutBlocking`. */
 export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
-  const { onDropped, mostWaitingBytes = MOST_WAITING_BYTES } = options;
+  const { onDropped, maxWaitingBytes = MAX_WAITING_BYTES } = options;
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -39,7 +39,7 @@ export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
     unreported += lines;
   }
 
-  /** Writes what waits until the reader is full. */
+  /** Writes the waiting bytes until the reader accepts no more. */
   function drain(): void {
     clearTimeout(timer);
     timer = undefined;
@@ -48,7 +48,7 @@ export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
       const chunk = waiting.length === 1 ? waiting[0] : Buffer.concat(waiting);
       if (chunk === undefined) break;
       const written = tryWrite(fd, chunk);
-      // Nothing is reported then: the report would fail as well.
+      // Not reported: the report would fail too.
       if (written === 'failed') return discard();
       const rest = chunk.subarray(written);
       waiting = rest.length === 0 ? [] : [rest];
@@ -74,7 +74,7 @@ export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
   return {
     write(text) {
       const bytes = Buffer.from(text);
-      if (waitingBytes > 0 && waitingBytes + bytes.length > mostWaitingBytes) return drop(bytes);
+      if (waitingBytes > 0 && waitingBytes + bytes.length > maxWaitingBytes) return drop(bytes);
       const isFollowing = waiting.length === 0;
       waiting.push(bytes);
       waitingBytes += bytes.length;
@@ -93,14 +93,14 @@ export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
   };
 }
 
-/** A line that was written in part counts as well: nobody sees its end. */
+/** A partly written line counts too: its end is missing. */
 function linesIn(bytes: Buffer): number {
   let lines = 0;
   for (let at = bytes.indexOf('\n'); at !== -1; at = bytes.indexOf('\n', at + 1)) lines += 1;
   return lines;
 }
 
-/** How many bytes were taken; 0 when the reader is full. `failed`: the reader is gone, or the disk is full. */
+/** The number of bytes that were written; 0 when the reader accepts none. `failed`: the reader has ended or the disk is full. */
 function tryWrite(fd: number, bytes: Buffer): number | 'failed' {
   try {
     return writeSync(fd, bytes);
@@ -110,9 +110,9 @@ function tryWrite(fd: number, bytes: Buffer): number | 'failed' {
 }
 
 /**
- * A descriptor that writes to where stderr leads and never waits for its reader. A pipe and a terminal are opened a second
- * time, since other processes share the flags of the first. Where that is refused, Node has made a pipe or a socket
- * non-blocking when `process.stderr` was first used. A file makes nobody wait.
+ * A descriptor that writes to the target of stderr and never waits. A pipe and a terminal are opened a second time, because
+ * other processes share the flags of the first descriptor. If that is refused, the descriptor itself is used: Node.js has
+ * made a pipe non-blocking when `process.stderr` was first used. A file never waits.
  */
 export function openWithoutBlocking(stderr: NodeJS.WriteStream & { readonly fd: number }): number {
   const { fd } = stderr;

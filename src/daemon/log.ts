@@ -1,4 +1,4 @@
-// What the daemon logs with: constant text, data beside it (house style). wire-daemon.ts gives pino.
+// What the daemon logs with: constant text, with data beside it.
 
 export interface Log {
   debug(data: object, message: string): void;

@@ -1,38 +1,38 @@
-// The metrics of contract section 7, in a registry of their own. Labels never hold the name of an entry.
+// The Prometheus metrics of the daemon. No label contains the name of an entry.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Kind } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
+import { ACTIONS, KINDS } from '../core/catalog.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 
 export interface Metrics {
-  /** What a run before this process found: the gauges alone, unless a run of this process has set or removed them. */
+  /** The results of a run of an earlier process: sets the gauges, unless a run of this process has set or removed them. */
   found(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void;
-  /** Everything that a finished run says. */
+  /** The results of a run that has ended. */
   run(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
   /** A run that could not even be journaled. */
   runFailed(account: string): void;
   request(account: string, event: { method: string; status: number | 'error'; durationMs: number }): void;
   retry(account: string): void;
   configValid(account: string, valid: boolean): void;
-  /** Whether the service's file is valid. */
+  /** Whether the service file is valid. */
   configurationValid(valid: boolean): void;
   /** Whether the newest commit of the daemon's own checkout was refused. */
   sourceRefused(refused: boolean): void;
-  /** The git source was asked with success, just now. */
+  /** The git source was fetched successfully just now. */
   sourceFetched(): void;
-  /** What an operator said, and what waits for a word. */
+  /** Whether the account is paused, and the digest of the plan that waits for approval. */
   account(account: string, state: { readonly paused: boolean; readonly pending: string | null }): void;
-  /** What the journal knows from before this process. */
+  /** The state from before this process. */
   restore(account: string, known: { readonly lastSuccessAt: string | null }): void;
-  /** The schedules as they are now; asked at each scrape. */
+  /** Replaces the schedules; the next run times are read at each scrape. */
   schedules(schedules: readonly ScheduleGauge[]): void;
-  /** A connection was closed, because there were too many. */
+  /** A connection was closed because there were too many. */
   connectionDropped(): void;
-  /** Somebody gave a wrong token over HTTP. */
+  /** A request had a wrong token. */
   wrongToken(): void;
   notification(target: string, result: 'delivered' | 'undelivered'): void;
   skippedTick(account: string): void;
-  /** Forgets the gauges of an account that is configured no more. */
+  /** Drops the metrics of an account that was removed from the configuration. */
   forget(account: string): void;
   contentType: string;
   text(): Promise<string>;
@@ -45,7 +45,7 @@ export interface ScheduleGauge {
   readonly longestGapMs: number | null;
 }
 
-/** Counts that others keep; read at each scrape. */
+/** Counts that are kept elsewhere and read at each scrape. */
 export interface CountedElsewhere {
   readonly droppedLogLines: () => number;
 }
@@ -61,10 +61,10 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   const gauge = <L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> =>
     new Gauge({ name: `rolecall_${name}`, help, labelNames, registers });
 
-  const runs = counter('runs_total', 'Runs by how they ended.', ['account', 'status']);
+  const runs = counter('runs_total', 'Runs by status.', ['account', 'status']);
   const duration = new Histogram({
     name: 'rolecall_run_duration_seconds',
-    help: 'How long runs took.',
+    help: 'Duration of runs.',
     labelNames: ['account'],
     buckets: [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000],
     registers,
@@ -74,14 +74,14 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     'When a run last ended converged, held or, in a mode that does not write, planned.',
     ['account'],
   );
-  const drift = gauge('drift', 'Operations that a plan would carry out now.', ['account', 'kind', 'action']);
+  const drift = gauge('drift', 'Operations that a plan would apply now.', ['account', 'kind', 'action']);
   const held = gauge('held', 'Changes that are held, by each rule that holds them.', [
     'account',
     'kind',
     'rule',
   ]);
   const entries = gauge('entries', 'Entries that the service listed in the last run.', ['account', 'kind']);
-  const operations = counter('operations_total', 'Operations by what came of them.', [
+  const operations = counter('operations_total', 'Operations by result.', [
     'account',
     'kind',
     'action',
@@ -90,7 +90,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   const requests = counter('api_requests_total', 'Requests to the service.', ['account', 'method', 'status']);
   const requestDuration = new Histogram({
     name: 'rolecall_api_request_duration_seconds',
-    help: 'How long requests to the service took.',
+    help: 'Duration of requests to the service.',
     labelNames: ['method'],
     buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
     registers,
@@ -98,20 +98,17 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   const retries = counter('api_retries_total', 'Requests that were sent again.', ['account']);
   const valid = gauge('config_valid', 'Whether the account’s configuration is valid.', ['account']);
   const skipped = counter('skipped_ticks_total', 'Ticks that found the account still running.', ['account']);
-  const configuration = gauge('configuration_valid', 'Whether the service’s file is valid.', []);
+  const configuration = gauge('configuration_valid', 'Whether the service file is valid.', []);
   const refused = gauge('source_refused', 'Whether the newest commit of the git source was refused.', []);
   const fetched = gauge(
     'source_fetch_timestamp_seconds',
-    'When the git source was last fetched with success.',
+    'When the git source was last fetched successfully.',
     [],
   );
   const paused = gauge('paused', 'Whether scheduled runs of the account are stopped.', ['account']);
   const pending = gauge('approval_pending', 'A plan that waits for approval.', ['account', 'digest']);
-  const notifications = counter('notifications_total', 'Notifications by what came of them.', [
-    'target',
-    'result',
-  ]);
-  const wrongTokens = counter('http_wrong_tokens_total', 'Wrong tokens that were given over HTTP.', []);
+  const notifications = counter('notifications_total', 'Notifications by result.', ['target', 'result']);
+  const wrongTokens = counter('http_wrong_tokens_total', 'HTTP requests with a wrong token.', []);
   const droppedConnections = counter(
     'http_connections_dropped_total',
     'Connections that were closed, because there were too many.',
@@ -154,7 +151,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   }
   const forgets = new Map<string, (() => void)[]>();
 
-  /** Counters of an account that is gone would stay for ever. */
+  /** Otherwise the counters of a removed account would remain. */
   async function forgetCounters(account: string): Promise<void> {
     for (const metric of [runs, operations, requests, retries, skipped]) {
       for (const { labels } of (await metric.get()).values) {
@@ -168,12 +165,12 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     const { account } = run;
     if (plan === null && !isUnread) return;
     forgetGauges(account);
-    // Values of an earlier run would pass for this one's: an alert must not stay silent because of them.
+    // With the values of an earlier run, an alert could stay silent although the last run could not be read.
     if (plan === null) return void forgets.set(account, []);
     const forget: (() => void)[] = [];
     for (const kind of KINDS) {
       entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
-      for (const action of ['create', 'delete'] as const) {
+      for (const action of ACTIONS) {
         const found = plan.drift.find((each) => each.kind === kind && each.action === action);
         drift.set({ account, kind, action }, found?.count ?? 0);
         forget.push(() => drift.remove({ account, kind, action }));

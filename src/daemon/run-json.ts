@@ -1,4 +1,4 @@
-// A run as JSON: at once, or of a large run in pieces, whose lists are passed on without being parsed.
+// A run as JSON: complete, or for a large run in pieces, whose lists are copied without being parsed.
 import type { JournalReader } from '../core/journal-reader.ts';
 import { operationToJson, runReportToJson, runToJson } from '../report/run-json.ts';
 
@@ -16,7 +16,7 @@ export async function runJson(
   return detail === null ? null : JSON.stringify(runReportToJson(detail));
 }
 
-/** The same fields in the same order. Throws when the store deletes the run, or a part of it, meanwhile. */
+/** The same fields in the same order. Throws when the run, or a part of it, is deleted from the store meanwhile. */
 async function* inPieces({ run }: RunHead, reader: Reader): AsyncGenerator<string | Uint8Array> {
   const texts = await reader.runTexts(run.id);
   if (texts === null) throw deletedMeanwhile();
@@ -30,7 +30,7 @@ async function* inPieces({ run }: RunHead, reader: Reader): AsyncGenerator<strin
     seq = last.seq;
     sent += operations.length;
   }
-  // A run that still lasts may have more by now.
+  // A run that has not ended may have more operations by now.
   if (sent < texts.operationCount) throw deletedMeanwhile();
   yield `],"warnings":${texts.warnings},"plan":`;
   if (texts.plan === null) yield 'null';

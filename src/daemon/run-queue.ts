@@ -1,30 +1,31 @@
-// Which run starts next: at most `maxRuns` at a time, each account once, and no address keeps the others waiting.
+// Decides which run starts next: at most `maxRuns` at a time, one for each account, and no base address delays the others.
 import type { Trigger } from '../core/journal.ts';
 
 export interface RunQueueOptions {
-  /** Runs the account; never rejects. */
-  readonly run: (account: string, trigger: Trigger) => Promise<void>;
-  /** What accounts share that can be slow together: their base address. */
-  readonly laneOf: (account: string) => string;
-  /** How many lanes are configured. */
-  readonly laneCount: () => number;
+  /** The base address of an account: the accounts of one address can be slow together. */
+  readonly addressOf: (account: string) => string;
+  /** How many addresses are configured. */
+  readonly addressCount: () => number;
   readonly maxRuns: () => number;
-  /** Whether a waiting account can start now; one that can't keeps no other waiting. */
+  /** Whether a waiting account can start now. One that cannot delays no other. */
   readonly mayStart?: (account: string) => boolean;
 }
 
 export interface RunQueue {
-  /** Runs the account as soon as there is room. False when it runs or waits already, or nothing starts any more. */
+  /** Starts runs from now on; accounts that were requested before wait until then. `run` never rejects. */
+  start(run: (account: string, trigger: Trigger) => Promise<void>): void;
+  /** Runs the account as soon as a place is free. False when it runs or waits already, or the queue is stopped. */
   request(account: string, trigger: Trigger): boolean;
   /**
-   * As `request`, but while the account runs, one more run follows, however often it is requested. False when nothing
-   * starts any more.
+   * As `request`, but during a run of the account one more run follows, however often it is requested. False when the
+   * queue is stopped.
    */
   requestOneMore(account: string, trigger: Trigger): boolean;
-  /** Starts what can start, after something that `mayStart` looks at has changed. */
+  /** Starts what can start, after the result of `mayStart` may have changed. */
   startNext(): void;
   activity(account: string): 'running' | 'queued' | 'idle';
-  /** Starts nothing any more and resolves when what runs has ended. */
+  isStopped(): boolean;
+  /** Starts no more runs, and resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
 
@@ -35,73 +36,79 @@ interface Waiting {
 
 export function createRunQueue(options: RunQueueOptions): RunQueue {
   const waiting = new Map<string, Waiting>();
-  const running = new Map<string, { readonly lane: string; readonly ended: Promise<void> }>();
-  /** Accounts that run, and run once more after that. */
+  const running = new Map<string, { readonly address: string; readonly ended: Promise<void> }>();
+  /** Running accounts that run once more after that. */
   const followed = new Map<string, Trigger>();
-  let stopped = false;
+  let runAccount: ((account: string, trigger: Trigger) => Promise<void>) | null = null;
+  let isStopped = false;
 
-  function startWhatFits(): void {
-    while (!stopped && running.size < options.maxRuns()) {
+  function startNext(): void {
+    while (runAccount !== null && !isStopped && running.size < options.maxRuns()) {
       const next = pickNext();
       if (next === null) return;
       waiting.delete(next.account);
       const { account, trigger } = next;
-      const ended = options.run(account, trigger).finally(() => {
+      const ended = runAccount(account, trigger).finally(() => {
         running.delete(account);
         const following = followed.get(account);
         followed.delete(account);
-        if (following !== undefined && !stopped) waiting.set(account, { account, trigger: following });
-        startWhatFits();
+        if (following !== undefined && !isStopped) waiting.set(account, { account, trigger: following });
+        startNext();
       });
-      running.set(account, { lane: options.laneOf(account), ended });
+      running.set(account, { address: options.addressOf(account), ended });
     }
   }
 
-  /** The one that waited longest in the lane with the fewest runs; a full lane waits for itself only. */
+  /** The account that has waited longest at the address with the fewest runs. A full address delays only itself. */
   function pickNext(): Waiting | null {
     const load = new Map<string, number>();
-    for (const { lane } of running.values()) load.set(lane, (load.get(lane) ?? 0) + 1);
-    const most = laneLimit(options.maxRuns(), options.laneCount());
+    for (const { address } of running.values()) load.set(address, (load.get(address) ?? 0) + 1);
+    const limit = addressLimit(options.maxRuns(), options.addressCount());
     let best: { readonly item: Waiting; readonly load: number } | null = null;
     for (const item of waiting.values()) {
       if (options.mayStart?.(item.account) === false) continue;
-      const laneLoad = load.get(options.laneOf(item.account)) ?? 0;
-      if (laneLoad < most && (best === null || laneLoad < best.load)) best = { item, load: laneLoad };
+      const itsLoad = load.get(options.addressOf(item.account)) ?? 0;
+      if (itsLoad < limit && (best === null || itsLoad < best.load)) best = { item, load: itsLoad };
       if (best?.load === 0) break;
     }
     return best?.item ?? null;
   }
 
   return {
+    start(run) {
+      runAccount = run;
+      startNext();
+    },
     request(account, trigger) {
-      if (stopped || waiting.has(account) || running.has(account)) return false;
+      if (isStopped || waiting.has(account) || running.has(account)) return false;
       waiting.set(account, { account, trigger });
-      startWhatFits();
+      startNext();
       return true;
     },
     requestOneMore(account, trigger) {
-      if (stopped) return false;
-      // What an operator requested is not turned back into a scheduled run.
+      if (isStopped) return false;
+      // A scheduled request must not replace that of an operator.
       if (running.has(account) && followed.get(account) === 'manual') return true;
       if (running.has(account)) followed.set(account, trigger);
-      // The run that waits does for this one too, with the rights of this trigger.
+      // The waiting run serves this request too, with the rights of this trigger.
       else {
         waiting.set(account, { account, trigger });
-        startWhatFits();
+        startNext();
       }
       return true;
     },
-    startNext: startWhatFits,
+    startNext,
     activity: (account) => (running.has(account) ? 'running' : waiting.has(account) ? 'queued' : 'idle'),
+    isStopped: () => isStopped,
     async stop() {
-      stopped = true;
+      isStopped = true;
       waiting.clear();
       await Promise.all([...running.values()].map(({ ended }) => ended));
     },
   };
 }
 
-/** How many runs one address may have: a quarter of all places is kept for the others, where there are others. */
-export function laneLimit(maxRuns: number, lanes: number): number {
-  return lanes < 2 || maxRuns < 2 ? maxRuns : maxRuns - Math.ceil(maxRuns / 4);
+/** How many runs one address may have: a quarter of all places is kept for the others, if there are others. */
+export function addressLimit(maxRuns: number, addresses: number): number {
+  return addresses < 2 || maxRuns < 2 ? maxRuns : maxRuns - Math.ceil(maxRuns / 4);
 }

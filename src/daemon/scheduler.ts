@@ -1,20 +1,20 @@
-// When each account runs: its cron line's ticks with jitter, late ones too, one catch-up after a gap, and less often
-// while it fails. Time is the injected clock's, so that a test can make it jump.
+// Decides when each account runs: at the ticks of its cron line with jitter, once after missed ticks, and less often while
+// it fails. Time is that of the injected clock, so that a test can make it jump.
 import type { Trigger } from '../core/journal.ts';
 import type { Clock } from '../core/ports.ts';
 import { gapsMs, nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 
-/** The clock is looked at this often at least: timers do not notice that it was set. */
-const LONGEST_SLEEP_MS = 1000;
+/** The longest time between two looks at the clock: timers do not notice that it was set. */
+const MAX_SLEEP_MS = 1000;
 
-/** A tick that starts later than this is told as a catch-up: the process, or the machine, was away. */
+/** A tick that starts later than this is a catch-up: the process or the machine was suspended. */
 const LATE_MS = 60_000;
 
-/** The clock went back by more than a correction does. */
+/** A larger step back is not an ordinary correction of the clock. */
 const JUMP_BACK_MS = 2000;
 
-const LONGEST_BACKOFF_MS = 3_600_000;
+const MAX_BACKOFF_MS = 3_600_000;
 
 export interface Schedule {
   readonly name: string;
@@ -30,30 +30,27 @@ export interface SchedulerOptions {
   /** From 0 to 1, for the jitter. */
   readonly random: () => number;
   readonly log: Log;
-  /** Asks for a run. False when the account still runs or waits. */
-  readonly request: (account: string, trigger: Trigger) => boolean;
-  readonly onSkippedTick: (account: string) => void;
 }
 
 export interface Scheduler {
-  /** Begins to look at the clock; before that no tick starts a run. */
-  start(): void;
-  /** Makes the schedules those of these accounts; unchanged ones go on undisturbed. */
+  /** Calls `onTick` for each tick from now on. */
+  start(onTick: (account: string, trigger: Trigger) => void): void;
+  /** Replaces the schedules by these. Unchanged ones keep their next tick. */
   update(accounts: readonly Schedule[]): void;
-  /** Tells how a run ended: `failures` in a row, 0 after a success; the account's next ticks may be left out. */
+  /** Reports the end of a run with the number of failures in a row, 0 after a success. After failures ticks are skipped. */
   ended(account: string, failures: number): void;
-  /** Whether a tick has passed since a moment: what a start after downtime asks. */
+  /** Whether a tick has passed since a moment, such as the last run before a downtime. */
   missedTickSince(account: string, sinceMs: number): boolean;
-  /** The tick for which the account was asked to run last. */
+  /** The latest tick that the account was to run for. */
   lastTickMs(account: string): number | null;
   nextRunMs(account: string): number | null;
-  /** The accounts whose ticks are left out at the moment, because they failed. */
-  heldBack(): readonly string[];
-  /** Before then no tick starts a run, because the account failed. */
+  /** The accounts whose ticks are skipped at the moment, because their runs failed. */
+  backingOff(): readonly string[];
+  /** Before then no tick starts a run, because the runs of the account failed. */
   backoffUntilMs(account: string): number | null;
-  /** The longest time between two of the next ticks: a line for working days has its weekend. */
+  /** The longest time between two of the next ticks, which for a line of working days includes the weekend. */
   longestGapMs(account: string): number | null;
-  /** When the loop last came around, for the watchdog. */
+  /** When the loop last looked at the clock, for the watchdog. */
   lastBeatMs(): number;
   stop(): Promise<void>;
 }
@@ -63,11 +60,11 @@ interface Slot {
   /** The shortest time between two of the next ticks. */
   readonly everyMs: number;
   readonly longestGapMs: number;
-  /** The next tick that has not been looked at. */
+  /** The next tick that has not been handled. */
   dueMs: number | null;
-  /** A tick whose jitter passes at the moment. */
+  /** A tick that waits for the end of its jitter. */
   waiting: { readonly startMs: number; readonly trigger: Trigger } | null;
-  /** The tick, or the moment, at which the latest run was asked for. */
+  /** The latest handled tick, or the moment when the account was added. */
   lastTickMs: number;
   failures: number;
 }
@@ -79,48 +76,51 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let beatMs = clock.nowMs();
   let stopped = false;
 
-  function rest(ms: number): Promise<void> {
+  function sleep(ms: number): Promise<void> {
     wake = new AbortController();
     return clock.sleep(ms, wake.signal);
   }
 
-  async function loop(): Promise<void> {
+  async function loop(onTick: (account: string, trigger: Trigger) => void): Promise<void> {
     while (!stopped) {
       const nowMs = clock.nowMs();
       if (nowMs < beatMs - JUMP_BACK_MS) reschedule(nowMs);
       beatMs = nowMs;
-      for (const slot of slots.values()) look(slot, nowMs);
+      for (const slot of slots.values()) handle(slot, nowMs, onTick);
       const nextMs = Math.min(...[...slots.values()].map(nextEventMs));
-      await rest(Math.max(1, Math.min(LONGEST_SLEEP_MS, nextMs - clock.nowMs())));
+      await sleep(Math.max(1, Math.min(MAX_SLEEP_MS, nextMs - clock.nowMs())));
     }
   }
 
-  /** The clock was set back: what was due lies in a future that may never come. */
+  /** After the clock was set back, all next ticks are computed again, because they may be far in the future. */
   function reschedule(nowMs: number): void {
-    log.warn({ event: 'clock_set_back', byMs: beatMs - nowMs }, 'the clock went back; schedules start anew');
+    log.warn(
+      { event: 'clock_set_back', byMs: beatMs - nowMs },
+      'the clock was set back; the next ticks are computed again',
+    );
     for (const slot of slots.values()) {
       slot.dueMs = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, nowMs);
       slot.lastTickMs = Math.min(slot.lastTickMs, nowMs);
     }
   }
 
-  function look(slot: Slot, nowMs: number): void {
+  function handle(slot: Slot, nowMs: number, onTick: (account: string, trigger: Trigger) => void): void {
     if (slot.waiting !== null && slot.waiting.startMs <= nowMs) {
       const { trigger } = slot.waiting;
       slot.waiting = null;
-      if (!options.request(slot.schedule.name, trigger)) options.onSkippedTick(slot.schedule.name);
+      onTick(slot.schedule.name, trigger);
     }
     if (slot.dueMs === null || slot.dueMs > nowMs) return;
     const tickMs = slot.dueMs;
-    // However many ticks have passed meanwhile, they are one.
+    // Several missed ticks start only one run.
     slot.dueMs = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, nowMs);
-    // A day of 23 hours is a day.
-    if (tickMs + slot.everyMs / 10 < holdUntilMs(slot)) return;
+    // The tolerance keeps a daily tick on the day that has only 23 hours.
+    if (tickMs + slot.everyMs / 10 < backoffEndMs(slot)) return;
     slot.lastTickMs = tickMs;
     const isLate = nowMs - tickMs > LATE_MS;
     const jitterMs = options.random() * Math.min(slot.schedule.jitterMs, slot.everyMs / 10);
     slot.waiting = { startMs: tickMs + jitterMs, trigger: isLate ? 'catch_up' : 'schedule' };
-    look(slot, nowMs);
+    handle(slot, nowMs, onTick);
   }
 
   function add(schedule: Schedule): Slot {
@@ -140,15 +140,15 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let running: Promise<void> | null = null;
 
   return {
-    start() {
-      running ??= loop();
+    start(onTick) {
+      running ??= loop(onTick);
     },
     update(accounts) {
       const names = new Set(accounts.map(({ name }) => name));
       for (const name of slots.keys()) {
         if (names.has(name)) continue;
         slots.delete(name);
-        log.info({ event: 'unscheduled', account: name }, 'account is configured no more');
+        log.info({ event: 'unscheduled', account: name }, 'account removed from the configuration');
       }
       for (const schedule of accounts) {
         const slot = slots.get(schedule.name);
@@ -176,18 +176,17 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (slot === undefined) return null;
       if (slot.waiting !== null) return slot.waiting.startMs;
       const { schedule, timezone } = slot.schedule;
-      const holdMs = holdUntilMs(slot);
-      const soonestMs = holdMs - slot.everyMs / 10;
+      const soonestMs = backoffEndMs(slot) - slot.everyMs / 10;
       return slot.dueMs === null || slot.dueMs >= soonestMs
         ? slot.dueMs
         : nextTickMs(schedule, timezone, soonestMs - 1);
     },
-    heldBack: () =>
-      [...slots.values()].flatMap((slot) => (holdUntilMs(slot) > clock.nowMs() ? [slot.schedule.name] : [])),
+    backingOff: () =>
+      [...slots.values()].flatMap((slot) => (backoffEndMs(slot) > clock.nowMs() ? [slot.schedule.name] : [])),
     backoffUntilMs(account) {
       const slot = slots.get(account);
       if (slot === undefined) return null;
-      const untilMs = holdUntilMs(slot);
+      const untilMs = backoffEndMs(slot);
       return untilMs > clock.nowMs() ? untilMs : null;
     },
     longestGapMs: (account) => slots.get(account)?.longestGapMs ?? null,
@@ -204,10 +203,10 @@ function nextEventMs({ dueMs, waiting }: Slot): number {
   return Math.min(dueMs ?? Infinity, waiting?.startMs ?? Infinity);
 }
 
-/** Each failure in a row doubles the account's own interval, up to an hour; who runs seldomer than that waits for no more. */
-function holdUntilMs({ failures, everyMs, lastTickMs }: Slot): number {
-  if (failures < 2 || everyMs >= LONGEST_BACKOFF_MS) return -Infinity;
-  return lastTickMs + Math.min(everyMs * 2 ** Math.min(failures - 1, 30), LONGEST_BACKOFF_MS);
+/** Each failure in a row doubles the interval of the account, up to an hour. A longer interval does not change. */
+function backoffEndMs({ failures, everyMs, lastTickMs }: Slot): number {
+  if (failures < 2 || everyMs >= MAX_BACKOFF_MS) return -Infinity;
+  return lastTickMs + Math.min(everyMs * 2 ** Math.min(failures - 1, 30), MAX_BACKOFF_MS);
 }
 
 function isSameTime(a: Schedule, b: Schedule): boolean {

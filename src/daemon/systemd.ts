@@ -1,5 +1,5 @@
-// systemd's readiness protocol: says that the daemon is ready, reloads, stops, and that it still comes around.
-// Node has no datagram sockets of this kind, so `systemd-notify` speaks for it (NotifyAccess=all in the unit).
+// Notifies systemd that the daemon is ready, reloads, stops, and is alive. Node.js has no sockets of the needed kind, so the
+// program `systemd-notify` sends the messages (NotifyAccess=all in the unit).
 import { execFile } from 'node:child_process';
 import { errorCode } from '../core/error-code.ts';
 import type { Log } from './log.ts';
@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 export interface SystemdOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** While it is not alive the watchdog is not fed. */
+  /** Otherwise the watchdog is not notified, and systemd restarts the daemon. */
   readonly isAlive: () => boolean;
 }
 
@@ -19,14 +19,14 @@ export interface Systemd {
 
 const SILENT: Systemd = { ready: () => undefined, reloading: () => undefined, stopping: () => undefined };
 
-/** Speaks to systemd when it started this process, and to nobody else. */
+/** Does nothing unless systemd started this process. */
 export function createSystemd({ env, log, isAlive }: SystemdOptions): Systemd {
   if ((env['NOTIFY_SOCKET'] ?? '') === '') return SILENT;
   let watchdog: NodeJS.Timeout | undefined;
   let failed = false;
   let last: Promise<void> = Promise.resolve();
 
-  /** One after the other: what is said later must not be heard earlier. */
+  /** Sends one message after the other, so that they arrive in order. */
   function notify(...assignments: string[]): void {
     last = last.then(() => run(assignments));
   }
@@ -38,12 +38,15 @@ export function createSystemd({ env, log, isAlive }: SystemdOptions): Systemd {
         if (error === null || failed) return;
         failed = true;
         const reason = errorCode(error);
-        log.error({ event: 'systemd_notify_failed', reason }, 'systemd-notify could not be run');
+        log.error(
+          { event: 'systemd_notify_failed', reason },
+          'systemd-notify could not be run; systemd may consider the daemon as failed',
+        );
       });
     });
   }
 
-  function feedWatchdog(): void {
+  function notifyWatchdog(): void {
     const everyMs = Number(env['WATCHDOG_USEC'] ?? 0) / 1000 / 2;
     if (!(everyMs > 0) || watchdog !== undefined) return;
     watchdog = setInterval(() => {
@@ -55,12 +58,12 @@ export function createSystemd({ env, log, isAlive }: SystemdOptions): Systemd {
   return {
     ready(status) {
       notify('READY=1', `STATUS=${status}`);
-      feedWatchdog();
+      notifyWatchdog();
     },
-    reloading: () => notify('RELOADING=1', 'STATUS=reads the configuration anew'),
+    reloading: () => notify('RELOADING=1', 'STATUS=reads the configuration again'),
     stopping() {
       clearInterval(watchdog);
-      notify('STOPPING=1', 'STATUS=lets runs end');
+      notify('STOPPING=1', 'STATUS=waits for the runs in progress');
     },
   };
 }

@@ -1,7 +1,7 @@
-// What clocks on a wall show: the offset of a time zone at a moment, by the platform's own tables.
+// The offset of a time zone at a moment, from the tables of the platform.
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** How far the clocks of a zone are ahead of UTC at a moment, in milliseconds. */
+/** How far a zone is ahead of UTC at a moment, in milliseconds. */
 export function offsetMs(atMs: number, timezone: string): number {
   if (timezone === 'Etc/UTC' || timezone === 'UTC') return 0;
   const parts = formatOf(timezone).formatToParts(atMs);
@@ -12,8 +12,8 @@ export function offsetMs(atMs: number, timezone: string): number {
   return sign === '-' ? -ms : ms;
 }
 
-/** A moment as the zone's clocks show it, written as if the zone were UTC. */
-export function wallTimeMs(atMs: number, timezone: string): number {
+/** The local time of a zone at a moment, written as if the zone were UTC. */
+export function localTimeMs(atMs: number, timezone: string): number {
   return atMs + offsetMs(atMs, timezone);
 }
 

@@ -1,16 +1,16 @@
-// Sees that files of the configuration changed, Kubernetes' symlink swap included, and says so once they are quiet.
+// Watches the files of the configuration, including the symbolic links that Kubernetes replaces.
 import { dirname } from 'node:path';
 import { watch as watchFiles } from 'chokidar';
 import { errorCode } from '../core/error-code.ts';
 import type { Log } from './log.ts';
 
-/** Editors and git write in several steps; what follows within this time belongs together. */
+/** Editors and git write in several steps: changes within this time are reported once. */
 const QUIET_MS = 300;
 
 export interface Watch {
-  /** Watches the folders of these files from now on. */
+  /** Replaces the watched folders by those of these files. */
   follow(files: readonly string[]): void;
-  /** Resolves when everything that is followed is watched. */
+  /** Resolves when all these folders are watched. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,9 +29,9 @@ export function createWatch(onChange: () => void, log: Log): Watch {
     timer = setTimeout(onChange, QUIET_MS);
   });
   watcher.on('error', (error) => {
-    // Without it, the next run and SIGHUP still see what changed.
+    // The next run and SIGHUP still find the changes.
     const reason = errorCode(error);
-    log.warn({ event: 'watch_failed', reason }, 'the configuration’s folders cannot be watched');
+    log.warn({ event: 'watch_failed', reason }, 'the folders of the configuration cannot be watched');
   });
   const readiness = new Promise<void>((resolve) => void watcher.once('ready', () => resolve()));
 

@@ -1,7 +1,7 @@
 // The sections that reports of plans and runs share: creates, deletes, held changes, entries left alone, warnings.
-import type { Kind, Warning } from '../core/catalog.ts';
+import type { Action, Kind, Warning } from '../core/catalog.ts';
 import { approvalLine } from '../core/explain.ts';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { HeldChange, LeftAlone, Operation, Plan } from '../core/plan.ts';
 import {
   code,
@@ -18,13 +18,17 @@ import { byKind, commas, count, HOLD_RULE_TEXTS, LEAVE_RULE_TEXTS, people } from
 /** The first cells of every row about a change: `+ skill`, `TypeScript`. */
 export const CHANGE_COLUMNS: readonly Column[] = [{ head: 'Change' }, { head: 'Name' }];
 
+const CHANGES = {
+  create: { sign: '+', tone: 'good' },
+  delete: { sign: '-', tone: 'bad' },
+} as const satisfies Record<Action, object>;
+
 /** The cells for CHANGE_COLUMNS; the sign is green or red only for a change that is applied. */
 export function changeCells(
-  change: { readonly action: 'create' | 'delete'; readonly kind: Kind; readonly name: string },
+  change: { readonly action: Action; readonly kind: Kind; readonly name: string },
   isDone = true,
 ): Line[] {
-  const sign = change.action === 'create' ? '+' : '-';
-  const tone = change.action === 'create' ? 'good' : 'bad';
+  const { sign, tone } = CHANGES[change.action];
   return [[toned(isDone ? tone : 'warn', sign), ` ${change.kind}`], [code(change.name)]];
 }
 

@@ -1,6 +1,7 @@
 // The published JSON Schemas of a plan and of a run, which mirror the types of core/plan.ts and core/journal.ts.
 // The `satisfies` below fail the build when a schema and its type differ.
 import { z } from 'zod';
+import { ACTIONS, KINDS } from '../core/catalog.ts';
 import { type PlanResult, type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
 import {
   OPERATION_STATUSES,
@@ -10,8 +11,8 @@ import {
   TRIGGERS,
 } from '../core/journal.ts';
 
-export const kind = z.enum(['skill', 'role']).describe('Kind of the entry.');
-const action = z.enum(['create', 'delete']);
+export const kind = z.enum(KINDS).describe('Kind of the entry.');
+const action = z.enum(ACTIONS);
 const count = z.int().min(0);
 const digest = z.string().describe('sha256:…');
 const time = z.string().describe('UTC, ISO 8601.');

@@ -1,7 +1,6 @@
 // Decompresses the body of a response as a stream: at most two content codings, and never more bytes than the limit at
 // any stage.
-import type { Readable } from 'node:stream';
-import { pipeline, Transform } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
 /** A body that cannot be decompressed. The message completes a sentence that starts with the name of the body. */

@@ -1,19 +1,16 @@
 // Opens the readers and writers of accounts. They share connections and rate limits within an account and within a base
 // address. Each process has one object of this kind.
-import { createHash } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { LONGEST_RETRY_AFTER_MS } from '../core/backoff.ts';
 import { sharedToken } from '../core/identity.ts';
 import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
-import type { HostQueue, Pace } from './pacing.ts';
-import { createHostQueue, createPace } from './pacing.ts';
+import { sha256 } from '../platform/digest.ts';
+import { createHostQueue, createPace, type HostQueue, type Pace } from './pacing.ts';
 import { createReader } from './reader.ts';
-import type { RequestObserver, Requests } from './requests.ts';
-import { createRequests } from './requests.ts';
-import type { Dispatchers } from './dispatchers.ts';
-import { openDispatchers } from './dispatchers.ts';
+import { createRequests, type RequestObserver, type Requests } from './requests.ts';
+import { type Dispatchers, openDispatchers } from '../platform/dispatchers.ts';
 import { createTransport } from './transport.ts';
 import { createWriter } from './writer.ts';
 
@@ -153,7 +150,7 @@ export function createConnections(options: ConnectionOptions): Connections {
 }
 
 function keyOf(baseUrl: string, token: Secret): string {
-  return createHash('sha256').update(`${baseUrl} ${token.reveal()}`).digest('base64');
+  return sha256(`${baseUrl} ${token.reveal()}`, 'base64');
 }
 
 async function openDispatchersFor({ api, authorities }: ConnectionOptions): Promise<Dispatchers> {

@@ -2,8 +2,7 @@
 // chunk. A broken limit ends the read immediately.
 import { ServiceError } from '../core/errors.ts';
 import type { Listing } from '../core/ports.ts';
-import type { ArrayProblem } from './array-items.ts';
-import { BadArray, createArraySplitter } from './array-items.ts';
+import { type ArrayProblem, BadArray, createArraySplitter } from './array-items.ts';
 import { CutOff, UnreadableBody, utf8 } from './body.ts';
 import { turn } from './turns.ts';
 

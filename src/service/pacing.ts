@@ -1,6 +1,7 @@
 // Limits the requests of an account: by its own concurrency and rate, and by the concurrency of its host.
 import PQueue from 'p-queue';
 import type { ApiSettings } from '../core/settings.ts';
+import { sleep } from '../platform/clock.ts';
 
 /** A little over a second, because clocks differ. */
 const RATE_WINDOW_MS = 1020;
@@ -64,7 +65,7 @@ export function createPace(api: ApiSettings, host: HostQueue): Pace {
       queue.add(async () => {
         for (;;) {
           // Waits for the account's own rate first, so that it does not use a slot of the host while it waits.
-          while (waitMs() > 0 && !stop.aborted) await pause(waitMs(), stop);
+          while (waitMs() > 0 && !stop.aborted) await sleep(waitMs(), stop);
           const result = await host.add(() => tryCall(call, stop));
           if (result !== null) return result.value;
         }
@@ -73,18 +74,4 @@ export function createPace(api: ApiSettings, host: HostQueue): Pace {
       pausedUntilMs = Math.max(pausedUntilMs, performance.now() + ms);
     },
   };
-}
-
-/** Resolves after `ms`, or as soon as the signal aborts. */
-export function pause(ms: number, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (ms <= 0 || stop.aborted) return resolve();
-    const timer = setTimeout(end, ms);
-    stop.addEventListener('abort', end, { once: true });
-    function end(): void {
-      clearTimeout(timer);
-      stop.removeEventListener('abort', end);
-      resolve();
-    }
-  });
 }

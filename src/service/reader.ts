@@ -2,19 +2,15 @@
 import type { Kind } from '../core/catalog.ts';
 import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports.ts';
-import type { ListBuilder, ListLimits } from './list.ts';
-import { readList } from './list.ts';
+import type { ApiSettings } from '../core/settings.ts';
+import { type ListBuilder, type ListLimits, readList } from './list.ts';
 import { partialReason } from './partial-list.ts';
 import { PATHS } from './paths.ts';
-import type { Requests } from './requests.ts';
-import { serviceErrorOf } from './requests.ts';
-import type { TokenGuard } from './responses.ts';
-import { entryList, resourceList } from './responses.ts';
+import { type Requests, serviceErrorOf } from './requests.ts';
+import { entryList, resourceList, type TokenGuard } from './responses.ts';
 import type { ResponseHead } from './transport.ts';
 
-export interface ReaderLimits {
-  /** Limit for the objects of one list. */
-  readonly maxEntries: number;
+export interface ReaderLimits extends Pick<ApiSettings, 'maxEntries'> {
   /** A list of more objects than this throws LargeAccount. */
   readonly largeFrom: number;
 }

@@ -3,13 +3,11 @@ import pRetry from 'p-retry';
 import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Traffic } from '../core/ports.ts';
+import { sleep } from '../platform/clock.ts';
 import type { Pace } from './pacing.ts';
-import { pause } from './pacing.ts';
-import type { Scrub } from './responses.ts';
 import { describeRefusal, throttledMessage } from './status-messages.ts';
-import { serviceMessage } from './service-message.ts';
-import type { HttpResponse, Call, Method, Transport } from './transport.ts';
-import { NoResponse } from './transport.ts';
+import { type Scrub, serviceMessage } from './service-message.ts';
+import { type Call, type HttpResponse, type Method, NoResponse, type Transport } from './transport.ts';
 
 type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;
 
@@ -78,12 +76,10 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   let throttledUntilMs = options.throttledUntilMs ?? 0;
 
   async function attempt<T>(call: Call<T>, onSend: () => void): Promise<Success<T>> {
-    if (options.stop.aborted) throw stopped();
+    if (options.stop.aborted) throw notSent(new ServiceError('unavailable', STOPPED));
     // A rejected token stops the account immediately: waiting requests are not sent.
-    if (refusal !== null) throw new FailedAttempt(refusal, { reached: false, again: false });
-    if (Date.now() < throttledUntilMs) {
-      throw new FailedAttempt(throttled(throttledUntilMs), { reached: false, again: false });
-    }
+    if (refusal !== null) throw notSent(refusal);
+    if (Date.now() < throttledUntilMs) throw notSent(throttled(throttledUntilMs));
     onSend();
     requests += 1;
     const startedAt = performance.now();
@@ -129,7 +125,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     ) {
       let attempts = 0;
       const onSend = (): void => {
-        if (!mayStart()) throw outdated();
+        if (!mayStart()) throw notSent(new ServiceError('unavailable', OUTDATED), true);
         attempts += 1;
         if (attempts === 1) return;
         retries += 1;
@@ -157,7 +153,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
           shouldRetry: ({ error }) => error instanceof FailedAttempt && repeats(error),
           async onFailedAttempt({ error, retriesLeft }) {
             if (!(error instanceof FailedAttempt) || retriesLeft === 0 || !repeats(error)) return;
-            if (!requestsWait(error)) await pause(delayMs(error), options.stop);
+            if (!requestsWait(error)) await sleep(delayMs(error), options.stop);
           },
         });
         return { content, status, attempts };
@@ -186,32 +182,17 @@ function requestsWait({ error }: FailedAttempt): boolean {
   return error.kind === 'throttled' || error.retryAfterMs !== undefined;
 }
 
-function stopped(): FailedAttempt {
-  return new FailedAttempt(new ServiceError('unavailable', 'not sent: the run was interrupted'), {
-    reached: false,
-    again: false,
-  });
+/** An attempt that was not sent, and that is not repeated. */
+function notSent(error: ServiceError, outdated = false): FailedAttempt {
+  return new FailedAttempt(error, { reached: false, again: false, outdated });
 }
 
-function outdated(): FailedAttempt {
-  return new FailedAttempt(
-    new ServiceError('unavailable', 'not sent: the data that this change is based on is outdated'),
-    {
-      reached: false,
-      again: false,
-      outdated: true,
-    },
-  );
-}
+const STOPPED = 'not sent: the run was interrupted';
+const OUTDATED = 'not sent: the data that this change is based on is outdated';
 
 function throttled(untilMs: number): ServiceError {
-  return new ServiceError(
-    'throttled',
-    `${throttledMessage(untilMs)}; nothing was sent (use --ignore-retry-after to override)`,
-    {
-      retryAfterMs: untilMs - Date.now(),
-    },
-  );
+  const message = `${throttledMessage(untilMs)}; nothing was sent (use --ignore-retry-after to override)`;
+  return new ServiceError('throttled', message, { retryAfterMs: untilMs - Date.now() });
 }
 
 /** The failure for a response with another status than 2xx. */

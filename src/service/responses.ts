@@ -6,10 +6,9 @@ import type { Secret } from '../core/secret.ts';
 import { isLongerThan, LONGEST_NAME } from '../core/names.ts';
 import { createDistinct, mergeEntries, mergePeople } from './distinct.ts';
 import { spelledNumber } from './exact-number.ts';
-import type { ListBuilder } from './list.ts';
-import { malformed } from './list.ts';
+import { type ListBuilder, malformed } from './list.ts';
 import { hasRepeatedKey } from './repeated-keys.ts';
-import { isSalary } from './service-message.ts';
+import { isSalary, type Scrub } from './service-message.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -27,9 +26,6 @@ const RESOURCE_FIELDS = [
 
 /** The ids among them, which are kept unchanged because they identify people and entries. */
 const RESOURCE_IDS = ['_id', 'accountId', 'roleId', 'skillsIds'];
-
-/** Removes the token from a text. */
-export type Scrub = (text: string) => string;
 
 /** The methods of the token that are needed to read responses. */
 export type TokenGuard = Pick<Secret, 'scrub' | 'isIn'>;

@@ -1,5 +1,7 @@
 // Extracts the service's own message from the body of an error response, in any format: one short line without secrets.
-import type { Scrub } from './responses.ts';
+
+/** Removes the token from a text. */
+export type Scrub = (text: string) => string;
 
 /** Only this much of a body is read, because messages are at its start. */
 export const LONGEST_REFUSAL_BYTES = 65_536;

@@ -2,10 +2,11 @@
 import type { Dispatcher } from 'undici';
 import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
+import type { ApiSettings } from '../core/settings.ts';
 import { beginningOf, BODY_TOO_LARGE, CutOff, unpacked } from './body.ts';
-import { startDeadline } from './deadline.ts';
+import { startDeadline } from '../platform/deadline.ts';
 import { LONGEST_REFUSAL_BYTES } from './service-message.ts';
-import { request } from './undici.ts';
+import { request } from '../platform/undici.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -41,12 +42,10 @@ export class NoResponse extends Error {
   }
 }
 
-export interface TransportOptions {
+export interface TransportOptions extends Pick<ApiSettings, 'timeoutMs' | 'maxResponseBytes'> {
   readonly baseUrl: string;
   readonly token: Secret;
   readonly userAgent: string;
-  readonly timeoutMs: number;
-  readonly maxResponseBytes: number;
   readonly dispatcher: Dispatcher;
   /** Aborts the call in flight. */
   readonly kill: AbortSignal;
@@ -102,7 +101,7 @@ export function createTransport(options: TransportOptions): Transport {
     } catch (error) {
       const isOfAnswer = error instanceof ServiceError || error instanceof LargeAccount;
       if (isOfAnswer && !isBrokenOff(error, head)) throw error;
-      throw explain(error, options, deadline.isOver(), head?.status);
+      throw toNoResponse(error, options, deadline.isOver(), head?.status);
     } finally {
       deadline.release();
     }
@@ -140,7 +139,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function explain(
+function toNoResponse(
   error: unknown,
   options: TransportOptions,
   timedOut: boolean,

@@ -6,10 +6,8 @@ import type { ServiceWriter } from '../core/ports.ts';
 import type { CreateOutcome, DeleteOutcome } from '../core/write-outcome.ts';
 import { beginningOf, shortText } from './body.ts';
 import { PATHS } from './paths.ts';
-import type { Requests } from './requests.ts';
-import { FailedAttempt } from './requests.ts';
-import type { TokenGuard } from './responses.ts';
-import { parseCreated } from './responses.ts';
+import { FailedAttempt, type Requests } from './requests.ts';
+import { parseCreated, type TokenGuard } from './responses.ts';
 import type { ResponseHead } from './transport.ts';
 
 /** Limit for the response to a create; a longer one is not an entry. */
@@ -39,13 +37,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
         if (error.outdated) return { type: 'outdated', error: last, attempts };
-        if (!isDoubtful(error)) return { type: 'failed', error: error.error, attempts };
-        return {
-          type: 'doubtful',
-          reason: error.error.message,
-          httpStatus: error.error.httpStatus ?? null,
-          attempts,
-        };
+        return isDoubtful(error) ? doubtful(error) : { type: 'failed', error: error.error, attempts };
       }
     },
 
@@ -72,16 +64,16 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
         if (error.outdated) return { type: 'outdated', error: last, attempts, maybeDone };
-        if (!isDoubtful(error)) return { type: 'failed', error: error.error, attempts, maybeDone };
-        return {
-          type: 'doubtful',
-          reason: error.error.message,
-          httpStatus: error.error.httpStatus ?? null,
-          attempts,
-        };
+        return isDoubtful(error)
+          ? doubtful(error)
+          : { type: 'failed', error: error.error, attempts, maybeDone };
       }
     },
   };
+}
+
+function doubtful({ error, attempts }: FailedAttempt): Extract<CreateOutcome, { type: 'doubtful' }> {
+  return { type: 'doubtful', reason: error.message, httpStatus: error.httpStatus ?? null, attempts };
 }
 
 /** The body of a delete has no effect; it is read so that the connection can be used again. */

@@ -1,17 +1,15 @@
-// What is remembered of each account: whose it is, when it may be asked again, what it was last applied from.
-import type { Selectable } from 'kysely';
+// Remembers for each account: its remote account, its throttling, its last applied commit and its approval.
 import type { ApprovalTaking } from '../core/operator.ts';
-import { APPROVAL_LIFE_MS } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
-import type { AccountState, Journal } from '../core/ports.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import type { AccountsTable } from './tables.ts';
+import type { Journal } from '../core/ports.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
 import { claimantOf, claimToken } from './claims.ts';
 import { adoptRenamedAccount } from './renamed-accounts.ts';
 import { readPlanHead } from './large-run.ts';
 import { warningsOf } from './run-report.ts';
-import { toIso, toMs } from './times.ts';
+import { toState } from './account-state.ts';
+import { toIso } from './times.ts';
 
 export function accountsJournal(
   db: Database,
@@ -44,7 +42,7 @@ export function accountsJournal(
           .set({ remote_account_id: remoteAccountId })
           .where('id', '=', runId)
           .execute();
-        await claim(connection, account, baseUrl, remoteAccountId);
+        await rememberClaim(connection, account, baseUrl, remoteAccountId);
         return null;
       });
     },
@@ -53,7 +51,7 @@ export function accountsJournal(
 
     async rememberThrottle(account, untilMs) {
       const values = { throttled_until: toIso(untilMs) };
-      // `doctor` and `dump` learn of it before the account's first run.
+      // `doctor` and `dump` may be throttled before the account's first run.
       await db
         .insertInto('accounts')
         .values({ name: account, ...values })
@@ -97,31 +95,7 @@ export function accountsJournal(
   };
 }
 
-/** What a row says, or what is known of an account that has none yet. */
-export function toState(row: Selectable<AccountsTable> | undefined): AccountState {
-  const { pending_digest: pending = null, approved_digest: approved = null } = row ?? {};
-  const approvedAtMs = toMs(row?.approved_at ?? toIso(0));
-  return {
-    remoteAccountId: row?.remote_account_id ?? null,
-    paused: row?.paused === 1,
-    throttledUntilMs: typeof row?.throttled_until === 'string' ? toMs(row.throttled_until) : null,
-    lastAppliedCommit:
-      typeof row?.last_applied_commit === 'string'
-        ? { sha: row.last_applied_commit, committedAt: row.last_applied_committed_at ?? toIso(0) }
-        : null,
-    pending:
-      pending === null
-        ? null
-        : { digest: pending, runId: row?.pending_run ?? '', sinceMs: toMs(row?.pending_since ?? toIso(0)) },
-    approval:
-      approved === null
-        ? null
-        : { digest: approved, givenAtMs: approvedAtMs, expiresAtMs: approvedAtMs + APPROVAL_LIFE_MS },
-    consecutiveFailures: row?.consecutive_failures ?? 0,
-  };
-}
-
-async function claim(
+async function rememberClaim(
   connection: Database,
   account: string,
   baseUrl: string,
@@ -141,7 +115,7 @@ async function claim(
   else await forgetHistory(connection, account);
 }
 
-/** What was journaled before the account's id was known is that account's from now on. */
+/** Assigns what was journaled before the remote account's id was known to that id. */
 async function nameHistory(connection: Database, account: string, remoteAccountId: string): Promise<void> {
   await connection
     .updateTable('entries')
@@ -157,7 +131,7 @@ async function nameHistory(connection: Database, account: string, remoteAccountI
     .execute();
 }
 
-/** Another account behind the same file: nothing that was remembered of the old one holds for it. */
+/** Forgets what was remembered of the former remote account, when the file now belongs to another one. */
 async function forgetHistory(connection: Database, account: string): Promise<void> {
   await connection
     .updateTable('accounts')

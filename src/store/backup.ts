@@ -1,4 +1,4 @@
-// A consistent copy of the store in one file, made while others write to it.
+// Makes a consistent copy of the store in one file, also while other processes write to it.
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -11,17 +11,17 @@ import { openPrivateCopy } from './private-copy.ts';
 import { readRawDatabase } from './raw-database.ts';
 
 /**
- * Copies the store to `target` (mode 0600, replaced only when it is an earlier copy) and checks the copy. Until all of
- * it is written, `target` stays as it was. Throws StoreError.
+ * Copies the store to `target` (mode 0600) and checks the copy. Replaces an existing file only if it is an earlier copy, and
+ * only after the new copy is complete. Throws StoreError.
  */
 export async function backupStore(file: string, target: string): Promise<{ bytes: number; runs: number }> {
   requireStore(file);
   const place = resolve(target);
   refuseOthers(file, place);
-  // Not by the process alone: in a container every command has the same id, and one that was killed leaves its part.
+  // The process id is not enough: in a container every command may have the same one, and a killed command leaves a file.
   const partial = join(dirname(place), `.${process.pid}-${randomUUID()}.rolecall-backup`);
   try {
-    // Made before SQLite opens it, so that it is never readable by others.
+    // Created before SQLite opens it, so that others can never read it.
     closeSync(openSync(partial, 'wx', 0o600));
     await copy(file, partial);
     const runs = check(partial, file);
@@ -29,14 +29,14 @@ export async function backupStore(file: string, target: string): Promise<{ bytes
     return { bytes: statSync(place).size, runs };
   } catch (error) {
     rmSync(partial, { force: true });
-    throw explain(error, file, place);
+    throw toBackupError(error, file, place);
   }
 }
 
 async function copy(file: string, target: string): Promise<void> {
   const source = openSource(file);
   try {
-    // One moment of the store: without it every commit of another process would start the copy again from its beginning.
+    // Reads from one transaction. Otherwise each commit of another process would restart the copy.
     source.exec('begin; select count(*) from sqlite_schema');
     await source.backup(target);
   } finally {
@@ -44,7 +44,7 @@ async function copy(file: string, target: string): Promise<void> {
   }
 }
 
-/** Looks at the file before SQLite opens it: a database of another program is not even read. */
+/** Checks the file before SQLite opens it, so that a database of another program stays unchanged. */
 function requireStore(file: string): void {
   try {
     if (inspectStoreFile(file) !== 'store') throw missingStore(file);
@@ -53,7 +53,7 @@ function requireStore(file: string): void {
   }
 }
 
-/** What is wrong with the store itself is no trouble of the copy's place. */
+/** Opens the store. Its own errors must not be reported as errors of the target. */
 function openSource(file: string): SQLite.Database {
   try {
     if (!canBeWritten(file)) return openPrivateCopy(file, () => undefined);
@@ -63,24 +63,24 @@ function openSource(file: string): SQLite.Database {
   }
 }
 
-/** A store that is locked or no sound database is the store's trouble; the rest happened where the copy goes. */
-function explain(error: unknown, file: string, place: string): unknown {
-  const trouble = toStoreError(error, file);
-  if (!(trouble instanceof StoreError) || trouble === error) return trouble;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : trouble.code;
-  const mend = BACKUP_MENDS[trouble.code];
-  if (mend === undefined) return trouble;
+/** An error that names a full disk, permissions, the path or I/O concerns the target; any other concerns the store. */
+function toBackupError(error: unknown, file: string, place: string): unknown {
+  const failure = toStoreError(error, file);
+  if (!(failure instanceof StoreError) || failure === error) return failure;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : failure.code;
+  const advice = ADVICE[failure.code];
+  if (advice === undefined) return failure;
   return new StoreError(
     'backup_failed',
-    `no backup was made: ${place} cannot be written (${code}); ${mend}`,
+    `no backup was made: ${place} cannot be written (${code}); ${advice}`,
     {
       cause: error,
     },
   );
 }
 
-const BACKUP_MENDS: Readonly<Record<string, string>> = {
-  store_full: 'make room on its disk',
+const ADVICE: Readonly<Record<string, string>> = {
+  store_full: 'free some space on its disk',
   store_readonly: 'check the permissions of its folder',
   store_unopenable: 'check its path',
   store_io: 'check its disk',
@@ -92,11 +92,11 @@ function refuseOthers(file: string, place: string): void {
     throw new StoreError('backup_refused', `${place} is the store itself; name another file`);
   }
   if (!statSync(place).isFile() || !isCopy(place)) {
-    throw new StoreError('backup_refused', `${place} is there and is no backup; name another file`);
+    throw new StoreError('backup_refused', `${place} exists and is not a backup; name another file`);
   }
 }
 
-/** Whether a file is an earlier copy: a store of ours that no process has open. It is only read. */
+/** Whether a file is an earlier copy: a store that no process has open. Does not change the file. */
 function isCopy(file: string): boolean {
   if (existsSync(`${file}-wal`)) return false;
   try {
@@ -109,7 +109,7 @@ function isCopy(file: string): boolean {
   }
 }
 
-/** Opens the copy as a reader would; as one file, without a log beside it. */
+/** Checks the copy, and makes it a single file without a log. Returns the number of its runs. */
 function check(file: string, store: string): number {
   const copy = new SQLite(file);
   try {

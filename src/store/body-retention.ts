@@ -1,7 +1,7 @@
-// Removes the bodies of snapshots and plans to which nothing refers any more.
+// Deletes the bodies of snapshots and plans to which no row refers.
 import { sql } from 'kysely';
-import type { Database } from './database.ts';
-import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
+import type { Database } from './tables.ts';
+import { PAGE, deleted, inSteps, pages } from './small-transactions.ts';
 
 const UNUSED = {
   snapshot_bodies: sql`not exists (select 1 from snapshots where snapshots.digest = snapshot_bodies.digest)`,
@@ -20,22 +20,19 @@ interface BodyRow {
 
 async function pruneTable(db: Database, table: keyof typeof UNUSED): Promise<void> {
   const unused = UNUSED[table];
-  for (let last = ''; ;) {
-    const { rows } = await sql<BodyRow>`
+  const read = ({ digest }: Pick<BodyRow, 'digest'>) =>
+    sql<BodyRow>`
       select digest, length(body) as bytes, ${unused} as is_unused from ${sql.table(table)}
-      where digest > ${last} order by digest limit ${PAGE}`.execute(db);
-    await nextTurn();
+      where digest > ${digest} order by digest limit ${PAGE}`.execute(db);
+  for await (const rows of pages({ digest: '' }, read)) {
     await inSteps(
       rows.filter(({ is_unused }) => is_unused === 1),
       (some) => {
         const digests = sql.join(some.map(({ digest }) => digest));
-        // A run may have come to use it meanwhile.
+        // A new run may refer to it now.
         return deleted(db, sql`delete from ${sql.table(table)} where digest in (${digests}) and ${unused}`);
       },
       ({ bytes }) => bytes,
     );
-    const end = rows.at(-1);
-    if (end === undefined || rows.length < PAGE) return;
-    last = end.digest;
   }
 }

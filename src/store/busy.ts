@@ -1,12 +1,13 @@
-// How a store that another program keeps locked is waited for; others of this process go on meanwhile.
+// Waits for a store that another program keeps locked, without blocking this process.
+import { sleep } from '../platform/clock.ts';
 import { SQLite } from '../platform/sqlite.ts';
 
-/** How long runs wait, and people. */
+/** How long a run waits, and how long a command or a page waits. */
 export const RUN_PATIENCE_MS = 30_000;
 export const PERSON_PATIENCE_MS = 3000;
 const PAUSE_MS = 20;
 
-/** Does the work again while the store is locked. What fails for that reason must be safe to repeat. */
+/** Repeats the work while the store is locked. The work must be safe to repeat. */
 export async function whileBusy<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -15,7 +16,7 @@ export async function whileBusy<T>(patienceMs: number, work: () => Promise<T>): 
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * (1 + Math.random())));
+    await sleep(PAUSE_MS * (1 + Math.random()));
   }
 }
 

@@ -1,7 +1,7 @@
-// Which account of the store a remote account and a token belong to: no two accounts may have the same one.
+// Finds out which account of the store uses a remote account or a token: no two accounts may use the same one.
 import type { Lease } from '../core/locks.ts';
 import type { IdentityClaim } from '../core/ports.ts';
-import type { Database } from './database.ts';
+import type { Database } from './tables.ts';
 import { isHeld, isLocked } from './locks.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function claimantOf(
   return null;
 }
 
-/** As Journal.claimToken, within a transaction. */
+/** Implements Journal.claimToken within a transaction. */
 export async function claimToken(db: Database, lease: Lease, tokenKey: string): Promise<string | null> {
   const users = await db
     .selectFrom('locks')

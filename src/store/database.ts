@@ -1,32 +1,29 @@
-// Opens the SQLite file: looked at first, private, migrated, WAL; and says in one sentence why it cannot.
+// Opens the SQLite file: checks it first, makes it private, migrates it, turns on WAL. Explains why it cannot be opened.
 import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Kysely, sql, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
 import { SQLite } from '../platform/sqlite.ts';
-import { RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import { APPLICATION_ID, inspectStoreFile, newerStore } from './inspect-file.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { countAsOpen } from './open-files.ts';
 import { openPrivateCopy } from './private-copy.ts';
 import { recovery } from './recovery.ts';
 import { makeStoreFolder } from './store-folder.ts';
-import type { Tables } from './tables.ts';
-
-export type Database = Kysely<Tables>;
+import type { Database, Tables } from './tables.ts';
 
 export interface OpenOptions {
-  /** Refuses to make a store. */
+  /** Fails when the store does not exist. */
   readonly mustExist?: boolean;
   /** Only reads an existing store, which may be on a medium that cannot be written. */
   readonly readOnly?: boolean;
 }
 
-/** How long an opening waits for another process; it is the only wait that keeps the whole process waiting. */
+/** How long opening waits for another process. This is the only wait that blocks the process. */
 const OPEN_TIMEOUT_MS = 2000;
 
-/** Opens the file, making it and its folder (mode 0600) when missing. Throws StoreError. */
+/** Opens the file; creates it (mode 0600) and its folder when they are missing. Throws StoreError. */
 export function openDatabase(file: string, options: OpenOptions = {}): Database {
   try {
     const { mustExist = false, readOnly = false } = options;
@@ -37,7 +34,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
       throw readOnlyStore(file);
     }
     if (state === 'missing') makeStoreFolder(file);
-    // Made before SQLite opens it, so that neither it nor its WAL is ever readable by others.
+    // Created before SQLite opens it, so that others can never read it or its WAL.
     if (state !== 'store') closeSync(openSync(file, 'a', 0o600));
     for (const part of ['', '-wal', '-shm']) makePrivate(`${file}${part}`);
     return openWritable(file);
@@ -47,14 +44,14 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
 }
 
 export function missingStore(file: string): StoreError {
-  return new StoreError('store_missing', `there is no store at ${file} yet: nothing has run here`);
+  return new StoreError('store_missing', `there is no store at ${file}: no run has been made here yet`);
 }
 
 function readOnlyStore(file: string): StoreError {
   return new StoreError('store_readonly', `${file}: ${READ_ONLY}`);
 }
 
-/** Whether SQLite can write the file, and files of its own beside it. */
+/** Whether SQLite can write the file, and create its own files beside it. */
 export function canBeWritten(file: string): boolean {
   try {
     for (const path of [file, dirname(realpathSync(file))]) accessSync(path, constants.W_OK);
@@ -66,7 +63,7 @@ export function canBeWritten(file: string): boolean {
 
 function makePrivate(file: string): void {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
-  // Changed only where it has to be: whoever may write the file need not own it.
+  // Only if needed: a user who may write the file is not always its owner, who alone may change the mode.
   if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
 }
 
@@ -74,12 +71,12 @@ function openWritable(file: string): Database {
   const driver = new SQLite(file, { timeout: OPEN_TIMEOUT_MS });
   try {
     driver.pragma('foreign_keys = ON');
-    // Before the change to WAL, so that the file has its application id from its first page on.
+    // Before WAL is turned on, so that the main file contains the application id from the start.
     migrate(driver, file);
     driver.pragma('journal_mode = WAL');
-    // A commit survives a killed process; `durably` makes one that survives a power failure.
+    // Such a commit survives a killed process. A commit by `durably` also survives a power failure.
     driver.pragma('synchronous = NORMAL');
-    // From now on busy.ts waits, and lets others go on meanwhile.
+    // From now on busy.ts waits, without blocking the process.
     driver.pragma('busy_timeout = 0');
     return kyselyOver(driver, countAsOpen(statSync(file)));
   } catch (error) {
@@ -95,7 +92,7 @@ function kyselyOver(driver: SQLite.Database, onClosed: () => void): Database {
 
 const MOST_STATEMENTS = 100;
 
-/** Statements are kept, since kysely prepares anew at every execution: a run of a thousand creates executes five. */
+/** Keeps prepared statements, because kysely prepares each statement again at every execution. */
 function preparedOnce(driver: SQLite.Database, onClosed: () => void): SqliteDatabase {
   const statements = new Map<string, SQLite.Statement>();
   return {
@@ -114,7 +111,7 @@ function preparedOnce(driver: SQLite.Database, onClosed: () => void): SqliteData
   };
 }
 
-/** Brings the tables to this version and sets the application id, in one transaction. Throws when they are newer. */
+/** Migrates the tables to this version and sets the application id, in one transaction. Throws for a newer store. */
 function migrate(driver: SQLite.Database, file: string): void {
   const pragma = (name: string): number => Number(driver.pragma(name, { simple: true }));
   const isCurrent = (): boolean => {
@@ -133,64 +130,16 @@ function migrate(driver: SQLite.Database, file: string): void {
     .immediate();
 }
 
-/**
- * A transaction that takes the write lock at its start, so that it never fails half-way for a second writer. While
- * another program keeps the store locked it is tried again, and leaves the connection to others between the attempts.
- */
-export async function immediately<T>(
-  db: Database,
-  work: (connection: Database) => Promise<T>,
-  patienceMs = RUN_PATIENCE_MS,
-): Promise<T> {
-  return await whileBusy(patienceMs, () =>
-    db.connection().execute((connection) => transact(connection, work)),
-  );
-}
-
-/**
- * The same, on the disk when it resolves, with all that was committed before: for what was sent, for results, and for
- * an operator's word.
- */
-export async function durably<T>(
-  db: Database,
-  work: (connection: Database) => Promise<T>,
-  patienceMs = RUN_PATIENCE_MS,
-): Promise<T> {
-  return await whileBusy(patienceMs, () =>
-    db.connection().execute(async (connection) => {
-      await sql`pragma synchronous = full`.execute(connection);
-      try {
-        return await transact(connection, work);
-      } finally {
-        await sql`pragma synchronous = normal`.execute(connection);
-      }
-    }),
-  );
-}
-
-async function transact<T>(connection: Database, work: (connection: Database) => Promise<T>): Promise<T> {
-  await sql`begin immediate`.execute(connection);
-  try {
-    const result = await work(connection);
-    await sql`commit`.execute(connection);
-    return result;
-  } catch (error) {
-    // A full disk may have rolled back already; then this fails, and the first error is the one that counts.
-    await sql`rollback`.execute(connection).catch(() => undefined);
-    throw error;
-  }
-}
-
 const READ_ONLY = 'the store cannot be written; check the permissions of the file and of its folder';
 
 const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
-  // The shared memory beside the WAL is a file too, and cannot grow.
+  // The shared memory of the WAL is a file too, which cannot grow on a full disk.
   [
     /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/,
     'store_full',
-    'the disk of the store is full; make room',
+    'the disk of the store is full; free some space',
   ],
-  // zlib's errors are those of stored plans and lists, which have a checksum.
+  // Errors of zlib come from compressed plans and lists, which have a checksum.
   [/^(SQLITE_(NOTADB|CORRUPT)|Z_)/, 'store_corrupt', 'the store is damaged'],
   [/^(SQLITE_READONLY|EROFS|EACCES|EPERM)/, 'store_readonly', READ_ONLY],
   [
@@ -202,7 +151,7 @@ const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
   [/^SQLITE_IOERR/, 'store_io', 'reading or writing the store failed; check the disk'],
 ];
 
-/** The StoreError that an error of SQLite or of the file system means; anything else is a bug and stays itself. */
+/** Converts an error of SQLite or of the file system to a StoreError. Returns any other error unchanged: it is a bug. */
 export function toStoreError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,8 +1,8 @@
-// Forgets entries of other parties that are long gone: a service that shows new ids at each reading would else fill the
-// store. What rolecall created, adopted, renamed or deleted is never forgotten.
+// Deletes the rows of entries that others created and that disappeared long ago. Without this, a service that lists new ids
+// at each reading would fill the store. Entries that rolecall created, adopted, renamed or deleted are kept.
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from './database.ts';
-import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
+import type { Database } from './tables.ts';
+import { PAGE, deleted, inSteps, pages } from './small-transactions.ts';
 
 interface EntryRow {
   readonly remote_account_id: string;
@@ -11,20 +11,20 @@ interface EntryRow {
   readonly is_prunable: number;
 }
 
-/** Removes the entries of one account that no list has shown since. Resolves with how many. */
+/** Deletes the entries of one account that no list has shown since. Resolves with the number of deleted rows. */
 export async function pruneEntries(db: Database, account: string, beforeMs: number): Promise<number> {
   const prunable = prunableEntry(account, beforeMs);
   let pruned = 0;
-  let last = { remote_account_id: '', kind: '', remote_id: '' };
-  for (;;) {
-    const { rows } = await sql<EntryRow>`
+  const first = { remote_account_id: '', kind: '', remote_id: '' };
+  const read = (last: typeof first) =>
+    sql<EntryRow>`
       select remote_account_id, kind, remote_id, ${prunable} as is_prunable from entries
       where account = ${account}
         and (remote_account_id, kind, remote_id) > (${last.remote_account_id}, ${last.kind}, ${last.remote_id})
       order by remote_account_id, kind, remote_id limit ${PAGE}`.execute(db);
-    await nextTurn();
+  for await (const rows of pages(first, read)) {
     const old = rows.filter(({ is_prunable }) => is_prunable === 1);
-    // Each is judged again when it is deleted: a list may have shown it meanwhile.
+    // The delete checks each entry again, because a new list may show it now.
     pruned += await inSteps(old, (some) => {
       const keys = JSON.stringify(some.map((row) => [row.remote_account_id, row.kind, row.remote_id]));
       return deleted(
@@ -33,16 +33,14 @@ export async function pruneEntries(db: Database, account: string, beforeMs: numb
           select value ->> 0, value ->> 1, value ->> 2 from json_each(${keys})) and ${prunable}`,
       );
     });
-    const end = rows.at(-1);
-    if (end === undefined || rows.length < PAGE) return pruned;
-    last = end;
   }
+  return pruned;
 }
 
 /**
- * Only what the last good lists no longer showed: `too_new` counts from when a listed entry was first seen unused.
- * What is known of a former remote account stays, since it is how its token is recognised. While it is not known
- * whether a create happened, every id that was seen before counts.
+ * Only entries that the last good lists did not show, because `unusedFor` counts from when a listed entry was first unused.
+ * Entries of a former remote account are kept, because they identify its token. While the outcome of a create is unknown,
+ * all entries are kept, because every earlier id is needed to find the new one.
  */
 function prunableEntry(account: string, beforeMs: number): RawBuilder<unknown> {
   return sql`(
@@ -56,7 +54,7 @@ function prunableEntry(account: string, beforeMs: number): RawBuilder<unknown> {
       where operations.status in ('sent', 'unknown') and settled_by is null and runs.account = ${account}))`;
 }
 
-/** The smallest id of a run that began at this moment: ids are UUIDv7, and begin with the time. */
+/** The smallest id of a run that began at this moment. Ids are UUIDv7, which begin with the time. */
 function firstRunIdAt(epochMs: number): string {
   const time = Math.max(0, Math.trunc(epochMs)).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;

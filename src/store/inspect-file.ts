@@ -1,30 +1,28 @@
-// Looks at the file that `store:` names before anything is opened or changed: it may belong to somebody else.
-import type { Stats } from 'node:fs';
-import { statSync } from 'node:fs';
+// Checks the file that `store:` names before it is opened or changed, because it may belong to another program.
+import { type Stats, statSync } from 'node:fs';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError } from '../core/errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { isOpenHere } from './open-files.ts';
-import type { RawDatabase } from './raw-database.ts';
-import { readRawDatabase } from './raw-database.ts';
+import { type RawDatabase, readRawDatabase } from './raw-database.ts';
 import { recovery } from './recovery.ts';
 
 /** "role" in ASCII, in the header of every store. */
 export const APPLICATION_ID = 0x726f6c65;
 
-/** Stores from before there was an application id have these tables, and a version. */
+/** Stores of early versions have no application id, but these tables and a version. */
 const TABLES = ['accounts', 'runs', 'operations', 'snapshots', 'snapshot_bodies', 'entries', 'locks'];
 
 const MOST_NAMES = 5;
 
-/** `empty`: a file of no bytes, or a database without a table, which becomes a store. */
+/** `empty`: a file without content, or a database without tables. It becomes a store. */
 export type StoreFileState = 'missing' | 'empty' | 'store';
 
-/** Returns what exists at the path, and changes nothing; throws StoreError for all that is not a store of this version or older. */
+/** Returns what exists at the path, and changes nothing. Throws StoreError if it is neither empty nor a store that this version can read. */
 export function inspectStoreFile(file: string): StoreFileState {
   const stats = statOf(file);
   if (stats === null) return 'missing';
-  // Closing a second descriptor of a database drops the locks that this process holds on it.
+  // Closing a second descriptor of a database would release the locks that this process holds on it.
   if (isOpenHere(stats)) return 'store';
   if (!stats.isFile()) {
     throw new StoreError(
@@ -55,7 +53,7 @@ function kindOf(stats: Stats): string {
 function emptyFile(file: string): StoreFileState {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
   if (log === undefined || log.size === 0) return 'empty';
-  // SQLite would delete the log, and with it the only part of the database that is left.
+  // SQLite would delete the log, which is the only remaining part of the database.
   throw new StoreError(
     'store_corrupt',
     `${file} is empty, but its log ${file}-wal is not: the store was truncated; nothing was changed. ${recovery(file)}`,
@@ -75,7 +73,7 @@ function judge(file: string, database: RawDatabase): StoreFileState {
   if (isMarked && userVersion > MIGRATIONS.length) throw newerStore(file, userVersion);
   const tables = isMarked || applicationId === 0 ? database.tables() : null;
   if (tables?.size === 0 && userVersion === 0) return 'empty';
-  // With our id, tables that cannot be read are those of a damaged store, which SQLite reports.
+  // If the id is ours and the tables cannot be read, the store is damaged, which SQLite reports later.
   const hasOurs = tables === null ? isMarked : TABLES.every((table) => tables.has(table));
   if (!hasOurs || userVersion === 0) throw foreign(file, applicationId, database.tables());
   if (userVersion > MIGRATIONS.length) throw newerStore(file, userVersion);

@@ -1,13 +1,13 @@
-// The journal as people ask it: the runs, and one run with everything that came of it.
+// Reads the journal for commands, pages and reports: lists of runs, and one run with its plan and operations.
 import { sql } from 'kysely';
 import type { JournalReader } from '../core/journal-reader.ts';
-import { toState } from './accounts.ts';
+import { toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
-import type { Database } from './database.ts';
+import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
-import { ROWS_AT_A_TIME } from './pieces.ts';
+import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
-import { readPlan, warningsOf } from './run-report.ts';
+import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
 
 export function journalReader(db: Database): JournalReader {
@@ -52,7 +52,7 @@ export function journalReader(db: Database): JournalReader {
         run: await withTotals(db, row),
         operations: operations.map(toOperation),
         warnings: warningsOf(row),
-        // Only the time of the plan is the run's own.
+        // Equal plans are stored once, without their time.
         plan: plan === null ? null : { ...plan, createdAt: row.started_at },
       };
     },
@@ -65,13 +65,9 @@ export function journalReader(db: Database): JournalReader {
     async runTexts(id) {
       const row = await findRun(db, id);
       if (row === null) return null;
-      const stored = await db
-        .selectFrom('plan_bodies')
-        .select('body')
-        .where('digest', '=', row.plan_body ?? '')
-        .executeTakeFirst();
-      // A plan is deleted only together with the last run that has it.
-      if (row.plan_body !== null && stored === undefined) return null;
+      const body = await readPlanBody(db, row.plan_body);
+      // A plan is deleted only after the last run that refers to it.
+      if (row.plan_body !== null && body === null) return null;
       const { count } = await db
         .selectFrom('operations')
         .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -80,7 +76,7 @@ export function journalReader(db: Database): JournalReader {
       return {
         operationCount: count,
         warnings: row.warnings ?? '[]',
-        plan: stored === undefined ? null : planText(stored.body, row.started_at),
+        plan: body === null ? null : planText(body, row.started_at),
       };
     },
 
@@ -135,7 +131,7 @@ export function journalReader(db: Database): JournalReader {
         .where('run_id', '=', runId)
         .orderBy('id')
         .execute();
-      // The later phase comes later and wins.
+      // The rows of the phase `after` follow those of `before` and replace them.
       return new Map(
         rows.flatMap(({ kind, entries }) => (kind === 'resource' ? [] : [[kind, entries] as const])),
       );

@@ -1,25 +1,25 @@
-// Runs whose lists are too large to be read in one step: how they are recognised, and what is read of them in pieces.
+// Detects runs that are too large to be read at once, and reads their plans in parts.
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Plan } from '../core/plan.ts';
-import { unpackHead } from './bodies.ts';
-import type { Database } from './database.ts';
+import { decompressHead } from './compressed-json.ts';
+import type { Database } from './tables.ts';
 
-/** Reading so much JSON, and what is made of it, takes some 50 ms. */
+/** Parsing this much JSON and rendering it takes about 50 ms. */
 const LARGE_BYTES = 2 * 1024 ** 2;
 const LARGE_OPERATIONS = 10_000;
 
 interface Sizes {
-  /** Of the packed plan. */
+  /** The bytes of the compressed plan. */
   readonly packed: number | null;
-  /** The last bytes of a small packed plan: gzip ends with the length of what was packed. */
+  /** The last bytes of a small compressed plan: gzip ends with the length of the original text. */
   readonly trailer: Uint8Array | null;
   readonly warnings: number | null;
   readonly operations: number;
 }
 
-/** Whether the run's plan, warnings or operations are large; none of them is read. */
+/** Whether the run's plan, warnings or operations are large. Reads only their sizes. */
 export async function isLargeRun(db: Database, runId: string): Promise<boolean> {
   const { rows } = await sql<Sizes>`
     select length(body) as packed, case when length(body) <= ${LARGE_BYTES} then substr(body, -4) end as trailer,
@@ -36,13 +36,13 @@ export async function isLargeRun(db: Database, runId: string): Promise<boolean> 
 
 type PlanHead = Pick<Plan, 'observedDigest' | 'summary'>;
 
-/** What the beginning of a run's plan says; null when it has none. Throws when its body is damaged. */
+/** The first fields of a run's plan; null when it has none. Throws when its body is damaged. */
 export async function readPlanHead(db: Database, planBody: string | null): Promise<PlanHead | null> {
   const packed = await packedPlanHead(db, planBody);
   return packed === null ? null : parsePlanHead(packed);
 }
 
-/** The first bytes of a run's packed plan; null when it has none. */
+/** The first bytes of a run's compressed plan; null when it has none. */
 export async function packedPlanHead(db: Database, planBody: string | null): Promise<Uint8Array | null> {
   if (planBody === null) return null;
   const stored = await db
@@ -55,24 +55,24 @@ export async function packedPlanHead(db: Database, planBody: string | null): Pro
 
 /** Throws when the bytes are damaged. */
 export function parsePlanHead(packed: Uint8Array): PlanHead | null {
-  const head = unpackHead(packed);
-  // The lists are a plan's last fields. Within a string of JSON these quotes would be escaped.
+  const head = decompressHead(packed);
+  // The lists are a plan's last fields. In a JSON string these quotation marks would be escaped.
   const end = head.indexOf(LISTS);
   if (end === -1) return null;
-  // Written by recordPlan from a Plan, so the shape is known.
+  // recordPlan wrote it from a Plan, so the type is known.
   return JSON.parse(`${head.slice(0, end)}}`) as PlanHead;
 }
 
-/** The fields before a plan's lists have at most some thousand characters. */
+/** The fields before a plan's lists have at most a few thousand characters. */
 const HEAD_BYTES = 16_384;
 const LISTS = ',"operations":[';
 const WITHOUT_TIME = '"createdAt":""';
 
-/** The JSON of a packed plan, piece by piece, with the time of the run: a plan is stored without. */
+/** The JSON of a compressed plan in parts, with the time of the run, because a plan is stored without its time. */
 export async function* planText(body: Uint8Array, createdAt: string): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   for await (const piece of Readable.from([body]).pipe(createGunzip({ chunkSize: 65_536 }))) {
-    const bytes = piece as Buffer; // a stream without an encoding gives these
+    const bytes = piece as Buffer; // a stream without an encoding yields buffers
     const at = isFirst ? bytes.indexOf(WITHOUT_TIME) : -1;
     isFirst = false;
     if (at === -1) {

@@ -1,23 +1,23 @@
-// One run at a time for an account, across all processes that share the store.
+// The locks of accounts: one run at a time for each account, across all processes that share the store.
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import { HOST, isDead } from './holder.ts';
-import { inRanges } from './pieces.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { HOST, isDead } from './process-identity.ts';
+import { inRanges } from './small-transactions.ts';
 import { recountRun } from './run-totals.ts';
-import type { Tables } from './tables.ts';
+import type { Database, Tables } from './tables.ts';
 import { toIso } from './times.ts';
+import { immediately } from './transactions.ts';
 
-/** How long a lock outlives its last renewal, for holders of which nobody can tell whether they live. */
+/** How long a lock is valid after its last renewal, if its holder may be alive. */
 export const LEASE_MS = 30_000;
 
-/** No dry run takes this long; one that seems to has lost its process somewhere else. */
-const LONGEST_DRY_RUN_MS = 86_400_000;
+/** No dry run takes longer. An older one belongs to a process of another machine that has ended. */
+const LONGEST_DRY_RUN_MS = DAY_MS;
 
 export function createLocks(db: Database): Locks {
-  /** The tokens of locks whose holders in this process have ended, but whose rows could not be deleted (a full disk). */
+  /** The tokens of locks that this process has released but could not delete, for example on a full disk. */
   const abandoned = new Set<string>();
 
   async function release(lease: Lease): Promise<void> {
@@ -64,10 +64,10 @@ export function createLocks(db: Database): Locks {
       const { lease, broken, replaced } = attempt;
       if (replaced !== undefined) abandoned.delete(replaced);
       try {
-        // A broken run stays `running` until this is complete, so that the next holder ends it if this process dies.
+        // A broken run remains `running` until this is complete, so that the next holder ends it if this process dies.
         await interruptRuns(db, broken, nowMs);
       } catch (error) {
-        // If this fails too, this process can take the lock again at once, and others when it has expired.
+        // If this fails too, this process can take the lock again immediately, and others when it has expired.
         await release(lease).catch(() => undefined);
         throw error;
       }
@@ -88,7 +88,7 @@ export function createLocks(db: Database): Locks {
   };
 }
 
-/** Whether somebody who may be alive holds the account's lock. */
+/** Whether a process that may be alive holds the account's lock. */
 export async function isLocked(db: Database, account: string, nowMs: number): Promise<boolean> {
   const row = await db.selectFrom('locks').selectAll().where('account', '=', account).executeTakeFirst();
   return row !== undefined && isHeld(row, nowMs);
@@ -100,8 +100,8 @@ export function isHeld(lock: Selectable<Tables['locks']>, nowMs: number): boolea
 }
 
 /**
- * Runs that nobody carries on. Whoever has the account's lock knows that no run that writes is alive; a dry run, which
- * takes no lock, is broken when its process is dead.
+ * The runs of an account that are journaled as running although their processes have ended. With the account's lock, these
+ * are all runs that write. A dry run takes no lock; it is broken when its process is dead.
  */
 export async function brokenRuns(
   db: Database,
@@ -126,8 +126,8 @@ export async function brokenRuns(
 }
 
 /**
- * Marks runs as interrupted, and what they had sent as unknown: each in several transactions, since of a large run it
- * takes seconds, or within the transaction of the caller.
+ * Marks runs as interrupted, and the operations that they had sent as unknown. Uses several transactions for each run,
+ * because a large run takes seconds, unless the caller passes its own transaction as `write`.
  */
 export async function interruptRuns(
   db: Database,
@@ -152,10 +152,20 @@ export async function interruptRuns(
     await write(async (connection) => {
       const { numAffectedRows } = await sql`
         update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
-          error = 'the process ended in the middle of the run'
+          error = 'the process ended during the run'
         where id = ${id} and status = 'running'`.execute(connection);
       // Another process may have ended it meanwhile.
       if (numAffectedRows === 1n) await recountRun(connection, id);
     });
   }
+}
+
+/** Whether a lease still holds its lock. Must be called within the transaction that depends on it. */
+export async function holds(connection: Database, lease: Lease): Promise<boolean> {
+  const row = await connection
+    .selectFrom('locks')
+    .select('token')
+    .where('account', '=', lease.account)
+    .executeTakeFirst();
+  return row?.token === lease.token;
 }

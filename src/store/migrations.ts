@@ -1,5 +1,5 @@
-// The schema of the store, step by step. `user_version` counts the steps; a step that has shipped never changes.
-// The columns of the documented tables are stable; the others may change with any version.
+// The schema of the store as a list of steps. `user_version` counts the steps; a step that has shipped never changes.
+// The README of this folder lists the stable columns; the others may change with any version.
 
 export const MIGRATIONS: readonly string[] = [
   `
@@ -140,7 +140,7 @@ export const MIGRATIONS: readonly string[] = [
   alter table runs add column config_dirty integer;
   alter table runs add column config_authored_at text;
   alter table runs add column config_subject text;
-  -- Quiet runs that were folded into this one, which they repeated, and when the last of them ended.
+  -- The number of later runs with the same result that compaction removed, and when the last of them ended.
   alter table runs add column folded integer not null default 0;
   alter table runs add column folded_until text;
   `,
@@ -178,11 +178,11 @@ export const MIGRATIONS: readonly string[] = [
   create index notices_claimed on notices (claimed_by) where claimed_by is not null;
   create index notices_failed on notices (failed_at) where failed_at is not null;
   `,
-  // Of the run that holds the lock: a digest of its token, by which a copied one is recognised.
+  // A digest of the token of the run that holds the lock, so that a copied token is detected.
   `
   alter table locks add column token_key text;
 
-  -- A create that the service answered with an entry that was listed before: it created nothing.
+  -- 1 for a create that the service answered with an older entry, so that nothing was created.
   alter table operations add column existed integer not null default 0;
   update operations set existed = 1
   where reason = 'the service answered with an entry that was there already'

@@ -1,25 +1,29 @@
-// What the lists showed: snapshots, the life of every entry, the last good lists.
+// Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
 import { sql } from 'kysely';
-import type { Kind, ObservedCatalog } from '../core/catalog.ts';
-import { KINDS } from '../core/catalog.ts';
-import { DAY_MS } from '../core/history.ts';
+import { type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
-import type { MissingHolding } from '../core/list-plausibility.ts';
-import type { EntryKey } from '../core/usage.ts';
-import { entryKey, holdingsOf, usageOf } from '../core/usage.ts';
-import type { SealedLists } from './bodies.ts';
-import { LISTS, pack, reviveEntries, reviveResources, sealLists } from './bodies.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import { PAUSE_MS, ROWS_AT_A_TIME } from './pieces.ts';
+import { type EntryKey, entryKey, holdingsOf, type MissingHolding, usageOf } from '../core/usage.ts';
+import { sleep } from '../platform/clock.ts';
+import {
+  compressJson,
+  type DigestedLists,
+  digestLists,
+  entriesOf,
+  LISTS,
+  resourcesOf,
+} from './compressed-json.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
+import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
-  // Lists are sealed once, though they are both compared and written.
-  const sealed = new WeakMap<ObservedCatalog, SealedLists>();
-  function seal(observed: ObservedCatalog): SealedLists {
-    const lists = sealed.get(observed) ?? sealLists(observed);
-    sealed.set(observed, lists);
+  // Lists are first compared and later written, but their JSON and digests are made only once.
+  const digested = new WeakMap<ObservedCatalog, DigestedLists>();
+  function digestOnce(observed: ObservedCatalog): DigestedLists {
+    const lists = digested.get(observed) ?? digestLists(observed);
+    digested.set(observed, lists);
     return lists;
   }
 
@@ -38,7 +42,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
         .where('run_id', '=', row.last_good_run)
         .where('phase', '=', row.last_good_phase === 'after' ? 'after' : 'before')
         .execute();
-      const lists = seal(observed);
+      const lists = digestOnce(observed);
       const same = snapshots.every(({ kind, digest }) => lists[kind].digest === digest);
       const takenAt = snapshots[0]?.taken_at;
       if (takenAt === undefined) return null;
@@ -53,15 +57,15 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
     },
 
     async recordObservation(observation) {
-      const lists = seal(observation.observed);
+      const lists = digestOnce(observation.observed);
       const bodies = await newBodies(db, lists);
       const rows = entryRows(observation);
-      // Of a large list most rows are written before, piece by piece, since nobody else can write meanwhile. What a
-      // killed process leaves of them is true: the entries were listed.
+      // Most rows of a large list are written first, in several transactions, so that others can write in between. If the
+      // process is killed, the written rows are still true: the entries were listed.
       for (let at = 0; at + ROWS_AT_A_TIME < rows.length; at += ROWS_AT_A_TIME) {
         const piece = rows.slice(at, at + ROWS_AT_A_TIME);
         await immediately(db, (connection) => writeEntries(connection, observation, piece));
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        await sleep(PAUSE_MS);
       }
       const written = Math.floor(Math.max(0, rows.length - 1) / ROWS_AT_A_TIME) * ROWS_AT_A_TIME;
       await immediately(db, async (connection) => {
@@ -92,9 +96,9 @@ async function readLists(
   };
   const [skill, role, resource] = LISTS.map(body);
   return {
-    skill: skill === undefined ? [] : reviveEntries(skill),
-    role: role === undefined ? [] : reviveEntries(role),
-    resources: resource === undefined ? [] : reviveResources(resource),
+    skill: skill === undefined ? [] : entriesOf(skill),
+    role: role === undefined ? [] : entriesOf(role),
+    resources: resource === undefined ? [] : resourcesOf(resource),
     warnings: [],
   };
 }
@@ -110,8 +114,8 @@ async function readMissing(db: Database, account: string): Promise<MissingHoldin
 }
 
 /**
- * What rolecall deleted, or may have deleted, since a snapshot was taken; also in the day before it, since a stale
- * list may have shown it then.
+ * The entries that rolecall deleted, or may have deleted, since a snapshot was taken. Includes the day before the snapshot,
+ * because a stale list may have shown the entries then.
  */
 async function deletedSince(
   db: Database,
@@ -126,7 +130,7 @@ async function deletedSince(
   return keysOf(rows);
 }
 
-/** What rolecall created for certain since a snapshot was taken. */
+/** The entries that rolecall has certainly created since a snapshot was taken. */
 async function createdSince(
   db: Database,
   account: string,
@@ -134,7 +138,7 @@ async function createdSince(
   since: string,
 ): Promise<Set<EntryKey>> {
   const rows = await operationsOf(db, account, remoteAccountId, since)
-    // No run lasts a day; of the older ones none has to be looked at.
+    // No run takes a day, so older runs need not be read.
     .where('runs.started_at', '>=', toIso(toMs(since) - DAY_MS))
     .where('operations.action', '=', 'create')
     .where('operations.status', '=', 'done')
@@ -160,7 +164,7 @@ function keysOf(rows: readonly { readonly kind: Kind; readonly remote_id: string
 async function writeSnapshots(
   connection: Database,
   { runId, account, phase, takenAtMs }: RecordedObservation,
-  lists: SealedLists,
+  lists: DigestedLists,
   bodies: ReadonlyMap<string, Uint8Array>,
 ): Promise<void> {
   for (const kind of LISTS) {
@@ -173,7 +177,7 @@ async function writeSnapshots(
     if (known === undefined) {
       await connection
         .insertInto('snapshot_bodies')
-        .values({ digest, body: bodies.get(digest) ?? pack(json) })
+        .values({ digest, body: bodies.get(digest) ?? compressJson(json) })
         .execute();
     }
     await connection
@@ -183,8 +187,8 @@ async function writeSnapshots(
   }
 }
 
-/** The bodies that no snapshot has yet, packed before anything is locked. */
-async function newBodies(db: Database, lists: SealedLists): Promise<ReadonlyMap<string, Uint8Array>> {
+/** The bodies that no snapshot has yet, compressed before the transaction. */
+async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMap<string, Uint8Array>> {
   const digests = LISTS.map((kind) => lists[kind].digest);
   const rows = await db
     .selectFrom('snapshot_bodies')
@@ -195,7 +199,7 @@ async function newBodies(db: Database, lists: SealedLists): Promise<ReadonlyMap<
   return new Map(
     LISTS.map((kind) => lists[kind])
       .filter(({ digest }) => !known.has(digest))
-      .map(({ digest, json }) => [digest, pack(json)]),
+      .map(({ digest, json }) => [digest, compressJson(json)]),
   );
 }
 
@@ -214,7 +218,7 @@ function entryRows({ observed, missing, takenAtMs }: RecordedObservation): Entry
   );
 }
 
-/** One statement over a JSON array, since lists have thousands of entries. */
+/** Uses one statement over a JSON array, because lists have thousands of entries. */
 async function writeEntries(
   connection: Database,
   { runId, account, remoteAccountId, phase }: RecordedObservation,
@@ -230,7 +234,7 @@ async function writeEntries(
     on conflict do update set
       requested_name = case
         when entries.name = excluded.name then entries.requested_name
-        -- The first time that a list shows what rolecall created settles which near name the service made of it.
+        -- The first list that shows an entry that rolecall created shows which near name the service stored.
         when entries.last_seen_run is null and entries.created_by_run is not null
           and near_key(coalesce(entries.requested_name, entries.name)) = near_key(excluded.name)
           then nullif(coalesce(entries.requested_name, entries.name), excluded.name)

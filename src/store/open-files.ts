@@ -1,5 +1,5 @@
-// Which database files this process has open. POSIX drops a process's locks on a file when it closes any descriptor
-// of that file, so a file that SQLite has open must not be opened and closed beside it.
+// Remembers which database files this process has open. On POSIX systems, a process that closes any descriptor of a file
+// loses all its locks on the file. So a file that SQLite has open must not be opened and closed a second time.
 
 interface FileIdentity {
   readonly dev: number;

@@ -1,33 +1,34 @@
-// The write-ahead journal of operations: a row is committed as `sent` before its request leaves.
+// The write-ahead journal of operations: a row is committed as `sent` before its request is sent.
 import { sql } from 'kysely';
-import type { Entry } from '../core/catalog.ts';
+import type { Action, Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/locks.ts';
-import type { Journal, NewOperation, OperationResult, OutstandingCreate } from '../core/ports.ts';
+import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '../core/ports.ts';
+import { sleep } from '../platform/clock.ts';
 import { entryKey } from '../core/usage.ts';
-import type { Database } from './database.ts';
-import { durably, immediately } from './database.ts';
-import { holds } from './lease.ts';
+import type { Database } from './tables.ts';
+import { durably, immediately } from './transactions.ts';
+import { holds } from './locks.ts';
 import { recountRun } from './run-totals.ts';
-import { PAUSE_MS, ROWS_AT_A_TIME } from './pieces.ts';
+import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 export function operationsJournal(
   db: Database,
 ): Pick<
   Journal,
-  'addOperations' | 'commitOperations' | 'outstandingCreates' | 'settleOutstanding' | 'settleDeletes'
+  'addOperations' | 'commitOperations' | 'unsettledCreates' | 'settleCreate' | 'settleDeletes'
 > {
   return {
     async addOperations(runId: string, operations: readonly NewOperation[]) {
       for (let at = 0; at < operations.length; at += ROWS_AT_A_TIME) {
-        // Others write in between; nothing is sent before the last piece is written.
-        if (at > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        // Other processes write in between. Nothing is sent before the last part is written.
+        if (at > 0) await sleep(PAUSE_MS);
         const rows = JSON.stringify(
           operations
             .slice(at, at + ROWS_AT_A_TIME)
             .map((o) => [o.kind, o.action, o.name, o.remoteId, o.status, o.rule, o.reason]),
         );
-        // One statement over a JSON array: ten thousand rows one by one would take a second.
+        // One statement over a JSON array, because ten thousand single rows would take a second.
         await immediately(db, async (connection) => {
           await sql`
           insert into operations (run_id, seq, kind, action, name, remote_id, status, rule, reason)
@@ -39,7 +40,7 @@ export function operationsJournal(
 
     commitOperations(runId, lease, sent, results) {
       return durably(db, async (connection): Promise<SentCommit> => {
-        // Whoever lost the lock changes nothing any more: the new holder has settled, or will, what was in flight.
+        // After the lock is lost nothing may change: the new holder settles the operations in flight.
         if (!(await holds(connection, lease))) return 'lock_lost';
         await writeResults(connection, runId, results);
         if (sent.length === 0) return 'committed';
@@ -56,9 +57,9 @@ export function operationsJournal(
       });
     },
 
-    async outstandingCreates(account, remoteAccountId) {
+    async unsettledCreates(account, remoteAccountId) {
       const rows = await doubtfulOperations(db, 'create', account, remoteAccountId);
-      return rows.map((row): OutstandingCreate => ({
+      return rows.map((row): UnsettledCreate => ({
         runId: row.run_id,
         seq: row.seq,
         kind: row.kind,
@@ -67,7 +68,7 @@ export function operationsJournal(
       }));
     },
 
-    async settleDeletes(account, remoteAccountId, listed, runId, { nowMs, openSinceMs }) {
+    async settleDeletes({ account, remoteAccountId }, listed, { runId, nowMs, openSinceMs }) {
       if ((await doubtfulOperations(db, 'delete', account, remoteAccountId)).length === 0) return 0;
       return await durably(db, async (connection) => {
         const rows = await doubtfulOperations(connection, 'delete', account, remoteAccountId);
@@ -96,7 +97,7 @@ export function operationsJournal(
       });
     },
 
-    settleOutstanding(create: OutstandingCreate, entry: Entry | null, runId: string, nowMs: number) {
+    settleCreate(create: UnsettledCreate, entry: Entry | null, runId: string, nowMs: number) {
       return durably(db, async (connection) => {
         const operation = connection
           .updateTable('operations')
@@ -126,15 +127,15 @@ export function operationsJournal(
   };
 }
 
-/** When an operation was last heard of, else when it was sent. */
+/** When the answer of an operation arrived or timed out, otherwise when it was sent. */
 function sentAtMs(row: { finished_at: string | null; started_at: string | null }): number {
   return toMs(row.finished_at ?? row.started_at ?? toIso(0));
 }
 
-/** What ended runs of the account sent and nobody has found out about, in the order in which it was sent. */
+/** The operations of ended runs whose outcome is unknown, in the order in which they were sent. */
 async function doubtfulOperations(
   connection: Database,
-  action: 'create' | 'delete',
+  action: Action,
   account: string,
   remoteAccountId: string | null,
 ) {
@@ -156,9 +157,9 @@ async function doubtfulOperations(
 }
 
 /**
- * All results in a handful of statements, however many they are: a run of a thousand creates commits often. The JSON
- * is materialized with the run's id beside it, so that SQLite looks each operation up by its whole key; joined any
- * other way it reads every operation of the run at every commit.
+ * Writes all results with a fixed number of statements, because a run of a thousand creates commits often. The JSON is
+ * materialized together with the run's id, so that SQLite finds each operation by its complete key. With any other join it
+ * reads every operation of the run at every commit.
  */
 async function writeResults(
   connection: Database,
@@ -190,8 +191,8 @@ async function writeResults(
     connection,
   );
   if (results.some((result) => result.entry !== undefined)) {
-    // When the name that came back is another one, the name that was asked for is remembered beside it. An id that was
-    // deleted and is given anew is another entry, which no list has shown yet.
+    // If the service stored another name, the requested name is remembered too. An id that was deleted and is used again
+    // belongs to a new entry, which no list has shown yet.
     await sql`
       insert into entries
         (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run, adopted_by_run)

@@ -1,12 +1,15 @@
-// The outbox of notifications: what each target was told, and the notices on their way.
-import { sql } from 'kysely';
-import type { Selectable } from 'kysely';
+// The outbox of notifications: the state that each target was last notified of, and the notices to deliver.
+import { type Selectable, sql } from 'kysely';
 import type { NotifiedState } from '../core/notice.ts';
-import type { DeliveryOutcome, NewNotice, Outbox, QueuedNotice } from '../core/outbox.ts';
-import { CLAIM_MS } from '../core/outbox.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
-import type { NoticesTable, NoticeStatesTable } from './tables.ts';
+import {
+  CLAIM_MS,
+  type DeliveryOutcome,
+  type NewNotice,
+  type Outbox,
+  type QueuedNotice,
+} from '../core/outbox.ts';
+import type { Database, NoticeStatesTable, NoticesTable } from './tables.ts';
+import { immediately } from './transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 export function createOutbox(db: Database): Outbox {
@@ -18,7 +21,8 @@ export function createOutbox(db: Database): Outbox {
         for (const target of targets) {
           const { notified, notices } = update(target, known.get(target) ?? null);
           if (notified !== null) await writeNotifiedState(connection, target, account, notified);
-          for (const notice of notices) added += await addNotice(connection, target, account, notice, nowMs);
+          for (const notice of notices)
+            added += await addNotice(connection, { target, account, createdAtMs: nowMs }, notice);
         }
         return added;
       });
@@ -151,12 +155,10 @@ async function writeNotifiedState(
 
 async function addNotice(
   connection: Database,
-  target: string,
-  account: string,
+  { target, account, createdAtMs }: { target: string; account: string; createdAtMs: number },
   { id, runId, type, body }: NewNotice,
-  nowMs: number,
 ): Promise<number> {
-  const now = toIso(nowMs);
+  const now = toIso(createdAtMs);
   const result = await connection
     .insertInto('notices')
     .values({ id, target, account, run_id: runId, type, body, created_at: now, next_attempt_at: now })

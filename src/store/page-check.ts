@@ -1,11 +1,11 @@
-// Whether every page of a store is sound, asked in a process of its own: SQLite reads the complete file without a
-// pause, and neither the daemon's answers nor its stop may wait for that.
+// Checks every page of a store in a separate process, because SQLite reads the complete file without a pause, which would
+// block the daemon.
 import { StoreError } from '../core/errors.ts';
 import { startChild } from '../platform/child-process.ts';
 import { sqlitePath } from '../platform/sqlite.ts';
 import { damagedStore } from './recovery.ts';
 
-/** What the process runs, given the driver and the file: it sends what was found, or the code of an error. */
+/** The program of the process. Its arguments are the driver and the file; it sends the finding, or the code of an error. */
 const PROGRAM = `
   const [driver, file] = process.argv.slice(1);
   try {
@@ -21,7 +21,7 @@ interface Answer {
   readonly message?: string;
 }
 
-/** Resolves when the store is sound; throws StoreError: `store_corrupt`, or `store_unchecked` when nobody can tell. */
+/** Resolves when the store is undamaged. Throws StoreError: `store_corrupt`, or `store_unchecked` if the check failed. */
 export async function checkPages(file: string, signal?: AbortSignal): Promise<void> {
   const answer = await ask(file, signal);
   if (answer.finding === 'ok') return;
@@ -33,7 +33,7 @@ export async function checkPages(file: string, signal?: AbortSignal): Promise<vo
   );
 }
 
-/** It needs no time limit: a large store on a slow disk takes minutes. */
+/** Without a time limit, because a large store on a slow disk takes minutes. */
 async function ask(file: string, signal: AbortSignal | undefined): Promise<Answer> {
   let answer: Answer | undefined;
   const child = startChild<never, Answer>({

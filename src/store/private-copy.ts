@@ -1,5 +1,5 @@
-// Reads a store on a medium that cannot be written. SQLite needs files of its own beside a database in WAL mode, so a
-// private copy is read instead; it has no name any more once it is open, so that nothing of it remains.
+// Reads a store on a read-only medium. SQLite must create files beside a database in WAL mode, so a private copy is read
+// instead. The copy is unlinked as soon as it is open, so that nothing remains of it.
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { StoreError } from '../core/errors.ts';
 
 const ATTEMPTS = 5;
 
-/** Opens a copy of the store and of its log, migrated. Throws StoreError when no copy can be made. */
+/** Opens a migrated copy of the store with its log. Throws StoreError when no copy can be made. */
 export function openPrivateCopy(
   file: string,
   migrate: (driver: SQLite.Database, file: string) => void,
@@ -19,7 +19,7 @@ export function openPrivateCopy(
     copyUnchanged(file, copy);
     const driver = new SQLite(copy);
     try {
-      // Takes over what stands in the log.
+      // Moves the content of the log to the main file.
       driver.pragma('journal_mode = DELETE');
       migrate(driver, file);
       driver.pragma('query_only = ON');
@@ -39,13 +39,13 @@ function makeFolder(file: string): string {
   } catch (error) {
     throw new StoreError(
       'store_readonly',
-      `${file} cannot be written, and no temporary copy of it can be made in ${tmpdir()}; set TMPDIR to a folder that can be written`,
+      `${file} cannot be written, and no temporary copy of it can be made in ${tmpdir()}; set TMPDIR to a writable folder`,
       { cause: error },
     );
   }
 }
 
-/** Copies both files as they are at one moment: where somebody else writes them meanwhile, again. */
+/** Copies both files, and again if another process writes them meanwhile, so that they belong together. */
 function copyUnchanged(file: string, copy: string): void {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const before = versionsOf(file);
@@ -55,7 +55,7 @@ function copyUnchanged(file: string, copy: string): void {
     }
     if (versionsOf(file) === before) return;
   }
-  throw new StoreError('store_busy', `${file} changes while it is read; try again`);
+  throw new StoreError('store_busy', `${file} was changed while it was read; try again`);
 }
 
 function versionsOf(file: string): string {

@@ -1,5 +1,5 @@
-// Reads what an SQLite file says of itself (versions, names of tables) from its bytes. SQLite itself would create files
-// beside a database in WAL mode even to read it, and a file that may belong to another program must not be touched.
+// Reads the versions and the names of the tables from the bytes of an SQLite file. SQLite itself would create files beside
+// a database in WAL mode even to read it, and the files of another program must stay unchanged.
 // The format: https://www.sqlite.org/fileformat2.html
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
@@ -15,10 +15,10 @@ const MAGIC = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** No schema of ours is deeper; a damaged file may be a loop. */
+/** The schema of rolecall is less deep; the pages of a damaged file may form a loop. */
 const DEEPEST = 6;
 
-/** Reads the file as the last commit left it, the log beside it included; null when it is no SQLite database. */
+/** Passes the last committed state of the file and its log to `use`; null when it is not an SQLite database. */
 export function readRawDatabase<T>(file: string, use: (database: RawDatabase | null) => T): T {
   const main = openSync(file, 'r');
   const log = openIfPresent(`${file}-wal`);
@@ -70,7 +70,7 @@ function bytesAt(descriptor: number, position: number, length: number): Buffer {
   return bytes.subarray(0, readSync(descriptor, bytes, 0, length, position));
 }
 
-/** Where in the log the committed pages are. Frames of an earlier use of the log have another salt. */
+/** The positions of the committed pages in the log. Frames of an earlier use of the log have another salt. */
 function loggedPages(log: number, pageSize: number): Map<number, number> {
   const committed = new Map<number, number>();
   const pending = new Map<number, number>();
@@ -91,7 +91,7 @@ function loggedPages(log: number, pageSize: number): Map<number, number> {
 const LEAF = 13;
 const INTERIOR = 5;
 
-/** Walks the b-tree of the schema, whose root is page 1. Throws when a page makes no sense. */
+/** Walks the b-tree of the schema, whose root is page 1. Throws when a page is invalid. */
 function* tableNames(page: (number: number) => Buffer, number: number, depth: number): Generator<string> {
   const bytes = page(number);
   const start = number === 1 ? HEADER_BYTES : 0;
@@ -106,7 +106,7 @@ function* tableNames(page: (number: number) => Buffer, number: number, depth: nu
   if (type === INTERIOR) yield* tableNames(page, bytes.readUInt32BE(start + 8), depth - 1);
 }
 
-/** The name in a row of the schema (type, name, …), if that is a table's. */
+/** The name in a row of the schema (type, name, …), if the row describes a table. */
 function* tableName(bytes: Buffer, cell: number): Generator<string> {
   const [, afterSize] = varint(bytes, cell);
   const [, record] = varint(bytes, afterSize);

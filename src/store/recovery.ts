@@ -1,4 +1,4 @@
-// How an operator puts a backup in the place of a damaged store, as commands that can be copied.
+// Advice for a damaged store: the commands that replace it by a backup.
 import { StoreError } from '../core/errors.ts';
 
 const LONGEST_FINDING = 200;
@@ -10,10 +10,10 @@ export function damagedStore(file: string, finding: string): StoreError {
   return new StoreError('store_corrupt', `${file}: the store is damaged (${first}). ${recovery(file)}`);
 }
 
-/** One sentence with the commands. The damaged files are kept: they may be all that is left. */
+/** The commands that replace a damaged store. They keep the damaged files, which may be the only remaining data. */
 export function recovery(file: string): string {
   const [store, aside] = [quoted(file), quoted(`${file}.damaged`)];
-  return `To recover: stop every rolecall that uses it, then run \`mkdir ${aside}; mv ${store} ${store}-* ${aside}/; cp BACKUP ${store}\`, where BACKUP is a file that \`rolecall backup\` wrote. Without a backup leave out \`cp\`: rolecall then starts with an empty store`;
+  return `To recover: stop every rolecall process that uses it, then run \`mkdir ${aside}; mv ${store} ${store}-* ${aside}/; cp BACKUP ${store}\`, where BACKUP is a file that \`rolecall backup\` wrote. Without a backup, omit \`cp\`: rolecall then starts with an empty store`;
 }
 
 function quoted(path: string): string {

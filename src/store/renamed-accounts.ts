@@ -1,21 +1,21 @@
-// An account whose file was renamed is the same account: what is journaled of it goes on under its new name.
+// Detects an account whose file was renamed, and moves its journal to the new name.
 import { sql } from 'kysely';
 import type { IdentityClaim } from '../core/ports.ts';
 import { claimantOf } from './claims.ts';
-import type { Database } from './database.ts';
+import type { Database } from './tables.ts';
 import { brokenRuns, interruptRuns } from './locks.ts';
 
-/** As Journal.adoptRenamedAccount, within a transaction. */
+/** Implements Journal.adoptRenamedAccount within a transaction. */
 export async function adoptRenamedAccount(
   connection: Database,
   claim: IdentityClaim,
 ): Promise<string | null> {
   const former = await formerNameOf(connection, claim);
-  if (former !== null) await carryOn(connection, former, claim.account);
+  if (former !== null) await moveJournal(connection, former, claim.account);
   return former;
 }
 
-/** The account that had claimed the same remote account last, when none claims it any more and this one never did. */
+/** The last account that claimed the same remote account, if none claims it now and this one never did. */
 async function formerNameOf(db: Database, claim: IdentityClaim): Promise<string | null> {
   const { account, baseUrl, remoteAccountId } = claim;
   if (remoteAccountId === null) return null;
@@ -36,9 +36,9 @@ async function formerNameOf(db: Database, claim: IdentityClaim): Promise<string 
   return former?.name ?? null;
 }
 
-/** All that is journaled of an account goes on under another name. */
-async function carryOn(connection: Database, former: string, account: string): Promise<void> {
-  // Nobody who may be alive holds the lock of the old name, so it is taken over as any lock is.
+/** Moves all rows of an account to another name. */
+async function moveJournal(connection: Database, former: string, account: string): Promise<void> {
+  // No process that may be alive holds the lock of the old name, so its broken runs are ended here.
   const nowMs = Date.now();
   const broken = await brokenRuns(connection, former, true, nowMs);
   await interruptRuns(connection, broken, nowMs, (work) => work(connection));

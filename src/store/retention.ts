@@ -1,28 +1,28 @@
-// Prunes old runs, snapshots and entries; never the last good snapshot of an account, nor what a rule still needs.
+// Deletes old runs, snapshots and entries, but never the last good snapshot of an account or rows that a rule needs.
 import { type RawBuilder, sql } from 'kysely';
-import { DAY_MS } from '../core/history.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { pruneBodies } from './body-retention.ts';
-import type { Database } from './database.ts';
-import { immediately } from './database.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
 import { pruneEntries } from './entry-retention.ts';
-import { foldRuns } from './folding.ts';
-import { deleteLargeOperations } from './pieces.ts';
-import { deleted, inSteps, nextTurn, PAGE } from './steps.ts';
+import { compactRuns } from './compaction.ts';
+import { PAGE, deleteLargeOperations, deleted, inSteps, pages } from './small-transactions.ts';
 import { toIso } from './times.ts';
 
-/** Rules look back 24 hours; shorter retention would blind them. */
+/** Some rules read the operations of the last 24 hours, so a shorter retention would disable them. */
 const SHORTEST_MS = 2 * DAY_MS;
 
-/** How many rows went, by what they were. */
+/** The number of deleted rows. */
 export interface Pruned {
   readonly runs: number;
   readonly snapshots: number;
-  readonly folded: number;
+  /** Runs that compaction merged into others. */
+  readonly compacted: number;
   readonly entries: number;
 }
 
-/** What is pruned of one account. */
+/** The limits for the runs of one account. */
 interface Limits {
   /** ISO times. */
   readonly runsBefore: string;
@@ -30,7 +30,7 @@ interface Limits {
   readonly keepAtLeast: number;
 }
 
-/** Folds quiet runs, and removes what is older than the settings keep: in small steps, for thousands of accounts take a while. */
+/** Merges quiet runs and deletes what is older than the settings allow, in small transactions. */
 export async function prune(
   db: Database,
   retention: ServiceSettings['retention'],
@@ -40,10 +40,10 @@ export async function prune(
   const runsBeforeMs = nowMs - Math.max(retention.runsMs, SHORTEST_MS);
   const runsBefore = toIso(runsBeforeMs);
   const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
-  const pruned = { runs: 0, snapshots: 0, folded: 0, entries: 0 };
+  const pruned = { runs: 0, snapshots: 0, compacted: 0, entries: 0 };
   const accounts = await db.selectFrom('accounts').select('name').execute();
   for (const { name } of accounts) {
-    pruned.folded += await foldRuns(db, name, { keepAtLeast, nowMs });
+    pruned.compacted += await compactRuns(db, name, { keepAtLeast, nowMs });
     pruned.entries += await pruneEntries(db, name, runsBeforeMs);
     const { runs, snapshots } = await pruneRuns(db, name, { runsBefore, snapshotsBefore, keepAtLeast });
     pruned.runs += runs;
@@ -54,7 +54,12 @@ export async function prune(
   return pruned;
 }
 
-/** Removes old snapshots and runs of one account. */
+interface RunKey {
+  readonly started_at: string;
+  readonly id: string;
+}
+
+/** Deletes old snapshots and runs of one account. */
 async function pruneRuns(
   db: Database,
   account: string,
@@ -63,20 +68,17 @@ async function pruneRuns(
   const pruned = { runs: 0, snapshots: 0 };
   const before = limits.runsBefore > limits.snapshotsBefore ? limits.runsBefore : limits.snapshotsBefore;
   const kept = await keptRuns(db, account, limits.keepAtLeast);
-  let last = { started_at: '', id: '' };
-  for (;;) {
-    const { rows } = await sql<typeof last>`
+  const read = (last: RunKey) =>
+    sql<RunKey>`
       select started_at, id from runs
       where account = ${account} and started_at < ${before} and (started_at, id) > (${last.started_at}, ${last.id})
       order by started_at, id limit ${PAGE}`.execute(db);
-    await nextTurn();
+  for await (const rows of pages({ started_at: '', id: '' }, read)) {
     const old = rows.filter(({ id }) => !kept.has(id)).map(({ id }) => id);
     pruned.snapshots += await inSteps(old, (ids) => deleteSnapshots(db, ids, limits.snapshotsBefore));
     pruned.runs += await inSteps(old, (ids) => deleteRuns(db, ids, limits.runsBefore));
-    const end = rows.at(-1);
-    if (end === undefined || rows.length < PAGE) return pruned;
-    last = end;
   }
+  return pruned;
 }
 
 /** The newest runs of an account, and the one with its last good snapshot. */
@@ -97,13 +99,13 @@ async function deleteSnapshots(db: Database, runs: readonly string[], before: st
   return await deleted(db, sql`delete from snapshots where id in (${sql.join(rows.map(({ id }) => id))})`);
 }
 
-/** A renamed account takes over runs after its runs to keep were read, and among them its last good run. */
+/** Checked again in the delete itself, because a renamed account may have adopted the run meanwhile. */
 function isNotLastGood(table: 'runs' | 'snapshots', run: 'id' | 'run_id'): RawBuilder<unknown> {
   const [account, id] = [sql.ref(`${table}.account`), sql.ref(`${table}.${run}`)];
   return sql`not exists (select 1 from accounts where name = ${account} and last_good_run = ${id})`;
 }
 
-/** Not those that still have snapshots, that last, or of which it is not known what happened. */
+/** Deletes old runs, but not those that still have snapshots, that are running, or that have an unknown outcome. */
 async function deleteRuns(db: Database, runs: readonly string[], before: string): Promise<number> {
   const prunable = sql`
     id in (${sql.join(runs)}) and started_at < ${before} and status != 'running'
@@ -121,7 +123,7 @@ async function deleteRuns(db: Database, runs: readonly string[], before: string)
   return await deleted(db, sql`delete from runs where ${prunable}`);
 }
 
-/** Notices that arrived or were given up, and what was told of accounts that have not run since. */
+/** Deletes old notices that were delivered or failed, and the states of accounts that have not run since. */
 async function pruneNotices(connection: Database, before: string): Promise<void> {
   await sql`delete from notices where delivered_at < ${before} or failed_at < ${before}`.execute(connection);
   await sql`delete from notice_states where as_of < ${before}`.execute(connection);

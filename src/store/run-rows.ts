@@ -1,10 +1,9 @@
-// Rows of runs and operations as records: what is read of them, and what a run that still lasts has done so far.
+// Converts rows of runs and operations to records, with the present totals of a run that is still running.
 import type { Selectable } from 'kysely';
 import { cutSubject } from '../core/commit-subject.ts';
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
-import type { Database } from './database.ts';
+import type { Database, OperationsTable, RunsTable } from './tables.ts';
 import { totalsOf } from './run-totals.ts';
-import type { OperationsTable, RunsTable } from './tables.ts';
 
 /** The columns of a run without its warnings, which may be long. */
 export const LISTED = [
@@ -37,7 +36,7 @@ export const LISTED = [
 
 type ListedRun = Pick<Selectable<RunsTable>, (typeof LISTED)[number]>;
 
-/** The row of a run by its id or by an unambiguous beginning of it. */
+/** Finds the row of a run by its id or an unambiguous prefix. */
 export async function findRun(db: Database, id: string): Promise<Selectable<RunsTable> | null> {
   if (!/^[0-9a-f-]{4,36}$/.test(id)) return null;
   const rows = await db
@@ -51,7 +50,7 @@ export async function findRun(db: Database, id: string): Promise<Selectable<Runs
   return row === undefined || other !== undefined ? null : row;
 }
 
-/** A run that still lasts has not counted yet; what the journal holds of it says how far it is. */
+/** The record of a run. A running run has no totals yet, so its journaled operations are counted. */
 export async function withTotals(db: Database, row: ListedRun): Promise<RunRecord> {
   return row.status === 'running' ? { ...toRun(row), ...(await totalsOf(db, row.id)) } : toRun(row);
 }
@@ -60,7 +59,7 @@ export async function toRuns(db: Database, rows: readonly ListedRun[]): Promise<
   return await Promise.all(rows.map((row) => withTotals(db, row)));
 }
 
-/** Words of a newer version (a status, a trigger) are passed on as they are; what prints them must handle them. */
+/** Values of a newer version, such as an unknown status, are passed on unchanged; reports must handle them. */
 export function toRun(row: ListedRun): RunRecord {
   return {
     id: row.id,
@@ -75,7 +74,7 @@ export function toRun(row: ListedRun): RunRecord {
     configCommit: row.config_commit,
     configDirty: row.config_dirty === null ? null : row.config_dirty === 1,
     configAuthoredAt: row.config_authored_at,
-    // Earlier versions stored all of it.
+    // Earlier versions stored the complete subject.
     configSubject: row.config_subject === null ? null : cutSubject(row.config_subject),
     planDigest: row.plan_digest,
     created: row.created,

@@ -1,15 +1,15 @@
-// The totals of a run according to its plan and its operations: of one that is still running, and of one that came to
-// no count of its own because it was killed or failed half-way.
+// Counts the totals of a run from its plan and its operations: for a run that is still running, or that was killed or
+// failed before it counted them.
 import { sql } from 'kysely';
 import type { RunRecord } from '../core/journal.ts';
-import type { Database } from './database.ts';
+import type { Database } from './tables.ts';
 import { packedPlanHead, parsePlanHead } from './large-run.ts';
-import { inRanges } from './pieces.ts';
+import { inRanges } from './small-transactions.ts';
 
-/** `requests` is at least this many: reading the lists is counted at the end of a run only. */
+/** `requests` is a lower limit: requests for lists are only counted at the end of a run. */
 export type RunTotals = Pick<RunRecord, 'created' | 'deleted' | 'held' | 'kept' | 'failed' | 'requests'>;
 
-/** Counts what the journal holds of a run by now. */
+/** Counts the journaled operations of a run. */
 export async function totalsOf(db: Database, runId: string): Promise<RunTotals> {
   const counted = { created: 0, deleted: 0, held: 0, failed: 0, requests: 0 };
   await inRanges(db, runId, async (range) => {
@@ -33,7 +33,7 @@ export async function totalsOf(db: Database, runId: string): Promise<RunTotals> 
 
 const NO_PLAN = { hold: 0, keep: 0 };
 
-/** A damaged plan must not keep its run from being ended, nor its account from the next run. */
+/** A damaged plan must not prevent the end of its run, or the next run of its account. */
 function summaryOf(packed: Uint8Array): typeof NO_PLAN {
   try {
     return parsePlanHead(packed)?.summary ?? NO_PLAN;
@@ -42,7 +42,7 @@ function summaryOf(packed: Uint8Array): typeof NO_PLAN {
   }
 }
 
-/** Makes the totals of an ended run those of its operations. */
+/** Stores the totals of the operations as the totals of an ended run. */
 export async function recountRun(connection: Database, runId: string): Promise<void> {
   const { requests, ...totals } = await totalsOf(connection, runId);
   await connection

@@ -4,12 +4,12 @@ import { cutSubject } from '../core/commit-subject.ts';
 import type { Journal, RunEnd } from '../core/ports.ts';
 import type { Plan } from '../core/plan.ts';
 import { sha256 } from '../platform/digest.ts';
-import { pack } from './bodies.ts';
-import type { Database } from './database.ts';
-import { durably, immediately } from './database.ts';
-import { HOST } from './holder.ts';
+import { compressJson } from './compressed-json.ts';
+import type { Database } from './tables.ts';
+import { durably, immediately } from './transactions.ts';
+import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './locks.ts';
-import { inRanges } from './pieces.ts';
+import { inRanges } from './small-transactions.ts';
 import { recountRun } from './run-totals.ts';
 import { toIso } from './times.ts';
 
@@ -57,7 +57,7 @@ export function runsJournal(
     },
 
     async hasScheduledRun(account, fromMs, toMs) {
-      // By the order in which runs were begun, which a clock that is set back leaves as it was.
+      // In the order in which the runs began, which does not change when the clock is set back.
       const { rows } = await sql`
         select 1 from runs as made
         where account = ${account} and started_at >= ${toIso(fromMs)} and started_at <= ${toIso(toMs)}
@@ -71,7 +71,7 @@ export function runsJournal(
     },
 
     async recordPlan(runId: string, plan: Plan) {
-      // Quiet runs make the same plan again and again; without its time it is stored once.
+      // Runs that change nothing repeat the same plan. Without its time it is stored only once.
       const json = JSON.stringify({ ...plan, createdAt: '' });
       const digest = `sha256:${sha256(json)}`;
       const isKnown = async (connection: Database): Promise<boolean> =>
@@ -80,13 +80,13 @@ export function runsJournal(
           .select('digest')
           .where('digest', '=', digest)
           .executeTakeFirst()) !== undefined;
-      // Packed before anything is locked: a large plan takes a while.
-      const body = (await isKnown(db)) ? null : pack(json);
+      // Compressed before the transaction, because a large plan takes long.
+      const body = (await isKnown(db)) ? null : compressJson(json);
       await immediately(db, async (connection) => {
         if (!(await isKnown(connection))) {
           await connection
             .insertInto('plan_bodies')
-            .values({ digest, body: body ?? pack(json) })
+            .values({ digest, body: body ?? compressJson(json) })
             .execute();
         }
         await connection
@@ -101,7 +101,7 @@ export function runsJournal(
       const { counts } = end;
       const isQuiet = counts !== null && counts.created + counts.deleted + counts.failed === 0;
       const commit = isQuiet ? immediately : durably;
-      // Before the run, in transactions of their own: of a large run it takes a second.
+      // Before the transaction of the run, because the operations of a large run take a second.
       await endOperations(db, runId, end.finishedAtMs);
       return await commit(db, async (connection) => {
         const { numUpdatedRows } = await connection
@@ -111,14 +111,14 @@ export function runsJournal(
             finished_at: toIso(end.finishedAtMs),
             ...counts,
             ...end.traffic,
-            // A run that failed after its plan was made keeps it.
+            // A run that failed after planning keeps its plan.
             ...(end.planDigest === null ? {} : { plan_digest: end.planDigest }),
             error_code: end.errorCode,
             error: end.error,
             warnings: end.warnings.length === 0 ? null : JSON.stringify(end.warnings),
           })
           .where('id', '=', runId)
-          // A run that another process declared interrupted stays so.
+          // A run that another process has marked as interrupted keeps that status.
           .where('status', '=', 'running')
           .executeTakeFirst();
         if (numUpdatedRows === 0n) return false;
@@ -128,7 +128,7 @@ export function runsJournal(
           .updateTable('accounts')
           .set((eb) => ({
             ...(SUCCESSES.includes(end.status) ? { last_success_at: toIso(end.finishedAtMs) } : {}),
-            // A blocked run waits for a person, and looking again costs little; an interrupted one tells nothing.
+            // A blocked run waits for an operator, so it is no failure. An interrupted run shows nothing.
             consecutive_failures: FAILURES.includes(end.status)
               ? eb('consecutive_failures', '+', 1)
               : end.status === 'interrupted'
@@ -150,7 +150,7 @@ function accountOf(connection: Database, runId: string) {
   return connection.selectFrom('runs').select('account').where('id', '=', runId);
 }
 
-/** Where nothing waits, a word that was given has nothing left to say. */
+/** When no plan waits, an earlier approval lapses. */
 const NOTHING_PENDING = {
   pending_digest: null,
   pending_run: null,
@@ -159,7 +159,7 @@ const NOTHING_PENDING = {
   approved_at: null,
 };
 
-/** The plan that waits for approval now, with the run that showed it first. */
+/** Stores the plan that waits for approval now, and the first run that made it. */
 async function rememberPending(
   connection: Database,
   runId: string,
@@ -177,7 +177,7 @@ async function rememberPending(
     .execute();
 }
 
-/** An ended run has no operation that is still under way: what was sent is unknown, what was not is skipped. */
+/** Ends the open operations of a run: a sent one is unknown, a pending one is skipped. */
 async function endOperations(db: Database, runId: string, nowMs: number): Promise<void> {
   await inRanges(db, runId, async (range) => {
     const update = sql`

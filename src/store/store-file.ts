@@ -1,4 +1,4 @@
-// The file that the store was opened from: whether it still exists, is still the same one, and is sound.
+// Checks that the file of an open store still exists, is still the same file, and is not damaged.
 import { statSync } from 'node:fs';
 import { StoreError } from '../core/errors.ts';
 
@@ -6,7 +6,7 @@ export interface StoreFile {
   readonly path: string;
   /** Throws StoreError when the file was removed, replaced by another one, or found damaged. */
   check(): void;
-  /** From now on `check` throws this. */
+  /** Makes `check` throw this error from now on. */
   refuse(damage: StoreError): void;
 }
 

@@ -1,10 +1,10 @@
-// The folder of the store, made step by step: Node's own recursive mkdir never returns on file systems such as /proc.
+// Creates the folder of the store, one level at a time: Node's recursive mkdir never returns on file systems such as /proc.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError } from '../core/errors.ts';
 
-/** Makes the folder of a store and the missing ones above it (mode 0700). Throws StoreError that names the store. */
+/** Creates the folder of a store and its missing parents (mode 0700). Throws a StoreError that names the store. */
 export function makeStoreFolder(file: string): void {
   const folder = dirname(resolve(file));
   const existing = deepestExisting(folder);
@@ -16,7 +16,7 @@ export function makeStoreFolder(file: string): void {
       mkdirSync(next, { mode: 0o700 });
     } catch (error) {
       const code = errorCode(error);
-      // Another process may make the same folder at the same time.
+      // Another process may create the same folder at the same time.
       if (code !== 'EEXIST') throw unusable(file, `the folder ${next} cannot be created (${code})`);
     }
   }
@@ -36,6 +36,6 @@ function deepestExisting(folder: string): string {
 function unusable(file: string, why: string): StoreError {
   return new StoreError(
     'store_unopenable',
-    `${file}: the store cannot be opened, since ${why}; check \`store:\` in rolecall.yaml`,
+    `${file}: the store cannot be opened, because ${why}; check \`store:\` in rolecall.yaml`,
   );
 }

@@ -1,66 +1,65 @@
-// The store as the other rooms get it: the journal, the locks and the reader over one SQLite file.
+// Opens the store: the journal, the locks and the outbox over one SQLite file.
 import type { Locks } from '../core/locks.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { Journal } from '../core/ports.ts';
 import { sql } from 'kysely';
-import type { OperatorDesk } from '../core/operator.ts';
+import type { OperatorCommands } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
-import type { Database, OpenOptions } from './database.ts';
-import { immediately, openDatabase, toStoreError } from './database.ts';
+import type { Database } from './tables.ts';
+import { openDatabase, type OpenOptions, toStoreError } from './database.ts';
+import { immediately } from './transactions.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { observationsJournal } from './observations.ts';
-import { operatorDesk } from './operator-desk.ts';
+import { operatorCommands } from './operator-commands.ts';
 import { operationsJournal } from './operations.ts';
 import { createOutbox } from './outbox.ts';
 import { checkPages } from './page-check.ts';
-import type { Pruned } from './retention.ts';
-import { prune } from './retention.ts';
-import { memoryJournal } from './memory.ts';
+import { prune, type Pruned } from './retention.ts';
+import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
-import type { StoreFile } from './store-file.ts';
-import { storeFile } from './store-file.ts';
+import { type StoreFile, storeFile } from './store-file.ts';
 
 export interface Store {
   readonly journal: Journal;
   readonly locks: Locks;
   readonly reader: JournalReader;
-  readonly desk: OperatorDesk;
+  readonly operator: OperatorCommands;
   readonly outbox: Outbox;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /**
-   * Reads every page, in a process of its own, since that takes a while. Throws `store_corrupt` when the store is
-   * damaged, and from then on nothing is read from it or written to it; throws `store_unchecked` when nobody can tell.
+   * Reads every page in a separate process. Throws `store_corrupt` when the store is damaged; after that, every method
+   * throws the same error. Throws `store_unchecked` when the pages could not be read.
    */
   verify(signal?: AbortSignal): Promise<void>;
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
   close(): Promise<void>;
 }
 
-/** Opens or makes the store. Every failure of its methods is a StoreError that names the file. */
+/** Opens or creates the store. Its methods throw StoreErrors that name the file. */
 export function openStore(file: string, options: OpenOptions = {}): Store {
   const db = openDatabase(file, options);
   const opened = storeFile(file);
   return {
-    journal: explained(opened, {
+    journal: withStoreErrors(opened, {
       ...accountsJournal(db),
-      ...memoryJournal(db),
+      ...accountHistoryJournal(db),
       ...runsJournal(db),
       ...operationsJournal(db),
       ...observationsJournal(db),
     }),
-    locks: explained(opened, createLocks(db)),
-    reader: explained(opened, journalReader(db), PERSON_PATIENCE_MS),
-    desk: explained(opened, operatorDesk(db), PERSON_PATIENCE_MS),
-    outbox: explained(opened, createOutbox(db)),
-    ...explained(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
-    ...explained(opened, {
+    locks: withStoreErrors(opened, createLocks(db)),
+    reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
+    operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
+    outbox: withStoreErrors(opened, createOutbox(db)),
+    ...withStoreErrors(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
+    ...withStoreErrors(opened, {
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
     }),
     async verify(signal) {
@@ -75,7 +74,7 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
   };
 }
 
-/** Writes the version that is there already: it changes nothing, and takes a page, which a full disk refuses. */
+/** Writes the present version again. This changes nothing, but it writes a page, which fails on a full disk. */
 async function writeNothing(db: Database): Promise<void> {
   await immediately(
     db,
@@ -85,11 +84,11 @@ async function writeNothing(db: Database): Promise<void> {
 }
 
 /**
- * The same methods, whose failures are StoreErrors. Transactions wait for a locked store themselves; a method is tried
- * again only when a statement outside of them finds it locked, and must then be safe to repeat. A file that was removed
- * or replaced is refused: other processes would not see what is written into it, nor its locks.
+ * Wraps methods so that they throw StoreErrors. Transactions wait for a locked store themselves. A method is repeated only
+ * when a statement outside a transaction finds the store locked, so it must be safe to repeat. A file that was removed or
+ * replaced is refused, because other processes would not see the rows and the locks in it.
  */
-function explained<T extends object>(file: StoreFile, methods: T, patienceMs = RUN_PATIENCE_MS): T {
+function withStoreErrors<T extends object>(file: StoreFile, methods: T, patienceMs = RUN_PATIENCE_MS): T {
   return new Proxy(methods, {
     get(target, property, receiver) {
       const method: unknown = Reflect.get(target, property, receiver);

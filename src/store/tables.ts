@@ -1,6 +1,6 @@
-// The tables as kysely sees them; migrations.ts is their truth.
-import type { Generated } from 'kysely';
-import type { Kind } from '../core/catalog.ts';
+// The types of the tables for kysely. migrations.ts creates the tables.
+import type { Generated, Kysely } from 'kysely';
+import type { Action, Kind } from '../core/catalog.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
 import type { NoticeType, AccountHealth } from '../core/notice.ts';
 
@@ -60,7 +60,7 @@ export interface OperationsTable {
   run_id: string;
   seq: number;
   kind: Kind;
-  action: 'create' | 'delete';
+  action: Action;
   name: string;
   remote_id: string | null;
   status: OperationStatus;
@@ -93,7 +93,7 @@ export interface EntriesTable {
   name: string;
   requested_name: string | null;
   first_seen_run: string | null;
-  /** 1 when the lists after the run's writing were the first to show it. */
+  /** 1 when the lists that were read after the run's operations were the first to show it. */
   first_seen_after: Generated<number>;
   created_by_run: string | null;
   adopted_by_run: string | null;
@@ -102,7 +102,7 @@ export interface EntriesTable {
   unused_since: string | null;
 }
 
-/** What each target was last told of each account. A target is a digest, never an address. */
+/** The state of each account that each target was last notified of. A target is a digest, never an address. */
 export interface NoticeStatesTable {
   target: string;
   account: string;
@@ -112,7 +112,7 @@ export interface NoticeStatesTable {
   as_of: string;
 }
 
-/** Notices: open until they are delivered or, at `failed_at`, given up. */
+/** Notices: open until they are delivered, or until `failed_at`, when no further attempt is made. */
 export interface NoticesTable {
   seq: Generated<number>;
   id: string;
@@ -159,3 +159,6 @@ export interface Tables {
   notice_states: NoticeStatesTable;
   notices: NoticesTable;
 }
+
+/** The store, or one connection to it in a transaction. */
+export type Database = Kysely<Tables>;

@@ -1,4 +1,4 @@
-// Times in the store are UTC ISO 8601 with milliseconds, which also sorts as text.
+// Converts the times in the store: UTC in ISO 8601 with milliseconds, so that their order as text is their order in time.
 
 export function toIso(epochMs: number): string {
   return new Date(epochMs).toISOString();

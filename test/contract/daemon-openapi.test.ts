@@ -60,18 +60,18 @@ describe('the OpenAPI document of the daemon', () => {
       tokens: [{ name: 'http', role: 'operate', token: new Secret('x') }],
       trustedProxies: [],
       // Routes are only counted here; nothing of it is ever called.
-      panel: {
+      daemon: {
         overview: never,
         accounts: never,
         account: never,
         runs: never,
-        view: never,
         runJson: never,
         sync: () => 'stopping',
         approve: never,
         setPaused: never,
         plan: never,
       },
+      showRun: never,
       metrics: {
         contentType: '',
         text: never,

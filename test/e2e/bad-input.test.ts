@@ -305,7 +305,7 @@ test('a store in a folder that cannot be made is refused', async () => {
   const s = await scene({ file: 'skills: [A]' });
   s.write('file', 'a regular file');
   s.write('config/rolecall.yaml', 'accounts: accounts/*.yaml\nstore: ../file/folder/rolecall.db\n');
-  await expectStoreRefused(s, /cannot be opened|nothing has run here/);
+  await expectStoreRefused(s, /cannot be opened|no run has been made here/);
 });
 
 test('a report does not take the place of the store, whose journal nothing could bring back', async () => {

@@ -153,7 +153,7 @@ test('history lists the runs, newest first, by account, age, status and number',
   };
   const before = await s.run(['history']);
   expect(before.status).toBe(1);
-  expect(before.stderr).toContain('nothing has run here');
+  expect(before.stderr).toContain('no run has been made here');
   expect(existsSync(join(s.folder, 'data'))).toBe(false);
 
   await s.run(['plan', 'acme']);

@@ -1,15 +1,15 @@
 // Large runs of the store, read in a process of their own: the same outcome, the same pages, and why one is not shown.
 import { expect, onTestFinished, test } from 'vitest';
 import { outcomeOf } from '../../src/core/run-outcome.ts';
-import type { RunView } from '../../src/daemon/panel.ts';
+import type { RunView } from '../../src/daemon/http/run-view.ts';
 import { renderRunView } from '../../src/daemon/http/pages/run-views.tsx';
-import { createStoredRuns } from '../../src/wire-stored-runs.ts';
+import { createStoredRuns } from '../../src/workers/stored-runs.ts';
 import { entry, plan, sha256 } from '../unit/core/builders.ts';
 import { makeAccount } from '../unit/daemon/http/stage.ts';
 import { testLog } from '../unit/daemon/notify/stage.ts';
 import { fixture } from '../unit/store/fixture.ts';
 
-const PROGRAM = new URL('../../dist/run-reader.js', import.meta.url);
+const PROGRAM = new URL('../../dist/read-run.js', import.meta.url);
 const MANY = Array.from({ length: 12_000 }, (_, number) => `Skill ${number}`);
 
 async function largeRun(program = PROGRAM) {
@@ -56,7 +56,7 @@ test('the page of a large run, and that of its account, are those of any other',
   for (const view of views) {
     const html = await renderRunView(view, (wanted) => store.reader.run(wanted));
     expect(html?.includes('and 11500 more')).toBe(true);
-    const outcome = await runs.viewOf(view, NOBODY_LEAVES);
+    const outcome = await runs.showRun(view, NOBODY_LEAVES);
     expect(outcome.type === 'page' && outcome.html === html).toBe(true);
   }
 });
@@ -64,7 +64,7 @@ test('the page of a large run, and that of its account, are those of any other',
 test('of many pages of large runs at once some are put off', async () => {
   const { id, runs } = await largeRun();
   const outcomes = await Promise.all(
-    Array.from({ length: 6 }, () => runs.viewOf({ type: 'run', id, visitor }, NOBODY_LEAVES)),
+    Array.from({ length: 6 }, () => runs.showRun({ type: 'run', id, visitor }, NOBODY_LEAVES)),
   );
   expect(outcomes.map(({ type }) => type)).toEqual(['page', 'page', 'page', 'page', 'busy', 'busy']);
 });
@@ -80,14 +80,14 @@ test('the end of a large run waits for no page that has not begun, and pages tha
   const leaving = new AbortController();
   const view = { type: 'run', id, visitor } as const;
   const made = [
-    note('page 1', runs.viewOf(view, NOBODY_LEAVES)),
-    note('page 2', runs.viewOf(view, NOBODY_LEAVES)),
+    note('page 1', runs.showRun(view, NOBODY_LEAVES)),
+    note('page 2', runs.showRun(view, NOBODY_LEAVES)),
   ];
-  const left = [1, 2].map(() => runs.viewOf(view, leaving.signal));
-  const full = await runs.viewOf(view, NOBODY_LEAVES);
+  const left = [1, 2].map(() => runs.showRun(view, leaving.signal));
+  const full = await runs.showRun(view, NOBODY_LEAVES);
   const outcome = note('outcome', runs.outcomeOf(id, null));
   leaving.abort();
-  const late = note('page 3', runs.viewOf(view, NOBODY_LEAVES));
+  const late = note('page 3', runs.showRun(view, NOBODY_LEAVES));
   expect(full).toEqual({ type: 'busy' });
   expect(await outcome).toEqual(outcomeOf(detail, null, sha256));
   expect((await Promise.all([...made, late])).map(({ type }) => type)).toEqual(['page', 'page', 'page']);
@@ -104,7 +104,7 @@ test('a damaged plan of a large run is an error of the store', async () => {
     JSON.stringify([{ code: 'x', message: 'y'.repeat(3_000_000) }]),
   );
   const damaged = expect.objectContaining({ name: 'StoreError', code: 'store_corrupt' }) as Error;
-  await expect(runs.viewOf({ type: 'run', id, visitor }, NOBODY_LEAVES)).rejects.toEqual(damaged);
+  await expect(runs.showRun({ type: 'run', id, visitor }, NOBODY_LEAVES)).rejects.toEqual(damaged);
   await expect(runs.outcomeOf(id, null)).rejects.toEqual(damaged);
 });
 
@@ -112,7 +112,7 @@ test('a large run that cannot be read is logged, is no page, and its end is know
   const { id, detail, log, runs } = await largeRun(new URL('../support/ends-at-once.mjs', import.meta.url));
   const reason = 'the process that read it ended without a result (status 3)';
   const failed = { type: 'failed', runId: id, reason };
-  expect(await runs.viewOf({ type: 'run', id, visitor }, NOBODY_LEAVES)).toEqual(failed);
+  expect(await runs.showRun({ type: 'run', id, visitor }, NOBODY_LEAVES)).toEqual(failed);
   expect(await runs.outcomeOf(id, null)).toMatchObject({
     run: { ...detail.run },
     isUnread: true,

@@ -1,12 +1,12 @@
 // Posted plans that take much to read: refused with a reason, a few at a time, while the daemon answers others.
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { readPostedFiles } from '../../src/wire-posted.ts';
+import { readPostedFiles } from '../../src/workers/posted-files.ts';
 import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { makeWorkspace, writeAccount } from '../support/workspace.ts';
 
 const SERVICE = 'accounts: accounts/*.yaml\n';
-const PROGRAM = new URL('../../dist/wire-posted-reader.js', import.meta.url);
+const PROGRAM = new URL('../../dist/read-posted-files.js', import.meta.url);
 
 /** Accounts that share a catalog: little to send, much to merge. */
 function sharedCatalog(accountCount: number, names = 45_000): string {
@@ -75,7 +75,7 @@ test('posted accounts with too many names together are refused with the reason',
 
 test('a posted body that fills the memory of its reader is refused, and the daemon lives on', async () => {
   const { daemon, post } = await serve();
-  const { status, text } = await post(`[${'[],'.repeat(5_500_000)}[]]`);
+  const { status, text } = await post(`[${'[{}],'.repeat(3_300_000)}[]]`);
   expect([status, text]).toEqual([
     400,
     expect.stringMatching(/more memory than one plan may take|takes too long/),

@@ -52,7 +52,7 @@ async function tryAll(context: TestContext, fills: readonly Fill[], disturb: Dis
 function sayings({ status, stdout, stderr }: Result): string[] {
   if (status === 3 && stderr === '') return [];
   const isClear =
-    /rolecall\.db: the disk of the store is full; make room/.test(stderr) &&
+    /rolecall\.db: the disk of the store is full; free some space/.test(stderr) &&
     !/a bug in rolecall/.test(stderr);
   if (isClear) said += 1;
   return status === 1 && isClear

@@ -1,4 +1,4 @@
-// What holds for every plan, whatever a file asks for and whatever the lists show.
+// Properties of every plan, for any file and any lists.
 import fc from 'fast-check';
 import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
@@ -156,7 +156,7 @@ function planOf(
   });
 }
 
-/** What the service would hold when it did what the operations say (service document, sections 3 and 4). */
+/** What the service would list after the operations. */
 function carriedOut(lists: ObservedCatalog, operations: readonly Operation[]): ObservedCatalog {
   const gone = (of: Kind) =>
     new Set(

@@ -96,10 +96,10 @@ it('a run counts what the store counts of its operations', async () => {
       for (const [index, each] of runs.entries()) {
         const { id, made, results } = await journaled(store, index + 1, each);
         const traffic = { requests: 3, retries: 0 };
-        await endRun(id, { status: 'partial', plan: made, traffic, results }, deps);
+        await endRun({ runId: id, deps }, { status: 'partial', plan: made, traffic, results });
         const counted = totalsOf(store, id);
         store.execute("update runs set status = 'running', created = -1, deleted = -1 where id = ?", id);
-        await endRun(id, { status: 'failed', plan: null, traffic }, deps);
+        await endRun({ runId: id, deps }, { status: 'failed', plan: null, traffic });
         expect(totalsOf(store, id)).toEqual(counted);
       }
       await store.close();

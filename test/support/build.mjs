@@ -42,11 +42,11 @@ const { output } = await build({
   input: {
     main: 'src/main.ts',
     sqlite: 'src/platform/sqlite.ts',
-    'write-schemas': 'src/wire-schemas.ts',
-    // A process of its own, started by its file's name.
-    'wire-posted-reader': 'src/wire-posted-reader.ts',
-    'run-process': 'src/wire-run-process.ts',
-    'run-reader': 'src/wire-run-reader.ts',
+    'write-schemas': 'test/support/write-schemas.ts',
+    // Programs that run as child processes, started by the names of their files.
+    'run-account': 'src/workers/run-account.ts',
+    'read-run': 'src/workers/read-run.ts',
+    'read-posted-files': 'src/workers/read-posted-files.ts',
   },
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.

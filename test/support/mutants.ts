@@ -1,12 +1,12 @@
 // Configuration files as accidents and attackers leave them: real files, spoilt step by step, and an oracle for what a
 // load must say of them. Used by the property test, and for much longer by test/long.
+import type { Configuration } from '../../src/core/settings.ts';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { type Document, parseDocument } from 'yaml';
 import { type ConfigurationFiles, filesFromMemory } from '../../src/config/configuration-files.ts';
-import type { LoadedConfiguration } from '../../src/config/join-accounts.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { MAX_FILE_BYTES, decode, tooLarge } from '../../src/yaml/source-text.ts';
 import type { ConfigIssue } from '../../src/core/errors.ts';
@@ -158,7 +158,7 @@ export function spoilt({ target, steps }: Mutant): Bytes {
 }
 
 export interface Judged {
-  readonly loaded: LoadedConfiguration;
+  readonly loaded: Configuration;
   /** What is wrong with the answer; nothing when all is as promised. */
   readonly complaints: readonly string[];
 }
@@ -219,7 +219,7 @@ function issueComplaints(issue: ConfigIssue, texts: Readonly<Record<string, stri
 }
 
 function loadComplaints(
-  loaded: LoadedConfiguration,
+  loaded: Configuration,
   target: string,
   texts: Readonly<Record<string, string>>,
 ): string[] {
@@ -244,7 +244,7 @@ function loadComplaints(
 
 /** A sound account asks for every name of its file, as a plain reading of the YAML gives them, and for no other's. */
 function namesLost(
-  { name, settings }: LoadedConfiguration['accounts'][number],
+  { name, settings }: Configuration['accounts'][number],
   texts: Readonly<Record<string, string>>,
 ): string[] {
   const written = plainly(texts[`accounts/${name}.yaml`] ?? '');

@@ -23,13 +23,13 @@ const ROOMS: Readonly<Record<string, Room>> = {
   git: { rooms: ['core', 'platform'], packages: ['node:*'] },
   yaml: { rooms: ['core'], packages: ['node:*', 'yaml'] },
   config: { rooms: ['core', 'platform', 'yaml'], packages: ['node:*', 'yaml', 'zod', 'node-cron'] },
-  service: { rooms: ['core'], packages: ['node:*', 'undici', 'p-retry', 'p-queue'] },
-  platform: { rooms: ['core'], packages: ['node:*', ...SQLITE] },
+  service: { rooms: ['core', 'platform'], packages: ['node:*', 'undici', 'p-retry', 'p-queue'] },
+  platform: { rooms: ['core'], packages: ['node:*', 'undici', ...SQLITE] },
   store: { rooms: ['core', 'platform'], packages: ['node:*', 'kysely'] },
   app: { rooms: ['core'], packages: [] },
   report: { rooms: ['core'], packages: ['node:*', 'cli-table3', 'picocolors', 'zod'] },
   daemon: {
-    rooms: ['core', 'app', 'report'],
+    rooms: ['core', 'platform', 'app', 'report'],
     packages: [
       'node:*',
       'node-cron',
@@ -37,10 +37,32 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'prom-client',
       'chokidar',
       'pino',
-      'close-with-grace',
+      'pino-pretty',
+      'p-queue',
       'undici',
-      'p-retry',
     ],
+  },
+  // Programs that run as child processes join rooms as wire/ does.
+  workers: {
+    rooms: ['core', 'platform', 'config', 'service', 'store', 'app', 'daemon'],
+    packages: ['node:*', 'p-queue'],
+  },
+  wire: {
+    rooms: [
+      'core',
+      'platform',
+      'config',
+      'git',
+      'service',
+      'store',
+      'app',
+      'report',
+      'daemon',
+      'sandbox',
+      'cli',
+      'workers',
+    ],
+    packages: ['node:*'],
   },
   sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', ...HTTP_SERVER] },
   cli: {
@@ -49,8 +71,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
 };
 
-/** The files at the top of src/ know every room and every package. */
-const TOP = /^(main|demo|wire(-[a-z]+)*)\.ts$/;
+/** The program, the only file at the top of src/. */
+const TOP = /^main\.ts$/;
 
 interface SourceFile {
   /** Below src/, with slashes. */

@@ -1,21 +1,11 @@
-// The tokens and what each opens: bearers, and sessions of browsers that gave one in the form.
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Secret } from '../../core/secret.ts';
-import type { HttpRole } from '../../core/settings.ts';
+// Checks tokens: bearer tokens, and those that a browser sent with the sign-in form to open a session.
+import { timingSafeEqual } from 'node:crypto';
+import { sha256 } from '../../platform/digest.ts';
 import { createAttempts } from './attempts.ts';
 import { createSessions, type Sessions } from './sessions.ts';
+import type { HttpToken, TokenHolder } from './tokens.ts';
 
-/** Whom a token stands for, in the log and on the pages. */
-export interface TokenHolder {
-  readonly name: string;
-  readonly role: HttpRole;
-}
-
-export interface HttpToken extends TokenHolder {
-  readonly token: Secret;
-}
-
-/** `throttled`: wrong as well, and the address has given too many wrong ones lately. */
+/** `throttled`: also wrong, and the address has sent too many wrong tokens lately. */
 export type Verdict =
   | { readonly type: 'right'; readonly holder: TokenHolder }
   | { readonly type: 'wrong' }
@@ -23,13 +13,13 @@ export type Verdict =
 
 export interface Access {
   readonly sessions: Sessions;
-  /** A right token always opens: others behind the same address may have given wrong ones. */
+  /** A right token is never throttled: others behind the same address may have sent the wrong ones. */
   judge(given: string, address: string): Verdict;
 }
 
 export interface AccessOptions {
   readonly tokens: readonly HttpToken[];
-  /** A clock that nobody sets. */
+  /** A clock that nobody can set. */
   readonly steadyMs: () => number;
   readonly onWrong: (address: string, verdict: Verdict['type']) => void;
 }
@@ -37,13 +27,13 @@ export interface AccessOptions {
 export function createAccess({ tokens, steadyMs, onWrong }: AccessOptions): Access {
   const known = tokens.map(({ name, role, token }) => ({
     holder: { name, role },
-    digest: sha256(token.reveal()),
+    digest: Buffer.from(sha256(token.reveal())),
   }));
   const attempts = createAttempts(steadyMs);
 
-  /** Every token is compared, by digests of one length: the time that this takes shows nothing of any of them. */
+  /** Compares the digests of all tokens, so that the time that this takes reveals nothing about any of them. */
   function holderOf(given: string): TokenHolder | undefined {
-    const digest = sha256(given);
+    const digest = Buffer.from(sha256(given));
     return known.filter((each) => timingSafeEqual(each.digest, digest))[0]?.holder;
   }
 
@@ -64,8 +54,4 @@ export function createAccess({ tokens, steadyMs, onWrong }: AccessOptions): Acce
       return verdict;
     },
   };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

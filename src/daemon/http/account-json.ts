@@ -1,6 +1,7 @@
-// Accounts and the daemon as the API says them: every field by name, so that a view cannot leak what is added to it.
+// Accounts and the daemon as JSON of the API. Each field is named, so that a field added to a view is not published by
+// accident.
 import { runToJson } from '../../report/run-json.ts';
-import type { AccountView, DaemonView } from '../panel.ts';
+import type { AccountView, DaemonView } from '../daemon-api.ts';
 
 /** One account. Times are UTC ISO 8601. */
 export function accountToJson(account: AccountView) {
@@ -27,7 +28,6 @@ export function accountToJson(account: AccountView) {
   };
 }
 
-/** The daemon as a whole. */
 export function daemonToJson({ version, startedAt, issues, commit, undelivered }: DaemonView) {
   return {
     version,

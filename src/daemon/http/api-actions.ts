@@ -1,8 +1,9 @@
-// The writing half of the API: the operator's words, and plans of configurations that are posted.
+// The paths of the API that write or plan: the commands of an operator, and plans of posted configurations.
 import type { Hono } from 'hono';
+import PQueue from 'p-queue';
 import { ConfigError, UsageError } from '../../core/errors.ts';
 import { PLAN_DIGEST } from '../../core/operator.ts';
-import type { Panel } from '../panel.ts';
+import type { DaemonApi } from '../daemon-api.ts';
 import {
   type Action,
   type ActionDeps,
@@ -14,20 +15,20 @@ import {
 import { type Body, readBody, readBytes } from './body.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
-import { createPlanQueue } from './plan-queue.ts';
 import { badRequest, type Failure, NO_ACCOUNT, TOO_LARGE, TOO_MANY_PLANS } from './refusals.ts';
 
 type Json = { readonly value: unknown } | { readonly failure: Failure };
 
-/** Adds the paths that change something, or that have to be told much before they answer. */
-/** Bodies that one holder of a token may be sending at once. */
-const MOST_ARRIVING = 6;
+/** Posted plans at the same time: each keeps its body in memory and uses a processor. */
+const MAX_PLANS = 2;
+const MAX_WAITING_PLANS = 4;
+/** Bodies that one holder of a token may be sending at the same time. */
+const MAX_ARRIVING = 6;
 
 export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
-  const { panel, limits } = deps;
   for (const action of ACTIONS) {
     app.post(`/api/v1/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
-      const body = parseJson(await readBody(context.env.incoming, limits.bodyBytes), {});
+      const body = parseJson(await readBody(context.env.incoming, deps.limits.bodyBytes), {});
       if ('failure' in body) return apiFailure(context, body.failure);
       const digest = parseDigest(body.value, action);
       if ('failure' in digest) return apiFailure(context, digest.failure);
@@ -38,16 +39,19 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
       );
     });
   }
+  addPlan(app, deps);
+}
 
-  const queue = createPlanQueue();
+function addPlan(app: Hono<HttpEnv>, { daemon, limits }: ActionDeps): void {
+  const queue = new PQueue({ concurrency: MAX_PLANS });
+  const isFull = (): boolean => queue.size >= MAX_WAITING_PLANS;
   /** How many bodies each holder of a token is sending. */
   const arriving = new Map<string, number>();
   app.post('/api/v1/plan', async (context) => {
-    // Whoever sends bodies slowly takes the places of nobody else.
+    // The limit for each holder: a slow sender takes no place from the others.
     const sender = context.get('visitor')?.name ?? '';
-    if (queue.isFull() || (arriving.get(sender) ?? 0) >= MOST_ARRIVING)
-      return apiFailure(context, TOO_MANY_PLANS);
-    // Planning waits for the service, in silence, for as long as that takes.
+    if (isFull() || (arriving.get(sender) ?? 0) >= MAX_ARRIVING) return apiFailure(context, TOO_MANY_PLANS);
+    // During a plan the connection is silent for as long as the service takes.
     context.env.incoming.setTimeout(limits.planIdleMs);
     arriving.set(sender, (arriving.get(sender) ?? 0) + 1);
     const body = await readBytes(context.env.incoming, limits.planBytes).finally(() =>
@@ -55,39 +59,36 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
     );
     if (body.type === 'too_large') return apiFailure(context, TOO_LARGE);
     if (body.type === 'incomplete') return apiFailure(context, badRequest('the body is incomplete'));
-    const ticket = queue.enter();
-    if (ticket === null) return apiFailure(context, TOO_MANY_PLANS);
-    try {
-      await ticket.turn;
-      const isGone = context.env.outgoing.destroyed;
-      return isGone
-        ? apiFailure(context, badRequest('the client is gone'))
-        : await answerPlan(context, panel, body.bytes);
-    } finally {
-      ticket.leave();
-    }
+    if (isFull()) return apiFailure(context, TOO_MANY_PLANS);
+    return await queue.add(async () => {
+      // The client may have left while its plan waited.
+      const hasLeft = context.env.outgoing.destroyed;
+      return hasLeft
+        ? apiFailure(context, badRequest('the client has closed the connection'))
+        : await answerPlan(context, daemon, body.bytes);
+    });
   });
 }
 
-/** Whoever posted the files can fix what is wrong with them. */
-async function answerPlan(context: HttpContext, panel: Panel, body: Uint8Array): Promise<Response> {
+async function answerPlan(context: HttpContext, daemon: DaemonApi, body: Uint8Array): Promise<Response> {
   try {
-    const outcome = await panel.plan(body);
+    const outcome = await daemon.plan(body);
     return 'problem' in outcome
       ? apiFailure(context, badRequest(outcome.problem))
       : context.json(outcome.plans);
   } catch (error) {
+    // Errors in the posted files are those of the client.
     if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
     return apiFailure(context, { status: 400, code: error.code, message: error.message });
   }
 }
 
-/** The JSON in a body; `empty` is what an empty one stands for, where it may be empty. */
-function parseJson(body: Body, empty?: unknown): Json {
+/** The JSON in a body. An empty body has the value `empty`. */
+function parseJson(body: Body, empty: unknown): Json {
   if (body.type === 'too_large') return { failure: TOO_LARGE };
   if (body.type === 'incomplete') return { failure: badRequest('the body is incomplete') };
-  if (body.type === 'no_text') return { failure: badRequest('the body is not UTF-8') };
-  if (body.text.trim() === '' && empty !== undefined) return { value: empty };
+  if (body.type === 'not_utf8') return { failure: badRequest('the body is not UTF-8') };
+  if (body.text.trim() === '') return { value: empty };
   try {
     return { value: JSON.parse(body.text) };
   } catch {
@@ -95,7 +96,7 @@ function parseJson(body: Body, empty?: unknown): Json {
   }
 }
 
-/** A misspelt `digest` must not approve whatever happens to wait. */
+/** Unknown fields are refused: with a misspelt `digest` the request would approve any plan that waits. */
 function parseDigest(
   body: unknown,
   action: Action,
@@ -106,11 +107,14 @@ function parseDigest(
   const fields: readonly string[] = action === 'approve' ? ['digest'] : [];
   const unknown = Object.keys(body).find((key) => !fields.includes(key));
   if (unknown !== undefined) {
-    return { failure: badRequest(`${JSON.stringify(unknown.slice(0, 100))} is not known here`) };
+    const allowed = fields.length === 0 ? 'none is allowed here' : `allowed: ${fields.join(', ')}`;
+    return { failure: badRequest(`unknown field ${JSON.stringify(unknown.slice(0, 100))}; ${allowed}`) };
   }
   if (!('digest' in body) || body.digest === null) return { value: null };
   if (typeof body.digest !== 'string' || !PLAN_DIGEST.test(body.digest)) {
-    return { failure: badRequest('`digest` must be that of a plan, or at least its first eight hex digits') };
+    return {
+      failure: badRequest('`digest` must be the digest of a plan, or at least its first eight hex digits'),
+    };
   }
   return { value: body.digest };
 }

@@ -1,7 +1,8 @@
-// The reading half of the API: accounts, runs, and the daemon itself.
+// The paths of the API that read: accounts, runs, and the daemon itself.
 import type { Hono } from 'hono';
 import { runToJson } from '../../report/run-json.ts';
-import type { AppOptions } from './app.ts';
+import type { DaemonApi } from '../daemon-api.ts';
+import type { Log } from '../log.ts';
 import { accountToJson, daemonToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
@@ -10,39 +11,38 @@ import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.
 import { parseRunFilter } from './run-filter.ts';
 import { sendJsonPieces } from './send-pieces.ts';
 
-/** Large runs that are sent at once: each takes as much memory as its packed plan. */
-const MOST_SENDING = 4;
+/** Large runs that are sent at the same time. Each needs as much memory as its compressed plan. */
+const MAX_SENDING = 4;
 
-/** Adds the paths that only read. */
 export function addApiReads(
   app: Hono<HttpEnv>,
-  { panel, log, nowMs }: Pick<AppOptions, 'panel' | 'log' | 'nowMs'>,
+  { daemon, log, nowMs }: { daemon: DaemonApi; log: Pick<Log, 'error'>; nowMs: () => number },
 ): void {
   app.get('/api/v1/openapi.json', (context) => context.json(openapiDocument()));
 
-  app.get('/api/v1/status', async (context) => context.json(daemonToJson(await panel.overview())));
+  app.get('/api/v1/status', async (context) => context.json(daemonToJson(await daemon.overview())));
 
   app.get('/api/v1/accounts', async (context) =>
-    context.json({ accounts: (await panel.accounts()).map(accountToJson) }),
+    context.json({ accounts: (await daemon.accounts()).map(accountToJson) }),
   );
 
   app.get('/api/v1/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
-    const account = await panel.account(context.req.param('name'));
+    const account = await daemon.account(context.req.param('name'));
     return account === null ? apiFailure(context, NO_ACCOUNT) : context.json(accountToJson(account));
   });
 
   app.get('/api/v1/runs', async (context) => {
     const filter = parseRunFilter(context.req.queries(), nowMs());
     if ('problem' in filter) return apiFailure(context, badRequest(filter.problem));
-    return context.json({ runs: (await panel.runs(filter)).map(runToJson) });
+    return context.json({ runs: (await daemon.runs(filter)).map(runToJson) });
   });
 
   let sending = 0;
   app.get('/api/v1/runs/:id{[0-9a-f-]+}', async (context) => {
-    const json = await panel.runJson(context.req.param('id'));
+    const json = await daemon.runJson(context.req.param('id'));
     if (json === null) return apiFailure(context, NO_RUN);
     if (typeof json === 'string') return context.body(json, 200, { 'content-type': 'application/json' });
-    if (sending >= MOST_SENDING) return apiFailure(context, TOO_MANY_LARGE_RUNS);
+    if (sending >= MAX_SENDING) return apiFailure(context, TOO_MANY_LARGE_RUNS);
     sending += 1;
     return await sendJsonPieces(context, json, log).finally(() => (sending -= 1));
   });

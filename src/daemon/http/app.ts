@@ -1,57 +1,60 @@
-// Every path of the server, behind its gates in their order.
+// Joins all paths of the server with the middleware in front of them.
 import { Hono } from 'hono';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Panel } from '../panel.ts';
-import { createAccess, type HttpToken } from './access.ts';
+import type { DaemonApi } from '../daemon-api.ts';
+import { createAccess } from './access.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
-import { createClientAddress } from './client-address.ts';
-import { findAddress, type HttpEnv } from './context.ts';
+import { findAddress } from './client-address.ts';
+import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import {
-  refuseOddTargets,
+  refuseMalformedTargets,
   refuseOtherHosts,
   refuseOtherSites,
   refuseReaders,
   refuseWriting,
   requireToken,
-} from './gates.ts';
+} from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
+import type { ShowRun } from './run-view.ts';
 import { addPageActions } from './page-actions.ts';
 import { addPages } from './pages/page-routes.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 import { STYLESHEET, STYLESHEET_HEADERS, STYLESHEET_PATH } from './stylesheet.ts';
+import type { HttpToken } from './tokens.ts';
 
 export interface AppOptions {
-  /** None: anybody on this machine may look, and nobody may do anything. */
+  /** Without tokens anybody on this machine may read, and nobody may write. */
   readonly tokens: readonly HttpToken[];
-  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
-  readonly panel: Panel;
+  readonly daemon: DaemonApi;
+  readonly showRun: ShowRun;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
-  /** What is not ready, in words; empty when everything is. */
+  /** What is not ready, as messages; empty when everything is ready. */
   readonly notReady: () => Promise<readonly string[]>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly limits: HttpLimits;
   readonly nowMs: () => number;
-  /** The clock of sessions and attempts: nobody sets it. */
+  /** The clock of sessions and attempts, which nobody can set. */
   readonly steadyMs: () => number;
 }
 
 const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, STYLESHEET_PATH];
-/** A plan writes nothing, and everybody may sign out. */
+/** Requests of readers too: a plan writes nothing, and everybody may sign out. */
 const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 
-/** Nothing of the panel is touched before a request is through all the gates. */
+/** A request reaches the daemon only after all middleware has accepted it. */
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
-  const { tokens, panel, log, metrics, limits, nowMs, steadyMs } = options;
+  const { tokens, daemon, log, metrics, limits, nowMs, steadyMs } = options;
   const app = new Hono<HttpEnv>();
-  app.use(withSecurityHeaders, findAddress(createClientAddress(options.trustedProxies)), refuseOddTargets);
+  app.use(withSecurityHeaders, findAddress(options.trustedProxies), refuseMalformedTargets);
   if (tokens.length === 0) {
     app.use(refuseOtherHosts, refuseOtherSites, refuseWriting);
   } else {
@@ -60,8 +63,8 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
       steadyMs,
       onWrong(address, verdict) {
         metrics.wrongToken();
-        // Who keeps on trying is counted; a line for each try would fill the log.
-        if (verdict === 'wrong') log.warn({ event: 'wrong_token', address }, 'a wrong token was given');
+        // Further attempts are counted, not logged: they would fill the log.
+        if (verdict === 'wrong') log.warn({ event: 'wrong_token', address }, 'a request had a wrong token');
       },
     });
     app.use(
@@ -79,15 +82,15 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   );
   addProbes(app, options);
   app.get(STYLESHEET_PATH, (context) => context.body(STYLESHEET, 200, STYLESHEET_HEADERS));
-  addApiReads(app, { panel, log, nowMs });
-  addApiActions(app, { panel, log, limits });
-  addPages(app, panel);
-  addPageActions(app, { panel, log, limits });
+  addApiReads(app, { daemon, log, nowMs });
+  addApiActions(app, { daemon, log, limits });
+  addPages(app, daemon, options.showRun);
+  addPageActions(app, { daemon, log, limits });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {
     const { method, path } = context.req;
     log.error({ event: 'http_failed', method, path, error: error.message }, 'a request failed');
-    // What is wrong with the store is for who looks, as the probe says it; anything else is the log's.
+    // The message of a StoreError is made for operators; that of any other error appears only in the log.
     return answerFailure(context, error instanceof StoreError ? storeFailed(error) : INTERNAL);
   });
   return app;

@@ -1,19 +1,19 @@
-// How often an address has given a wrong token lately, so that guessing is slow.
+// Counts the wrong tokens of each client, so that guessing is slow.
 
 const WINDOW_MS = 60_000;
-const MOST_FAILURES = 10;
-/** Addresses that are remembered; beyond it the one that was quiet longest is forgotten. */
-const MOST_ADDRESSES = 10_000;
+const MAX_FAILURES = 10;
+/** When one more address fails, the address whose last failure is the oldest is forgotten. */
+const MAX_ADDRESSES = 10_000;
 
 export interface Attempts {
-  /** Milliseconds until the address may try again; 0: now. */
+  /** Milliseconds until the address may try again; 0 when it may try now. */
   waitMs(address: string): number;
   failed(address: string): void;
 }
 
-/** At most ten failures a minute for each address, in bounded memory. */
+/** At most ten failures a minute for each client, in bounded memory. */
 export function createAttempts(steadyMs: () => number): Attempts {
-  // In the order of the latest failure, so that the first is the one to forget.
+  // Ordered by the latest failure, so that the first is the one to forget.
   const failures = new Map<string, readonly number[]>();
 
   function recent(address: string): readonly number[] {
@@ -24,20 +24,20 @@ export function createAttempts(steadyMs: () => number): Attempts {
   return {
     waitMs(address) {
       const times = recent(address);
-      const oldest = times[times.length - MOST_FAILURES];
+      const oldest = times[times.length - MAX_FAILURES];
       return oldest === undefined ? 0 : oldest + WINDOW_MS - steadyMs();
     },
     failed(address) {
-      const times = [...recent(address), steadyMs()].slice(-MOST_FAILURES);
+      const times = [...recent(address), steadyMs()].slice(-MAX_FAILURES);
       failures.delete(clientOf(address));
       failures.set(clientOf(address), times);
-      const [quietest] = failures.keys();
-      if (failures.size > MOST_ADDRESSES && quietest !== undefined) failures.delete(quietest);
+      const [oldestClient] = failures.keys();
+      if (failures.size > MAX_ADDRESSES && oldestClient !== undefined) failures.delete(oldestClient);
     },
   };
 }
 
-/** An IPv6 client has a whole /64 to itself; an IPv4 one may be spelt as IPv6. */
+/** The client of an address: an IPv6 client has a /64 network to itself, and an IPv4 address may be written as IPv6. */
 export function clientOf(address: string): string {
   const bare = address.replace(/%.*$/, '').toLowerCase();
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(bare)?.[1];

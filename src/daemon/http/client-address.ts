@@ -1,15 +1,16 @@
-// The address that a request comes from: that of the connection, or what a trusted proxy says of it.
+// Finds the client's address of a request: that of the connection, or the one that a trusted proxy reports.
 import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { HttpMiddleware } from './context.ts';
 
-/** No chain of proxies is longer; the rest of a longer header is not read. */
-const MOST_HOPS = 32;
+/** No real chain of proxies is longer. */
+const MAX_HOPS = 32;
 
-/** Reads the client of a connection from the `X-Forwarded-For` header that came with it. */
+/** The client of a connection, with the `X-Forwarded-For` header of the request. */
 export type ClientAddress = (connection: string, forwardedFor: string | undefined) => string;
 
 /**
- * The rightmost address that is not a trusted proxy: what stands to the left of it can be made up by the client. Only
- * trusted proxies (addresses or networks) are believed; without them the header counts for nothing.
+ * The client is the rightmost address that is not a trusted proxy, because the client can invent everything to its left.
+ * Without trusted proxies (addresses or networks) the header is ignored.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = new BlockList();
@@ -23,7 +24,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
 
   return (connection, forwardedFor = '') => {
     let client = plain(connection);
-    for (const hop of forwardedFor.split(',').slice(-MOST_HOPS).toReversed()) {
+    for (const hop of forwardedFor.split(',').slice(-MAX_HOPS).toReversed()) {
       if (!isTrusted(client)) break;
       const next = plain(hop.trim());
       if (isIP(next) === 0) break;
@@ -33,11 +34,21 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
+/** Sets the address of the client in the context. */
+export function findAddress(trustedProxies: readonly string[]): HttpMiddleware {
+  const clientAddress = createClientAddress(trustedProxies);
+  return async (context, next) => {
+    const connection = context.env.incoming.socket.remoteAddress ?? '';
+    context.set('address', clientAddress(connection, context.req.header('x-forwarded-for')));
+    await next();
+  };
+}
+
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4';
 }
 
-/** Without brackets, port and zone; an IPv4 address that is spelt as IPv6 in the spelling of IPv4. */
+/** Without brackets, port and zone; an IPv4 address that is written as IPv6 becomes IPv4. */
 function plain(text: string): string {
   const address =
     /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text)?.[1] ?? text;

@@ -1,5 +1,5 @@
-// How many connections are kept, in total and of one client, and which one is closed when there are more: a flood of
-// connections that ask for nothing must not keep probes from their answer.
+// Limits the connections, in total and for each client, and decides which one to close. A flood of connections without
+// requests must not prevent health checks.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { clientOf } from './attempts.ts';
@@ -20,17 +20,17 @@ interface Connection {
   readonly exchanges: Set<Exchange>;
 }
 
-/** The lower, the sooner it is closed. */
+/** Ranks of connections; the lowest rank is closed first. */
 const SILENT = 0;
 const STALLED = 1;
 const WORKING = 2;
 
 /**
- * Closes the oldest connection that has no complete headers when there are too many; then one whose client does not send
- * its body or read its answer; never one whose answer is being made: then it is the newest.
+ * When there are too many connections, closes the oldest one without complete headers. If there is none, closes one whose
+ * client does not send its body or read its answer. If all are working, the newest one is closed.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, onDropped: () => void): void {
-  /** By remote address and port, in the order in which they came or fell silent. */
+  /** By remote address and port, in the order in which they were opened or became silent. */
   const open = new Map<string, Connection>();
   const counts = new Map<string, number>();
   let isScheduled = false;
@@ -60,7 +60,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, onDro
     onDropped();
   }
 
-  /** What came together with a connection is read first: otherwise a burst would close a probe before it asks. */
+  /** Reads the requests that arrived first: otherwise a burst of connections would close a health check before it is read. */
   function scheduleCheck(): void {
     if (isScheduled) return;
     isScheduled = true;
@@ -103,7 +103,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, onDro
     connection.exchanges.add(exchange);
     outgoing.once('close', () => {
       connection.exchanges.delete(exchange);
-      // It is silent from now on, and the youngest of the silent ones.
+      // Moves it to the end: it is the newest silent one.
       if (open.get(key) === connection && open.delete(key)) open.set(key, connection);
     });
   });
@@ -117,7 +117,7 @@ function rankOf({ exchanges }: Connection): number {
   return isStalled ? STALLED : WORKING;
 }
 
-/** The same for a connection and for the TLS session upon it. */
+/** The same key for a connection and for its TLS session. */
 function keyOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

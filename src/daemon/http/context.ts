@@ -1,10 +1,9 @@
-// What every handler of the HTTP side is handed with a request: node's own request beside hono's, and who asks.
+// The context of a request: the request of Node.js beside that of hono, the visitor, and the client's address.
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { HttpRole } from '../../core/settings.ts';
-import type { ClientAddress } from './client-address.ts';
 
-/** Who asks: somebody with a bearer token, a browser that has signed in, or anybody where no token is set. */
+/** Who sent the request: a bearer token, a browser that has signed in, or anybody where no token is configured. */
 export interface Visitor {
   readonly kind: 'bearer' | 'session' | 'anybody';
   /** The name of the token. */
@@ -14,18 +13,9 @@ export interface Visitor {
 
 export interface HttpEnv {
   Bindings: HttpBindings;
-  /** Not set where nobody has been asked who they are. */
+  /** `visitor` is not set on paths that need no token. */
   Variables: { visitor?: Visitor; address: string };
 }
 
 export type HttpContext = Context<HttpEnv>;
 export type HttpMiddleware = MiddlewareHandler<HttpEnv>;
-
-/** Sets the address that the request comes from. */
-export function findAddress(clientAddress: ClientAddress): HttpMiddleware {
-  return async (context, next) => {
-    const connection = context.env.incoming.socket.remoteAddress ?? '';
-    context.set('address', clientAddress(connection, context.req.header('x-forwarded-for')));
-    await next();
-  };
-}

@@ -1,4 +1,4 @@
-// Refusals and failures, in the form that whoever asks can read: JSON below /api, a page in a browser, else a line.
+// Answers refusals and failures: as JSON below /api, as a page in a browser, otherwise as a line of text.
 import { html } from 'hono/html';
 import type { HttpContext } from './context.ts';
 import { Layout } from './pages/layout.tsx';
@@ -10,7 +10,7 @@ export function apiFailure(context: HttpContext, failure: Failure): Response {
   return context.json({ error: { code, message, ...more } }, status, { ...headers });
 }
 
-/** The answer in the form that the path and the `Accept` header ask for. */
+/** The answer in the form that the path and the `Accept` header request. */
 export async function answerFailure(context: HttpContext, failure: Failure): Promise<Response> {
   if (isApi(context)) return apiFailure(context, failure);
   const { status, message, headers = {} } = failure;
@@ -30,7 +30,7 @@ export function isApi(context: HttpContext): boolean {
   return context.req.path === '/api' || context.req.path.startsWith('/api/');
 }
 
-/** Whether a browser asks for a page, and not a program for anything. */
+/** Whether the client is a browser that requests a page. */
 export function wantsPage(context: HttpContext): boolean {
   return (context.req.header('accept') ?? '').includes('text/html');
 }

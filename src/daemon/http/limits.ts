@@ -1,20 +1,20 @@
-// What one client may take of the server: bytes, time and connections.
+// Limits of the HTTP server: bytes, time and connections.
 
 export interface HttpLimits {
   /** Bodies of actions and forms. */
   readonly bodyBytes: number;
   /** Bodies of configurations to plan. */
   readonly planBytes: number;
-  /** Bodies that are read before anybody has shown a token. */
+  /** Bodies that are read before a token is checked. */
   readonly signInBytes: number;
-  /** How long the headers of a request may take, and the whole of it. */
+  /** How long the headers of a request may take, and the complete request. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** How long a connection may be silent, and while a plan is made. */
+  /** How long a connection may be silent; the second during a plan. */
   readonly idleMs: number;
   readonly planIdleMs: number;
   readonly connections: number;
-  /** Of one address; of IPv6, of one network of 64 bits. */
+  /** For each address; for IPv6, for each /64 network. */
   readonly connectionsPerClient: number;
 }
 

@@ -1,9 +1,9 @@
-// Where a browser is sent after it has signed in: somewhere on this server, whatever the form says.
+// Checks the path to which a browser is redirected after it has signed in: it must be on this server.
 
 const LOCAL_PATH = /^\/([A-Za-z0-9._~-]+(\/[A-Za-z0-9._~-]+)*)?(\?[A-Za-z0-9._~%&=+:,-]*)?$/;
-const LONGEST = 2000;
+const MAX_LENGTH = 2000;
 
-/** The path when it can be nothing but one of this server, else `/`. A second slash, a backslash or a scheme is none. */
+/** The path, or `/` when it could lead to another server: with two slashes at its beginning, a backslash or a scheme. */
 export function localPath(text: string): string {
-  return text.length <= LONGEST && LOCAL_PATH.test(text) ? text : '/';
+  return text.length <= MAX_LENGTH && LOCAL_PATH.test(text) ? text : '/';
 }

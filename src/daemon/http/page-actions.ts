@@ -1,4 +1,4 @@
-// The buttons of the pages: forms that post an operator's word, and lead back to the account with what came of it.
+// The buttons of the pages: forms that post a command of an operator and redirect to the account with the result.
 import type { Hono } from 'hono';
 import { PLAN_DIGEST } from '../../core/operator.ts';
 import { type ActionDeps, ACTIONS, performFor } from './actions.ts';
@@ -7,16 +7,17 @@ import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import { badRequest, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
 
-/** Adds what the forms post to. The button that approves says which plan was looked at, and approves no other. */
+/** Adds the paths that the forms post to. The form that approves contains the plan that was shown, and approves no other. */
 export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   for (const action of ACTIONS) {
     app.post(`/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
       const body = await readBody(context.env.incoming, deps.limits.bodyBytes);
       if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);
-      if (body.type !== 'whole') return await answerFailure(context, badRequest('The form is incomplete.'));
+      if (body.type !== 'complete')
+        return await answerFailure(context, badRequest('The form is incomplete.'));
       const digest = new URLSearchParams(body.text).get('digest');
       if (action === 'approve' && (digest === null || !PLAN_DIGEST.test(digest))) {
-        return await answerFailure(context, badRequest('The form does not say which plan is approved.'));
+        return await answerFailure(context, badRequest('The form names no plan to approve.'));
       }
       const name = context.req.param('name');
       const outcome = await performFor(context, { action, account: name, digest }, deps);

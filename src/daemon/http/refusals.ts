@@ -1,4 +1,4 @@
-// Every refusal that is not about one account or run: its status, its stable code, and words that say the mend.
+// The refusals of the HTTP server: status, stable code, and a message with the fix.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { StoreError } from '../../core/errors.ts';
 
@@ -6,7 +6,7 @@ export interface Failure {
   readonly status: ContentfulStatusCode;
   /** Stable, for programs. */
   readonly code: string;
-  /** What is wrong, and the mend. */
+  /** The problem and the fix. */
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Further fields of the JSON. */
@@ -23,37 +23,37 @@ export const UNAUTHORIZED: Failure = {
 export const CROSS_SITE: Failure = {
   status: 403,
   code: 'cross_site',
-  message: 'This was sent by a page of another site, and is refused.',
+  message: 'The request was refused, because a page of another site sent it.',
 };
 
 export const WRITING_OFF: Failure = {
   status: 403,
   code: 'writing_off',
   message:
-    'Writing is off, because neither http.token nor http.tokens is set in the configuration of the service; set one, and restart.',
+    'Writing is off, because neither http.token nor http.tokens is set in the service file. Set one, then restart the daemon.',
 };
 
 export const READ_ONLY: Failure = {
   status: 403,
   code: 'read_only',
   message:
-    'This token has the role read: it may look and request plans. To change something, use a token with the role operate.',
+    'This token has the role read, which may read and request plans. To change something, use a token with the role operate.',
 };
 
 export const WRONG_HOST: Failure = {
   status: 421,
   code: 'wrong_host',
   message:
-    'Without a token in the configuration this server answers to a name of loopback only, such as 127.0.0.1.',
+    'Without a configured token this server answers only to a loopback host such as 127.0.0.1. Use such an address, or set http.token.',
 };
 
-export const ODD_TARGET: Failure = {
+export const MALFORMED_TARGET: Failure = {
   status: 400,
   code: 'bad_request',
   message: 'The address is malformed.',
 };
 
-export const NOT_FOUND: Failure = { status: 404, code: 'not_found', message: 'There is nothing here.' };
+export const NOT_FOUND: Failure = { status: 404, code: 'not_found', message: 'This page does not exist.' };
 
 export const NO_ACCOUNT: Failure = {
   status: 404,
@@ -63,7 +63,7 @@ export const NO_ACCOUNT: Failure = {
 
 export const NO_RUN: Failure = { status: 404, code: 'not_found', message: 'There is no such run.' };
 
-/** The rest of the body is not read, so the connection is of no more use. */
+/** The rest of the body is not read, so the connection cannot be used again. */
 export const TOO_LARGE: Failure = {
   status: 413,
   code: 'too_large',
@@ -71,11 +71,11 @@ export const TOO_LARGE: Failure = {
   headers: { connection: 'close' },
 };
 
-/** The body is not read, so the connection is of no more use. */
+/** The body is not read, so the connection cannot be used again. */
 export const TOO_MANY_PLANS: Failure = {
   status: 503,
   code: 'busy',
-  message: 'Too many posted plans wait already; try again in 10 s.',
+  message: 'Too many posted plans are waiting; try again in 10 s.',
   headers: { 'retry-after': '10', connection: 'close' },
 };
 
@@ -89,15 +89,15 @@ export const TOO_MANY_LARGE_RUNS: Failure = {
 export const INTERNAL: Failure = {
   status: 500,
   code: 'internal',
-  message: 'The server failed; its log says how.',
+  message: 'The server failed; the daemon’s log contains the error (event http_failed).',
 };
 
-/** A store that cannot be read; its own words say the mend. */
+/** A store that cannot be read. The message of the error contains the fix. */
 export function storeFailed({ message }: StoreError): Failure {
   return { ...INTERNAL, message };
 }
 
-/** For the page of a large run that could not be made. */
+/** For the page of a large run that could not be rendered. */
 export function runNotShown(runId: string, reason: string): Failure {
   const message = `The run cannot be shown as a page: ${reason}. Read /api/v1/runs/${runId}, or run \`rolecall show ${runId}\`.`;
   return { ...INTERNAL, message };
@@ -107,13 +107,12 @@ export function badRequest(message: string): Failure {
   return { status: 400, code: 'bad_request', message };
 }
 
-/** For who has to wait. */
 export function tooManyAttempts(waitMs: number): Failure {
   const seconds = Math.ceil(waitMs / 1000);
   return {
     status: 429,
     code: 'too_many_attempts',
-    message: `There were too many wrong tokens; try again in ${seconds} s.`,
+    message: `Too many wrong tokens were sent from this address; try again in ${seconds} s.`,
     headers: { 'retry-after': String(seconds) },
   };
 }
@@ -123,7 +122,7 @@ export function methodNotAllowed(methods: readonly string[]): Failure {
   return {
     status: 405,
     code: 'method_not_allowed',
-    message: `This takes ${allow}.`,
+    message: `The allowed methods are ${allow}.`,
     headers: { allow },
   };
 }

@@ -1,10 +1,10 @@
-// Where a request comes from: our own pages, somebody else's page, or something that is no page.
+// Decides where a request comes from: a page of this server, a page of another site, or no page.
 import type { HttpContext } from './context.ts';
 
-/** `unknown`: nothing says that a page sent it, so it may be a command, or a very old browser. */
+/** `unknown`: no header names a page, so it may be a command or a very old browser. */
 export type Site = 'same' | 'other' | 'unknown';
 
-/** Whether the client reached us encrypted: by our own TLS, or as a proxy in front reports. */
+/** Whether the client used TLS: with this server, or as the proxy in front of it reports. */
 export function isHttps(context: HttpContext): boolean {
   if ('encrypted' in context.env.incoming.socket) return true;
   const forwarded = context.req.header('x-forwarded-proto') ?? '';
@@ -12,22 +12,22 @@ export function isHttps(context: HttpContext): boolean {
 }
 
 /**
- * Reads `Origin` and `Sec-Fetch-Site`, neither of which a page can set for itself. As soon as one of them names
- * another site (also another name of the same site), it is another site.
+ * Reads `Origin` and `Sec-Fetch-Site`, which a page cannot set. The site is another one as soon as one of them names
+ * another site, or another host name of the same site.
  */
 export function siteOf(context: HttpContext): Site {
   const site = context.req.header('sec-fetch-site')?.toLowerCase();
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return 'other';
   const origin = context.req.header('origin')?.toLowerCase();
   if (origin === undefined) return site === 'same-origin' ? 'same' : 'unknown';
-  // What a page that keeps its address to itself sends; only the browser's own word can tell whether it is ours.
+  // A page that hides its address sends `null`; only `Sec-Fetch-Site` shows whether it is ours.
   if (origin === 'null') return site === 'same-origin' ? 'same' : 'other';
   return ownOrigins(context).has(origin) ? 'same' : 'other';
 }
 
 /**
- * A proxy may call us by another name than the browser does, and says so in `X-Forwarded-Host`; no page can set that.
- * One that takes https and does not say so is believed to have taken it; the reverse would let plain http in.
+ * A proxy may use another host name than the browser, and reports that in `X-Forwarded-Host`, which no page can set. The
+ * proxy may accept https without reporting it, so https is accepted too. The reverse would accept plain http.
  */
 function ownOrigins(context: HttpContext): ReadonlySet<string> {
   const hosts = [context.req.header('host'), context.req.header('x-forwarded-host')].flatMap((host) =>

@@ -1,21 +1,21 @@
-// The first gate: only request targets that every reader understands alike get any further.
+// Checks the target of a request: every program on its way must read it in the same way.
 
-/** The longest that is looked at; nothing of ours comes near it. */
-const LONGEST = 8192;
+/** Much longer than any target of this server. */
+const MAX_LENGTH = 8192;
 
 /**
- * Whether the raw target of a request is a path of this server, spelt plainly: ASCII, percent encodings that are
- * valid UTF-8, and no segment that one reader would take for a step upwards, a separator or an end, and another not.
+ * Whether the raw target is a path of this server in ASCII, with percent encodings of valid UTF-8. No segment may be one
+ * that some programs read as a parent folder, a separator or an end, and others don't.
  */
-export function isSoundTarget(target: string): boolean {
-  if (target.length > LONGEST || !/^\/[\x21-\x7e]*$/.test(target) || /[#\\]/.test(target)) return false;
+export function isValidTarget(target: string): boolean {
+  if (target.length > MAX_LENGTH || !/^\/[\x21-\x7e]*$/.test(target) || /[#\\]/.test(target)) return false;
   const queryAt = target.indexOf('?');
   const path = queryAt === -1 ? target : target.slice(0, queryAt);
   const query = queryAt === -1 ? '' : target.slice(queryAt + 1);
-  return decoded(query) !== null && path.split('/').every(isSoundSegment);
+  return decoded(query) !== null && path.split('/').every(isValidSegment);
 }
 
-function isSoundSegment(segment: string): boolean {
+function isValidSegment(segment: string): boolean {
   const text = decoded(segment);
   return text !== null && text !== '.' && text !== '..' && !/[\p{Cc}/\\]/u.test(text);
 }

@@ -1,21 +1,21 @@
-// The query of a list of runs: which account, which status, since when, how many.
+// Parses the query of a list of runs: account, status, start time and limit.
+import { parseDuration } from '../../core/durations-and-sizes.ts';
 import { RUN_STATUSES, type RunStatus } from '../../core/journal.ts';
 
 export const DEFAULT_LIMIT = 50;
 export const MOST_RUNS = 1000;
 
 const NAME = /^[A-Za-z0-9._-]{1,255}$/;
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export interface RunFilter {
   readonly limit: number;
   readonly account?: string;
   readonly status?: RunStatus;
-  /** An instant: nothing that began before it. */
+  /** Only runs that began at this time or later; epoch milliseconds. */
   readonly sinceMs?: number;
 }
 
-/** The filter, or what is wrong with the query and the mend. A parameter may stand once; an unknown one is wrong. */
+/** The filter, or the problem and its fix. Each parameter may be given once; unknown ones are refused. */
 export function parseRunFilter(
   query: Readonly<Record<string, readonly string[]>>,
   nowMs: number,
@@ -23,7 +23,8 @@ export function parseRunFilter(
   let filter: RunFilter = { limit: DEFAULT_LIMIT };
   for (const [name, values] of Object.entries(query)) {
     const [text = '', ...others] = values;
-    if (others.length > 0) return { problem: `${JSON.stringify(name)} stands more than once; give it once` };
+    if (others.length > 0)
+      return { problem: `${JSON.stringify(name)} is given more than once; give it once` };
     const part = parsePart(name, text, nowMs);
     if ('problem' in part) return part;
     filter = { ...filter, ...part };
@@ -46,9 +47,9 @@ function parsePart(
       return status === undefined ? wrong(name, text, `write one of ${RUN_STATUSES.join(', ')}`) : { status };
     }
     case 'since': {
-      const ms = durationMs(text);
-      return ms === null
-        ? wrong(name, text, 'write a duration as 30m, 24h or 7d')
+      const ms = parseDuration(text);
+      return ms === undefined
+        ? wrong(name, text, 'write a duration such as 30m, 24h or 7d')
         : { sinceMs: Math.max(0, nowMs - ms) };
     }
     case 'limit': {
@@ -58,17 +59,12 @@ function parsePart(
         : wrong(name, text, `write a whole number from 1 to ${MOST_RUNS}`);
     }
     default:
-      return { problem: `${JSON.stringify(name)} is none of account, status, since, limit` };
+      return {
+        problem: `${JSON.stringify(name)} is unknown; the parameters are account, status, since and limit`,
+      };
   }
 }
 
-function wrong(name: string, text: string, mend: string): { readonly problem: string } {
-  return { problem: `${name}=${JSON.stringify(text.slice(0, 100))}: ${mend}` };
-}
-
-/** As the command line writes durations; null for anything else. */
-function durationMs(text: string): number | null {
-  const [, digits, unit = ''] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
-  const ms = Number(digits) * (UNIT_MS[unit] ?? Number.NaN);
-  return Number.isNaN(ms) ? null : ms;
+function wrong(name: string, text: string, fix: string): { readonly problem: string } {
+  return { problem: `${name}=${JSON.stringify(text.slice(0, 100))}: ${fix}` };
 }

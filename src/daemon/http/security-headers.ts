@@ -1,8 +1,8 @@
-// The headers that every answer carries, whatever it is an answer to.
+// The security headers of every answer.
 import type { HttpContext, HttpMiddleware } from './context.ts';
 import { isHttps } from './request-site.ts';
 
-/** Pages hold text, our own stylesheet, and forms that post to ourselves. There is no script, frame, image or font. */
+/** Pages contain text, our own stylesheet, and forms that post to this server; no script, frame, image or font. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -23,17 +23,17 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 const NO_STORE = 'no-store';
 const HSTS = 'max-age=31536000';
 
-/** What does not say how it may be kept is kept by nobody. */
+/** An answer without a `cache-control` of its own must not be cached. */
 export function headersOf(context: HttpContext): Readonly<Record<string, string>> {
   return {
     'cache-control': NO_STORE,
     ...SECURITY_HEADERS,
-    // Over plain http it would mean nothing, and must not be sent.
+    // Must not be sent over plain http.
     ...(isHttps(context) ? { 'strict-transport-security': HSTS } : {}),
   };
 }
 
-/** Adds them behind every handler, errors included. */
+/** Adds the headers to every answer, including errors. */
 export const withSecurityHeaders: HttpMiddleware = async (context, next) => {
   await next();
   const { headers } = context.res;

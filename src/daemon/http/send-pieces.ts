@@ -1,4 +1,4 @@
-// An answer that is sent piece by piece as the client reads it, so that its size takes no memory.
+// Sends an answer piece by piece as the client reads it, so that a large answer needs little memory.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../../core/error-code.ts';
@@ -6,14 +6,14 @@ import type { Log } from '../log.ts';
 import type { HttpContext } from './context.ts';
 import { headersOf } from './security-headers.ts';
 
-/** Sends the pieces as JSON. When one cannot be made, the connection is closed, since a part of the answer has left. */
+/** Sends the pieces as JSON. If one fails, the connection is closed, because a part of the answer has already been sent. */
 export async function sendJsonPieces(
   context: HttpContext,
   pieces: AsyncIterable<string | Uint8Array>,
   log: Pick<Log, 'error'>,
 ): Promise<Response> {
   const { outgoing } = context.env;
-  // The adapter would write to stdout when a client leaves.
+  // Written directly, because the adapter of hono writes to stdout when a client leaves.
   outgoing.writeHead(200, { ...headersOf(context), 'content-type': 'application/json' });
   try {
     await pipeline(Readable.from(pieces, { objectMode: true }), outgoing);
@@ -27,7 +27,7 @@ export async function sendJsonPieces(
   return context.body(null, 200, ALREADY_SENT);
 }
 
-/** Has the adapter send nothing more. */
+/** Makes the adapter of hono send nothing more. */
 const ALREADY_SENT = { 'x-hono-already-sent': 'true' };
 
 /** The client has left. */

@@ -1,4 +1,4 @@
-// The HTTP server of the daemon: sockets, their limits and TLS; app.ts answers.
+// The HTTP server of the daemon: sockets, their limits, and TLS. The answers are made in app.ts.
 import { getRequestListener } from '@hono/node-server';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
@@ -9,7 +9,7 @@ import { type AppOptions, buildApp } from './app.ts';
 import { limitConnections } from './connections.ts';
 import type { HttpEnv } from './context.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
-import { ODD_TARGET } from './refusals.ts';
+import { MALFORMED_TARGET } from './refusals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** A certificate with its chain and its private key, as PEM. */
@@ -20,11 +20,11 @@ export interface TlsPair {
 
 export interface HttpOptions extends Omit<AppOptions, 'limits' | 'nowMs' | 'steadyMs'> {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   /** Plain http without it. */
   readonly tls?: TlsPair;
-  /** What differs from DEFAULT_LIMITS. */
+  /** Changes to DEFAULT_LIMITS. */
   readonly limits?: Partial<HttpLimits>;
   readonly nowMs?: () => number;
   readonly steadyMs?: () => number;
@@ -32,17 +32,17 @@ export interface HttpOptions extends Omit<AppOptions, 'limits' | 'nowMs' | 'stea
 
 export interface HttpServer {
   readonly url: string;
-  /** Uses another certificate for new connections. Throws, and changes nothing, when it does not fit its key. */
+  /** Uses another certificate for new connections. Throws, and changes nothing, when it does not match its key. */
   replaceTls(pair: TlsPair): void;
-  /** Takes no more connections, lets answers that are under way go out for a moment, and breaks the rest. */
+  /** Accepts no more connections, waits a moment for the answers in progress, and closes the other connections. */
   close(): Promise<void>;
 }
 
 const CLOSE_GRACE_MS = 1000;
-/** Connections that the kernel holds for us: with fewer, a flood would delay a probe by seconds. */
+/** Connections that wait in the kernel. With fewer, a flood would delay health checks by seconds. */
 const BACKLOG = 2048;
 
-/** Listens, or rejects with the reason why it cannot. */
+/** Resolves when the server listens. Rejects with the error of the system when it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const app = buildApp({
@@ -75,19 +75,19 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 function createLimitedServer(app: Hono<HttpEnv>, limits: HttpLimits, tls?: TlsPair): Server | TlsServer {
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
-    // For HTTP/1.0, which names no host; the check of the host sees that there is none.
+    // For HTTP/1.0, which has no host; the check of the host still refuses it.
     hostname: 'localhost',
-    // What cannot even be made a request of, such as a Host that is no host.
+    // For requests that hono cannot parse, such as one with an invalid Host.
     errorHandler: () =>
-      new Response(`${ODD_TARGET.message}\n`, {
-        status: ODD_TARGET.status,
+      new Response(`${MALFORMED_TARGET.message}\n`, {
+        status: MALFORMED_TARGET.status,
         headers: { ...SECURITY_HEADERS, 'cache-control': 'no-store', 'content-type': 'text/plain' },
       }),
   });
   const settings = {
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
-    // Timeouts are looked for only so often; a limit is to be true to a tenth or so.
+    // Node.js checks timeouts at this interval; the limits are precise to about a tenth.
     connectionsCheckingInterval: Math.max(50, Math.min(limits.headersMs, limits.requestMs) / 10),
   };
   const answer: RequestListener = (incoming, outgoing) => void listener(incoming, outgoing);

@@ -1,42 +1,40 @@
 // Browsers that have signed in. Kept in memory only: a restart signs everybody out.
-import { createHash, randomBytes } from 'node:crypto';
-import type { TokenHolder } from './access.ts';
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../platform/digest.ts';
+import type { TokenHolder } from './tokens.ts';
 
 export const SESSION_LIFE_MS = 43_200_000;
-/** Beyond it the oldest session ends. */
-const MOST_SESSIONS = 1000;
+/** When one more is opened, the oldest session ends. */
+const MAX_SESSIONS = 1000;
 
 export interface Sessions {
   /** The id of a new session: 256 random bits, for the cookie. */
   open(holder: TokenHolder): string;
-  /** Whose token opened the session; undefined when there is none, or not any more. */
+  /** The holder of the token that opened the session; undefined when the session does not exist or has expired. */
   holder(id: string): TokenHolder | undefined;
   close(id: string): void;
 }
 
 /** Sessions of twelve hours, at most a thousand of them. */
 export function createSessions(steadyMs: () => number): Sessions {
-  // By digest: how long a look-up takes then says nothing of an id. All live as long, so the first is the oldest.
+  // By digest, so that the time of a look-up reveals nothing about an id. All have the same lifetime, so the first is the
+  // oldest.
   const sessions = new Map<string, { readonly holder: TokenHolder; readonly endMs: number }>();
 
   return {
     open(holder) {
       const id = randomBytes(32).toString('base64url');
-      sessions.set(digest(id), { holder, endMs: steadyMs() + SESSION_LIFE_MS });
+      sessions.set(sha256(id), { holder, endMs: steadyMs() + SESSION_LIFE_MS });
       const [oldest] = sessions.keys();
-      if (sessions.size > MOST_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+      if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
       return id;
     },
     holder(id) {
-      const session = sessions.get(digest(id));
+      const session = sessions.get(sha256(id));
       return session !== undefined && steadyMs() < session.endMs ? session.holder : undefined;
     },
     close(id) {
-      sessions.delete(digest(id));
+      sessions.delete(sha256(id));
     },
   };
-}
-
-function digest(id: string): string {
-  return createHash('sha256').update(id).digest('base64url');
 }

@@ -1,4 +1,4 @@
-// How a browser signs in and out: a token is given once, and a session stands for it from then on.
+// How a browser signs in and out: it sends a token once, and has a session from then on.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Access } from './access.ts';
@@ -9,13 +9,13 @@ import type { HttpLimits } from './limits.ts';
 import { localPath } from './local-path.ts';
 import { ReturnPage, SignInPage } from './pages/sign-in-page.tsx';
 import { badRequest, type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED } from './refusals.ts';
-import { giveSession, sessionOf, takeSession } from './session-cookie.ts';
+import { setSessionCookie, sessionOf, deleteSessionCookie } from './session-cookie.ts';
 
 export const SIGN_IN = '/sign-in';
 export const SIGN_OUT = '/sign-out';
-const WRONG_TOKEN: Failure = { ...UNAUTHORIZED, message: 'This is not a token of this server.' };
+const WRONG_TOKEN: Failure = { ...UNAUTHORIZED, message: 'The token is wrong.' };
 
-/** Adds the form, what it posts to, and the way out. */
+/** Adds the form, the path that it posts to, and the path that signs out. */
 export function addSignIn(app: Hono<HttpEnv>, access: Access, limits: HttpLimits): void {
   app.get(SIGN_IN, async (context) => {
     const page = <SignInPage next={localPath(context.req.query('next') ?? '/')} />;
@@ -25,7 +25,7 @@ export function addSignIn(app: Hono<HttpEnv>, access: Access, limits: HttpLimits
   app.post(SIGN_IN, async (context) => {
     const body = await readBody(context.env.incoming, limits.signInBytes);
     if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);
-    if (body.type !== 'whole') return await answerFailure(context, badRequest('The form is incomplete.'));
+    if (body.type !== 'complete') return await answerFailure(context, badRequest('The form is incomplete.'));
     const form = new URLSearchParams(body.text);
     const next = localPath(form.get('next') ?? '/');
     const verdict = access.judge(form.get('token') ?? '', context.get('address'));
@@ -35,7 +35,7 @@ export function addSignIn(app: Hono<HttpEnv>, access: Access, limits: HttpLimits
       case 'wrong':
         return await refuseSignIn(context, WRONG_TOKEN, next);
       case 'right':
-        giveSession(context, access.sessions.open(verdict.holder));
+        setSessionCookie(context, access.sessions.open(verdict.holder));
         return context.redirect(next, 303);
     }
   });
@@ -43,13 +43,13 @@ export function addSignIn(app: Hono<HttpEnv>, access: Access, limits: HttpLimits
   app.post(SIGN_OUT, (context) => {
     const session = sessionOf(context);
     if (session !== undefined) access.sessions.close(session);
-    takeSession(context);
+    deleteSessionCookie(context);
     return context.redirect(SIGN_IN, 303);
   });
 }
 
-/** The form in the place of a page that nobody has signed in for; signed in, the browser is led back to it. */
-export async function askToSignIn(context: HttpContext): Promise<Response> {
+/** Shows the form instead of a page that needs a session. After signing in, the browser is redirected to the page. */
+export async function showSignIn(context: HttpContext): Promise<Response> {
   const isReading = context.req.method === 'GET' || context.req.method === 'HEAD';
   const { status, headers = {} } = UNAUTHORIZED;
   const next = isReading ? localPath(context.env.incoming.url ?? '/') : '/';
@@ -64,8 +64,8 @@ async function refuseSignIn(context: HttpContext, failure: Failure, next: string
 }
 
 /**
- * A link on another site, such as in a chat, was followed: the strict cookie stayed at home then, so the browser may
- * well be signed in. Asked once more by our own page, it brings the cookie.
+ * Whether the browser followed a link on another site, such as in a chat. It then does not send the strict cookie, so it
+ * may be signed in. For a request by our own page it sends the cookie.
  */
 function comesFromElsewhere(context: HttpContext): boolean {
   return (

@@ -1,5 +1,5 @@
-// The one stylesheet of the pages. Its address holds its digest, so that a browser may keep it for ever.
-import { createHash } from 'node:crypto';
+// The stylesheet of the pages. Its path contains its digest, so that browsers can cache it without a limit.
+import { sha256 } from '../../platform/digest.ts';
 
 export const STYLESHEET = `
 :root {
@@ -159,7 +159,7 @@ summary h2 { display: inline; }
 }
 `.trimStart();
 
-const digest = createHash('sha256').update(STYLESHEET).digest('hex').slice(0, 16);
+const digest = sha256(STYLESHEET).slice(0, 16);
 
 export const STYLESHEET_PATH = `/assets/pages-${digest}.css`;
 export const STYLESHEET_HEADERS = {

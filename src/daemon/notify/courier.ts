@@ -1,4 +1,4 @@
-// Carries what waits in the outbox for one target to it: in order for each account, a few accounts at a time.
+// Sends the notifications that wait in the outbox to one target: in order for each account, for a few accounts at a time.
 import { randomUUID } from 'node:crypto';
 import type { DeliveryOutcome, Outbox, QueuedNotice } from '../../core/outbox.ts';
 import type { Clock } from '../../core/ports.ts';
@@ -17,7 +17,7 @@ export interface CourierOptions {
   readonly onResult: (result: DeliveryResult) => void;
 }
 
-/** For a metric. `retry`: this attempt was in vain, and there will be another one. */
+/** For a metric. `retry`: this attempt failed, and another one follows. */
 export interface DeliveryResult {
   readonly account: string;
   readonly format: NotifySettings['format'];
@@ -25,22 +25,22 @@ export interface DeliveryResult {
 }
 
 export interface Courier {
-  /** Looks at once whether something is to be carried. */
+  /** Checks the outbox at once. */
   wake(): void;
-  /** Starts nothing more; what is under way is waited for shortly, then given back. */
+  /** Sends no more, waits shortly for the deliveries in progress, and releases the rest. */
   stop(): Promise<void>;
 }
 
-const MOST_AT_ONCE = 4;
-/** Another process may have died with a claim, or left something behind. */
+const MAX_CONCURRENT = 4;
+/** Another process may have ended with claimed or waiting notifications. */
 const POLL_MS = 30_000;
-/** How long deliveries under way are waited for at the end. */
+/** How long the end waits for deliveries in progress. */
 const GRACE_MS = 3000;
 
 export function startCourier(options: CourierOptions): Courier {
   const { key, outbox, clock, log } = options;
   const claimant = randomUUID();
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   const kill = new AbortController();
   let alarm = new AbortController();
   let stopping = false;
@@ -58,17 +58,17 @@ export function startCourier(options: CourierOptions): Courier {
     }
   }
 
-  /** Resolves with how long there is nothing to do, unless somebody wakes it. */
+  /** Resolves with the time until there may be something to send again. */
   async function claimAndSend(): Promise<number> {
     const nowMs = clock.nowMs();
-    const room = MOST_AT_ONCE - underWay.size;
+    const room = MAX_CONCURRENT - inFlight.size;
     if (room === 0) return POLL_MS;
     if (nowMs < quietUntilMs) return Math.min(POLL_MS, quietUntilMs - nowMs);
     try {
       const { notices, nextAtMs } = await outbox.claim(key, claimant, room, nowMs);
       if (stopping) return POLL_MS;
       for (const notice of notices) send(notice);
-      if (nextAtMs === null || underWay.size === MOST_AT_ONCE) return POLL_MS;
+      if (nextAtMs === null || inFlight.size === MAX_CONCURRENT) return POLL_MS;
       return Math.min(POLL_MS, Math.max(0, nextAtMs - clock.nowMs()));
     } catch (error) {
       logOutboxFailure(log, error);
@@ -78,10 +78,10 @@ export function startCourier(options: CourierOptions): Courier {
 
   function send(notice: QueuedNotice): void {
     const sending = deliver(notice).finally(() => {
-      underWay.delete(sending);
+      inFlight.delete(sending);
       wake();
     });
-    underWay.add(sending);
+    inFlight.add(sending);
   }
 
   async function deliver(notice: QueuedNotice): Promise<void> {
@@ -92,7 +92,7 @@ export function startCourier(options: CourierOptions): Courier {
       const isOurs = await outbox.settle(notice.id, claimant, attempt.outcome, clock.nowMs());
       if (isOurs) report(notice, attempt.outcome);
     } catch (error) {
-      // The claim runs out, and the notice is sent once more under the same id.
+      // The claim expires, and the notification is sent again with the same id.
       logOutboxFailure(log, error);
     }
   }
@@ -109,13 +109,16 @@ export function startCourier(options: CourierOptions): Courier {
     if (outcome.type === 'undelivered') {
       log.error({ event: 'notification_undelivered', ...failure }, 'a notification could not be delivered');
     } else if (attempts === 0) {
-      log.warn({ event: 'notification_retried', ...failure }, 'a notification is tried again');
+      log.warn(
+        { event: 'notification_retried', ...failure },
+        'a notification could not be delivered yet; it is sent again',
+      );
     }
   }
 
   async function finishOrKill(): Promise<void> {
     const finished = new AbortController();
-    const all = Promise.all(underWay).then(() => finished.abort());
+    const all = Promise.all(inFlight).then(() => finished.abort());
     await clock.sleep(GRACE_MS, finished.signal);
     kill.abort();
     await all;

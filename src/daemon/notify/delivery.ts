@@ -1,4 +1,4 @@
-// One attempt to deliver a notice: from the outbox's row to an outcome, whatever happens on the way.
+// One attempt to deliver a notification: from the row of the outbox to an outcome, in every case.
 import type { DeliveryOutcome, QueuedNotice } from '../../core/outbox.ts';
 import { parseRetryAfter } from '../../core/backoff.ts';
 import type { Clock } from '../../core/ports.ts';
@@ -6,14 +6,14 @@ import type { NotifySettings } from '../../core/settings.ts';
 import { renderNotice } from './formats.ts';
 import type { NoticeMessage } from './message.ts';
 import type { Poster, PostResult } from './post.ts';
-import { LONGEST_RETRY_AFTER_MS, retryWaitMs } from './retry-plan.ts';
+import { MAX_RETRY_AFTER_MS, retryWaitMs } from './retry-plan.ts';
 import type { ResolveSecret } from './target.ts';
 import { resolveDestination } from './target.ts';
 import { webhookHeaders } from './webhook.ts';
 
 export interface Attempt {
   readonly outcome: DeliveryOutcome;
-  /** Until when the receiver asked to be left alone, in epoch milliseconds; 0 when it did not. */
+  /** Until when the receiver requested a pause, in epoch milliseconds; 0 when it did not. */
   readonly quietUntilMs: number;
 }
 
@@ -36,10 +36,10 @@ const GONE = 410;
 
 export function createDelivery({ poster, clock, resolveSecret, random }: DeliveryOptions): Delivery {
   return async (notice, settings, kill) => {
-    // What is thrown is a bug, such as a body of an unknown shape; it must not end the daemon.
+    // An exception is a bug, such as a body of an unknown shape. It must not end the daemon.
     const result = await send(notice, settings, kill).catch(() => ({ code: 'internal' }));
     if (kill.aborted) return null;
-    return judge(result, notice.attempts + 1);
+    return outcomeOf(result, notice.attempts + 1);
   };
 
   async function send(
@@ -49,33 +49,33 @@ export function createDelivery({ poster, clock, resolveSecret, random }: Deliver
   ): Promise<PostResult | { readonly code: string }> {
     const destination = await resolveDestination(settings, resolveSecret);
     if ('problem' in destination) return { code: destination.problem };
-    // Written by composeMessage and by nobody else, so the shape is known.
+    // Only composeMessage writes bodies, so the shape is known.
     const body = renderNotice(JSON.parse(notice.body) as NoticeMessage, settings.format);
     const headers = webhookHeaders(notice.id, clock.nowMs(), body, destination.secret);
     return await withinTime((signal) => poster.post(destination.url, headers, body, signal), kill);
   }
 
-  /** The whole call, the reading of its answer included, gets so long; by the injected clock. */
+  /** Limits the complete call, including the reading of its answer, by the injected clock. */
   async function withinTime(
     call: (signal: AbortSignal) => Promise<PostResult>,
     kill: AbortSignal,
   ): Promise<PostResult> {
-    // Not AbortSignal.any, which up to Node 22 leaves something behind on `kill` at each call.
+    // Not AbortSignal.any, which up to Node.js 22 leaks memory on `kill` at each call.
     const ending = new AbortController();
     const done = new AbortController();
-    const giveUp = (): void => ending.abort();
-    kill.addEventListener('abort', giveUp, { once: true });
-    if (kill.aborted) giveUp();
-    const timer = clock.sleep(TIMEOUT_MS, done.signal).then(giveUp);
+    const abort = (): void => ending.abort();
+    kill.addEventListener('abort', abort, { once: true });
+    if (kill.aborted) abort();
+    const timer = clock.sleep(TIMEOUT_MS, done.signal).then(abort);
     const result = await call(ending.signal);
     const isLate = ending.signal.aborted;
     done.abort();
-    kill.removeEventListener('abort', giveUp);
+    kill.removeEventListener('abort', abort);
     await timer;
     return isLate && 'code' in result ? { code: 'timeout' } : result;
   }
 
-  function judge(result: PostResult, attempts: number): Attempt {
+  function outcomeOf(result: PostResult, attempts: number): Attempt {
     const nowMs = clock.nowMs();
     if ('status' in result && result.status >= 200 && result.status < 300) {
       return { outcome: { type: 'delivered' }, quietUntilMs: 0 };
@@ -84,12 +84,12 @@ export function createDelivery({ poster, clock, resolveSecret, random }: Deliver
     if ('status' in result && result.status === GONE) {
       return { outcome: { type: 'undelivered', reason }, quietUntilMs: 0 };
     }
-    const askedMs = 'status' in result ? (parseRetryAfter(result.retryAfter, nowMs, Date.parse) ?? 0) : 0;
-    const waitMs = retryWaitMs(attempts, random(), askedMs);
+    const requestedMs = 'status' in result ? (parseRetryAfter(result.retryAfter, nowMs, Date.parse) ?? 0) : 0;
+    const waitMs = retryWaitMs(attempts, random(), requestedMs);
     return {
       outcome:
         waitMs === null ? { type: 'undelivered', reason } : { type: 'retry', atMs: nowMs + waitMs, reason },
-      quietUntilMs: askedMs === 0 ? 0 : nowMs + Math.min(askedMs, LONGEST_RETRY_AFTER_MS),
+      quietUntilMs: requestedMs === 0 ? 0 : nowMs + Math.min(requestedMs, MAX_RETRY_AFTER_MS),
     };
   }
 }

@@ -1,9 +1,9 @@
-// The body of the request, for each format.
+// The body of the request in each format.
 import type { NotifySettings } from '../../core/settings.ts';
 import type { JsonNotice, NoticeMessage } from './message.ts';
 import { slackMessage } from './slack.ts';
 import { teamsMessage } from './teams.ts';
-import { noticeText } from './words.ts';
+import { noticeText } from './notice-text.ts';
 
 /** The same bytes at every attempt. */
 export function renderNotice(message: NoticeMessage, format: NotifySettings['format']): string {

@@ -1,4 +1,4 @@
-// A notice as it waits in the outbox: what other programs get of it, and beside that what people are told.
+// A notification in the outbox: the fields for other programs, and further ones for the formats that people read.
 import type { RunMode, RunStatus } from '../../core/journal.ts';
 import type { DueNotice, NoticeType } from '../../core/notice.ts';
 import type { PlanSummary } from '../../core/plan.ts';
@@ -14,7 +14,7 @@ export interface JsonNotice {
     readonly account: string;
     readonly runId: string;
     readonly status: RunStatus;
-    /** null when the run never came to plan. */
+    /** null when the run did not reach a plan. */
     readonly summary: PlanSummary | null;
     /** Of the plan that waits for approval. */
     readonly digest?: string;
@@ -22,25 +22,25 @@ export interface JsonNotice {
     readonly deleted: number;
     readonly failed: number;
     readonly error?: { readonly code: string; readonly message: string };
-    /** The state is not new; it lasts. */
+    /** The state is not new; it continues. */
     readonly reminder?: true;
   };
 }
 
-/** What stands in the outbox. Names of entries are in it, people never. */
+/** The stored form. It contains names of entries, but never data of people. */
 export interface NoticeMessage extends JsonNotice {
   readonly about: {
-    /** A few of the changes that the notice is about, and how many more there are. */
+    /** The first of the changes that the notification is about, and how many more there are. */
     readonly changes: readonly NamedChange[];
     readonly more: number;
     readonly next: { readonly command: string; readonly purpose: string } | null;
   };
 }
 
-const LONGEST_NAME = 120;
-const LONGEST_ERROR = 2000;
+const MAX_NAME_LENGTH = 120;
+const MAX_ERROR_LENGTH = 2000;
 
-/** The message of a notice about a run that has ended; `mode` is that of the account as configured. */
+/** The notification about a run that has ended; `mode` is that of the account as configured. */
 export function composeMessage(due: DueNotice, outcome: RunOutcome, mode: RunMode): NoticeMessage {
   const { run, plan } = outcome;
   const digest = due.type === 'recovered' ? null : outcome.awaited;
@@ -62,19 +62,19 @@ export function composeMessage(due: DueNotice, outcome: RunOutcome, mode: RunMod
       ...(due.reminder ? { reminder: true } : {}),
     },
     about: {
-      changes: first.map((change) => ({ ...change, name: clip(change.name, LONGEST_NAME) })),
+      changes: first.map((change) => ({ ...change, name: clip(change.name, MAX_NAME_LENGTH) })),
       more: total - first.length,
       next: nextStep(due.type, outcome, digest, mode),
     },
   };
 }
 
-/** What a guard says when it blocks stands in the plan's warnings. */
+/** The reason of a guard that blocks a run is among the warnings of the plan. */
 function errorOf({ run, guard }: RunOutcome): { code: string; message: string } | null {
   const blocking = run.status === 'blocked' ? guard : null;
   const code = run.errorCode ?? blocking?.code;
   const message = run.error ?? blocking?.message;
-  return code === undefined ? null : { code, message: clip(message ?? code, LONGEST_ERROR) };
+  return code === undefined ? null : { code, message: clip(message ?? code, MAX_ERROR_LENGTH) };
 }
 
 function nextStep(
@@ -86,20 +86,20 @@ function nextStep(
   const { account, id, status } = run;
   if (digest !== null && (type === 'drift' || type === 'failed')) {
     const purpose =
-      status === 'blocked' ? 'when what is missing is really gone' : 'lets it be carried out, once';
+      status === 'blocked' ? 'if the missing entries were really deleted' : 'allows this plan once';
     return { command: `rolecall approve ${account} ${digest}`, purpose };
   }
   switch (type) {
     case 'drift':
       return mode === 'approve'
-        ? { command: `rolecall plan ${account}`, purpose: 'shows it' }
-        : { command: `rolecall apply ${account}`, purpose: 'shows it, asks, and carries it out' };
+        ? { command: `rolecall plan ${account}`, purpose: 'shows the plan' }
+        : { command: `rolecall apply ${account}`, purpose: 'shows the plan, asks, and applies it' };
     case 'applied':
-      return { command: `rolecall show ${id}`, purpose: 'shows what was done' };
+      return { command: `rolecall show ${id}`, purpose: 'shows the changes' };
     case 'held':
       return {
         command: `rolecall plan ${account}`,
-        purpose: 'says who is affected and what would release it',
+        purpose: 'shows who is affected and what would release each change',
       };
     case 'failed':
       return nextSteps({ run, plan: null, warnings: guard === null ? [] : [guard] }, 'brief')[0] ?? null;
@@ -110,8 +110,8 @@ function nextStep(
   }
 }
 
-/** The text, or its beginning when it is longer than so many characters. */
-export function clip(text: string, longest: number): string {
+/** The text, shortened to so many characters. */
+export function clip(text: string, maxLength: number): string {
   const characters = Array.from(text);
-  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
+  return characters.length <= maxLength ? text : `${characters.slice(0, maxLength - 1).join('')}…`;
 }

@@ -1,4 +1,4 @@
-// Notifications: after a run, what each target gets to hear goes into the outbox; couriers carry it from there.
+// Notifications: after a run, those of each target are stored in the outbox, from where couriers send them.
 import { randomUUID } from 'node:crypto';
 import type { RunMode } from '../../core/journal.ts';
 import { decideNotices } from '../../core/notice.ts';
@@ -29,20 +29,20 @@ export interface NotifierOptions {
 }
 
 export interface Notifier {
-  /** Makes the targets those of the configuration as it is now. What stays the same goes on undisturbed. */
+  /** Replaces the targets. Deliveries to unchanged targets continue. */
   update(targets: readonly NotifySettings[]): void;
   /**
-   * Keeps what each target gets to hear of a run that has ended; waits for no target, and never rejects. `mode` is that
-   * of the account as configured.
+   * Stores the notifications about a run that has ended. Waits for no target, and never rejects. `mode` is that of the
+   * account as configured.
    */
   runEnded(outcome: RunOutcome, mode: RunMode): Promise<void>;
-  /** Begins to deliver, also what an earlier process left behind. */
+  /** Starts deliveries, including those that an earlier process left. */
   start(): void;
-  /** Ends within seconds; what could not be delivered waits in the store. */
+  /** Ends within seconds. Undelivered notifications wait in the store. */
   stop(): Promise<void>;
 }
 
-/** What waits for a target that no process has had for so long is dropped. */
+/** Notifications for a target that no process has configured for so long are dropped. */
 const IDLE_MS = 3_600_000;
 
 export function createNotifier(options: NotifierOptions): Notifier {
@@ -60,7 +60,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   let targets = targetsByKey(options.targets);
   let sweeping: Promise<void> | undefined;
 
-  /** What has to have ended when the notifier stops. */
+  /** Work that must end before the notifier has stopped. */
   function track(work: Promise<void>): Promise<void> {
     const tracked = work.finally(() => pending.delete(tracked));
     pending.add(tracked);
@@ -80,7 +80,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
   }
 
-  /** A target of a configuration that another process has is left alone: that process tries it again and again. */
+  /** A target that another process has configured is not idle, because that process sends to it. */
   async function sweep(): Promise<void> {
     while (!stopped.signal.aborted) {
       await outbox
@@ -90,18 +90,18 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
   }
 
-  async function tell(outcome: RunOutcome, mode: RunMode): Promise<void> {
+  async function store(outcome: RunOutcome, mode: RunMode): Promise<void> {
     const { id: runId, account, startedAt } = outcome.run;
     const nowMs = clock.nowMs();
     const news = { ...outcome.news, startedAtMs: Date.parse(startedAt) };
-    const listeners = targets;
+    const current = targets;
     const added = await outbox.notify(
       account,
-      [...listeners.keys()],
+      [...current.keys()],
       (key, notified): TargetUpdate => {
-        const listener = listeners.get(key);
-        if (listener === undefined) return { notified, notices: [] };
-        const judgement = decideNotices(news, notified, listener, nowMs);
+        const target = current.get(key);
+        if (target === undefined) return { notified, notices: [] };
+        const judgement = decideNotices(news, notified, target, nowMs);
         const notices = judgement.due.map((due) => ({
           id: randomUUID(),
           runId,
@@ -123,10 +123,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
     async runEnded(outcome, mode) {
       if (targets.size === 0) return;
       const { account, id: runId } = outcome.run;
-      const telling = tell(outcome, mode).catch((error: unknown) =>
+      const storing = store(outcome, mode).catch((error: unknown) =>
         logOutboxFailure(log, error, { account, runId }),
       );
-      await track(telling);
+      await track(storing);
     },
     start() {
       if (sweeping !== undefined) return;

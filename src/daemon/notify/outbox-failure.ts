@@ -1,8 +1,8 @@
-// What becomes of a failure of the outbox: it is logged, and neither a run nor the daemon is the worse for it.
+// Logs failures of the outbox. They affect neither a run nor the daemon.
 import { describeFailure } from '../../app/run-result.ts';
 import type { Log } from '../log.ts';
 
-/** `run` says whose notices were lost, if any were. */
+/** `run` is the one whose notifications were lost, if any were. */
 export function logOutboxFailure(
   log: Log,
   failure: unknown,
@@ -11,6 +11,6 @@ export function logOutboxFailure(
   const { code, message } = describeFailure(failure);
   log.error(
     { event: 'outbox_failed', ...run, code, error: message },
-    'the outbox of notifications cannot be used',
+    'the outbox of notifications cannot be used; notifications may be late or lost',
   );
 }

@@ -1,23 +1,23 @@
-// A notice for Slack: a plain title, and lines in mrkdwn. `text` repeats both for receivers that know no blocks.
+// A notification for Slack: a plain title, and lines in mrkdwn. `text` repeats both for receivers without blocks.
 import { clip } from './message.ts';
-import type { NoticeText, TextPart } from './words.ts';
+import type { NoticeText, TextPart } from './notice-text.ts';
 
-/** Slack refuses more in a header and in a section. */
-const LONGEST_TITLE = 150;
-const LONGEST_SECTION = 3000;
+/** Slack refuses longer headers and sections. */
+const MAX_TITLE_LENGTH = 150;
+const MAX_SECTION_LENGTH = 3000;
 
 export function slackMessage({ title, lines }: NoticeText): object {
-  const body = joinWithin(lines.map(mrkdwnLine), LONGEST_SECTION);
+  const body = joinWithin(lines.map(mrkdwnLine), MAX_SECTION_LENGTH);
   return {
     text: body === '' ? escape(title) : `${escape(title)}\n${body}`,
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: clip(title, LONGEST_TITLE), emoji: false } },
+      { type: 'header', text: { type: 'plain_text', text: clip(title, MAX_TITLE_LENGTH), emoji: false } },
       ...(body === '' ? [] : [{ type: 'section', text: { type: 'mrkdwn', text: body } }]),
     ],
   };
 }
 
-/** A code span takes everything as it is but the sign that ends it. */
+/** A code span shows every character except the one that ends it. */
 function mrkdwnLine(line: readonly TextPart[]): string {
   return line
     .map((part) =>
@@ -28,17 +28,17 @@ function mrkdwnLine(line: readonly TextPart[]): string {
     .join('');
 }
 
-/** What Slack reads as control characters: mentions and links begin with `<`. */
+/** Escapes the control characters of Slack: mentions and links begin with `<`. */
 function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Whole lines only, so that no escape and no code span is cut. */
-function joinWithin(lines: readonly string[], longest: number): string {
+/** Complete lines only, so that no escape and no code span is cut. */
+function joinWithin(lines: readonly string[], maxLength: number): string {
   let text = '';
   for (const line of lines) {
     const longer = text === '' ? line : `${text}\n${line}`;
-    if (longer.length > longest) continue;
+    if (longer.length > maxLength) continue;
     text = longer;
   }
   return text;

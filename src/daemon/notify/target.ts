@@ -1,17 +1,17 @@
-// A target of notifications: by what it is known without its address being kept, and what its references resolve to.
-import { createHash } from 'node:crypto';
+// Targets of notifications: their keys, which do not contain the address, and their secrets.
 import { Secret } from '../../core/secret.ts';
 import type { NotifySettings, SecretRef } from '../../core/settings.ts';
+import { sha256 } from '../../platform/digest.ts';
 
 export type ResolveSecret = (ref: SecretRef, what: string) => Promise<Secret>;
 
-/** Where a notice goes and what signs it; the address of a webhook is a secret itself. */
+/** The address and the signing secret. The address of a webhook is a secret itself. */
 export interface Destination {
   readonly url: Secret;
   readonly secret: Secret | null;
 }
 
-/** A digest over what makes a target this one: which events it hears, and how often, may change. */
+/** The identity of a target. Its events and its reminder interval may change. */
 export function targetKey({ format, url, secret }: NotifySettings): string {
   const identity = [
     format,
@@ -25,11 +25,7 @@ function refKey(ref: SecretRef): readonly string[] {
   return 'env' in ref ? ['env', ref.env] : ['file', ref.file];
 }
 
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-/** The targets by key. One that stands there twice hears what either asks for, as often as the more eager one. */
+/** The targets by key. A target that is configured twice has the events of both, and the shorter reminder interval. */
 export function targetsByKey(settings: readonly NotifySettings[]): Map<string, NotifySettings> {
   const targets = new Map<string, NotifySettings>();
   for (const target of settings) {
@@ -48,7 +44,7 @@ function merge(target: NotifySettings, other: NotifySettings): NotifySettings {
   };
 }
 
-/** Looks the references up, anew for each attempt, so that a mended one counts at once. Never rejects. */
+/** Resolves the references for each attempt, so that a fixed one is used at once. Never rejects. */
 export async function resolveDestination(
   { url, secret }: NotifySettings,
   resolveSecret: ResolveSecret,
@@ -62,7 +58,7 @@ export async function resolveDestination(
   return key === null ? { problem: 'secret_missing' } : { url: at, secret: key };
 }
 
-/** As the configuration checks an address that stands in it. */
+/** The same check as for an address in the configuration. */
 function isWebhookUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s\\]+$/iu.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);

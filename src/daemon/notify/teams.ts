@@ -1,6 +1,6 @@
-// A notice for Microsoft Teams: an Adaptive Card of text runs, which unlike text blocks are never read as markdown.
+// A notification for Microsoft Teams: an Adaptive Card of text runs, which, unlike text blocks, contain no markdown.
 import type { Tone } from '../../report/document.ts';
-import type { NoticeText, TextPart } from './words.ts';
+import type { NoticeText, TextPart } from './notice-text.ts';
 
 const COLOURS: Readonly<Record<Tone, string>> = {
   good: 'Good',

@@ -1,12 +1,12 @@
-// The headers of the Standard Webhooks specification, version 1: who sent what and when, and that it is genuine.
+// The headers of the Standard Webhooks specification, version 1: id, time, and signature.
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';
 
 const PREFIX = 'whsec_';
 
 /**
- * `id` is the same at every attempt, so that a receiver can tell a repetition; `timestampMs` is that of the attempt.
- * With a secret the signature covers all three.
+ * `id` is the same at every attempt, so that receivers can detect repetitions; `timestampMs` is that of the attempt. With a
+ * secret, the signature covers id, time and body.
  */
 export function webhookHeaders(
   id: string,
@@ -21,7 +21,7 @@ export function webhookHeaders(
   return { ...headers, 'webhook-signature': `v1,${signature}` };
 }
 
-/** The specification writes keys as base64 behind a prefix; any other text is taken by its bytes. */
+/** The specification writes keys as base64 after a prefix. The bytes of any other text are the key. */
 function keyOf(secret: Secret): Buffer {
   const text = secret.reveal();
   const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';

@@ -18,7 +18,7 @@ import type { Connections } from '../../../src/service/connections.ts';
 import { createConnections } from '../../../src/service/connections.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { systemClock } from '../../../src/wire-clock.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 import { wanted } from '../../unit/core/builders.ts';
 import { accountAt } from '../../unit/service/account-at.ts';
 import { API } from '../../unit/app/api.ts';

@@ -1,10 +1,11 @@
-// One daemon from its start to its stop, joined as wire-open-daemon.ts joins it, on the stage's time and at the stage's
-// service; what it does is entered in its ledger.
+// One daemon from its start to its stop, joined as wire/daemon.ts joins it, on the stage's time and at the stage's service;
+// what it does is entered in its ledger.
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import { Secret } from '../../../src/core/secret.ts';
-import type { NotifySettings } from '../../../src/core/settings.ts';
-import type { Reading } from '../../../src/daemon/account-book.ts';
+import type { Configuration, NotifySettings } from '../../../src/core/settings.ts';
+import type { AccountRegistry } from '../../../src/daemon/account-registry.ts';
+import { createAccountRegistry } from '../../../src/daemon/account-registry.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import { createDaemon } from '../../../src/daemon/daemon.ts';
 import type { Log } from '../../../src/daemon/log.ts';
@@ -59,6 +60,7 @@ export class DaemonHost {
   private filesChangedMs: number | null = null;
   private isStarting = true;
   private daemon: Daemon | null = null;
+  private registry: AccountRegistry | null = null;
   private notifier: Notifier | null = null;
   private courier: Courier | null = null;
 
@@ -89,9 +91,9 @@ export class DaemonHost {
     return host;
   }
 
-  get panel(): Daemon['panel'] {
+  get api(): Daemon['api'] {
     if (this.daemon === null) throw new Error('the daemon is not open');
-    return this.daemon.panel;
+    return this.daemon.api;
   }
 
   /** Whether nothing is under way and nothing is owed, so that time may pass in a leap. */
@@ -101,7 +103,7 @@ export class DaemonHost {
 
   async reload(): Promise<void> {
     this.filesChangedMs = null;
-    await this.stage.time.follow(this.daemon?.reload() ?? Promise.resolve());
+    await this.stage.time.follow(this.registry?.reload() ?? Promise.resolve());
   }
 
   /** Reads the files when a minute has passed since they changed. */
@@ -112,8 +114,8 @@ export class DaemonHost {
   }
 
   async judge(): Promise<void> {
-    const { panel } = this;
-    await this.ledger.judge(async (name) => (await panel.account(name))?.activity ?? 'idle');
+    const { api } = this;
+    await this.ledger.judge(async (name) => (await api.account(name))?.activity ?? 'idle');
   }
 
   /** Compares the gauges of accounts that do not run with the journal and the files. */
@@ -181,57 +183,67 @@ export class DaemonHost {
       resolveSecret,
     });
     this.notifier = notifier;
-    this.daemon = await createDaemon({
-      version: 'model',
+    const registry = createAccountRegistry({
       service,
+      log,
+      metrics: this.metrics,
       configuration: {
-        read: (): Promise<Reading> => {
+        read: (): Promise<Configuration> => {
           this.readAll();
           return time.follow(source.read());
         },
-        readFor: (account): Promise<Reading> => {
+        readFor: (account): Promise<Configuration> => {
           this.readFor(account);
           return time.follow(source.readFor(account));
         },
         commit: () => Promise.resolve(null),
         sourceProblem: () => null,
       },
+    });
+    this.registry = registry;
+    await registry.reload();
+    this.daemon = createDaemon({
+      version: 'model',
+      registry,
+      api: service.api,
       log,
       metrics: this.metrics,
       deps,
       reader: store.reader,
-      desk: store.desk,
+      operator: store.operator,
       signals: { stop: this.stopSignal.signal, kill: this.killSignal.signal },
-      onConfigured: (now) => notifier.update(now.notify),
       outcomeOf: async (runId, pendingDigest) => {
         const detail = await store.reader.run(runId);
         return detail === null ? null : outcomeOf(detail, pendingDigest, deps.sha256);
       },
-      viewOf: () => Promise.resolve({ type: 'unknown' }),
-      onRunEnded: async (outcome, mode) => {
-        const { account, id } = outcome.run;
-        await notifier.runEnded(outcome, mode);
-        this.courier?.wake();
-        if (this.seen.has(account)) {
-          if (outcome.plan !== null) this.lastPlan.set(account, id);
-          const { status, finishedAt } = outcome.run;
-          if (['converged', 'held', 'planned'].includes(status)) {
-            this.lastSuccess.set(account, Date.parse(finishedAt ?? ''));
+      notifier: {
+        start: () => undefined,
+        update: (targets) => notifier.update(targets),
+        runEnded: async (outcome, mode) => {
+          const { account, id } = outcome.run;
+          await notifier.runEnded(outcome, mode);
+          this.courier?.wake();
+          if (this.seen.has(account)) {
+            if (outcome.plan !== null) this.lastPlan.set(account, id);
+            const { status, finishedAt } = outcome.run;
+            if (['converged', 'held', 'planned'].includes(status)) {
+              this.lastSuccess.set(account, Date.parse(finishedAt ?? ''));
+            }
+            this.sees(account);
           }
-          this.sees(account);
-        }
-        this.troubles.delete(account);
-        if (!this.told.has(id)) {
-          const types = stage.db
-            .prepare('select type from notices where run_id = ? order by seq')
-            .pluck()
-            .all(id);
-          const detail = await store.reader.run(id);
-          const [record] = await store.reader.accounts(account);
-          const pending = record?.state.pending?.digest ?? null;
-          if (detail !== null) stage.notices.told(detail, pending, time.nowMs(), types.map(String));
-        }
-        this.ledger.turnEnds(account);
+          this.troubles.delete(account);
+          if (!this.told.has(id)) {
+            const types = stage.db
+              .prepare('select type from notices where run_id = ? order by seq')
+              .pluck()
+              .all(id);
+            const detail = await store.reader.run(id);
+            const [record] = await store.reader.accounts(account);
+            const pending = record?.state.pending?.digest ?? null;
+            if (detail !== null) stage.notices.told(detail, pending, time.nowMs(), types.map(String));
+          }
+          this.ledger.turnEnds(account);
+        },
       },
       planPosted: () => Promise.resolve({ plans: [] }),
       undelivered: () => Promise.resolve(0),

@@ -260,26 +260,26 @@ class Player {
     if (by === 'desk' || host === undefined) {
       if (word === 'sync' || stage.isStoreLocked()) return;
       const store = openStore(stage.storeFile);
-      const { desk } = store;
+      const { operator } = store;
       if (word === 'approve') {
         const nowMs = stage.time.nowMs();
-        const outcome = await desk.approve(account, named, nowMs);
+        const outcome = await operator.approve(account, named, nowMs);
         if (outcome.type === 'approved') {
           this.given(account, digest, outcome.digest);
           await this.expectRun(account);
         }
-      } else await desk.setPaused(account, word === 'pause');
+      } else await operator.setPaused(account, word === 'pause');
       await store.close();
       this.add(`word ${word} by the desk`);
       return await stage.time.settle();
     }
     if (stage.isStoreLocked() && word !== 'sync') return;
     if (word === 'sync') {
-      const isQueued = (await host.panel.account(account))?.activity === 'queued';
+      const isQueued = (await host.api.account(account))?.activity === 'queued';
       if (isQueued && host.ledger.isFree(account)) host.ledger.replaceTick(account);
       host.ledger.ask(account, 'manual');
     }
-    const outcome = await stage.time.follow(perform(host.panel, word, account, named));
+    const outcome = await stage.time.follow(perform(host.api, word, account, named));
     this.add(`word ${word}: ${outcome.type}`);
     if (outcome.type === 'approved') this.given(account, digest, outcome.digest);
     if (['approved', 'paused', 'resumed'].includes(outcome.type)) host.sees(account);

@@ -1,4 +1,4 @@
-// The lists of a run that knows whose account it works on: what is another's is refused.
+// The refusal of lists of another account during a run.
 import { describe, expect, it } from 'vitest';
 import { guardAccount } from '../../../src/app/account-guard.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';

@@ -1,4 +1,4 @@
-// The API settings that runs have unless a test says otherwise.
+// The default API settings of runs in tests.
 import type { ApiSettings } from '../../../src/core/settings.ts';
 
 export const API: ApiSettings = {

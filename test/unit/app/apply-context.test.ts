@@ -1,12 +1,12 @@
-// What every step of an apply does with an operation, a failure and a reason to stop.
+// Results, failures and reasons to halt, as every step of an apply handles them.
 import { describe, expect, it } from 'vitest';
 import { conclude, forEachOperation, halted, noteFailure, skip } from '../../../src/app/apply-context.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { bareContext, bareRequest, creating } from './bare-context.ts';
 import { API } from './api.ts';
 
-describe('what became of an operation', () => {
-  it('is known at once, journaled with its time, and counted as progress', () => {
+describe('the result of an operation', () => {
+  it('is known immediately, journaled with its time, and counted as progress', () => {
     const context = { ...bareContext(), onProgress: () => void (progress += 1) };
     let progress = 0;
     conclude(context, 7, 'failed', { attempts: 2, httpStatus: 422, reason: 'no' });
@@ -28,7 +28,7 @@ describe('what became of an operation', () => {
     expect(context.results).toMatchObject([{ attempts: 0, httpStatus: null, reason: null, rule: null }]);
   });
 
-  it('is skipped for what has no outcome yet, and for nothing else', () => {
+  it('is skipped only for operations without a result', () => {
     const context = bareContext();
     conclude(context, 1, 'done');
     skip(context, [creating(1, 'A'), creating(2, 'B')], 'why not');
@@ -39,8 +39,8 @@ describe('what became of an operation', () => {
   });
 });
 
-describe('a reason to stop', () => {
-  it('is a signal', () => {
+describe('the reason for a halt', () => {
+  it('can be a signal', () => {
     const request = bareRequest();
     const context = bareContext({ request });
     expect([halted(context), context.halt]).toEqual([false, null]);
@@ -48,7 +48,7 @@ describe('a reason to stop', () => {
     expect([halted(context), context.halt?.code]).toEqual([true, 'interrupted']);
   });
 
-  it('that came first stays the reason', () => {
+  it('remains the first one', () => {
     const request = bareRequest();
     const context = bareContext({ request });
     context.halt = { code: 'lock_lost', message: 'm' };
@@ -68,14 +68,14 @@ describe('a reason to stop', () => {
   ])('is a refused token and a long time to be left alone: %j', (error, code) => {
     const context = bareContext();
     noteFailure(context, error);
-    expect([context.halt?.code ?? null, context.halt?.error]).toEqual([
+    expect([context.halt?.code ?? null, context.halt?.message]).toEqual([
       code,
-      code === null ? undefined : error,
+      code === null ? undefined : error.message,
     ]);
   });
 });
 
-describe('working through operations', () => {
+describe('working on operations', () => {
   const operations = Array.from({ length: 7 }, (_, index) => creating(index + 1, `S${String(index)}`));
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -109,7 +109,7 @@ describe('working through operations', () => {
     expect(worked).toEqual([1, 2, 3]);
   });
 
-  it('that cannot be journaled starts nothing more, ends what is under way, and says what happened', async () => {
+  it('starts nothing more when the journal fails, waits for running ones, and throws the error', async () => {
     const context = bareContext({ request: { ...bareRequest(), api: { ...API, concurrency: 3 } } });
     const ended: number[] = [];
     const working = forEachOperation(context, operations, async ({ seq }) => {

@@ -1,4 +1,4 @@
-// The creates of a plan, one by one: what an answer means, when one may be sent again, and whose account it was.
+// The creates of a plan: answers, repetitions, and the account id.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
 import type { DuplicateHint } from '../../../src/app/apply-creates.ts';
@@ -111,7 +111,7 @@ const BUSY = new ServiceError('throttled', 'busy', { httpStatus: 429 });
 const LOST: CreateOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502, attempts: 1 };
 
 describe('creates', () => {
-  it('are sent once each, in their order, and done with the entry that was answered', async () => {
+  it('are sent once each, in their order, and are done with the returned entry', async () => {
     const on = scenery();
     expect(await on.apply('A', 'B')).toEqual(['A done', 'B done']);
     expect(on.sent).toEqual(['A', 'B']);
@@ -133,28 +133,28 @@ describe('creates', () => {
     ]);
   });
 
-  it('that are none ask nothing of the journal', async () => {
+  it('do not read the journal when there are none', async () => {
     const on = scenery();
     const context = { ...on.context, deps: { ...on.context.deps, journal: unasked<Journal>('journal') } };
     await applyCreates(context, [], () => null);
     expect(on.sent).toEqual([]);
   });
 
-  it('go on after one that was refused, whose reason is kept', async () => {
+  it('continue after a refused one, whose reason is journaled', async () => {
     const on = scenery();
     on.answer = (name) => (name === 'A' ? refused(422) : null);
     expect(await on.apply('A', 'B')).toEqual(['A failed', 'B done']);
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 1, httpStatus: 422, reason: 'refused' });
   });
 
-  it('that were never sent were not tried', async () => {
+  it('that were never sent are skipped', async () => {
     const on = scenery();
     on.answer = () => ({ type: 'failed', error: new ServiceError('unavailable', 'no way'), attempts: 0 });
     expect(await on.apply('A')).toEqual(['A skipped']);
     expect(on.context.statuses.get(1)).toMatchObject({ httpStatus: null, reason: 'no way' });
   });
 
-  it('end where the lock is lost, before the request leaves', async () => {
+  it('end when the lock is lost, before the request is sent', async () => {
     const on = scenery();
     const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
     const context = { ...on.context, log };
@@ -166,7 +166,7 @@ describe('creates', () => {
     ]);
   });
 
-  it('end with a token that is refused', async () => {
+  it('end when the token is rejected', async () => {
     const on = scenery();
     on.answer = () => ({
       type: 'failed',
@@ -188,7 +188,7 @@ describe('creates', () => {
   });
 });
 
-describe('an answer with an entry that was there before', () => {
+describe('an answer with an older entry', () => {
   it.each<[string, Scenery]>([
     ['listed', { planned: { skill: [entry('A', '7')] } }],
     ['known to the journal', { known: ['skill:7'] }],
@@ -200,14 +200,14 @@ describe('an answer with an entry that was there before', () => {
     expect(on.context.statuses.get(1)?.reason).toContain('already');
   });
 
-  it('under quite another name is none of this create, which a list must show', async () => {
+  it('under an unrelated name leaves the create in doubt', async () => {
     const on = scenery({ planned: { skill: [entry('Theirs', '7')] }, api: { retries: 1 } });
     on.answer = () => created('Theirs', '7');
     expect([await on.apply('A'), on.sent]).toEqual([['A unknown'], ['A', 'A']]);
     expect(on.context.statuses.get(1)?.reason).toContain('“Theirs”');
   });
 
-  it('under quite another name tells all the same whose account it is', async () => {
+  it('under an unrelated name still confirms the account', async () => {
     const on = scenery({
       planned: { skill: [entry('Theirs', '7')] },
       identified: false,
@@ -218,7 +218,7 @@ describe('an answer with an entry that was there before', () => {
     expect(on.context.halt?.code).toBe('identity_mismatch');
   });
 
-  it('is another one when only a role has that id', async () => {
+  it('is a new entry when only a role has that id', async () => {
     const on = scenery({ planned: { role: [entry('A', '7')] }, known: ['role:8'] });
     on.answer = (name) => created(name, name === 'A' ? '7' : '8');
     await on.apply('A', 'B');
@@ -234,7 +234,7 @@ describe('an answer with an entry that was there before', () => {
 });
 
 describe('a create whose answer was lost', () => {
-  it('is unknown until a list shows it, and done then without being sent again', async () => {
+  it('is unknown until a list shows its entry, and then done without a second request', async () => {
     const on = scenery();
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('A', '7')] });
@@ -257,14 +257,14 @@ describe('a create whose answer was lost', () => {
     expect(await on.apply('A')).toEqual(['A unknown']);
   });
 
-  it('is not sent again when the list shows an entry of its name that was there before', async () => {
+  it('is not sent again when the list shows an older entry of its name', async () => {
     const on = scenery({ known: ['skill:7'], api: { retries: 2 } });
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('A', '7')] });
     expect([await on.apply('A'), on.sent]).toEqual([['A unknown'], ['A']]);
   });
 
-  it('is not found in an entry that another create was answered with', async () => {
+  it('is not found in an entry that belongs to another create', async () => {
     const on = scenery({ api: { retries: 0 } });
     on.answer = (name) => (name === 'a' ? LOST : created('A', '7'));
     on.lists = () => ({ skill: [entry('a', '7')] });
@@ -278,14 +278,14 @@ describe('a create whose answer was lost', () => {
     expect(await on.apply('A')).toEqual(['A unknown']);
   });
 
-  it('is found in an entry of a near name that nobody asks for', async () => {
+  it('is found in an entry of a near name that is not desired', async () => {
     const on = scenery({ desired: ['A', 'B'] });
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('a', '7')] });
     expect(await on.apply('A')).toEqual(['A done']);
   });
 
-  it('is sent again after settle and no earlier, as often as retries say', async () => {
+  it('is sent again only after settle, and as often as retries allow', async () => {
     const on = scenery({ api: { retries: 2 } });
     const startMs = on.clock.nowMs();
     const sentAt: number[] = [];
@@ -299,7 +299,7 @@ describe('a create whose answer was lost', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 3, reason: 'lost' });
   });
 
-  it('is done by a later sending, and counts them all', async () => {
+  it('is done by a later attempt, and all attempts are counted', async () => {
     const on = scenery();
     on.answer = (_, times) => (times < 3 ? LOST : null);
     expect(await on.apply('A')).toEqual(['A done']);
@@ -313,7 +313,7 @@ describe('a create whose answer was lost', () => {
     expect([await on.apply('A'), on.sent.length]).toEqual([['A unknown'], 1]);
   });
 
-  it('is not looked for when the run is stopped, and stays unknown', async () => {
+  it('is not searched for when the run is stopped, and stays unknown', async () => {
     const on = scenery();
     on.answer = () => {
       on.request.stop();
@@ -322,7 +322,7 @@ describe('a create whose answer was lost', () => {
     expect([await on.apply('A', 'B'), on.reader.readings]).toEqual([['A unknown', 'B skipped'], 0]);
   });
 
-  it('is not sent again when the run is stopped while it is looked for', async () => {
+  it('is not sent again when the run is stopped during the search', async () => {
     const on = scenery();
     on.answer = () => LOST;
     const startMs = on.clock.nowMs();
@@ -333,7 +333,7 @@ describe('a create whose answer was lost', () => {
     expect([await on.apply('A'), on.sent.length]).toEqual([['A unknown'], 1]);
   });
 
-  it('and refused as one that is there when it was sent again may be why: the list tells', async () => {
+  it('and that is refused with 409 when sent again may have succeeded, so a list decides', async () => {
     const on = scenery({ api: { retries: 1 } });
     on.answer = (_, times) => (times === 1 ? LOST : refused(409));
     on.lists = () => (on.sent.length < 2 ? {} : { skill: [entry('A', '7')] });
@@ -345,14 +345,14 @@ describe('a create whose answer was lost', () => {
     });
   });
 
-  it('and refused otherwise when it was sent again has failed', async () => {
+  it('and that is refused with another status when sent again has failed', async () => {
     const on = scenery({ api: { retries: 1 } });
     on.answer = (_, times) => (times === 1 ? LOST : refused(422));
     expect(await on.apply('A')).toEqual(['A failed']);
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 2, httpStatus: 422 });
   });
 
-  it('does not keep the others waiting', async () => {
+  it('does not delay the others', async () => {
     const on = scenery();
     on.answer = (name, times) => (name === 'A' && times === 1 ? LOST : null);
     expect([await on.apply('A', 'B'), on.sent]).toEqual([
@@ -362,7 +362,7 @@ describe('a create whose answer was lost', () => {
   });
 });
 
-describe('a create that is refused as one that is there', () => {
+describe('a create that is refused with 409', () => {
   const twin = { nearDuplicate: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way` };
 
   it('names the near duplicate in the error', async () => {
@@ -384,15 +384,15 @@ describe('a create that is refused as one that is there', () => {
   });
 });
 
-describe('whose account it is', () => {
-  it('is asked once of the first answer that carries an id', async () => {
+describe('the account id', () => {
+  it('is claimed once, by the first answer that carries it', async () => {
     const on = scenery({ identified: false });
     on.answer = (name) => created(name, name, name === 'A' ? undefined : '42');
     expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C done']);
     expect([on.asked, on.context.identified, on.context.remoteAccountId]).toEqual([['42'], true, '42']);
   });
 
-  it('is asked again when an answer carries another one', async () => {
+  it('is claimed again when an answer carries another one', async () => {
     const on = scenery({ wrong: 'not that one' });
     on.answer = (name) => created(name, name, name === 'A' ? '42' : '43');
     expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C skipped']);
@@ -403,7 +403,7 @@ describe('whose account it is', () => {
     expect(on.context.remoteAccountId).toBe('42');
   });
 
-  it('lets only the first create go while nobody knows, and the others when it is done', async () => {
+  it('allows only the first create while it is unknown, and the others afterwards', async () => {
     const on = scenery({ identified: false, api: { concurrency: 4 } });
     const atOnce: number[] = [];
     let running = 0;
@@ -427,7 +427,7 @@ describe('whose account it is', () => {
     expect(atOnce).toEqual([1, 1, 2]);
   });
 
-  it('lets the next one go alone when the first was refused', async () => {
+  it('allows the next create alone when the first was refused', async () => {
     const on = scenery({ identified: false, api: { concurrency: 4 } });
     on.answer = (name) => (name === 'A' ? refused(422) : created(name, name, '43'));
     const wrong = { ...on.context, claimAccountId: () => Promise.resolve('not that one') };
@@ -439,7 +439,7 @@ describe('whose account it is', () => {
     expect(on.sent).toEqual(['A', 'B']);
   });
 
-  it('sends a first create whose answer is lost again as often as retries say', async () => {
+  it('allows a first create with a lost answer as often as retries allow', async () => {
     const on = scenery({ identified: false, api: { retries: 2 } });
     on.answer = () => LOST;
     expect([await on.apply('A', 'B'), on.sent]).toEqual([
@@ -448,14 +448,14 @@ describe('whose account it is', () => {
     ]);
   });
 
-  it('goes on after a first create whose answer was lost when the list shows it with the id', async () => {
+  it('is known when a list shows the first create whose answer was lost', async () => {
     const on = scenery({ identified: false });
     on.answer = (name) => (name === 'A' ? LOST : null);
     on.lists = () => ({ skill: [answered('A', '7', '42')] });
     expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C done']);
   });
 
-  it('sends nothing after a first create whose answer was lost and that a list shows without an id', async () => {
+  it('stays unknown when a list shows that create without an id, and nothing more is sent', async () => {
     const on = scenery({ identified: false });
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('A', '7')] });
@@ -465,7 +465,7 @@ describe('whose account it is', () => {
     );
   });
 
-  it('sends nothing that another answer halted while its row was committed', async () => {
+  it('stops a create whose row is being committed when another answer halts the run', async () => {
     const on = scenery();
     const sent = (): Promise<'committed'> => {
       context.halt = { code: 'identity_mismatch', message: 'not that one' };
@@ -476,14 +476,14 @@ describe('whose account it is', () => {
     expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped']]);
   });
 
-  it('sends nothing when the lock is lost before the first create', async () => {
+  it('is not needed when the lock is lost before the first create', async () => {
     const on = scenery({ identified: false });
     const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
     await applyCreates({ ...on.context, log }, [creating(1, 'A'), creating(2, 'B')], () => null);
     expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped', 'skipped']]);
   });
 
-  it('that turns out wrong leaves a create that was to be sent again unknown', async () => {
+  it('leaves a create unknown that would be sent again when it is a wrong one', async () => {
     const on = scenery({ wrong: 'not that one' });
     const startMs = on.clock.nowMs();
     on.answer = () => {
@@ -506,7 +506,7 @@ describe('whose account it is', () => {
     ]);
   });
 
-  it('stops everything when the first answer says another one', async () => {
+  it('stops everything when the first answer carries another one', async () => {
     const on = scenery({ identified: false, wrong: 'not that one' });
     on.answer = (name) => created(name, name, '43');
     expect([await on.apply('A', 'B'), on.sent]).toEqual([['A done', 'B skipped'], ['A']]);
@@ -514,7 +514,7 @@ describe('whose account it is', () => {
     expect(on.context.identified).toBe(false);
   });
 
-  it('is found out by a first create whose answer was lost', async () => {
+  it('is found by a first create whose answer was lost', async () => {
     const on = scenery({ identified: false });
     on.answer = (name, times) => (name === 'A' && times === 1 ? LOST : created(name, name, '42'));
     expect([await on.apply('A', 'B'), on.sent]).toEqual([
@@ -524,7 +524,7 @@ describe('whose account it is', () => {
   });
 });
 
-describe('a freeze window that opens in the course of a run', () => {
+describe('a freeze window that opens during a run', () => {
   const opened = (on: ReturnType<typeof scenery>, outcome: CreateOutcome | null): CreateOutcome | null => {
     on.window = 'cron * * * * *';
     return outcome;
@@ -542,7 +542,7 @@ describe('a freeze window that opens in the course of a run', () => {
     });
   });
 
-  it('leaves no row `sent` of what it holds', async () => {
+  it('leaves no row of a held operation as `sent`', async () => {
     const on = scenery();
     on.window = 'now';
     const log = { ...on.context.log, sent: () => Promise.reject(new Error('a row was sent')) };
@@ -591,7 +591,7 @@ describe('a freeze window that opens before the account is known', () => {
 });
 
 describe('a list that is read for a create whose answer was lost', () => {
-  it('and is of another account ends the run, and nothing more is sent', async () => {
+  it('ends the run when it belongs to another account, and nothing more is sent', async () => {
     const on = scenery({ api: { retries: 2 } });
     on.answer = () => LOST;
     on.lists = () => new ServiceError('identity', 'another account');
@@ -599,7 +599,7 @@ describe('a list that is read for a create whose answer was lost', () => {
     expect([on.sent, on.context.halt?.code]).toEqual([['A', 'B'], 'identity_mismatch']);
   });
 
-  it('for another reason than the service’s cannot be read: that is a bug, and is thrown', async () => {
+  it('throws an error that is not the service’s, because it is a bug', async () => {
     const on = scenery();
     on.answer = () => LOST;
     on.lists = () => new TypeError('a bug');
@@ -607,7 +607,7 @@ describe('a list that is read for a create whose answer was lost', () => {
   });
 });
 
-describe('the account id of an entry that was answered', () => {
+describe('the account id of a returned entry', () => {
   it.each<[string, Scenery, string | undefined, string | undefined]>([
     ['is kept where it is another account’s', { wrong: 'not that one' }, '43', '43'],
     ['is not kept where it is the one that is known', {}, '42', undefined],

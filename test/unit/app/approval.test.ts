@@ -13,7 +13,7 @@ async function stateOf(on: Stage) {
 }
 
 async function approve(on: Stage, digest: string | null = null): Promise<string> {
-  return (await on.store.desk.approve('acme', digest, on.clock.nowMs())).type;
+  return (await on.store.operator.approve('acme', digest, on.clock.nowMs())).type;
 }
 
 function warningsOf(on: Stage, runId: string): string[] {
@@ -82,7 +82,7 @@ describe('a plan in approve mode', () => {
     }
   });
 
-  it('is approved by its own digest or the beginning of it, and by no other', async () => {
+  it('is approved only by its own digest or a prefix of it', async () => {
     const on = await stage({ seed });
     expect(await approve(on)).toBe('nothing_pending');
     const digest = (await on.apply(wish)).plan?.digest ?? '';
@@ -93,17 +93,17 @@ describe('a plan in approve mode', () => {
     expect(await approve(on, digest.slice(7, 15))).toBe('approved');
   });
 
-  it('that was approved in a pause waits for its end', async () => {
+  it('that was approved during a pause waits for its end', async () => {
     const on = await stage({ seed });
     await on.apply(wish);
-    await on.store.desk.setPaused('acme', true);
+    await on.store.operator.setPaused('acme', true);
     await approve(on);
     expect((await on.apply(wish)).status).toBe('planned');
-    await on.store.desk.setPaused('acme', false);
+    await on.store.operator.setPaused('acme', false);
     expect((await on.apply(wish)).status).toBe('converged');
   });
 
-  it('that was approved lapses where the daemon may only plan', async () => {
+  it('that was approved lapses in plan mode', async () => {
     const on = await stage({ seed });
     const { plan } = await on.apply(wish);
     await approve(on);
@@ -113,7 +113,7 @@ describe('a plan in approve mode', () => {
     expect(on.writes()).toEqual([]);
   });
 
-  it('that has nothing to do needs no word, and an approval that stands for another one lapses', async () => {
+  it('without operations needs no approval, and an approval of another plan lapses', async () => {
     const on = await stage({ seed });
     await on.apply(wish);
     await approve(on);
@@ -122,7 +122,7 @@ describe('a plan in approve mode', () => {
     expect(await stateOf(on)).toMatchObject({ pending: null, approval: null });
   });
 
-  it('still waits after a run that failed, and after somebody’s dry run', async () => {
+  it('still waits after a failed run and after a dry run of a command', async () => {
     const on = await stage({ seed });
     const { plan } = await on.apply(wish);
     await on.plan({ skills: ['Other'] });
@@ -148,7 +148,7 @@ describe('an account that a guard blocked', () => {
     expect(on.skills()).toHaveLength(20);
   });
 
-  it('is left blocked by an apply on the command line, which knows no approvals', async () => {
+  it('stays blocked in an apply on the command line, which uses no approvals', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
     await on.apply({ skills: names });
     for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);

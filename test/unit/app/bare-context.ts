@@ -1,4 +1,4 @@
-// What a step of an apply is handed, with nothing behind it: no service and no store, only a clock that needs no time.
+// The context of an apply step without a service and a store, with a clock that needs no time.
 import type { ApplyContext, NumberedOperation } from '../../../src/app/apply-context.ts';
 import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
 import type { DesiredCatalog, ObservedCatalog, Policy } from '../../../src/core/catalog.ts';

@@ -1,4 +1,4 @@
-// A whole run with nothing behind it but a service in memory, and a journal that keeps what it is told.
+// A complete run on a service in memory and a journal that records its calls.
 import type { ReconcileResult, LockOptions } from '../../../src/app/reconcile.ts';
 import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/app/request.ts';
@@ -14,7 +14,7 @@ import type {
   NewOperation,
   NewRun,
   OperationResult,
-  OutstandingCreate,
+  UnsettledCreate,
   RecordedObservation,
   RunEnd,
   ServiceReader,
@@ -31,7 +31,7 @@ import { QuickClock } from './quick-clock.ts';
 export interface Before {
   readonly lastGood?: LastGood;
   readonly lastApplied?: AccountState['lastAppliedCommit'];
-  readonly outstanding?: readonly OutstandingCreate[];
+  readonly unsettled?: readonly UnsettledCreate[];
   readonly known?: readonly EntryKey[];
   readonly approvedPlan?: AgreedPlan;
   readonly approval?: ApprovalTaking;
@@ -55,7 +55,7 @@ export interface Told {
   readonly plans: Plan[];
   readonly rows: NewOperation[];
   readonly results: OperationResult[];
-  readonly settled: { readonly create: OutstandingCreate; readonly found: string | null }[];
+  readonly settled: { readonly create: UnsettledCreate; readonly found: string | null }[];
   readonly adopted: string[];
   /** What was told of deletes in doubt. */
   readonly looked: { readonly listed: string[]; readonly nowMs: number; readonly openSinceMs: number }[];
@@ -184,7 +184,7 @@ function journalOf(before: Before, told: Told): Journal {
     foreignAccount: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>
       before.lastGood === undefined ? { ...NOTHING_SINCE, observed: lists } : before.lastGood,
-    memory: async () => ({
+    accountHistory: async () => ({
       recent: [],
       owned: new Set(),
       changedNames: new Map(),
@@ -192,12 +192,13 @@ function journalOf(before: Before, told: Told): Journal {
       neverListed: [],
     }),
     knownIds: async () => new Set(before.known ?? []),
-    outstandingCreates: async () => before.outstanding ?? [],
-    settleDeletes: async (_account, _remoteAccountId, listed, _run, at) => {
+    unsettledCreates: async () => before.unsettled ?? [],
+    settleDeletes: async (_, listed, { nowMs, openSinceMs }) => {
+      const at = { nowMs, openSinceMs };
       told.looked.push({ listed: [...listed], ...at });
       return before.openDeletes?.(listed, at) ?? 0;
     },
-    settleOutstanding: async (create, found) =>
+    settleCreate: async (create, found) =>
       void told.settled.push({ create, found: found === null ? null : found.id }),
     forgetRun: async () => undefined,
     beginRun: async (begun) => {

@@ -1,4 +1,4 @@
-// What a run writes and in what order, what it journals of it, and with which status it ends.
+// The order of an applied plan, its journal rows, and the status of the run.
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
@@ -31,7 +31,7 @@ function refused(httpStatus: number): CreateOutcome {
 const statuses = ({ told }: BareRun) => told.results.map(({ seq, status }) => `${String(seq)} ${status}`);
 
 describe('a plan that is applied', () => {
-  it('is journaled before the first request, row by row, with what is held', async () => {
+  it('is journaled before the first request, with the held changes', async () => {
     const run = bareRun({ skill: [...skills('Old'), entry('Used')], resources: [person('p', ['Used'])] });
     run.answer = () => {
       expect(run.told.log).toEqual(['begin', 'before', 'plan', 'remember', 'operations']);
@@ -110,14 +110,14 @@ describe('a plan that is applied', () => {
     expect(run.told.ends).toMatchObject([{ pending: null }]);
   });
 
-  it('and that has nothing to do is interrupted when it is stopped', async () => {
+  it('without operations is interrupted when it is stopped', async () => {
     const run = bareRun({});
     const request = wishing([]);
     run.onRead = () => request.stop();
     expect(await run.apply(request)).toMatchObject({ status: 'interrupted' });
   });
 
-  it('is held when something of the plan waits, although all else was done', async () => {
+  it('is held when a change is held, although everything else was done', async () => {
     const run = bareRun({ skill: skills('Used'), resources: [person('p', ['Used'])] });
     expect(await run.apply(wishing(['New']))).toMatchObject({ status: 'held' });
   });
@@ -139,24 +139,24 @@ describe('a kind of which a create failed', () => {
   });
 });
 
-describe('a create that is refused since a near name is there', () => {
+describe('a create that is refused because of a near name', () => {
   const roles = { role: [entry('clerk')] };
 
-  it('says so when this plan would delete that one', async () => {
+  it('explains it when this plan would delete that entry', async () => {
     const run = bareRun({ skill: skills('Old', 'typescript') });
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
     await run.apply(wishing(['TypeScript']));
     expect(run.told.results[0]?.reason).toContain('"typescript" exists');
   });
 
-  it('says nothing of a near name of the other kind', async () => {
+  it('does not mention a near name of the other kind', async () => {
     const run = bareRun({ skill: skills('Old'), role: skills('typescript') });
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
     await run.apply(wishing(['TypeScript'], {}, []));
     expect(run.told.results[0]?.reason).toBe('refused');
   });
 
-  it('comes after the delete of that one when it is approved to go', async () => {
+  it('is sent after the delete of that entry when it is approved', async () => {
     const run = bareRun({ skill: [listed('typescript'), listed('Old')], ...roles });
     const request = wishing(['TypeScript']);
     const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
@@ -170,7 +170,7 @@ describe('a create that is refused since a near name is there', () => {
     ]);
   });
 
-  it('comes before it as long as nobody knows whose account this is', async () => {
+  it('is sent before the delete while the account is not confirmed', async () => {
     const run = bareRun({ skill: skills('typescript') });
     const request = wishing(['TypeScript']);
     const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
@@ -180,8 +180,8 @@ describe('a create that is refused since a near name is there', () => {
   });
 });
 
-describe('a run that has to stop', () => {
-  it('by a signal starts nothing more, looks no more, and says what was not tried', async () => {
+describe('a run that is halted', () => {
+  it('by a signal starts nothing more, reads nothing more, and reports what was not tried', async () => {
     const run = bareRun({ skill: skills('Old') });
     const request = wishing(['A', 'B']);
     run.answer = () => {
@@ -197,7 +197,7 @@ describe('a run that has to stop', () => {
     expect(run.told.results[2]?.reason).toBe(run.told.results[1]?.reason);
   });
 
-  it('by a signal after its last operation is interrupted all the same', async () => {
+  it('by a signal after its last operation is interrupted too', async () => {
     const run = bareRun({});
     const request = wishing(['A']);
     let reads = 0;
@@ -221,7 +221,7 @@ describe('a run that has to stop', () => {
     expect(run.sent).toEqual([]);
   });
 
-  it('by a service that asks to be left alone remembers for how long', async () => {
+  it('by a long Retry-After remembers the pause', async () => {
     const run = bareRun({});
     const error = new ServiceError('throttled', 'later', { httpStatus: 429, retryAfterMs: 600_000 });
     run.answer = () => ({ type: 'failed', error, attempts: 1 });
@@ -233,7 +233,7 @@ describe('a run that has to stop', () => {
     expect(run.told.ends[0]?.warnings).toEqual([]);
   });
 
-  it('by anything else remembers no such time', async () => {
+  it('by anything else remembers no pause', async () => {
     const run = bareRun({});
     const error = new ServiceError('auth', 'who?', { httpStatus: 401, retryAfterMs: 600_000 });
     run.answer = () => ({ type: 'failed', error, attempts: 1 });
@@ -244,7 +244,7 @@ describe('a run that has to stop', () => {
   });
 });
 
-describe('a list of another account in the midst of a run', () => {
+describe('a list of another account during a run', () => {
   it.each<[string, readonly string[], readonly string[]]>([
     ['before the first delete', ['Kept'], []],
     ['at its end', ['Kept', 'Old', 'New'], ['POST skill New']],
@@ -261,15 +261,15 @@ describe('a list of another account in the midst of a run', () => {
   });
 });
 
-describe('what no list has shown yet', () => {
+describe('a change that no list has shown yet', () => {
   it.each<[string, readonly string[]]>([
     ['with nothing to do', ['Late']],
     ['with something to do', ['Late', 'New']],
   ])('lets no run be converged that counts on it: %s', async (_, names) => {
     const run = bareRun({});
     const { journal } = run.deps;
-    const memory: typeof journal.memory = async (...args) => ({
-      ...(await journal.memory(...args)),
+    const accountHistory: typeof journal.accountHistory = async (...args) => ({
+      ...(await journal.accountHistory(...args)),
       recent: [
         {
           action: 'create',
@@ -283,7 +283,7 @@ describe('what no list has shown yet', () => {
         },
       ],
     });
-    Object.assign(run.deps, { journal: { ...journal, memory } });
+    Object.assign(run.deps, { journal: { ...journal, accountHistory } });
     expect(await run.apply(wishing(names))).toMatchObject({ status: 'partial' });
     expect(run.sent).toEqual(names.slice(1).map((name) => `POST skill ${name}`));
   });
@@ -307,7 +307,7 @@ describe('an answer for another account', () => {
     expect(run.sent).toEqual(['POST skill A']);
   });
 
-  it('is why nothing is deleted, where nobody knew whose account this is', async () => {
+  it('prevents all deletes when the account was unknown', async () => {
     const run = bareRun({ skill: skills('Old') });
     answering(run, '43');
     const request = wishing(['A']);
@@ -317,7 +317,7 @@ describe('an answer for another account', () => {
     expect([left?.status, left?.reason]).toEqual(['skipped', 'failure' in result && result.failure?.message]);
   });
 
-  it('that nobody expected is whose account it is from then on', async () => {
+  it('decides the account when none was expected', async () => {
     const run = bareRun({});
     answering(run, '43');
     run.onRead = () => {
@@ -331,7 +331,7 @@ describe('an answer for another account', () => {
     ]);
   });
 
-  it('that somebody else manages already fails the run', async () => {
+  it('fails the run when another file manages that account', async () => {
     const run = bareRun({});
     answering(run, '43');
     const { journal } = run.deps;
@@ -347,7 +347,7 @@ describe('an answer for another account', () => {
 });
 
 describe('the lists at the end', () => {
-  it('are the good ones when they show what was done', async () => {
+  it('become the good ones when they show every change', async () => {
     const run = bareRun({});
     await run.apply(wishing(['A']));
     const [, after] = run.told.observations;
@@ -355,7 +355,7 @@ describe('the lists at the end', () => {
     expect(after?.observed.skill.map(({ name }) => name)).toEqual(['A']);
   });
 
-  it('are not when they do not show it, and the run is partial and says so', async () => {
+  it('do not become the good ones when they lack a change, and the run is partial', async () => {
     const run = bareRun({});
     run.answer = (_, name) => ({ type: 'created', entry: entry(name, '7'), httpStatus: 200, attempts: 1 });
     expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'partial' });
@@ -363,7 +363,7 @@ describe('the lists at the end', () => {
     expect(endCodes(run)).toEqual(['not_shown_yet']);
   });
 
-  it('that cannot be read are none, and the run is partial', async () => {
+  it('make the run partial when they cannot be read', async () => {
     const run = bareRun({});
     run.onRead = () => {
       if (run.sent.length > 0) run.lists = new ServiceError('malformed', 'no list');
@@ -372,14 +372,14 @@ describe('the lists at the end', () => {
     expect([run.told.observations.length, endCodes(run)]).toEqual([1, ['unverified']]);
   });
 
-  it('that lack what this run tried or what is held say nothing more of it', async () => {
+  it('cause no warning when they lack what was tried or is held', async () => {
     const run = bareRun({});
     run.answer = () => refused(422);
     expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'partial' });
     expect(endCodes(run)).toEqual([]);
   });
 
-  it('that lack a name of which this run only deleted a duplicate say so', async () => {
+  it('cause a warning when they lack a name of which this run deleted a duplicate', async () => {
     const run = bareRun({ skill: [entry('Kept', '1'), entry('Kept', '2')] });
     run.onRead = () => {
       if (run.sent.length > 0) run.lists = { skill: [], role: [], resources: [], warnings: [] };
@@ -390,7 +390,7 @@ describe('the lists at the end', () => {
     expect([run.sent, endCodes(run)]).toEqual([['DELETE skill 2'], ['duplicate', 'vanished']]);
   });
 
-  it('that lack what was there when the run began say so', async () => {
+  it('cause a warning when they lack what the plan saw', async () => {
     const run = bareRun({ skill: skills('Kept') });
     run.onRead = () => {
       if (run.sent.length > 0) run.lists = { skill: skills('A'), role: [], resources: [], warnings: [] };
@@ -400,7 +400,7 @@ describe('the lists at the end', () => {
     expect(endCodes(run)).toEqual(['vanished']);
   });
 
-  it('is reported also where a delete of its duplicate was held', async () => {
+  it('cause a warning also when the delete of the duplicate was held', async () => {
     const twins = [entry('Kept', '1'), entry('Kept', '2')];
     const run = bareRun({ skill: twins });
     run.onRead = (reading) => {

@@ -1,4 +1,4 @@
-// When a freeze window is open: between two instants or through whole days, or for a while after each tick.
+// Open freeze windows: between two moments, and after each tick of a cron line.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { watchFreeze } from '../../../src/app/freeze.ts';
 import type { FreezeWindow } from '../../../src/core/catalog.ts';
@@ -46,7 +46,7 @@ describe('a freeze window between two moments', () => {
     expect(await openAt(now, [window])).toBe(open ? `${window.from} to ${window.to}` : null);
   });
 
-  it('is in UTC wherever the machine stands', async () => {
+  it('is in UTC whatever the time zone of the machine', async () => {
     vi.stubEnv('TZ', 'America/New_York');
     expect(await openAt('2026-12-20T07:59:59.999Z', [times])).toBeNull();
     expect(await openAt('2026-12-20T08:00:00.000Z', [times])).not.toBeNull();
@@ -70,12 +70,12 @@ describe('a freeze window after each tick', () => {
     expect(await openAt(now, [window], [tick])).toBe(open);
   });
 
-  it('that is closed does not hide the next one', async () => {
+  it('does not hide the next one when it is closed', async () => {
     const days = { from: '2026-12-20', to: '2026-12-31' };
     expect(await openAt('2026-12-24T00:00:00Z', [window, days])).toBe('2026-12-20 to 2026-12-31');
   });
 
-  it('is open also beside days that are over', async () => {
+  it('is open also beside past windows', async () => {
     const over = { from: '2026-11-01', to: '2026-11-30' };
     expect(await openAt(tick, [over, window], [tick])).toBe('cron 0 18 * * 5');
   });
@@ -104,7 +104,7 @@ describe('the end of a freeze', () => {
     expect(await endAfter(tick, [window], [tick, again])).toBe('2026-12-18T18:30:00.000Z');
   });
 
-  it('is not known of windows without a gap', async () => {
+  it('is unknown for windows without a gap', async () => {
     const ticks = Array.from({ length: 1000 }, (_, hour) =>
       new Date(Date.parse(tick) + hour * 3_600_000).toISOString(),
     );

@@ -1,4 +1,4 @@
-// The account's lock from a run's side: waited for, renewed while the run lasts, given back.
+// The lock of an account from the view of a run: waiting, renewal, release.
 import { describe, expect, it } from 'vitest';
 import { keepLock, takeLock } from '../../../src/app/lease.ts';
 import type { LockAttempt, Locks } from '../../../src/core/locks.ts';
@@ -36,29 +36,33 @@ describe('taking the lock', () => {
     const locks = locksThat({
       acquire: (nowMs) => (nowMs - startMs >= freeAfterMs ? { lease: LEASE } : { heldBy: 'pid 7' }),
     });
-    const result = await takeLock('acme', 'run', locks, clock, {
-      timeoutMs,
-      stop: stop.signal,
-      onWait: (heldBy) => void waitedFor.push(heldBy),
-    });
+    const result = await takeLock(
+      { account: 'acme', runId: 'run' },
+      { locks, clock },
+      {
+        timeoutMs,
+        stop: stop.signal,
+        onWait: (heldBy) => void waitedFor.push(heldBy),
+      },
+    );
     return { result, waitedFor, passedMs: clock.nowMs() - startMs, asked: locks.asked.length };
   }
 
-  it('needs no wait when nobody has it', async () => {
+  it('does not wait when it is free', async () => {
     expect(await take(1000, 0)).toEqual({ result: { lease: LEASE }, waitedFor: [], passedMs: 0, asked: 1 });
   });
 
-  it('waits for its holder, and says so once', async () => {
+  it('waits for its holder, and reports the wait once', async () => {
     const { result, waitedFor, asked } = await take(10_000, 1000);
     expect([result, waitedFor, asked > 2]).toEqual([{ lease: LEASE }, ['pid 7'], true]);
   });
 
-  it('ends with its holder’s name when the time has passed, and no earlier', async () => {
+  it('returns its holder when the time has passed', async () => {
     const { result, passedMs } = await take(10_000, Infinity);
     expect([result, passedMs >= 10_000, passedMs < 11_000]).toEqual([{ heldBy: 'pid 7' }, true, true]);
   });
 
-  it('without a time to wait asks once and tells nobody of a wait', async () => {
+  it('tries once and reports no wait without a timeout', async () => {
     expect(await take(0, Infinity)).toEqual({
       result: { heldBy: 'pid 7' },
       waitedFor: [],
@@ -67,7 +71,7 @@ describe('taking the lock', () => {
     });
   });
 
-  it('is given up when the run is stopped', async () => {
+  it('ends when the run is stopped', async () => {
     expect(await take(10_000, Infinity, true)).toMatchObject({ result: { heldBy: 'pid 7' }, asked: 1 });
   });
 });
@@ -76,7 +80,7 @@ describe('keeping the lock', () => {
   /** Lets everything that is ready happen. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('renews it as time passes, until it is given back', async () => {
+  it('renews it regularly until its release', async () => {
     const clock = new QuickClock();
     const locks = locksThat({});
     const release = keepLock(LEASE, locks, clock, () => expect.unreachable());
@@ -95,7 +99,7 @@ describe('keeping the lock', () => {
     expect(locks.asked).toHaveLength(4);
   });
 
-  it('says once that somebody else holds it by now, and asks no more', async () => {
+  it('reports once that it is lost, and stops', async () => {
     const clock = new QuickClock();
     const locks = locksThat({ renew: () => Promise.resolve(false) });
     let lost = 0;

@@ -1,4 +1,4 @@
-// Runs in which answers were lost: found out by a list, never sent twice blindly, also beyond the run (section 5).
+// Runs with lost answers: settled by lists and never sent twice blindly, also by the next run.
 import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/app/request.ts';
 import type { Entry } from '../../../src/core/catalog.ts';
@@ -44,7 +44,7 @@ function lateService(
 }
 
 describe('a create whose answer was lost', () => {
-  it('after the effect is found in the list and not sent again', async () => {
+  it('after its effect is found in the list and not sent again', async () => {
     const on = await stage({
       seed: SEED,
       faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
@@ -56,7 +56,7 @@ describe('a create whose answer was lost', () => {
     );
   });
 
-  it('before the effect is sent again after settle, up to retries times', async () => {
+  it('before its effect is sent again after settle, up to retries times', async () => {
     const drop = { match: { method: 'POST' }, do: { type: 'drop-before-effect' } } as const;
     const on = await stage({ seed: SEED, faults: [{ ...drop, times: 2 }], api: { retries: 2 } });
     expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
@@ -64,7 +64,7 @@ describe('a create whose answer was lost', () => {
     expect(on.rows("select attempts from operations where name = 'New'")).toEqual([{ attempts: 3 }]);
   });
 
-  it('again and again is given up as unknown, and nothing of its kind is deleted', async () => {
+  it('repeatedly is unknown, and nothing of its kind is deleted', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['Kept', 'Old'] },
       faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'drop-before-effect' } }],
@@ -89,7 +89,7 @@ describe('a create whose answer was lost', () => {
     expect([on.writes().length, on.skills()]).toEqual([1, ['Kept', 'type script']]);
   });
 
-  it('in an earlier run is found out by the next one before it plans', async () => {
+  it('in an earlier run is settled by the next one before it plans', async () => {
     const on = await stage({
       seed: SEED,
       faults: [
@@ -218,7 +218,7 @@ describe('a delete', () => {
   });
 });
 
-describe('lists that show a change late', () => {
+describe('late lists', () => {
   it('make the run partial when settle is not enough, and the next run writes nothing again', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['Kept', 'Old'] },
@@ -256,7 +256,7 @@ describe('a create of a name with a near duplicate', () => {
     expect([made.status, on.skills()]).toEqual(['converged', ['TypeScript']]);
   });
 
-  it('is refused without naming a near duplicate that is gone already', async () => {
+  it('is refused without naming a near duplicate that is gone', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['typescript'] },
       faults: [{ match: { method: 'POST' }, do: { type: 'status', status: 409 } }],

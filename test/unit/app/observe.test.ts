@@ -1,4 +1,4 @@
-// The first steps of a run: lists that are read twice where something is missing, and whose they are, both times.
+// The first steps of a run: lists, second readings, and the account id of both.
 import { describe, expect, it } from 'vitest';
 import { observe } from '../../../src/app/observe.ts';
 import type { PlanningDeps } from '../../../src/app/request.ts';
@@ -57,7 +57,7 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
     ...(of.accountId === undefined ? {} : { accountId: of.accountId }),
   };
   const deps: PlanningDeps = { ...unasked<PlanningDeps>('deps'), journal, clock };
-  const observation = await observe(reader, 'run', { ...bare, settings }, deps);
+  const observation = await observe({ runId: 'run', request: { ...bare, settings }, deps, reader });
   return { observation, claims, readings: reader.readings, passedMs: clock.nowMs() - startMs, startMs };
 }
 
@@ -99,13 +99,13 @@ describe('one reading', () => {
       lastGood: async () => null,
     };
     const deps: PlanningDeps = { ...unasked<PlanningDeps>('deps'), journal, clock: new QuickClock() };
-    const { observed: lists } = await observe(reader, 'run', bareRequest(), deps);
+    const { observed: lists } = await observe({ runId: 'run', request: bareRequest(), deps, reader });
     expect(lists.warnings.map(({ name }) => name)).toEqual(['skill', 'role', 'resource']);
   });
 });
 
-describe('what the last good lists showed and these do not', () => {
-  it('is looked for once more after recheck, and there again when the second reading has it', async () => {
+describe('an entry of the last good lists that is missing', () => {
+  it('is not missing when a second reading after recheck shows it', async () => {
     const { observation, readings, passedMs } = await observing({ lastGood: skills('A', 'B') }, (reading) =>
       reading === 1 ? skills('A') : skills('A', 'B'),
     );
@@ -125,7 +125,7 @@ describe('what the last good lists showed and these do not', () => {
     expect((await observing(created, () => skills('A', 'New'))).readings).toBe(1);
   });
 
-  it('is gone when both readings miss it', async () => {
+  it('is gone when both readings lack it', async () => {
     const { observation, readings } = await observing({ lastGood: skills('A', 'B') }, () => skills('A'));
     expect([readings, observation.observed.skill.map(({ id }) => id), observation.implausible]).toEqual([
       2,
@@ -143,7 +143,7 @@ describe('what the last good lists showed and these do not', () => {
     expect(observation.implausible?.code).toBe(times === 2 ? 'suspicious_shrink' : undefined);
   });
 
-  it('is no suspicious shrink when only the second reading shrank', async () => {
+  it('is not a suspicious shrink when only the second reading shrank', async () => {
     const lastGood = skills('A', 'B', 'C', 'D', 'E');
     const { observation } = await observing({ lastGood }, (reading) =>
       reading === 1 ? skills('A', 'B', 'C', 'D') : {},
@@ -151,17 +151,17 @@ describe('what the last good lists showed and these do not', () => {
     expect([observation.implausible, observation.observed.skill.length]).toEqual([null, 4]);
   });
 
-  it('is nobody’s business where the file leaves the kind out', async () => {
+  it('is ignored when the file leaves the kind out', async () => {
     const lastGood = { role: ['A', 'B', 'C', 'D', 'E'].map((name) => entry(name)) };
     const { observation } = await observing({ lastGood }, () => ({}));
     expect(observation.implausible).toBeNull();
   });
 });
 
-describe('what people have and no list names, in an account that was never seen', () => {
+describe('an entry that people have and that no list shows, in a new account', () => {
   const ann = person('ann', ['A']);
 
-  it('is looked for once more after recheck', async () => {
+  it('causes a second reading after recheck', async () => {
     const { observation, readings, passedMs } = await observing({}, (reading) =>
       reading === 1 ? { resources: [ann] } : { ...skills('A', 'B'), resources: [ann] },
     );
@@ -174,11 +174,11 @@ describe('what people have and no list names, in an account that was never seen'
     expect([readings, observation.implausible?.code]).toEqual([2, 'suspicious_list']);
   });
 
-  it('is not looked for when the lists name it all', async () => {
+  it('causes no second reading when the lists show it', async () => {
     expect((await observing({}, () => ({ ...skills('A', 'B'), resources: [ann] }))).readings).toBe(1);
   });
 
-  it('is nobody’s business where the file leaves the kind out', async () => {
+  it('is ignored when the file leaves the kind out', async () => {
     const bob = person('bob', undefined, 'R');
     expect((await observing({}, () => ({ ...skills('A'), resources: [bob] }))).readings).toBe(1);
   });
@@ -187,7 +187,7 @@ describe('what people have and no list names, in an account that was never seen'
 describe('people who are missing', () => {
   const lastGood = { skill: [entry('A')], resources: [person('p', ['A'])] };
 
-  it('count as having what they had from when they were missed', async () => {
+  it('keep their assignments from when they were first missing', async () => {
     const { observation, startMs } = await observing({ lastGood }, () => skills('A'));
     expect(observation.takenAtMs).toBe(startMs + 2000);
     expect(observation.missing).toEqual([
@@ -204,13 +204,13 @@ describe('people who are missing', () => {
     expect(observation.missing).toHaveLength(count);
   });
 
-  it('are none in an account that was never seen', async () => {
+  it('do not exist in a new account', async () => {
     expect((await observing({}, () => skills('A'))).observation.missing).toEqual([]);
   });
 });
 
-describe('whose account it is', () => {
-  it('is what the lists carry, claimed for this run', async () => {
+describe('the account id', () => {
+  it('is the listed one, claimed for this run', async () => {
     const { observation, claims } = await observing({}, () => of('42', ['A']));
     expect([observation.remoteAccountId, observation.identified]).toEqual(['42', true]);
     expect(claims).toEqual([
@@ -248,17 +248,17 @@ describe('whose account it is', () => {
     await expect(refused).rejects.toBeInstanceOf(ServiceError);
   });
 
-  it('is another one when lists without ids show what was made there', async () => {
+  it('is another one when lists without ids show entries of that account', async () => {
     const seen = observing({ accountId: '42', foreign: new Set(['skill:A']) }, () => skills('A', 'B'));
     await expect(seen).rejects.toThrow('in account 666, and this account is 42; nothing was written');
   });
 
-  it('is what the lists say, wherever their entries were made', async () => {
+  it('is the listed one, even if the entries are known from another account', async () => {
     const { observation } = await observing({ foreign: new Set(['skill:A']) }, () => of('42', ['A']));
     expect(observation.remoteAccountId).toBe('42');
   });
 
-  it('is asked of the second reading as well', async () => {
+  it('is checked in the second reading too', async () => {
     const lastGood = of('42', ['A', 'B']);
     const changed = observing({ lastGood, remembered: '42' }, (reading) =>
       reading === 1 ? of('42', ['A']) : of('43', ['A', 'B']),

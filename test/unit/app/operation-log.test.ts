@@ -1,4 +1,4 @@
-// The write-ahead journal of a run: no request leaves before its row is on disk, and what happens at once is one commit.
+// The write-ahead journal of a run: a row is on disk before its request, and one turn is one commit.
 import { describe, expect, it } from 'vitest';
 import { createOperationLog } from '../../../src/app/operation-log.ts';
 import { StoreError } from '../../../src/core/errors.ts';
@@ -36,21 +36,21 @@ function logOver(ends: readonly (SentCommit | Error)[] = []) {
 
 const FULL = new StoreError('store_full', 'the disk is full');
 
-describe('what is to be sent', () => {
-  it('may leave only when its commit has ended', async () => {
+describe('an operation to send', () => {
+  it('is sent only after its commit', async () => {
     const { log, commits } = logOver();
     expect(await log.sent(1, 0)).toBe('committed');
     expect(commits).toEqual([{ sent: [1], results: [], ended: true }]);
   });
 
-  it('at once is one commit, with the results that are known by then', async () => {
+  it('is committed together with others of one turn and with known results', async () => {
     const { log, commits } = logOver();
     log.result(result(9));
     await Promise.all([log.sent(1, 0), log.sent(2, 0)]);
     expect(commits).toMatchObject([{ sent: [1, 2], results: [9] }]);
   });
 
-  it('later is another commit, after the one before', async () => {
+  it('of a later turn is committed after the earlier ones', async () => {
     const { log, commits } = logOver();
     const first = log.sent(1, 0);
     await new Promise((resolve) => setImmediate(resolve));
@@ -63,13 +63,13 @@ describe('what is to be sent', () => {
     ]);
   });
 
-  it('must not leave when the lock is lost', async () => {
+  it('is not sent when the lock is lost', async () => {
     const { log } = logOver(['committed', 'lock_lost']);
     expect(await log.sent(1, 0)).toBe('committed');
     expect(await log.sent(2, 0)).toBe('lock_lost');
   });
 
-  it('hears that its commit failed, and so does all that comes after it', async () => {
+  it('fails when its commit or an earlier one fails', async () => {
     const { log, commits } = logOver([FULL]);
     await expect(log.sent(1, 0)).rejects.toBe(FULL);
     await expect(log.sent(2, 0)).rejects.toBe(FULL);
@@ -78,20 +78,20 @@ describe('what is to be sent', () => {
 });
 
 describe('flush', () => {
-  it('ends when everything noted is on disk', async () => {
+  it('resolves when everything queued is on disk', async () => {
     const { log, commits } = logOver();
     log.result(result(1));
     await log.flush();
     expect(commits).toEqual([{ sent: [], results: [1], ended: true }]);
   });
 
-  it('of nothing commits nothing', async () => {
+  it('commits nothing when nothing is queued', async () => {
     const { log, commits } = logOver();
     await log.flush();
     expect(commits).toEqual([]);
   });
 
-  it('tells of a commit that failed when nobody waited for it', async () => {
+  it('rejects with a failed commit that nobody waited for', async () => {
     const { log } = logOver([FULL]);
     log.result(result(1));
     await expect(log.flush()).rejects.toBe(FULL);

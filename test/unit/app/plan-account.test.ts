@@ -1,11 +1,11 @@
-// From an observation to a plan: how old the source is, what the file names, and what is said before a person judges.
+// From an observation to a plan: the age of the source, the named entries, the warnings.
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../src/app/observe.ts';
 import type { SourceAge } from '../../../src/core/plan-warnings.ts';
 import { planAccount } from '../../../src/app/plan-account.ts';
 import type { PlanningDeps } from '../../../src/app/request.ts';
 import type { DesiredCatalog } from '../../../src/core/catalog.ts';
-import type { Memory } from '../../../src/core/history.ts';
+import type { AccountHistory } from '../../../src/core/history.ts';
 import type { AccountState, Journal } from '../../../src/core/ports.ts';
 import type { CommitRelation } from '../../../src/core/repository.ts';
 import type { ConfigCommit } from '../../../src/core/settings.ts';
@@ -13,7 +13,7 @@ import { entry, observed, POLICY, wanted } from '../core/builders.ts';
 import { bareRequest, unasked } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
-const MEMORY: Memory = {
+const MEMORY: AccountHistory = {
   recent: [],
   owned: new Set(),
   changedNames: new Map(),
@@ -23,7 +23,7 @@ const MEMORY: Memory = {
 
 interface Setting {
   readonly observation?: Partial<Observation>;
-  readonly memory?: Partial<Memory>;
+  readonly memory?: Partial<AccountHistory>;
   readonly desired?: Partial<DesiredCatalog>;
   readonly commit?: string;
   readonly committedAt?: string;
@@ -48,7 +48,7 @@ async function planned(of: Setting = {}) {
   const journal: Journal = {
     ...unasked<Journal>('journal'),
     accountState: async () => state,
-    memory: async () => ({ ...MEMORY, ...of.memory }),
+    accountHistory: async () => ({ ...MEMORY, ...of.memory }),
   };
   const deps: PlanningDeps = {
     ...unasked<PlanningDeps>('deps'),
@@ -80,7 +80,7 @@ async function planned(of: Setting = {}) {
     ...of.observation,
   };
   const accept = { shrink: false, olderSource: false, noHistory: false, ...of.accept };
-  return { ...(await planAccount(observation, accept, request, deps)), compared, clock };
+  return { ...(await planAccount({ request, deps }, observation, accept)), compared, clock };
 }
 
 type Planning = Awaited<ReturnType<typeof planned>>;
@@ -129,7 +129,7 @@ describe('the source', () => {
     expect(made.plan.configCommit).toBe(of.commit ?? null);
   });
 
-  it('that is older is accepted when a person says so', async () => {
+  it('that is older is accepted on request', async () => {
     const made = await planned({
       commit: 'a',
       lastApplied: last,
@@ -140,8 +140,8 @@ describe('the source', () => {
   });
 });
 
-describe('what a plan takes from around it', () => {
-  it('is the time, the account and what the lists warn of', async () => {
+describe('the input of a plan', () => {
+  it('contains the time, the account and the warnings of the lists', async () => {
     const oddity = { code: 'repeated_id', message: 'm' };
     const made = await planned({ observation: { observed: observed({ warnings: [oddity] }) } });
     expect(made.plan).toMatchObject({
@@ -152,16 +152,16 @@ describe('what a plan takes from around it', () => {
     });
   });
 
-  it('is an open freeze window', async () => {
+  it('contains an open freeze window', async () => {
     expect(rules(await planned({ frozen: true }))).toEqual([['freeze']]);
   });
 
-  it('is people who are missing from the lists', async () => {
+  it('contains the people who are missing from the lists', async () => {
     const missing = [{ resourceId: 'p', kind: 'skill', remoteId: 'Old', sinceMs: 0 }] as const;
     expect(rules(await planned({ observation: { missing } }))).toEqual([['holders_missing']]);
   });
 
-  it('is a suspicious shrink, unless that was accepted', async () => {
+  it('contains a suspicious shrink, unless it was accepted', async () => {
     const observation = { implausible: { code: 'suspicious_shrink', message: 'm' } };
     const blocked = await planned({ observation });
     expect([blocked.plan.status, codes(blocked)]).toEqual(['blocked', ['suspicious_shrink']]);
@@ -177,8 +177,8 @@ describe('what a plan takes from around it', () => {
     expect(codes(await planned({ observation }))).toEqual(expected);
   });
 
-  it('is a delete that was confirmed a moment ago, for as long as a list may be stale', async () => {
-    const deletedAgo = (ms: number): Partial<Memory> => ({
+  it('contains a recently confirmed delete for as long as a list may be stale', async () => {
+    const deletedAgo = (ms: number): Partial<AccountHistory> => ({
       recent: [
         {
           action: 'delete',
@@ -214,7 +214,7 @@ describe('the entries that a file names', () => {
     expect(named(lists)).toEqual(['skill:Kept', 'skill:Former', 'role:Clerk']);
   });
 
-  it('are also those that the service shows under another name than was asked for', async () => {
+  it('are also those whose name the service changed', async () => {
     const changedNames = new Map([
       ['skill:7', { requested: 'Asked', name: 'shown', listed: true }],
       ['skill:8', { requested: 'Somebody', name: 'other', listed: true }],

@@ -1,4 +1,4 @@
-// Time that passes by itself whenever somebody waits, so that a settle of half a minute takes none.
+// A clock that advances by itself when somebody waits, so that a wait of half a minute takes no time.
 import type { Clock } from '../../../src/core/ports.ts';
 
 /** Waits for nothing: who sleeps sets it forward. Long sleeps (the renewal of a lock) follow the short ones. */

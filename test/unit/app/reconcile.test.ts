@@ -1,4 +1,4 @@
-// Whole runs against the sandbox: order, identity, what changes under way, and what a failure stops.
+// Complete runs on the sandbox: order, identity, changes during the run, and failures.
 import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/app/request.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';
@@ -55,7 +55,7 @@ describe('a run', () => {
     expect(on.writes()).toEqual([]);
   });
 
-  it('verifies once when the clock is set back in its midst, and does not wait until that comes around again', async () => {
+  it('verifies once when the clock is set back meanwhile, and does not wait for it', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'], resources: [PERSON] } });
     const startMs = on.clock.steadyMs();
     const made = await on.apply({
@@ -66,7 +66,7 @@ describe('a run', () => {
     expect(on.clock.steadyMs() - startMs).toBeLessThan(35_000);
   });
 
-  it('that is dry sends nothing but GET', async () => {
+  it('that is dry sends only GET requests', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'] } });
     await on.plan({ skills: ['New'] });
     const planned = await on.plan({ skills: ['New'] });
@@ -88,7 +88,7 @@ describe('a run', () => {
     expect(on.writes()).toEqual([]);
   });
 
-  it('is held when nothing is left but what a person must release', async () => {
+  it('is held when only held changes remain', async () => {
     const on = await stage({
       seed: { name: 'acme', skills: ['Old'], resources: [{ id: 'p1', skills: ['Old'] }] },
     });
@@ -131,7 +131,7 @@ describe('a run', () => {
     expect(operations(on).map(({ status }) => status)).toEqual(['failed', 'skipped', 'skipped', 'skipped']);
   });
 
-  it('that is stopped starts nothing new and says what was not tried', async () => {
+  it('that is stopped starts nothing more and reports what was not tried', async () => {
     const stop = new AbortController();
     const on = await stage({
       seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
@@ -146,7 +146,7 @@ describe('a run', () => {
     expect(operations(on).map(({ status }) => status)).toEqual(['done', 'skipped', 'skipped', 'skipped']);
   });
 
-  it('that another one took over is interrupted, also when there is nothing left for it to do', async () => {
+  it('that another process took over is interrupted, also when nothing remains to do', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'] } });
     const wish = { skills: ['Kept', 'New'] };
     let taken: RunResult | undefined;
@@ -165,7 +165,7 @@ describe('a run', () => {
     expect(on.writes()).toEqual(['POST skill New']);
   });
 
-  it('asked to be left alone for long is throttled, and the next one asks nothing', async () => {
+  it('with a long Retry-After is throttled, and the next one sends nothing', async () => {
     const on = await stage({
       seed: { name: 'acme', resources: [PERSON] },
       faults: [{ match: { method: 'POST' }, do: { type: 'rate-limit', retryAfter: 600 } }],
@@ -206,7 +206,7 @@ describe('right before the first delete', () => {
   const idOf = (on: Awaited<ReturnType<typeof stage>>, name: string): string =>
     on.sandbox.state('acme').skills.find((each) => each.name === name)?.id ?? '';
 
-  it('a skill that was given to somebody meanwhile is held, and the others go', async () => {
+  it('a skill that somebody got meanwhile is held, and the others are deleted', async () => {
     const { on, made } = await after((each) => void each.sandbox.assign('acme', 'p1', idOf(each, 'Old')))();
     expect([made.status, on.skills()]).toEqual(['held', ['New', 'Old']]);
     expect(operations(on).find(({ name }) => name === 'Old')).toMatchObject({
@@ -234,7 +234,7 @@ describe('right before the first delete', () => {
     expect((await on.store.reader.run(made.runId))?.run.deleted).toBe(1);
   });
 
-  it('lists that cannot be read leave everything there', async () => {
+  it('lists that cannot be read prevent every delete', async () => {
     const on = await stage({ seed });
     const made = await on.apply({
       skills: ['New'],
@@ -278,7 +278,7 @@ describe('right before the first delete', () => {
 describe('identity', () => {
   const bare = { omitOptionalFields: true } as const;
 
-  it('is found out by the first create alone when nothing listed tells it', async () => {
+  it('is found by the first create alone when no list shows it', async () => {
     const on = await stage({
       seed: { name: 'acme', id: '42' },
       settings: { ...bare, latencyMs: 20 },
@@ -301,7 +301,7 @@ describe('identity', () => {
     expect([on.writes().length, on.skills()]).toEqual([1, ['A', 'Old']]);
   });
 
-  it('is found out before an approved delete goes ahead of the creates', async () => {
+  it('is found before an approved delete that precedes the creates', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: ['typescript'] }, settings: bare });
     const made = await on.apply({
       skills: ['TypeScript'],
@@ -349,10 +349,10 @@ describe('identity', () => {
   });
 });
 
-describe('lists that lie', () => {
+describe('wrong lists', () => {
   const SKILLS = Array.from({ length: 6 }, (_, index) => `S${String(index)}`);
 
-  it('empty once are read again, and nothing is created twice', async () => {
+  it('are read again when they are empty once, and nothing is created twice', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: SKILLS, resources: [PERSON] } });
     await on.apply({ skills: SKILLS });
     on.sandbox.setFaults([{ match: { path: 'skill' }, do: { type: 'empty-list' } }]);
@@ -360,7 +360,7 @@ describe('lists that lie', () => {
     expect(on.writes()).toEqual([]);
   });
 
-  it('empty twice block the run until that is accepted', async () => {
+  it('block the run when they are empty twice, until that is accepted', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: SKILLS, resources: [PERSON] } });
     await on.apply({ skills: SKILLS });
     on.sandbox.setFaults([{ match: { path: 'skill' }, times: 'always', do: { type: 'empty-list' } }]);
@@ -377,7 +377,7 @@ describe('lists that lie', () => {
     expect([accepted.status, on.skills()]).toEqual(['converged', SKILLS]);
   });
 
-  it('without a person keep what that person had for a day', async () => {
+  it('without a person count the assignments of that person for a day', async () => {
     const on = await stage({
       seed: {
         name: 'acme',
@@ -416,7 +416,7 @@ describe('a store that fails', () => {
       };
     };
 
-  it('before the lists tell of a delete whose answer was lost leaves it to the next run to find out', async () => {
+  it('before a lost delete is settled leaves it to the next run', async () => {
     const on = await stage({
       seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
       // The repetition is answered with 404.
@@ -434,7 +434,7 @@ describe('a store that fails', () => {
     expect(on.rows('select deleted_by_run is not null as told from entries')).toEqual([{ told: 1 }]);
   });
 
-  it('at its very end is journaled with what it had done', async () => {
+  it('at the end of a run is journaled with what was done', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
     const refuseAfter: Journal['recordObservation'] = (observation) =>
       observation.phase === 'after'
@@ -452,7 +452,7 @@ describe('a store that fails', () => {
     ).toEqual([{ status: 'failed', error_code: 'store_full', created: 2, deleted: 1, planless: 0 }]);
   });
 
-  it('before the first operation leaves the service as it was', async () => {
+  it('before the first operation leaves the service unchanged', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
     await expect(on.apply({ skills: ['A', 'B'], deps: failing(1) })).rejects.toBeInstanceOf(StoreError);
     expect([on.writes(), on.skills()]).toEqual([[], ['Old']]);

@@ -1,4 +1,4 @@
-// How a run ends: what is counted, what is journaled of it, and what the caller hears of a failure.
+// The end of a run: its counts, its journal row, and its failure for the caller.
 import { describe, expect, it } from 'vitest';
 import { describeFailure, endRun, failRun } from '../../../src/app/run-result.ts';
 import type { DryRunDeps } from '../../../src/app/request.ts';
@@ -41,7 +41,7 @@ const made = plan({
 });
 
 describe('the end of a run', () => {
-  it('counts what was done by this run, and what was held by plan or on the way', async () => {
+  it('counts what this run did, and what was held by the plan or during the run', async () => {
     const { deps, ends, nowMs } = keeping();
     const results = [
       result('create', {}),
@@ -58,9 +58,8 @@ describe('the end of a run', () => {
     ];
     const warnings = [{ code: 'vanished', message: 'm' }];
     const ended = await endRun(
-      'run',
+      { runId: 'run', deps },
       { status: 'partial', plan: made, traffic: TRAFFIC, results, warnings },
-      deps,
     );
     expect(ends).toEqual([
       {
@@ -77,10 +76,13 @@ describe('the end of a run', () => {
     expect(ended).toEqual({ runId: 'run', status: 'partial', plan: made, failure: null });
   });
 
-  it('without a plan leaves the counting to the journal', async () => {
+  it('leaves the counting to the journal without a plan', async () => {
     const { deps, ends } = keeping();
     const error = { code: 'unavailable', message: 'm' };
-    const ended = await endRun('run', { status: 'failed', plan: null, traffic: TRAFFIC, error }, deps);
+    const ended = await endRun(
+      { runId: 'run', deps },
+      { status: 'failed', plan: null, traffic: TRAFFIC, error },
+    );
     expect(ends).toMatchObject([
       {
         counts: null,
@@ -98,16 +100,16 @@ describe('the end of a run', () => {
     async (pending) => {
       const { deps, ends } = keeping();
       const ending = { status: 'planned', plan: null, traffic: TRAFFIC } as const;
-      await endRun('run', { ...ending, ...(pending === undefined ? {} : { pending }) }, deps);
+      await endRun({ runId: 'run', deps }, { ...ending, ...(pending === undefined ? {} : { pending }) });
       expect(ends.map((end) => ['pending' in end, end.pending])).toEqual([[pending !== undefined, pending]]);
     },
   );
 });
 
 describe('a run that another process has ended', () => {
-  it('is interrupted, whatever it came to itself', async () => {
+  it('is interrupted, whatever its own result', async () => {
     const { deps } = keeping(undefined, false);
-    const ended = await endRun('run', { status: 'converged', plan: made, traffic: TRAFFIC }, deps);
+    const ended = await endRun({ runId: 'run', deps }, { status: 'converged', plan: made, traffic: TRAFFIC });
     expect(ended).toMatchObject({
       runId: 'run',
       status: 'interrupted',
@@ -121,7 +123,7 @@ describe('a run that failed', () => {
   it('is journaled with the error’s code and message', async () => {
     const { deps, ends, throttles } = keeping();
     const error = new ServiceError('unavailable', 'no answer', { retryAfterMs: 1000 });
-    const ended = await failRun('run', error, bareRequest(), deps, TRAFFIC);
+    const ended = await failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC);
     expect(ended).toEqual({
       runId: 'run',
       status: 'failed',
@@ -131,16 +133,20 @@ describe('a run that failed', () => {
     expect([ends.length, ends[0]?.traffic, throttles]).toEqual([1, TRAFFIC, []]);
   });
 
-  it('remembers how long the service asked to be left alone', async () => {
+  it('remembers the pause that the service asked for', async () => {
     const { deps, throttles, nowMs } = keeping();
     const error = new ServiceError('throttled', 'later', { retryAfterMs: 600_000 });
-    await failRun('run', error, bareRequest(), deps, TRAFFIC);
+    await failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC);
     expect(throttles).toEqual([['acme', nowMs + 600_000]]);
   });
 
-  it('has nothing to remember when the service did not say how long', async () => {
+  it('remembers no pause when the service asked for none', async () => {
     const { deps, throttles, ends } = keeping();
-    await failRun('run', new ServiceError('throttled', 'later'), bareRequest(), deps, TRAFFIC);
+    await failRun(
+      { runId: 'run', request: bareRequest(), deps },
+      new ServiceError('throttled', 'later'),
+      TRAFFIC,
+    );
     expect([throttles, ends.length]).toEqual([[], 1]);
   });
 
@@ -148,7 +154,11 @@ describe('a run that failed', () => {
     const { deps } = keeping();
     const request = bareRequest();
     request.stop();
-    const ended = await failRun('run', new ServiceError('unavailable', 'cut'), request, deps, TRAFFIC);
+    const ended = await failRun(
+      { runId: 'run', request: request, deps },
+      new ServiceError('unavailable', 'cut'),
+      TRAFFIC,
+    );
     expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'unavailable' } });
   });
 
@@ -157,13 +167,15 @@ describe('a run that failed', () => {
     async (second) => {
       const { deps, ends } = keeping(second);
       const error = new StoreError('store_full', 'the disk is full');
-      await expect(failRun('run', error, bareRequest(), deps, TRAFFIC)).rejects.toBe(error);
+      await expect(failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC)).rejects.toBe(
+        error,
+      );
       expect(ends).toMatchObject([{ status: 'failed', errorCode: 'store_full' }]);
     },
   );
 });
 
-describe('a failure in words', () => {
+describe('the description of a failure', () => {
   it.each<[Error, string]>([
     [new ServiceError('auth', 'm'), 'unauthorized'],
     [new SecretError('m'), 'secret_missing'],

@@ -1,4 +1,4 @@
-// The steps of a run around what it writes: the lock, what earlier runs left, the word of a person, what is remembered.
+// The steps of a run around its writes: the lock, earlier operations, approvals, adoption.
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { AccountRequest } from '../../../src/app/request.ts';
@@ -54,14 +54,14 @@ describe('a dry run', () => {
     ]);
   });
 
-  it('that cannot observe has failed', async () => {
+  it('fails when it cannot observe', async () => {
     const run = bareRun({});
     run.lists = new ServiceError('unavailable', 'no answer');
     expect(await run.plan(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unavailable' } });
     expect(run.told.ends).toMatchObject([{ status: 'failed', traffic: { requests: 0, retries: 0 } }]);
   });
 
-  it('that cannot even begin to read has failed', async () => {
+  it('fails when the account cannot be opened', async () => {
     const run = bareRun({});
     const service = { ...run.deps.service, reader: () => Promise.reject(new ServiceError('auth', 'no')) };
     Object.assign(run.deps, { service });
@@ -87,21 +87,21 @@ describe('a dry run', () => {
 });
 
 describe('the lock', () => {
-  it('that somebody else has makes no run', async () => {
+  it('prevents a run while another process holds it', async () => {
     const run = bareRun({});
     run.locks = [{ heldBy: 'pid 7' }];
     expect(await run.apply(wishing('New'))).toEqual({ heldBy: 'pid 7' });
     expect(run.told.log).toEqual([]);
   });
 
-  it('is given back also by a run that failed', async () => {
+  it('is released by a failed run too', async () => {
     const run = bareRun({});
     run.lists = new ServiceError('unavailable', 'no answer');
     expect(await run.apply(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unavailable' } });
     expect(run.told.log).toEqual(['begin', 'end', 'release']);
   });
 
-  it('makes no run when another process has made it meanwhile', async () => {
+  it('is taken without a run when another process has made the run meanwhile', async () => {
     const run = bareRun({});
     expect(await run.apply(wishing('New'), { isMade: async () => true })).toEqual({ heldBy: null });
     expect([run.told.log, run.sent]).toEqual([['release'], []]);
@@ -110,7 +110,7 @@ describe('the lock', () => {
     });
   });
 
-  it('that was waited for reads the files again, and the run does what they say then', async () => {
+  it('causes the files to be read again after a wait', async () => {
     const run = bareRun({});
     run.locks = [{ heldBy: 'pid 7' }, LEASE];
     const waited: string[] = [];
@@ -122,7 +122,7 @@ describe('the lock', () => {
     expect([run.sent, waited]).toEqual([['POST skill New'], ['pid 7']]);
   });
 
-  it('that was not waited for reads nothing again, nor does a run that cannot', async () => {
+  it('causes nothing to be read again without a wait', async () => {
     const run = bareRun({});
     await run.apply(wishing('New'), { reread: async () => wishing('Other') });
     run.locks = [{ heldBy: 'pid 7' }, LEASE];
@@ -135,7 +135,7 @@ describe('creates that earlier runs left open', () => {
   const create = { runId: 'earlier', seq: 3, kind: 'skill', name: 'New', sinceMs: 0 } as const;
 
   it('are found in the list, and then not created again', async () => {
-    const run = bareRun({}, { outstanding: [create] });
+    const run = bareRun({}, { unsettled: [create] });
     let shown = false;
     run.onRead = (reading) => {
       if (reading > 1 && !shown) run.lists = observed({ skill: [entry('New', '7')] });
@@ -149,7 +149,7 @@ describe('creates that earlier runs left open', () => {
   });
 
   it('are absent when no list shows them, and created', async () => {
-    const run = bareRun({}, { outstanding: [create] });
+    const run = bareRun({}, { unsettled: [create] });
     await run.apply(wishing('New'));
     expect([run.sent, run.told.settled]).toMatchObject([['POST skill New'], [{ found: null }]]);
   });
@@ -158,19 +158,19 @@ describe('creates that earlier runs left open', () => {
     ['an entry of a near name that nobody asks for', ['New'], '7'],
     ['not an entry of a near name that the file asks for', ['New', 'new'], null],
   ])('are %s', async (_, names, found) => {
-    const run = bareRun({ skill: [entry('new', '7')] }, { outstanding: [create] });
+    const run = bareRun({ skill: [entry('new', '7')] }, { unsettled: [create] });
     await run.apply(wishing(...names));
     expect(run.told.settled.map((each) => each.found)).toEqual([found]);
   });
 
   it('are not an entry that was known before them', async () => {
-    const run = bareRun({ skill: [entry('New', '7')] }, { outstanding: [create], known: ['skill:7'] });
+    const run = bareRun({ skill: [entry('New', '7')] }, { unsettled: [create], known: ['skill:7'] });
     await run.apply(wishing('New'));
     expect(run.told.settled.map((each) => each.found)).toEqual([null]);
   });
 
-  it('stay open when it could not be found out', async () => {
-    const run = bareRun({}, { outstanding: [create] });
+  it('stay open when no list could be read', async () => {
+    const run = bareRun({}, { unsettled: [create] });
     const request = wishing('New');
     run.onRead = (reading) => {
       run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : observed();
@@ -183,14 +183,14 @@ describe('creates that earlier runs left open', () => {
 describe('deletes that earlier runs left open', () => {
   const isOld = (listed: ReadonlySet<string>): number => (listed.has('skill:Old') ? 1 : 0);
 
-  it('are asked about once when none is in doubt', async () => {
+  it('cause one query when none is in doubt', async () => {
     const run = bareRun({ skill: skills('Kept') });
     await run.apply(wishing('Kept'));
     const nowMs = run.clock.nowMs();
     expect(run.told.looked).toEqual([{ listed: ['skill:Kept'], nowMs, openSinceMs: nowMs - 35_000 }]);
   });
 
-  it('are waited for until the lists show them, which are read again then', async () => {
+  it('are settled by later lists, and then the account is observed again', async () => {
     const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
     const startMs = run.clock.nowMs();
     run.onRead = () => {
@@ -200,7 +200,7 @@ describe('deletes that earlier runs left open', () => {
     expect([run.sent, run.clock.nowMs() - startMs < 6000]).toEqual([[], true]);
   });
 
-  it('are waited for no longer than settle, also where the clock is set back', async () => {
+  it('delay the run at most for settle, also when the clock is set back', async () => {
     const run = bareRun(
       { skill: skills('Kept', 'Old') },
       { openDeletes: (listed, { openSinceMs }) => (openSinceMs === Infinity ? 0 : isOld(listed)) },
@@ -215,7 +215,7 @@ describe('deletes that earlier runs left open', () => {
     expect(run.sent).toEqual(['DELETE skill Old']);
   });
 
-  it('are waited for although a list cannot be read', async () => {
+  it('are settled although one reading fails', async () => {
     const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
     const { lists } = run;
     run.onRead = (reading) => {
@@ -248,7 +248,7 @@ describe('deletes that earlier runs left open', () => {
   });
 });
 
-describe('a plan that is expected', () => {
+describe('an agreed plan', () => {
   it('is applied when the plan is the same, and refused when it is not', async () => {
     const run = bareRun({});
     const { plan } = { plan: null, ...(await run.plan(wishing('New'))) };
@@ -265,7 +265,7 @@ describe('a plan that is expected', () => {
   });
 });
 
-describe('a plan that needs a person’s word', () => {
+describe('a plan that needs approval', () => {
   const approving = { mode: 'approve', approvals: true } as const;
 
   it('waits with its digest, and nothing is written or remembered', async () => {
@@ -297,19 +297,19 @@ describe('a plan that needs a person’s word', () => {
     },
   );
 
-  it('is not needed when there is nothing to do, and a lapsed approval is reported', async () => {
+  it('needs none without operations, and a lapsed approval is reported', async () => {
     const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason: 'changed' } });
     expect(await run.apply(wishing(), approving)).toMatchObject({ status: 'converged' });
     expect(endCodes(run)).toEqual(['approval_lapsed']);
   });
 
-  it('is none in apply mode', async () => {
+  it('needs none in apply mode', async () => {
     const run = bareRun({});
     expect(await run.apply(wishing('New'), { approvals: true })).toMatchObject({ status: 'converged' });
     expect(endCodes(run)).toEqual([]);
   });
 
-  it('is none on the command line, where nobody asks for it', async () => {
+  it('needs none on the command line', async () => {
     const run = bareRun({});
     expect(await run.apply(wishing('New'), { mode: 'approve' })).toMatchObject({ status: 'converged' });
     expect(run.told.asked).toEqual([]);
@@ -332,7 +332,7 @@ describe('a plan that a guard blocked', () => {
     expect(run.told.ends.map((end) => 'pending' in end)).toEqual([false]);
   });
 
-  it('waits for a word where words are given', async () => {
+  it('waits for approval in the daemon', async () => {
     const run = bareRun({}, { lastGood });
     const result = await run.apply(wishing('A'), { approvals: true });
     expect(run.told.ends).toMatchObject([
@@ -368,10 +368,10 @@ describe('a run that another process took over', () => {
   });
 });
 
-describe('what an applied run remembers', () => {
+describe('an applied run', () => {
   const request = (more: Partial<AccountRequest> = {}) => ({ ...wishing('Kept', 'New'), ...more });
 
-  it('is what the file names, before anything is sent', async () => {
+  it('adopts the entries that the file names, before anything is sent', async () => {
     const run = bareRun({ skill: skills('Kept', 'Old'), resources: [person('p', ['Old'])] });
     run.answer = () => {
       expect(run.told.adopted).toEqual(['skill:Kept']);
@@ -381,7 +381,7 @@ describe('what an applied run remembers', () => {
     expect([run.sent, run.told.applied]).toEqual([['POST skill New'], []]);
   });
 
-  it('is the commit that it was applied from', async () => {
+  it('remembers its commit', async () => {
     const run = bareRun({});
     await run.apply(request({ commit: COMMIT }));
     expect(run.told.applied).toEqual([{ sha: 'a', committedAt: COMMIT.committedAt }]);
@@ -416,9 +416,9 @@ describe('an account whose file was renamed while it was paused', () => {
     expect(codes).toEqual(writes ? ['renamed_account'] : ['renamed_account', 'paused']);
   });
 
-  it('writes nothing either when it had to find out what an earlier run left', async () => {
-    const outstanding = [{ runId: 'r', seq: 1, kind: 'skill', name: 'Other', sinceMs: 0 }] as const;
-    const run = bareRun({}, { formerName: 'old', paused: true, outstanding });
+  it('writes nothing either when it had to settle operations of an earlier run', async () => {
+    const unsettled = [{ runId: 'r', seq: 1, kind: 'skill', name: 'Other', sinceMs: 0 }] as const;
+    const run = bareRun({}, { formerName: 'old', paused: true, unsettled });
     const result = await run.apply({ ...wishing('New'), trigger: 'schedule' });
     expect([result, run.sent]).toMatchObject([{ status: 'planned' }, []]);
     expect(endCodes(run)).toEqual(['renamed_account', 'paused']);

@@ -1,4 +1,4 @@
-// Doubtful creates: found out by a list, and given up or open when none tells (section 5).
+// Doubtful creates: found by a list, absent, or open when no list decides.
 import { describe, expect, it } from 'vitest';
 import type { Doubt } from '../../../src/app/settle.ts';
 import { settle } from '../../../src/app/settle.ts';
@@ -45,18 +45,18 @@ describe('settling', () => {
     return { results, reads, passedMs: clock.steadyMs() - startMs };
   }
 
-  it('finds an entry of that name with an id not seen before, at once', async () => {
+  it('finds a new entry of that name immediately', async () => {
     const { results, reads } = await settled([{}], () => [entry('New', '7')]);
     expect(results).toMatchObject([{ type: 'found', entry: { id: '7' } }]);
     expect(reads).toBe(1);
   });
 
-  it('does not take an entry that existed before', async () => {
+  it('does not accept an older entry', async () => {
     const { results } = await settled([{ isKnown: (key) => key === 'skill:7' }], () => [entry('New', '7')]);
     expect(results).toMatchObject([{ type: 'absent', existing: { id: '7' } }]);
   });
 
-  it('waits as long as settle and no longer for an entry that comes late', async () => {
+  it('waits at most for settle', async () => {
     const late = await settled([{}], (passedMs) => (passedMs >= 34_000 ? [entry('New', '7')] : []));
     expect(late.results).toMatchObject([{ type: 'found' }]);
     const never = await settled([{}], () => []);
@@ -70,12 +70,15 @@ describe('settling', () => {
     expect([results.map(({ type }) => type), reads]).toEqual([['absent'], 1]);
   });
 
-  it.each([86_400_000, -86_400_000])('waits as long when the clock is set by %i ms meanwhile', async (by) => {
-    const { results, passedMs } = await settled([{}], () => [], { setClockBy: by });
-    expect(results).toMatchObject([{ type: 'absent' }]);
-    expect(passedMs).toBeGreaterThanOrEqual(35_000);
-    expect(passedMs).toBeLessThan(38_000);
-  });
+  it.each([86_400_000, -86_400_000])(
+    'waits equally long when the clock is changed by %i ms meanwhile',
+    async (by) => {
+      const { results, passedMs } = await settled([{}], () => [], { setClockBy: by });
+      expect(results).toMatchObject([{ type: 'absent' }]);
+      expect(passedMs).toBeGreaterThanOrEqual(35_000);
+      expect(passedMs).toBeLessThan(38_000);
+    },
+  );
 
   it('leaves a doubt open when no list can be read, or when it is stopped', async () => {
     expect((await settled([{}], () => null)).results).toMatchObject([{ type: 'open' }]);
@@ -84,17 +87,17 @@ describe('settling', () => {
     expect((await settled([{}], () => [], { stop: stop.signal })).results).toMatchObject([{ type: 'open' }]);
   });
 
-  it('goes on after a list that could not be read', async () => {
+  it('continues after a list that could not be read', async () => {
     const { results } = await settled([{}], (passedMs) => (passedMs < 10_000 ? null : [entry('New', '7')]));
     expect(results).toMatchObject([{ type: 'found' }]);
   });
 
-  it('takes a near name that nobody asked for, since a service may change names', async () => {
+  it('accepts a near name that is not desired, because a service may change names', async () => {
     const { results } = await settled([{ name: 'New ' }], () => [entry('NEW', '7')], { desired: ['New '] });
     expect(results).toMatchObject([{ type: 'found', entry: { name: 'NEW' } }]);
   });
 
-  it('waits for the exact name as long as settle before it takes a near one', async () => {
+  it('waits for the exact name for settle before it accepts a near one', async () => {
     const near = entry('new', '1');
     const late = await settled([{}], (ms) => (ms < 10_000 ? [near] : [near, entry('New', '7')]));
     expect(late.results).toMatchObject([{ type: 'found', entry: { id: '7' } }]);
@@ -102,7 +105,7 @@ describe('settling', () => {
     expect([never.results, never.passedMs]).toMatchObject([[{ type: 'found', entry: { id: '1' } }], 35_000]);
   });
 
-  it('does not take a near name that the file asks for', async () => {
+  it('does not accept a near name that is desired', async () => {
     const { results } = await settled([{ name: 'New' }], () => [entry('NEW', '7')], {
       desired: ['New', 'NEW'],
     });
@@ -114,7 +117,7 @@ describe('settling', () => {
     expect(results).toMatchObject([{ type: 'found', entry: { id: '7' } }]);
   });
 
-  it('takes no other new entry when settle has passed', async () => {
+  it('accepts no other new entry when settle has passed', async () => {
     const { results } = await settled([{}], () => [entry('Other', '7')]);
     expect(results).toMatchObject([{ type: 'absent' }]);
   });
@@ -125,7 +128,7 @@ describe('settling', () => {
     expect(passedMs).toBe(35_000);
   });
 
-  it('of another account’s list is refused, and a bug is not hidden', async () => {
+  it('rejects a list of another account, and throws any other error', async () => {
     const failing = (error: Error) =>
       settled([{}], () => {
         throw error;
@@ -134,12 +137,12 @@ describe('settling', () => {
     await expect(failing(new TypeError('a bug'))).rejects.toThrow('a bug');
   });
 
-  it('gives one entry to one doubt only', async () => {
+  it('assigns an entry to one doubt only', async () => {
     const { results } = await settled([{}, {}], () => [entry('New', '7')]);
     expect(results.map(({ type }) => type).toSorted()).toEqual(['absent', 'found']);
   });
 
-  it('lets an exact name go to its own doubt, whatever order they stand in', async () => {
+  it('assigns an exact name to its own doubt, whatever the order', async () => {
     const { results } = await settled(
       [{ name: 'NEW' }, { name: 'New' }],
       (passedMs) => (passedMs === 0 ? [entry('New', '7')] : [entry('New', '7'), entry('NEW', '8')]),

@@ -1,5 +1,4 @@
-// A run with everything real but time: the sandbox over HTTP, the client, the store in a file, and a clock that goes
-// forward by itself whenever somebody waits, so that a settle of half a minute takes none.
+// A run on the sandbox over HTTP, with the real client and store, and a clock that advances by itself when somebody waits.
 import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// After writing: what the lists must show, how long they are asked, and what is said of what they do not show.
+// The verification after writing: what the lists must show, and the warnings when they do not.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
 import { verify } from '../../../src/app/verify.ts';
@@ -71,7 +71,7 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
 
 const skills = (...names: string[]) => ({ skill: names.map((name) => entry(name)) });
 
-describe('what was done', () => {
+describe('a done operation', () => {
   it.each<[string, readonly NumberedOperation[], Partial<ObservedCatalog>]>([
     ['a create that is listed', [creating(1, 'New')], skills('New')],
     ['a delete that is listed no more', [deleting(1, 'Old')], skills('Other')],
@@ -84,7 +84,7 @@ describe('what was done', () => {
     expect(observed?.skill).toEqual(lists.skill);
   });
 
-  it('is waited for while the lists are late', async () => {
+  it('causes further readings while the lists lack it', async () => {
     const operations = [creating(1, 'New'), deleting(2, 'Old')];
     const late = await verified({ operations, planned: skills('Old') }, (passedMs) =>
       passedMs < 20_000 ? skills('Old') : skills('New'),
@@ -92,7 +92,7 @@ describe('what was done', () => {
     expect([late.said, late.passedMs >= 20_000, late.passedMs < 25_000]).toEqual([[], true, true]);
   });
 
-  it('is waited for until settle has passed since the last operation, and then reported', async () => {
+  it('is reported when no list shows it within settle', async () => {
     const operations = [creating(1, 'New'), deleting(2, 'Old')];
     const never = await verified({ operations, planned: skills('Old'), agoMs: 10_000 }, () => skills('Old'));
     expect(never.warnings).toMatchObject([
@@ -111,7 +111,7 @@ describe('what was done', () => {
     expect(await verified(of, () => ({}))).toMatchObject({ said: ['not_shown_yet New'], readings: 1 });
   });
 
-  it('is only what was done: what failed is not looked for', async () => {
+  it('differs from a failed one, which is not verified', async () => {
     const of = { operations: [creating(1, 'New'), deleting(2, 'Old')], status: 'failed' } as const;
     expect(await verified({ ...of, planned: skills('Old') }, () => skills('Old'))).toMatchObject({
       said: [],
@@ -119,12 +119,12 @@ describe('what was done', () => {
     });
   });
 
-  it('is found by its id, so that an entry of the same name is not taken for it', async () => {
+  it('is found by its id, not by its name', async () => {
     const of = { operations: [creating(1, 'New')], planned: { skill: [entry('New', '1')] } };
     expect((await verified(of, () => ({ skill: [entry('New', '1')] }))).said).toEqual(['not_shown_yet New']);
   });
 
-  it('is reported without an id where the answer had none', async () => {
+  it('is reported without an id when the answer had none', async () => {
     const of = { operations: [creating(1, 'New')], answered: { New: undefined }, agoMs: 35_000 };
     const { warnings } = await verified(of, () => skills('New'));
     expect(warnings.map((warning) => Object.keys(warning))).toEqual([['code', 'message', 'kind', 'name']]);
@@ -134,7 +134,7 @@ describe('what was done', () => {
 describe('lists that cannot be read', () => {
   const done = { operations: [creating(1, 'New')] };
 
-  it('are asked again', async () => {
+  it('are read again', async () => {
     const { said, observed } = await verified(done, (passedMs) =>
       passedMs < 5000 ? new ServiceError('unavailable', 'no answer') : skills('New'),
     );
@@ -147,13 +147,16 @@ describe('lists that cannot be read', () => {
     expect(warnings).toMatchObject([{ code: 'unverified', message: expect.stringContaining('no answer') }]);
   });
 
-  it.each(['auth', 'malformed'] as const)('are not asked again where that is hopeless: %s', async (kind) => {
-    expect(await verified(done, () => new ServiceError(kind, 'no'))).toMatchObject({
-      observed: null,
-      said: ['unverified'],
-      readings: 1,
-    });
-  });
+  it.each(['auth', 'malformed'] as const)(
+    'are not read again after an error that will not pass: %s',
+    async (kind) => {
+      expect(await verified(done, () => new ServiceError(kind, 'no'))).toMatchObject({
+        observed: null,
+        said: ['unverified'],
+        readings: 1,
+      });
+    },
+  );
 
   it('are unverified although an earlier reading showed something', async () => {
     const { observed, said } = await verified(done, (passedMs) =>
@@ -162,11 +165,11 @@ describe('lists that cannot be read', () => {
     expect([observed, said]).toEqual([null, ['unverified']]);
   });
 
-  it('for another reason than the service’s are a bug, which is not hidden', async () => {
+  it('throw an error that is not the service’s, because it is a bug', async () => {
     await expect(verified(done, () => new TypeError('a bug'))).rejects.toThrow('a bug');
   });
 
-  it('are not asked again in a run that is stopped', async () => {
+  it('are not read again in a stopped run', async () => {
     expect(await verified({ ...done, stopped: true }, () => ({}))).toMatchObject({
       said: ['not_shown_yet New'],
       readings: 1,
@@ -174,7 +177,7 @@ describe('lists that cannot be read', () => {
   });
 });
 
-describe('what the file asks for and this run had no part in', () => {
+describe('a desired name without an operation', () => {
   it('is reported when it is still missing in a second reading', async () => {
     const { warnings, readings, passedMs } = await verified({ skills: ['Kept'] }, () => ({}));
     expect(warnings).toMatchObject([{ code: 'vanished', kind: 'skill', name: 'Kept' }]);
@@ -195,13 +198,13 @@ describe('what the file asks for and this run had no part in', () => {
     });
   });
 
-  it('is there under the name that the service gave it, by the journal', async () => {
+  it('is found under the name that the service gave it, by the journal', async () => {
     const history = { requestedNames: new Map([['skill:7', 'Kept ']] as const) };
     const lists = { skill: [entry('Kept', '7')] };
     expect((await verified({ skills: ['Kept '], history, planned: lists }, () => lists)).said).toEqual([]);
   });
 
-  it('is there under the name that the service gave it in this run', async () => {
+  it('is found under the name that the service gave it in this run', async () => {
     const of: Check = {
       operations: [creating(1, 'New ')],
       answered: { 'New ': { remoteId: '7', name: 'New' } },
@@ -212,7 +215,7 @@ describe('what the file asks for and this run had no part in', () => {
   });
 });
 
-describe('an entry that this run made', () => {
+describe('an entry that this run created', () => {
   const of: Check = {
     operations: [creating(1, 'New')],
     answered: { New: { remoteId: '7', name: 'new' } },
@@ -227,7 +230,7 @@ describe('an entry that this run made', () => {
     expect((await verified(of, () => ({ skill: [entry(name, '7')] }))).said).toEqual(said);
   });
 
-  it('and that no list shows yet is reported as that only', async () => {
+  it('is reported only as not shown yet when no list shows it', async () => {
     expect((await verified({ ...of, agoMs: 35_000 }, () => ({}))).said).toEqual(['not_shown_yet New']);
   });
 
@@ -237,7 +240,7 @@ describe('an entry that this run made', () => {
   });
 });
 
-describe('a reading that tells what the run must not go on after', () => {
+describe('a reading that halts the run', () => {
   const done = { operations: [creating(1, 'New')] };
 
   it.each([
@@ -249,11 +252,11 @@ describe('a reading that tells what the run must not go on after', () => {
   });
 });
 
-describe('an entry that somebody else made meanwhile', () => {
+describe('an entry that somebody else created meanwhile', () => {
   const of: Check = { skills: ['Kept'], planned: skills('Kept') };
   const lists = skills('Kept', 'Stray');
 
-  it('is reported with its id, since the next plan would delete it', async () => {
+  it('is reported with its id, because the next plan would delete it', async () => {
     const { warnings } = await verified(of, () => lists);
     expect(warnings).toMatchObject([{ code: 'appeared', kind: 'skill', name: 'Stray', remoteId: 'Stray' }]);
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { planRemotely } from '../../../src/cli/remote-plan.ts';
 import type { PlanResult } from '../../../src/core/plan.ts';
-import { createEnvironment } from '../../../src/wire.ts';
+import { createEnvironment } from '../../../src/wire/commands.ts';
 import { planText } from '../../support/plan-text.ts';
 import { startRecorder } from '../../support/recorder.ts';
 import { makeWorkspace, writeAccount } from '../../support/workspace.ts';

@@ -1,3 +1,4 @@
+import type { Configuration } from '../../../src/core/settings.ts';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +8,6 @@ import {
   createConfigurationSource,
 } from '../../../src/config/configuration-source.ts';
 import type { Checkout } from '../../../src/git/checkout.ts';
-import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { formatConfigIssue } from '../../../src/core/errors.ts';
 import { git } from '../../support/git.ts';
@@ -37,11 +37,11 @@ async function scene(bootstrap: string, files: Readonly<Record<string, string>>)
   };
 }
 
-function lines({ issues }: LoadedConfiguration): readonly string[] {
+function lines({ issues }: Configuration): readonly string[] {
   return issues.map(formatConfigIssue);
 }
 
-function skills({ accounts }: LoadedConfiguration): readonly (string | undefined)[] {
+function skills({ accounts }: Configuration): readonly (string | undefined)[] {
   return accounts.map(({ settings }) => settings?.desired.skill?.map(({ name }) => name).join(' '));
 }
 

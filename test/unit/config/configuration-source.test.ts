@@ -1,3 +1,4 @@
+import type { Configuration } from '../../../src/core/settings.ts';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -5,7 +6,6 @@ import {
   type ConfigurationSource,
   createConfigurationSource,
 } from '../../../src/config/configuration-source.ts';
-import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
 import { commitAll, git } from '../../support/git.ts';
 import { traceGit } from '../git/traced-git.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
@@ -36,11 +36,11 @@ function account(token: string, text = ''): string {
   return `${ACCOUNT.replace('A_TOKEN', token)}${text}`;
 }
 
-function settings(loaded: LoadedConfiguration, name: string) {
+function settings(loaded: Configuration, name: string) {
   return loaded.accounts.find((found) => found.name === name)?.settings;
 }
 
-function skills(loaded: LoadedConfiguration, name: string): readonly string[] | undefined {
+function skills(loaded: Configuration, name: string): readonly string[] | undefined {
   return settings(loaded, name)?.desired.skill?.map((entry) => entry.name);
 }
 

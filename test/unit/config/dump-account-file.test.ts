@@ -72,7 +72,11 @@ async function differences(
   return (['skill', 'role'] as const).flatMap((kind) => {
     const desired = settings?.desired[kind];
     if (desired === undefined) return [];
-    const { missing, extras } = diffKind(kind, desired, lists, new Map(), HISTORY);
+    const { missing, extras } = diffKind(kind, desired, {
+      observed: lists,
+      usage: new Map(),
+      history: HISTORY,
+    });
     const unprotected = extras.filter((extra) => !protect.some((matches) => matches(extra.entry.name)));
     return [...missing.map((name) => `+${name}`), ...unprotected.map((extra) => `-${extra.entry.name}`)];
   });

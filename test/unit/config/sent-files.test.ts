@@ -1,7 +1,7 @@
+import type { Configuration } from '../../../src/core/settings.ts';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
 import { collectConfiguration, loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { filesFromMemory } from '../../../src/config/configuration-files.ts';
 import { type ConfigIssue, formatConfigIssue } from '../../../src/core/errors.ts';
@@ -13,11 +13,11 @@ function loadSent(
   files: Readonly<Record<string, string>>,
   root = '/nowhere/at/all',
   config = 'rolecall.yaml',
-): Promise<LoadedConfiguration> {
+): Promise<Configuration> {
   return loadConfiguration(path.join(root, config), { files: filesFromMemory(root, files), today: TODAY });
 }
 
-function lines({ issues }: LoadedConfiguration): readonly string[] {
+function lines({ issues }: Configuration): readonly string[] {
   return issues.map(formatConfigIssue);
 }
 

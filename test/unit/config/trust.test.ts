@@ -1,9 +1,9 @@
 // What the machine's own file lets the accounts of a repository use.
+import type { Configuration } from '../../../src/core/settings.ts';
 import { mkdirSync, symlinkSync, writeFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
-import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { checkSecrets, resolveToken } from '../../../src/config/secrets.ts';
 import { ConfigError, formatConfigIssue } from '../../../src/core/errors.ts';
@@ -16,10 +16,7 @@ afterEach(() => vi.unstubAllEnvs());
 type Files = Readonly<Record<string, string>>;
 
 /** What a daemon loads whose machine says `machine` and whose repository has `files`, links (`-> target`) among them. */
-async function fromRepository(
-  machine: string,
-  files: Files,
-): Promise<LoadedConfiguration & { lines: string[] }> {
+async function fromRepository(machine: string, files: Files): Promise<Configuration & { lines: string[] }> {
   const origin = makeOrigin({});
   const links = Object.entries(files).filter(([, text]) => text.startsWith('-> '));
   for (const [name, text] of links) {
@@ -37,7 +34,7 @@ async function fromRepository(
   return { ...loaded, lines };
 }
 
-function sound({ accounts }: LoadedConfiguration): string[] {
+function sound({ accounts }: Configuration): string[] {
   return accounts.filter(({ settings }) => settings !== undefined).map(({ name }) => name);
 }
 

@@ -1,10 +1,10 @@
 // Real files in a folder of their own, for the tests of configuration.
+import type { Configuration } from '../../../src/core/settings.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ConfigIssue } from '../../../src/core/errors.ts';
-import type { LoadedConfiguration } from '../../../src/config/join-accounts.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 
 export const SERVICE = 'regions: { eu: "https://eu.example.com" }\n';
@@ -22,7 +22,7 @@ export function workspace(files: Readonly<Record<string, string | Buffer>>): str
   return folder;
 }
 
-export interface Loaded extends LoadedConfiguration {
+export interface Loaded extends Configuration {
   readonly folder: string;
   /** `file:line:column severity message`, files relative to the folder. */
   readonly lines: readonly string[];

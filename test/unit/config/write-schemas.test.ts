@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
-import { schemaTexts, writeSchemas } from '../../../src/wire-schemas.ts';
+import { schemaTexts, writeSchemas } from '../../support/write-schemas.ts';
 import { workspace } from './workspace.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');

@@ -11,7 +11,7 @@ import {
 const ALMOST_ONE = 0.999_999_999;
 
 describe('the wait between attempts', () => {
-  it('has full jitter: anything from nothing up to a ceiling that doubles', () => {
+  it('has full jitter, from zero to a limit that doubles', () => {
     expect(backoffMs(1, 0)).toBe(0);
     const ceilings = [1, 2, 3, 4].map((attempt) => backoffMs(attempt, ALMOST_ONE) + 1);
     expect(ceilings).toEqual([500, 1000, 2000, 4000]);
@@ -22,7 +22,7 @@ describe('the wait between attempts', () => {
     expect(backoffMs(5000, ALMOST_ONE)).toBeLessThan(20_000);
   });
 
-  it('is never shorter than what the service asked for, and little longer', () => {
+  it('is at least the wait that the service asked for, and little longer', () => {
     expect(retryDelayMs(1, 0, 3000)).toBe(3000);
     expect(retryDelayMs(4, ALMOST_ONE, 3000)).toBeLessThan(3300);
     expect(retryDelayMs(1, ALMOST_ONE, 60_000)).toBeLessThan(61_000);
@@ -31,13 +31,13 @@ describe('the wait between attempts', () => {
     expect(retryDelayMs(1, ALMOST_ONE, 0)).toBe(0);
   });
 
-  it('is the backoff when the service asked for nothing', () => {
+  it('is the backoff when the service asked for no wait', () => {
     expect(retryDelayMs(2, 0.5, undefined)).toBe(500);
   });
 });
 
 describe('the statuses after which a read or a delete is tried again', () => {
-  it('are those of the contract and no others', () => {
+  it('are the documented ones and no others', () => {
     const retryable = Array.from({ length: 500 }, (_, index) => index + 100).filter(isRetryableStatus);
     expect(retryable).toEqual([408, 425, 429, 500, 502, 503, 504]);
   });
@@ -99,7 +99,7 @@ describe('Retry-After', () => {
     expect(parse(text)).toBeUndefined();
   });
 
-  it('means nothing when it is absent', () => {
+  it('is undefined when it is absent', () => {
     expect(parse(undefined)).toBeUndefined();
   });
 });

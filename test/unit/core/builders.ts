@@ -1,4 +1,4 @@
-// Small values for the tests of the pure core: catalogs, histories and plans, complete but for what a test is about.
+// Values for the tests of core: catalogs, histories and plans with defaults.
 import { createHash } from 'node:crypto';
 import type {
   DesiredCatalog,

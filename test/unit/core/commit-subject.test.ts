@@ -1,4 +1,4 @@
-// The subject of a commit, cut to what is stored and shown.
+// The length limit of commit subjects.
 import { expect, it } from 'vitest';
 import { cutSubject } from '../../../src/core/commit-subject.ts';
 

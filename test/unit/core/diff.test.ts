@@ -1,4 +1,4 @@
-// Desired and observed of one kind → what is missing, what is there, what is too much.
+// The comparison of desired and observed entries of one kind.
 import { describe, expect, it } from 'vitest';
 import type { DesiredEntry, Entry } from '../../../src/core/catalog.ts';
 import { diffKind } from '../../../src/core/diff.ts';
@@ -12,31 +12,35 @@ function diff(
   options: { usage?: UsageIndex; history?: Partial<History> } = {},
 ) {
   const { usage = new Map(), history = {} } = options;
-  return diffKind('skill', wanted(...desired), observed({ skill }), usage, { ...HISTORY, ...history });
+  return diffKind('skill', wanted(...desired), {
+    observed: observed({ skill }),
+    usage,
+    history: { ...HISTORY, ...history },
+  });
 }
 
 const extraNames = (of: ReturnType<typeof diff>): string[] => of.extras.map(({ entry: { name } }) => name);
 
 describe('the diff of a kind', () => {
-  it('tells what is missing, kept and too much', () => {
+  it('contains what is missing, kept and extra', () => {
     const found = diff(['b', 'a', 'c'], [entry('c'), entry('x')]);
     expect(found.missing).toEqual(['a', 'b']);
     expect(found.kept).toBe(1);
     expect(found.extras).toMatchObject([{ entry: { name: 'x' }, cause: 'unnamed' }]);
   });
 
-  it('sees the same name in another Unicode form', () => {
+  it('treats two Unicode forms of a name as the same name', () => {
     const found = diff(['Caf\u00e9'], [entry('Cafe\u0301')]);
     expect([found.missing, found.extras, found.kept]).toEqual([[], [], 1]);
   });
 
-  it('does not take a name for another that only looks like it', () => {
+  it('does not treat names as equal that only look equal', () => {
     const found = diff(['Design'], [entry('design'), entry('Design ')]);
     expect(found.missing).toEqual(['Design']);
     expect(extraNames(found).toSorted()).toEqual(['Design ', 'design']);
   });
 
-  it('calls an entry of a former name a rename and says to what', () => {
+  it('marks an entry with a former name as renamed, with its new name', () => {
     const found = diff([{ name: 'Kubernetes', formerly: ['K8s', 'Kube'] }], [entry('K8s'), entry('Kube')]);
     expect(found.missing).toEqual(['Kubernetes']);
     expect(found.extras).toMatchObject([
@@ -45,7 +49,7 @@ describe('the diff of a kind', () => {
     ]);
   });
 
-  it('counts an entry that is awaited as there', () => {
+  it('counts an awaited entry as existing', () => {
     const awaited = [{ kind: 'skill', remoteId: '1', name: 'a' }] as const;
     expect(diff(['a'], [], { history: { awaited } })).toMatchObject({ missing: [], kept: 1 });
     const ofRole = [{ kind: 'role', remoteId: '1', name: 'a' }] as const;
@@ -59,20 +63,20 @@ describe('the diff of a kind', () => {
     expect(found).toMatchObject({ missing: ['a'], extras: [], present: [] });
   });
 
-  it('takes an entry under the name that was asked for when the service changed it', () => {
+  it('finds an entry by the requested name when the service changed its name', () => {
     const history = { requestedNames: new Map([['skill:1', 'TypeScript ']] as const) };
     const found = diff(['TypeScript '], [entry('TypeScript', '1')], { history });
     expect([found.missing, found.extras]).toEqual([[], []]);
     expect(found.changedNames).toMatchObject([{ entry: { id: '1' }, requested: 'TypeScript ' }]);
   });
 
-  it('finds one entry, not two, where the name that was asked for is the shown one in another form', () => {
+  it('finds one entry when the requested and the listed name are two forms of one name', () => {
     const history = { requestedNames: new Map([['skill:1', 'Caf\u00e9']] as const) };
     const found = diff(['Caf\u00e9'], [entry('Cafe\u0301', '1')], { history });
     expect([found.kept, found.extras, found.duplicates, found.changedNames]).toEqual([1, [], [], []]);
   });
 
-  it('takes it under the shown name as well', () => {
+  it('finds it by the listed name too', () => {
     const history = { requestedNames: new Map([['skill:1', 'TypeScript ']] as const) };
     const found = diff(['TypeScript'], [entry('TypeScript', '1')], { history });
     expect([found.missing, found.extras, found.changedNames]).toEqual([[], [], []]);
@@ -83,7 +87,7 @@ describe('of several entries with one name', () => {
   const kept = (entries: readonly Entry[], usage: UsageIndex = new Map()) =>
     diff(['a'], entries, { usage }).duplicates[0]?.kept.id;
 
-  it('the one that most people have stays', () => {
+  it('the one that most people have is kept', () => {
     const usage: UsageIndex = new Map([
       ['skill:1', ['p']],
       ['skill:2', ['p', 'q']],
@@ -103,23 +107,23 @@ describe('of several entries with one name', () => {
     expect(found.changedNames).toEqual([]);
   });
 
-  it('else the oldest, whatever way its date is written', () => {
+  it('otherwise the oldest is kept, whatever the format of its date', () => {
     const entries = [entry('a', '1', '2024-01-01T01:00:00+02:00'), entry('a', '2', '2024-01-01T00:30:00')];
     expect(kept(entries)).toBe('1');
     expect(kept([entry('a', '1', '2024-02-01'), entry('a', '2', '2024-01-31')])).toBe('2');
   });
 
-  it('and one without a date is no oldest', () => {
+  it('an entry without a date is never the oldest', () => {
     expect(kept([entry('a', '1'), entry('a', '2', '2024-01-01')])).toBe('2');
   });
 
-  it('else the one with the smallest id, in either order', () => {
+  it('otherwise the one with the smallest id is kept, in any order', () => {
     const one = entry('a', 'B', '2024-01-01');
     const two = entry('a', 'a', '2024-01-01');
     expect([kept([one, two]), kept([two, one])]).toEqual(['B', 'B']);
   });
 
-  it('the others are extras that know the name', () => {
+  it('the others are extras with the shared name', () => {
     const found = diff(['a'], [entry('a', '1'), entry('a', '2'), entry('a', '3')]);
     expect(found.kept).toBe(1);
     expect(found.extras).toMatchObject([
@@ -128,7 +132,7 @@ describe('of several entries with one name', () => {
     ]);
   });
 
-  it('entries of a name that nobody asks for are no duplicates but unnamed', () => {
+  it('entries of an undesired name are unnamed, not duplicates', () => {
     const found = diff(['a'], [entry('a'), entry('x', '1'), entry('x', '2')]);
     expect(found.extras.map(({ cause }) => cause)).toEqual(['unnamed', 'unnamed']);
     expect(found.duplicates).toEqual([]);

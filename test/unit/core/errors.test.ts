@@ -1,4 +1,4 @@
-// The error family: a name and a stable code for each, and what a caller needs to act.
+// The error classes: names, stable codes, and the fields that callers need.
 import { describe, expect, it } from 'vitest';
 import type { ServiceErrorKind } from '../../../src/core/errors.ts';
 import {

@@ -1,4 +1,4 @@
-// The sentences beside what is held: each names what a person needs in order to judge and to release it.
+// The reason and the release of held changes.
 import { describe, expect, it } from 'vitest';
 import type { Case } from './builders.ts';
 import { deletesAgo, entry, heldAs, person, plan } from './builders.ts';

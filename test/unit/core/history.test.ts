@@ -1,7 +1,8 @@
-// What the journal knows that a list cannot show: fights over a name, entries that are awaited or gone.
+// The facts that a plan takes from the journal: flapping names, awaited and deleted entries.
 import { describe, expect, it } from 'vitest';
-import type { Memory, RecentOperation } from '../../../src/core/history.ts';
-import { DAY_MS, isStillRequested, judgeHistory } from '../../../src/core/history.ts';
+import type { AccountHistory, RecentOperation } from '../../../src/core/history.ts';
+import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';
+import { isStillRequested, judgeHistory } from '../../../src/core/history.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { entry, NOW_MS, observed } from './builders.ts';
 
@@ -25,9 +26,9 @@ function operation(of: Partial<RecentOperation>): RecentOperation {
 function judge(
   recent: readonly RecentOperation[],
   lists: Partial<ObservedCatalog> = {},
-  changedNames: Memory['changedNames'] = new Map(),
+  changedNames: AccountHistory['changedNames'] = new Map(),
 ) {
-  const memory: Memory = {
+  const memory: AccountHistory = {
     recent,
     owned: new Set(),
     changedNames,
@@ -41,8 +42,8 @@ function judge(
 const thrice = (of: Partial<RecentOperation>): RecentOperation[] =>
   ['1', '2', '3'].map((remoteId) => operation({ remoteId, ...of }));
 
-describe('a create that is fought over', () => {
-  it('flaps when what was created is gone three times within a day', () => {
+describe('a create that others undo', () => {
+  it('flaps when the created entry disappeared three times within a day', () => {
     expect([...judge(thrice({})).flappingCreates.keys()]).toEqual(['skill:a']);
   });
 
@@ -50,11 +51,11 @@ describe('a create that is fought over', () => {
     expect(judge(thrice({}).slice(1)).flappingCreates.size).toBe(0);
   });
 
-  it('does not flap when one of the three is still there', () => {
+  it('does not flap when one of the three still exists', () => {
     expect(judge(thrice({}), { skill: [entry('a', '2')] }).flappingCreates.size).toBe(0);
   });
 
-  it('does not flap when it was rolecall that deleted one of them', () => {
+  it('does not flap when rolecall deleted one of them', () => {
     const deleted = operation({ action: 'delete', remoteId: '2' });
     expect(judge([...thrice({}), deleted]).flappingCreates.size).toBe(0);
   });
@@ -83,12 +84,12 @@ describe('a create that is fought over', () => {
   });
 });
 
-describe('a delete that is fought over', () => {
+describe('a delete that others undo', () => {
   it('flaps when the name was deleted three times within a day', () => {
     expect([...judge(thrice({ action: 'delete' })).flappingDeletes.keys()]).toEqual(['skill:a']);
   });
 
-  it('does not flap after two, nor for what had gone by itself', () => {
+  it('does not flap after two deletes, or for entries that were gone already', () => {
     expect(judge(thrice({ action: 'delete' }).slice(1)).flappingDeletes.size).toBe(0);
     expect(judge(thrice({ action: 'delete', attempts: 0 })).flappingDeletes.size).toBe(0);
   });
@@ -134,7 +135,7 @@ describe('an entry that was created a moment ago', () => {
     expect(judge([fresh], { skill: [entry('a', '1')] }).awaited).toEqual([]);
   });
 
-  it('is not awaited when a list has shown it before: then somebody removed it', () => {
+  it('is not awaited when an earlier list has shown it, because somebody removed it then', () => {
     expect(judge([{ ...fresh, listed: true }]).awaited).toEqual([]);
   });
 
@@ -146,16 +147,16 @@ describe('an entry that was created a moment ago', () => {
     expect(judge([fresh, operation({ action: 'delete', finishedAtMs: NOW_MS })]).awaited).toEqual([]);
   });
 
-  it('is not awaited on a guess', () => {
+  it('is not awaited when its create is not confirmed', () => {
     expect(judge([{ ...fresh, status: 'unknown' }]).awaited).toEqual([]);
     expect(judge([{ ...fresh, remoteId: null }]).awaited).toEqual([]);
   });
 });
 
-describe('an entry that had gone by itself when it was to be deleted', () => {
+describe('an entry that was gone before its delete', () => {
   const found = { action: 'delete', attempts: 0, listed: false } as const;
 
-  it('is neither awaited nor a create that was lost', () => {
+  it('is neither awaited nor a lost create', () => {
     const recent = operation({ ...found, finishedAtMs: NOW_MS - 1 });
     expect(judge([recent]).awaited).toEqual([]);
     expect(judge(thrice(found)).flappingCreates.size).toBe(0);
@@ -169,15 +170,15 @@ describe('an entry that was deleted a moment ago', () => {
     expect([...judge([fresh], { skill: [entry('a', '1')] }).gone]).toEqual(['skill:1']);
   });
 
-  it('is there again when staleness has passed', () => {
+  it('exists again when staleness has passed', () => {
     expect(judge([{ ...fresh, finishedAtMs: NOW_MS - STALENESS_MS }]).gone.size).toBe(0);
   });
 
-  it('is not gone under another name, which is somebody else’s entry with its id', () => {
+  it('is not gone under another name, because somebody reused its id', () => {
     expect(judge([fresh], { skill: [entry('b', '1')] }).gone.size).toBe(0);
   });
 
-  it('is not gone when its id was given to a create since, but when it was given before', () => {
+  it('is gone when a create got its id earlier, and not when a create got it later', () => {
     const made = (finishedAtMs: number) => operation({ finishedAtMs, listed: false });
     const [before, since] = [made(fresh.finishedAtMs - 1), made(fresh.finishedAtMs + 1)];
     expect(judge([fresh, before], { skill: [entry('a', '1')] }).gone.size).toBe(1);
@@ -202,21 +203,21 @@ describe('an entry that was deleted a moment ago', () => {
 describe('an entry whose name the service changed', () => {
   const changed = { requested: 'Type Script ', name: 'Type Script', listed: false };
 
-  it('is what was asked for as long as it has that name', () => {
+  it('counts as the requested one as long as it has that name', () => {
     expect(isStillRequested(changed, 'Type Script')).toBe(true);
     expect(isStillRequested({ ...changed, listed: true }, 'Type Script')).toBe(true);
   });
 
-  it('is so under a near name too, until a list has shown one', () => {
+  it('counts as the requested one under a near name until a list has shown one', () => {
     expect(isStillRequested(changed, 'type script')).toBe(true);
     expect(isStillRequested({ ...changed, listed: true }, 'type script')).toBe(false);
   });
 
-  it('is not when somebody gave it another name', () => {
+  it('does not count as the requested one when somebody renamed it', () => {
     expect(isStillRequested(changed, 'JavaScript')).toBe(false);
   });
 
-  it('keeps the requested name for the plan while it is listed as it was or not at all', () => {
+  it('keeps the requested name while it is listed unchanged or not listed', () => {
     const changedNames = new Map([
       ['skill:1', changed],
       ['skill:2', { ...changed, listed: true }],

@@ -1,4 +1,4 @@
-// Whether the account that answers is the account that the file means.
+// The check that the account behind the token is the intended one.
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../../../src/core/identity.ts';
@@ -16,13 +16,13 @@ function failure(run: () => unknown): ServiceError {
 }
 
 describe('the listed account id', () => {
-  it('is the one that every object carries, whichever list it stands in', () => {
+  it('is the one that all objects of all lists carry', () => {
     expect(listedAccountId(observed({ skill: [entry('a'), { ...entry('b'), accountId: '7' }] }))).toBe('7');
     expect(listedAccountId(observed({ role: [{ ...entry('a'), accountId: '7' }] }))).toBe('7');
     expect(listedAccountId(observed({ resources: [{ ...person('p'), accountId: '7' }] }))).toBe('7');
   });
 
-  it('is null when nothing carries one', () => {
+  it('is null when no object carries one', () => {
     expect(listedAccountId(observed({ skill: [entry('a')], resources: [person('p')] }))).toBeNull();
   });
 
@@ -46,35 +46,35 @@ describe('a refusal of lists that disagree', () => {
 });
 
 describe('the check of identity', () => {
-  it('takes the listed id of a first run', () => {
+  it('returns the listed id in a first run', () => {
     expect(checkIdentity('7', FACTS)).toBe('7');
   });
 
-  it('takes the pin, else the remembered id, when nothing is listed', () => {
+  it('returns the pin, otherwise the remembered id, when no id is listed', () => {
     expect(checkIdentity(null, { ...FACTS, remembered: '7' })).toBe('7');
     expect(checkIdentity(null, { ...FACTS, pinned: '8', remembered: '7' })).toBe('8');
     expect(checkIdentity(null, FACTS)).toBeNull();
   });
 
-  it('refuses another id than the remembered one, and says how to mean it', () => {
+  it('refuses another id than the remembered one, with advice for an intended change', () => {
     const error = failure(() => checkIdentity('8', { ...FACTS, remembered: '7' }));
     expect(error.code).toBe('identity_mismatch');
     expect(error.message).toContain('accountId: "8"');
   });
 
-  it('follows the pin, and not what is remembered', () => {
+  it('compares with the pin, not with the remembered id', () => {
     expect(checkIdentity('8', { ...FACTS, pinned: '8', remembered: '7' })).toBe('8');
     const error = failure(() => checkIdentity('7', { ...FACTS, pinned: '8', remembered: '7' }));
     expect([error.kind, error.message]).toEqual(['identity', expect.stringContaining('pins accountId: "8"')]);
   });
 
-  it('says of a copied token which account manages the remote one already', () => {
+  it('names the account that already uses a copied token', () => {
     const error = copiedToken('7', 'other');
     expect(error).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
     expect(error.message).toContain('“other”');
   });
 
-  it('says of entries of another account which one made them and which one is meant', () => {
+  it('names both accounts when the entries belong to another one', () => {
     const error = foreignEntries('7', '8');
     expect(error).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
     expect(error.message).toContain('in account 8, and this account is 7;');

@@ -1,4 +1,4 @@
-// Lists that lie: how much may be missing, what two readings say together, and who still counts as having what.
+// Implausible lists, the merge of two readings, and people who are missing.
 import { describe, expect, it } from 'vitest';
 import type { Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
 import {
@@ -33,7 +33,7 @@ describe('an empty list', () => {
     expect(shrink({ skill: entries(5) }, { skill: [entry('new')] })).toBeNull();
   });
 
-  it('of a kind that the file does not manage is nobody’s business', () => {
+  it('of a kind that the file does not manage is ignored', () => {
     expect(shrink({ role: entries(50) }, {}, ['skill'])).toBeNull();
   });
 });
@@ -55,7 +55,7 @@ describe('a list that lost more than half', () => {
     expect(shrink({ resources: people(before) }, { resources: people(left) }) !== null).toBe(suspicious);
   });
 
-  it('is detected for people whatever they had', () => {
+  it('is detected for people with and without assignments', () => {
     const nobody = Array.from({ length: 20 }, (_, index) => person(`p${index}`));
     expect(shrink({ resources: nobody }, { resources: nobody.slice(0, 9) })).toContain('11 of 20 resources');
     expect(shrink({ resources: nobody.slice(0, 5) }, {})).toContain('5 of 5 resources');
@@ -67,7 +67,7 @@ describe('a list that lost more than half', () => {
     expect(suspiciousShrink(baseline, observed(), ['skill'])?.code).toBe('suspicious_shrink');
   });
 
-  it('counts what is missing, not how many there are', () => {
+  it('is detected by what is missing, not by its length', () => {
     const others = Array.from({ length: 20 }, (_, index) => entry(`other${index}`));
     expect(shrink({ skill: entries(20) }, { skill: others })).toContain('20 of 20 skills');
   });
@@ -86,7 +86,7 @@ describe('the assignments of people', () => {
     expect(shrink({ resources: having(10, ['a']) }, { resources: having(10, []) })).toContain('10 of 10');
   });
 
-  it('of a kind that the file does not manage are nobody’s business', () => {
+  it('of a kind that the file does not manage are ignored', () => {
     expect(shrink({ resources: having(11, ['a']) }, { resources: having(11, []) }, ['role'])).toBeNull();
   });
 
@@ -96,8 +96,8 @@ describe('the assignments of people', () => {
   });
 });
 
-describe('what rolecall deleted itself', () => {
-  it('is not missed, nor are the assignments that went with it', () => {
+describe('an entry that rolecall deleted', () => {
+  it('is not missing, nor are its assignments', () => {
     const before = observed({
       skill: [...entries(12), entry('s')],
       role: [entry('r')],
@@ -116,7 +116,7 @@ describe('what rolecall deleted itself', () => {
     expect(anythingMissing(baseline, now)).toBe(false);
   });
 
-  it('leaves people what else they had', () => {
+  it('leaves the other assignments of people', () => {
     const before = observed({
       skill: [entry('s'), entry('t')],
       role: [entry('r'), entry('q')],
@@ -136,7 +136,7 @@ describe('what rolecall deleted itself', () => {
 describe('whether anything is missing', () => {
   const baseline = baselineOf(observed({ skill: [entry('a')], resources: [person('p')] }), new Set());
 
-  it('is asked of entries and of people', () => {
+  it('is decided by entries and by people', () => {
     expect(anythingMissing(baseline, observed({ skill: [entry('a')], resources: [person('p')] }))).toBe(
       false,
     );
@@ -151,7 +151,7 @@ describe('whether anything is missing', () => {
 });
 
 describe('two readings', () => {
-  it('miss only what both miss', () => {
+  it('together lack only what both lack', () => {
     const first = observed({ skill: [entry('a'), entry('b')], role: [entry('r')], resources: [person('p')] });
     const second = observed({ skill: [entry('b'), entry('c')], resources: [person('q')] });
     const merged = mergeReadings(first, second);
@@ -187,7 +187,7 @@ describe('two readings', () => {
   });
 });
 
-describe('holders who are missing', () => {
+describe('people who are missing', () => {
   const baseline = baselineOf(
     observed({ resources: [person('p', ['s'], 'r'), person('q', ['s'])] }),
     new Set(),
@@ -198,9 +198,9 @@ describe('holders who are missing', () => {
     { resourceId: 'q', kind: 'skill', remoteId: 's', sinceMs: NOW_MS },
   ] as const;
   const missing = (now: Partial<ObservedCatalog>, remembered: Parameters<typeof missingHoldings>[2] = []) =>
-    missingHoldings(baseline, observed(now), remembered, NOW_MS, DAY_MS);
+    missingHoldings(baseline, observed(now), remembered, NOW_MS);
 
-  it('count with all that they had, from the moment at which they were missed', () => {
+  it('count with all their assignments, from the moment when they were first missing', () => {
     expect(missing({})).toEqual(all);
   });
 
@@ -213,14 +213,14 @@ describe('holders who are missing', () => {
     expect(missing({ resources: [person('p', [], null), person('q', [])] })).toEqual([]);
   });
 
-  it('count from when they were first missed, for a day and no longer', () => {
+  it('count from when they were first missing, for exactly a day', () => {
     const since = (sinceMs: number) => [{ ...all[2], sinceMs }];
     const there = { resources: [person('p', ['s'], 'r')] };
     expect(missing(there, since(NOW_MS - DAY_MS + 1))).toEqual(since(NOW_MS - DAY_MS + 1));
     expect(missing(there, since(NOW_MS - DAY_MS))).toEqual([]);
   });
 
-  it('go on counting although the last good lists no longer show them', () => {
+  it('still count when the last good lists no longer show them', () => {
     const remembered = [{ resourceId: 'x', kind: 'skill', remoteId: 's', sinceMs: NOW_MS - 1000 }] as const;
     const there = { resources: [person('p', ['s'], 'r'), person('q', ['s'])] };
     expect(missing(there, remembered)).toEqual(remembered);

@@ -1,4 +1,4 @@
-// Which hosts are this machine and nothing else.
+// The hosts that are this machine.
 import { describe, expect, it } from 'vitest';
 import { isLoopback } from '../../../src/core/loopback.ts';
 

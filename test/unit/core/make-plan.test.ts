@@ -1,4 +1,4 @@
-// The plan: its order, its summary, what its digest covers and what it does not.
+// The order, the summary, the digest and the warnings of a plan.
 import { describe, expect, it } from 'vitest';
 import type { Case } from './builders.ts';
 import { codes, entry, person, plan, steps } from './builders.ts';
@@ -59,7 +59,7 @@ describe('the order of operations', () => {
     ]);
   });
 
-  it('does not let it go first while people have it', () => {
+  it('does not put it first while people have it', () => {
     const made = plan({
       skills: ['TypeScript'],
       observed: { skill: [entry('Typescript')], resources: [person('p', ['Typescript'])] },
@@ -68,7 +68,7 @@ describe('the order of operations', () => {
     expect(steps(made)).toEqual(['create skill TypeScript', 'delete skill Typescript']);
   });
 
-  it('does not let a near name of the other kind go first', () => {
+  it('does not put a near name of the other kind first', () => {
     const made = plan({
       skills: ['TypeScript'],
       roles: ['Boss'],
@@ -97,7 +97,7 @@ describe('the operations of both kinds', () => {
     expect(made.leftAlone.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['skill d', 'role d']);
   });
 
-  it('of a create that is held say so, with nobody’s id', () => {
+  it('of a held create have no id', () => {
     const made = plan({ skills: ['New'], input: { frozen: { window: 'a window', untilMs: null } } });
     expect(made.held).toMatchObject([
       { action: 'create', kind: 'skill', name: 'New', remoteId: null, usedBy: [], rules: ['freeze'] },
@@ -136,12 +136,12 @@ describe('the reason of a delete', () => {
 });
 
 describe('the summary', () => {
-  it('counts what the lists hold', () => {
+  it('counts the lists of the plan', () => {
     const made = plan({ ...BASE, policy: { protect: ['Clerk'] } });
     expect(made.summary).toEqual({ create: 2, delete: 1, hold: 1, keep: 1, leave: 1 });
   });
 
-  it('of what is desired is empty but for what is kept', () => {
+  it('of a desired account has only kept entries', () => {
     const made = plan({ skills: ['a', 'b'], roles: [], observed: { skill: [entry('b'), entry('a')] } });
     expect(made.summary).toEqual({ create: 0, delete: 0, hold: 0, keep: 2, leave: 0 });
   });
@@ -150,7 +150,7 @@ describe('the summary', () => {
 describe('the digest', () => {
   const { digest } = plan(BASE);
 
-  it('is a SHA-256 with its name before it', () => {
+  it('is a SHA-256 with its algorithm as prefix', () => {
     expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
@@ -226,7 +226,7 @@ describe('the digest of what was observed', () => {
 describe('a guard that blocks', () => {
   const blocked = { code: 'suspicious_shrink', message: 'much less' };
 
-  it('makes the plan blocked, shows it whole and warns first', () => {
+  it('makes the plan blocked, with all operations and the warning first', () => {
     const made = plan({ ...BASE, input: { blocked } });
     expect(made.status).toBe('blocked');
     expect(made.operations).toEqual(plan(BASE).operations);
@@ -252,7 +252,7 @@ describe('warnings', () => {
     expect(awaited.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
   });
 
-  it('name a name that the service changed', () => {
+  it('name an entry whose name the service changed', () => {
     const made = plan({
       skills: ['Type Script'],
       observed: { skill: [entry('type script', '1')] },
@@ -268,7 +268,7 @@ describe('warnings', () => {
     expect(warning?.message).toContain('exists 3 times; 1 is kept, its duplicates are 2, 3');
   });
 
-  it('name a near name with how many people have it', () => {
+  it('name a near name with the number of people who have it', () => {
     const [warning] = plan({
       skills: ['TypeScript'],
       observed: { skill: [entry('typescript', '1')], resources: [person('p', ['1'])] },
@@ -312,7 +312,7 @@ describe('warnings', () => {
     expect(made.warnings[0]?.message ?? '').toContain(words);
   });
 
-  it('tell approvals of both kinds apart', () => {
+  it('distinguish approvals of both kinds', () => {
     const made = plan({
       skills: ['Old'],
       roles: ['Kept'],

@@ -1,4 +1,4 @@
-// Names: which are the same, which are near, how they are ordered, what a glob matches.
+// Equal names, near names, their order, and globs.
 import { describe, expect, it } from 'vitest';
 import { compareCodePoints, globMatcher, nameKey, nearKey } from '../../../src/core/names.ts';
 
@@ -45,7 +45,7 @@ describe('near names', () => {
     expect(nearKey(a)).not.toBe(nearKey(b));
   });
 
-  it('have a key that is its own key, for every code point there is', () => {
+  it('have a key that is its own key, for every code point', () => {
     const restless: string[] = [];
     for (let point = 0; point < 0x11_0000; point += 1) {
       if (point >= 0xd800 && point <= 0xdfff) continue;
@@ -72,13 +72,13 @@ describe('the order of names', () => {
     ]);
   });
 
-  it('puts a beginning before what goes on', () => {
+  it('puts a prefix before the longer name', () => {
     expect(compareCodePoints('ab', 'abc')).toBeLessThan(0);
     expect(compareCodePoints('abc', 'ab')).toBeGreaterThan(0);
     expect(compareCodePoints('abc', 'abc')).toBe(0);
   });
 
-  it('puts everything above the basic plane behind all of it, from the first surrogate to the last', () => {
+  it('puts characters above the basic plane after all of its characters', () => {
     expect(compareCodePoints('\u{10000}', '\uffee')).toBe(1);
     expect(compareCodePoints('\uffee', '\u{10000}')).toBe(-1);
     // A low surrogate by itself is no character, but JavaScript lets it stand in a string.
@@ -125,7 +125,7 @@ describe('globs', () => {
     expect(globMatcher(glob)(name)).toBe(matches);
   });
 
-  it('take no time even when many stars could match in many ways', () => {
+  it('are fast even when many stars could match in many ways', () => {
     // Backtracking over this needs some ten million steps; a linear matcher about a thousand.
     const matches = globMatcher(`${'*a'.repeat(6)}*b`);
     const startedAt = performance.now();

@@ -1,4 +1,4 @@
-// What a run means for its account, and which notices follow from what a target knows.
+// The health of an account after a run, and the notices that follow.
 import { describe, expect, it } from 'vitest';
 import type { DueNotice, NoticeType, NotifiedState } from '../../../src/core/notice.ts';
 import {
@@ -65,7 +65,7 @@ describe('a change of state', () => {
     expect(hears([DRIFT, DRIFT])).toEqual([['drift'], []]);
   });
 
-  it('is none when the first run of all finds everything well', () => {
+  it('does not exist when the first run succeeds', () => {
     expect(hears([OK, OK])).toEqual([[], []]);
   });
 
@@ -76,7 +76,7 @@ describe('a change of state', () => {
     expect(hears([FAILED, APPLIED])[1]).toEqual(['applied', 'recovered']);
   });
 
-  it('from held or drift to well is a recovery only when the run did nothing itself', () => {
+  it('from held or drift to ok is a recovery only when the run changed nothing', () => {
     expect(hears([HELD, OK])[1]).toEqual(['recovered']);
     expect(hears([DRIFT, OK])[1]).toEqual(['recovered']);
     expect(hears([HELD, APPLIED])[1]).toEqual(['applied']);
@@ -91,7 +91,7 @@ describe('a change of state', () => {
     expect(hears([FAILED, OK, FAILED])).toEqual([['failed'], ['recovered'], ['failed']]);
   });
 
-  it('is not made by a run that was interrupted or still runs', () => {
+  it('is not caused by an interrupted or running run', () => {
     expect(hears([FAILED, { status: 'interrupted' }, { status: 'running' }, FAILED])).toEqual([
       ['failed'],
       [],
@@ -101,7 +101,7 @@ describe('a change of state', () => {
   });
 });
 
-describe('what was done', () => {
+describe('an applied change', () => {
   it('is notified for each run that changed something, before everything else', () => {
     const partly: RunSketch = { status: 'partial', deleted: 1, operations: [{ status: 'failed' }] };
     expect(hears([APPLIED, APPLIED, partly, { ...HELD, created: 2 }])).toEqual([
@@ -118,7 +118,7 @@ describe('what was done', () => {
   });
 });
 
-describe('the plan that waits for a person', () => {
+describe('a plan that waits for approval', () => {
   it.each<[NonNullable<RunSketch['status']>, boolean]>([
     ['planned', true],
     ['blocked', true],
@@ -133,8 +133,8 @@ describe('the plan that waits for a person', () => {
   });
 });
 
-describe('what was not done', () => {
-  it('is everything but what was done or is held', () => {
+describe('an operation that was not done', () => {
+  it('is neither done nor held', () => {
     const statuses = ['done', 'held', 'failed', 'unknown', 'skipped', 'pending', 'sent'] as const;
     const { operations } = runDetail(1, { operations: statuses.map((status) => ({ status })) });
     expect(undoneOperations(operations).map(({ status }) => status)).toEqual(statuses.slice(2));
@@ -142,23 +142,23 @@ describe('what was not done', () => {
 });
 
 describe('a run without a plan', () => {
-  it('that was to be planned says nothing of how the account stands', () => {
+  it('that should have been planned does not change the health', () => {
     expect(hears([FAILED, { status: 'planned', plan: null }, FAILED])).toEqual([['failed'], [], []]);
   });
 
-  it('holds what it held on its way, by no rule where none is known', () => {
+  it('includes what was held during the run, without a rule if none is known', () => {
     const operations = [{ name: 'Perl', action: 'delete', status: 'held', rule: null }] as const;
     const detail = runDetail(1, { status: 'held', plan: null, operations });
     expect(waitingChanges(detail)).toEqual([{ action: 'delete', kind: 'skill', name: 'Perl', rules: [] }]);
   });
 
-  it('that is held is held, whatever it tells of', () => {
+  it('with the status held is held', () => {
     expect(hears([{ status: 'held', plan: null }])).toEqual([['held']]);
   });
 });
 
 describe('another state of the same sort', () => {
-  it('is that another operation of as many was not done', () => {
+  it('starts when another operation of the same number was not done', () => {
     const partial = (name: string, kind: 'skill' | 'role' = 'skill'): RunSketch => ({
       status: 'partial',
       operations: [{ name, kind, status: 'failed' }],
@@ -170,7 +170,7 @@ describe('another state of the same sort', () => {
     ]);
   });
 
-  it('is not what was done beside what was not, nor what a failed run had begun', () => {
+  it('does not depend on done operations, or on what a failed run began', () => {
     const partial = (status: 'done' | 'held'): RunSketch => ({
       status: 'partial',
       operations: [
@@ -184,7 +184,7 @@ describe('another state of the same sort', () => {
     expect(hears([FAILED, begun])).toEqual([['failed'], []]);
   });
 
-  it('is another failure: its code, or that other operations were not done', () => {
+  it('starts with another error code or other undone operations', () => {
     const partial = (...names: string[]): RunSketch => ({
       status: 'partial',
       operations: names.map((name) => ({ name, status: 'failed' })),
@@ -200,7 +200,7 @@ describe('another state of the same sort', () => {
     expect(hears([partial('A', 'B'), partial('B', 'A'), partial('A')])).toEqual([['failed'], [], ['failed']]);
   });
 
-  it('is not which operation of the same ones failed first', () => {
+  it('does not depend on which of the same operations failed first', () => {
     const stopped = (...statuses: ('failed' | 'skipped' | 'unknown')[]): RunSketch => ({
       status: 'partial',
       errorCode: 'unauthorized',
@@ -209,7 +209,7 @@ describe('another state of the same sort', () => {
     expect(hears([stopped('failed', 'skipped'), stopped('unknown', 'failed')])).toEqual([['failed'], []]);
   });
 
-  it('is held by other names or rules, whatever their order and whoever has them', () => {
+  it('starts with other held names or rules, whatever their order and their people', () => {
     const held = (...changes: NonNullable<RunSketch['held']>): RunSketch => ({
       status: 'held',
       held: changes,
@@ -225,7 +225,7 @@ describe('another state of the same sort', () => {
     ).toEqual([['held'], [], [], ['held'], ['held']]);
   });
 
-  it('is drift by another plan, or the same plan that a person is now asked about', () => {
+  it('starts with another plan, or when the same plan starts to wait for approval', () => {
     const wider: RunSketch = { ...DRIFT, toCreate: ['Rust', 'Go'] };
     expect(hears([DRIFT, { ...DRIFT, held: ['Perl'] }, wider])).toEqual([['drift'], [], ['drift']]);
     const asked: Step = { run: DRIFT, pending: runDetail(0, DRIFT).plan?.digest ?? '' };
@@ -233,12 +233,12 @@ describe('another state of the same sort', () => {
     expect(hears([DRIFT, askedOfAnother, asked, asked])).toEqual([['drift'], [], ['drift'], []]);
   });
 
-  it('is not a failure while an older plan still waits for approval', () => {
+  it('does not start with a failure while an older plan waits for approval', () => {
     expect(hears([FAILED, { run: FAILED, pending: 'sha256:x' }])).toEqual([['failed'], []]);
   });
 });
 
-describe('what is held', () => {
+describe('a held change', () => {
   it('is derived from a dry run without operations too', () => {
     expect(hears([{ status: 'planned', mode: 'plan', held: ['Perl'] }, HELD])).toEqual([['held'], []]);
     expect(hears([{ status: 'planned', mode: 'plan' }])).toEqual([[]]);
@@ -262,7 +262,7 @@ describe('what is held', () => {
 });
 
 describe('a reminder', () => {
-  it('comes as often as the target asks while a state lasts, and says that it is one', () => {
+  it('is sent as often as the target asks while a state lasts, and is marked as a reminder', () => {
     const at = (minutes: number): Step => ({ run: HELD, at: minutes });
     expect(hears([at(0), at(59), at(60), at(61), at(121)], { remindEveryMs: HOUR })).toEqual([
       ['held'],
@@ -287,7 +287,7 @@ describe('a reminder', () => {
     ).toEqual([['held'], ['failed'], [], ['failed!']]);
   });
 
-  it('does not come of what is well', () => {
+  it('is not sent for a good state', () => {
     expect(
       hears(
         [
@@ -301,12 +301,12 @@ describe('a reminder', () => {
 });
 
 describe('a target', () => {
-  it('hears only what it lists, and what it does not hear is followed all the same', () => {
+  it('receives only the notices that it lists; other states are tracked too', () => {
     expect(hears([FAILED, HELD, OK], { events: ['recovered'] })).toEqual([[], ['recovered'], ['recovered']]);
     expect(hears([HELD, FAILED, APPLIED], { events: ['failed'] })).toEqual([[], ['failed'], []]);
   });
 
-  it('that lists a state from now on hears of it although it is not new, and not as a reminder', () => {
+  it('that starts to list a present state is notified of it, not as a reminder', () => {
     const news = newsAt(1, HELD);
     const deaf = decideNotices(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
     expect(deaf.due).toEqual([]);
@@ -318,8 +318,8 @@ describe('a target', () => {
   });
 });
 
-describe('a run that began before the one that is known', () => {
-  it('changes no state, and what it did is notified', () => {
+describe('a run that began before the known one', () => {
+  it('changes no state, and its applied changes are notified', () => {
     expect(
       hears([
         { run: OK, at: 10 },
@@ -338,7 +338,7 @@ describe('a run that began before the one that is known', () => {
     ).toEqual([[], ['failed']]);
   });
 
-  it('counts as such also at the very moment at which the known one began', () => {
+  it('counts as older also when the clock shows the start of the known one', () => {
     const listener = { events: ALL, remindEveryMs: HOUR };
     const { notified } = decideNotices(newsAt(5, OK), null, listener, T0 + 5 * MINUTE);
     expect(decideNotices(newsAt(4, FAILED), notified, listener, T0 + 5 * MINUTE)).toEqual({
@@ -347,7 +347,7 @@ describe('a run that began before the one that is known', () => {
     });
   });
 
-  it('counts when the clock was set back, so that nothing is silent until it has caught up', () => {
+  it('does not count as older when the clock was set back', () => {
     const known = decideNotices(
       newsAt(600, OK),
       null,

@@ -1,4 +1,4 @@
-// What may be done about an entry that the file does not name: each rule by itself, and together.
+// The decision about an entry that the file does not name: each rule alone, and several together.
 import { describe, expect, it } from 'vitest';
 import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import { diffKind } from '../../../src/core/diff.ts';
@@ -37,11 +37,11 @@ function old(more: Case = {}): Case {
 const used = { resources: [person('p1', ['Old'])] };
 
 describe('delete: never | unused | always', () => {
-  it('unused lets go what nobody has', () => {
+  it('unused deletes an entry that nobody has', () => {
     expect(steps(plan(old()))).toEqual(['delete skill Old']);
   });
 
-  it('unused holds what people have, names them and says what would release it', () => {
+  it('unused holds an entry that people have, with their ids and the release', () => {
     const made = plan(old({ observed: { resources: [person('p2', ['Old']), person('p1', ['Old'])] } }));
     expect(steps(made)).toEqual([]);
     const held = heldAs(made, 'Old');
@@ -76,12 +76,12 @@ describe('delete: never | unused | always', () => {
     expect(steps(made)).toEqual(['delete role Old']);
   });
 
-  it('always lets go what people have, and names them in the operation', () => {
+  it('always deletes an entry that people have, and lists them in the operation', () => {
     const made = plan(old({ observed: used, policy: { delete: 'always' } }));
     expect(made.operations).toMatchObject([{ action: 'delete', name: 'Old', usedBy: ['p1'] }]);
   });
 
-  it('never leaves everything alone, which is no difference', () => {
+  it('never leaves every entry alone, which is not a difference', () => {
     const made = plan(old({ observed: used, policy: { delete: 'never' } }));
     expect(made.leftAlone).toEqual([{ kind: 'skill', name: 'Old', remoteId: 'Old', rule: 'never_delete' }]);
     expect([made.operations, made.held]).toEqual([[], []]);
@@ -92,16 +92,16 @@ describe('delete: never | unused | always', () => {
 describe('ownership: managed', () => {
   const managed = { ownership: 'managed' } as const;
 
-  it('leaves alone what rolecall neither created nor adopted', () => {
+  it('leaves an entry alone that rolecall neither created nor adopted', () => {
     expect(plan(old({ policy: managed })).leftAlone).toMatchObject([{ name: 'Old', rule: 'unmanaged' }]);
   });
 
-  it('lets go what it owns', () => {
+  it('deletes an entry that rolecall owns', () => {
     const history = { owned: new Set(['skill:Old'] as const) };
     expect(steps(plan(old({ policy: managed, history })))).toEqual(['delete skill Old']);
   });
 
-  it('does not take a role of the same id for the skill that it owns', () => {
+  it('does not confuse a role with an owned skill of the same id', () => {
     const history = { owned: new Set(['role:Old'] as const) };
     expect(plan(old({ policy: managed, history })).leftAlone).toMatchObject([{ rule: 'unmanaged' }]);
   });
@@ -117,7 +117,7 @@ describe('ownership: managed', () => {
 });
 
 describe('protect', () => {
-  it('leaves alone what a glob names, whatever delete says and although it is approved', () => {
+  it('leaves an entry alone that a glob matches, whatever policy.delete is and even if approved', () => {
     const made = plan(
       old({
         observed: used,
@@ -128,7 +128,7 @@ describe('protect', () => {
     expect(made.leftAlone).toMatchObject([{ name: 'Old', rule: 'protected' }]);
   });
 
-  it('protects a former name too', () => {
+  it('protects an entry with a former name too', () => {
     const made = plan({
       skills: [{ name: 'New', formerly: ['Old'] }],
       observed: { skill: [entry('Old')] },
@@ -137,7 +137,7 @@ describe('protect', () => {
     expect([steps(made), made.leftAlone.length]).toEqual([['create skill New'], 1]);
   });
 
-  it('creates a missing name that a glob protects', () => {
+  it('does not prevent the create of a matching name', () => {
     expect(steps(plan({ skills: ['Admin'], policy: { protect: ['*'] } }))).toEqual(['create skill Admin']);
   });
 });
@@ -152,7 +152,7 @@ describe('duplicates', () => {
     expect(steps(made)).toEqual([]);
   });
 
-  it('go under remove-unused when nobody has them, and the keeper stays', () => {
+  it('are deleted under remove-unused when nobody has them, and one is kept', () => {
     const made = plan({ skills: ['Kept'], observed: twins, policy: { duplicates: 'remove-unused' } });
     expect(made.operations).toMatchObject([{ action: 'delete', remoteId: '2' }]);
   });
@@ -170,7 +170,7 @@ describe('duplicates', () => {
     },
   );
 
-  it('that a missing person had stay as well', () => {
+  it('that a missing person had are kept too', () => {
     const made = plan({
       skills: ['Kept'],
       observed: twins,
@@ -203,7 +203,7 @@ describe('renames', () => {
     },
   );
 
-  it('keep the old one when its successor may not be created yet', () => {
+  it('hold the old name when the create of the new one is held', () => {
     const made = plan({
       skills: [rename],
       observed: { skill: [entry('Old')] },
@@ -226,7 +226,7 @@ describe('suspected renames', () => {
     expect(steps(made)).toEqual(['create skill TypeScript']);
   });
 
-  it('hold it also when the desired name is there already', () => {
+  it('hold it also when the desired name exists already', () => {
     const made = plan({
       ...near,
       observed: { ...near.observed, skill: [entry('typescript'), entry('TypeScript')] },
@@ -262,12 +262,12 @@ describe('suspected renames', () => {
   });
 });
 
-describe('holders who are missing', () => {
+describe('people who are missing', () => {
   const missing = {
     missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old', sinceMs: 0 }],
   } as const;
 
-  it('hold an entry that they had', () => {
+  it('hold the delete of an entry that they had', () => {
     const made = plan(old({ history: missing }));
     expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
     expect(heldAs(made, 'Old').reason).toContain('gone');
@@ -278,13 +278,13 @@ describe('holders who are missing', () => {
     expect(steps(made)).toEqual(['delete skill Old']);
   });
 
-  it('hold nothing under delete: always, where nobody asks who has it', () => {
+  it('hold nothing under delete: always', () => {
     expect(steps(plan(old({ history: missing, policy: { delete: 'always' } })))).toEqual([
       'delete skill Old',
     ]);
   });
 
-  it('hold a near name under delete: always, since it may be a rename', () => {
+  it('hold a near name under delete: always, because it may be a rename', () => {
     const made = plan(old({ skills: ['Kept', 'OLD'], history: missing, policy: { delete: 'always' } }));
     expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
   });
@@ -332,20 +332,20 @@ describe('unusedFor', () => {
       history: { unusedSinceMs: new Map([['skill:Old', NOW_MS - ms]] as const) },
     });
 
-  it('holds what has not been seen unused for as long', () => {
+  it('holds an entry that has been unused for less time', () => {
     expect(rulesFor(plan(since(day - 1)), 'Old')).toEqual(['too_new']);
   });
 
-  it('lets go at its very end', () => {
+  it('deletes the entry exactly at its end', () => {
     expect(steps(plan(since(day)))).toEqual(['delete skill Old']);
   });
 
-  it('that asks for nothing holds nothing, also when the clock was set back', () => {
+  it('of 0 holds nothing, also when the clock was set back', () => {
     const history = { unusedSinceMs: new Map([['skill:Old', NOW_MS + day]] as const) };
     expect(steps(plan(old({ history })))).toEqual(['delete skill Old']);
   });
 
-  it('holds what the journal has never seen', () => {
+  it('holds an entry that the journal does not know', () => {
     expect(rulesFor(plan(old({ policy: { unusedForMs: 1 } })), 'Old')).toEqual(['too_new']);
   });
 });
@@ -358,7 +358,7 @@ describe('an empty list', () => {
     expect(steps(plan({ ...empty, policy: { allowEmpty: true } }))).toHaveLength(2);
   });
 
-  it('is not what a kind that is left out asks for', () => {
+  it('is different from a kind that is left out', () => {
     const made = plan({ roles: ['x'], observed: { skill: [entry('a')], role: [entry('x')] } });
     expect([made.operations, made.held, made.leftAlone, made.summary.keep]).toEqual([[], [], [], 1]);
   });
@@ -372,27 +372,27 @@ describe('maxDeletes', () => {
     policy: { maxDeletes: 3, maxDeletePercent: 100, ...more.policy },
   });
 
-  it('lets through as many as it says', () => {
+  it('allows exactly its number of deletes', () => {
     expect(plan(going(3)).summary).toMatchObject({ delete: 3, hold: 0 });
   });
 
-  it('holds every one of them when there is one more, and never a slice', () => {
+  it('holds all deletes when there is one more, never a part of them', () => {
     const made = plan(going(4));
     expect(made.summary).toMatchObject({ delete: 0, hold: 4 });
     expect(made.held.every(({ rules }) => rules.includes('max_deletes'))).toBe(true);
   });
 
-  it('lets creates go nevertheless', () => {
+  it('does not hold creates', () => {
     expect(steps(plan(going(4, { skills: ['Kept', 'New'] })))).toEqual(['create skill New']);
   });
 
-  it('does not count what another rule holds', () => {
+  it('does not count entries that another rule holds', () => {
     const made = plan(going(4, { observed: { resources: [person('p', ['x000'])] } }));
     expect(made.summary).toMatchObject({ delete: 3, hold: 1 });
     expect(rulesFor(made, 'x000')).toEqual(['in_use']);
   });
 
-  it('does not count what is left alone', () => {
+  it('does not count entries that are left alone', () => {
     expect(plan(going(4, { policy: { protect: ['x000'] } })).summary).toMatchObject({ delete: 3, leave: 1 });
   });
 
@@ -411,7 +411,7 @@ describe('maxDeletes', () => {
     expect(rulesFor(made, 'x000')).toEqual(['in_use', 'max_deletes']);
   });
 
-  it('of nothing holds every delete', () => {
+  it('of 0 holds every delete', () => {
     expect(plan(going(1, { policy: { maxDeletes: 0 } })).summary).toMatchObject({ delete: 0, hold: 1 });
   });
 });
@@ -420,15 +420,15 @@ describe('maxDeletesPerDay', () => {
   const afterDeletes = (count: number): Case =>
     old({ policy: { maxDeletesPerDay: 5 }, history: { recentDeletesMs: deletesAgo(count) } });
 
-  it('lets through what reaches it', () => {
+  it('allows deletes up to its number', () => {
     expect(steps(plan(afterDeletes(4)))).toEqual(['delete skill Old']);
   });
 
-  it('holds what would pass it', () => {
+  it('holds deletes beyond its number', () => {
     expect(rulesFor(plan(afterDeletes(5)), 'Old')).toEqual(['max_deletes_per_day']);
   });
 
-  it('says nothing about an entry that another rule holds when nothing else would go', () => {
+  it('does not hold an entry that another rule holds when nothing else would be deleted', () => {
     const made = plan({ ...afterDeletes(9), observed: { ...old().observed, ...used } });
     expect(rulesFor(made, 'Old')).toEqual(['in_use']);
   });
@@ -442,15 +442,15 @@ describe('maxDeletePercent', () => {
     policy: { maxDeletes: 1000, maxDeletePercent: 30, ...more },
   });
 
-  it('counts for nothing below ten entries', () => {
+  it('has no effect below ten entries', () => {
     expect(plan(of(8, 9)).summary).toMatchObject({ delete: 8, hold: 0 });
   });
 
-  it('lets through what reaches it, at ten entries', () => {
+  it('allows deletes up to its limit, from ten entries on', () => {
     expect(plan(of(3, 10)).summary).toMatchObject({ delete: 3, hold: 0 });
   });
 
-  it('holds all deletes of the kind when one more would pass it', () => {
+  it('holds all deletes of the kind when one more would exceed it', () => {
     const made = plan(of(4, 10));
     expect(made.summary).toMatchObject({ delete: 0, hold: 4 });
     expect(rulesFor(made, 'x000')).toEqual(['max_delete_percent']);
@@ -467,7 +467,7 @@ describe('maxDeletePercent', () => {
     expect(made.summary.hold).toBe(4);
   });
 
-  it('does not count what another rule holds', () => {
+  it('does not count entries that another rule holds', () => {
     const four = of(4, 10);
     const made = plan({ ...four, observed: { ...four.observed, resources: [person('p', ['x000'])] } });
     expect(made.summary).toMatchObject({ delete: 3, hold: 1 });
@@ -482,7 +482,7 @@ describe('maxDeletePercent', () => {
 describe('approvedDeletes', () => {
   const approved = { approvedDeletes: [{ kind: 'skill', name: 'Old' }] } as const;
 
-  it('releases an entry in use, and says so', () => {
+  it('releases an entry in use, with a reason in the operation', () => {
     const made = plan(old({ observed: used, ...approved }));
     expect(made.operations).toMatchObject([
       { name: 'Old', usedBy: ['p1'], reason: 'approved in approvedDeletes' },
@@ -522,7 +522,7 @@ describe('approvedDeletes', () => {
     expect(plan(cafe('caf\u00e9')).summary.delete).toBe(0);
   });
 
-  it('holds through its last day and no longer', () => {
+  it('is valid through its last day', () => {
     const until = (expires: string): Case =>
       old({ observed: used, approvedDeletes: [{ kind: 'skill', name: 'Old', expires }] });
     expect(plan(until('2026-03-10')).summary.delete).toBe(1);
@@ -533,7 +533,7 @@ describe('approvedDeletes', () => {
     expect(plan({ ...until('2026-03-10'), ...lastMoment }).summary.delete).toBe(1);
   });
 
-  it('that names nothing that is there is a warning', () => {
+  it('that matches no entry is a warning', () => {
     expect(codes(plan(old({ approvedDeletes: [{ kind: 'skill', name: 'Perl' }] })))).toContain(
       'approval_unused',
     );
@@ -571,7 +571,7 @@ describe('approvedDeletes', () => {
 
 describe('what is left alone', () => {
   const lists = observed({ skill: [entry('Kept'), entry('Admin'), entry('Old')] });
-  const diffs = [diffKind('skill', wanted('Kept'), lists, new Map(), HISTORY)];
+  const diffs = [diffKind('skill', wanted('Kept'), { observed: lists, usage: new Map(), history: HISTORY })];
 
   it.each<[OpenFreeze | null, number, readonly HoldRule[]]>([
     [{ window: 'a window', untilMs: null }, 10, ['freeze']],
@@ -599,7 +599,7 @@ describe('what is left alone', () => {
 });
 
 describe('the other guards', () => {
-  it('a stale source holds deletes and lets creates go', () => {
+  it('a stale source holds deletes and allows creates', () => {
     const made = plan(old({ skills: ['Kept', 'New'], input: { source: 'older' } }));
     expect([steps(made), rulesFor(made, 'Old')]).toEqual([['create skill New'], ['stale_source']]);
   });
@@ -613,7 +613,7 @@ describe('the other guards', () => {
     expect(codes(plan(old({ input: { source: 'current', acceptOlderSource: true } })))).toEqual([]);
   });
 
-  it('a source on another line is warned about and holds nothing', () => {
+  it('a source on another branch is warned about and holds nothing', () => {
     const made = plan(old({ input: { source: 'diverged' } }));
     expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['diverged_source']]);
   });
@@ -630,7 +630,7 @@ describe('the other guards', () => {
     expect(heldAs(made, 'New').reason).toContain('2026-03-01 to 2026-03-31');
   });
 
-  it('a name that rolecall fights over is neither created nor deleted, in its kind', () => {
+  it('a flapping name is neither created nor deleted, in its kind', () => {
     const history = {
       flappingCreates: new Map([['skill:New', 0]]),
       flappingDeletes: new Map([['skill:Old', 0]]),
@@ -640,19 +640,19 @@ describe('the other guards', () => {
     expect([rulesFor(made, 'New'), rulesFor(made, 'Old')]).toEqual([['flapping'], ['flapping']]);
   });
 
-  it('a plan without earlier lists holds deletes, lets creates go, and says so', () => {
+  it('a plan without earlier lists holds deletes, allows creates, and warns', () => {
     const made = plan(old({ skills: ['Kept', 'New'], history: { hasSnapshot: false } }));
     expect([steps(made), rulesFor(made, 'Old')]).toEqual([['create skill New'], ['no_history']]);
     expect(codes(made)).toContain('no_history');
     expect(codes(plan(old()))).not.toContain('no_history');
   });
 
-  it('a plan without earlier lists deletes when that is accepted, and says so', () => {
+  it('a plan without earlier lists deletes when that is accepted, and warns', () => {
     const made = plan(old({ history: { hasSnapshot: false }, input: { acceptNoHistory: true } }));
     expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['no_history']]);
   });
 
-  it('an approved delete is held all the same without earlier lists, and where no people are listed', () => {
+  it('an approved delete is held without earlier lists and when no people are listed', () => {
     const made = plan(
       old({
         history: { hasSnapshot: false },
@@ -671,7 +671,7 @@ describe('a service that lists no people', () => {
     expect(rulesFor(plan(old({ policy: nobody })), 'Old')).toEqual(['no_people']);
   });
 
-  it('holds nothing where the policy allows that, or deletes what people have anyway', () => {
+  it('holds nothing with allowNoPeople or delete: always', () => {
     expect(steps(plan(old({ policy: { allowNoPeople: true } })))).toEqual(['delete skill Old']);
     expect(steps(plan(old({ policy: { ...nobody, delete: 'always' } })))).toEqual(['delete skill Old']);
   });
@@ -683,7 +683,7 @@ describe('a service that lists no people', () => {
     expect(rulesFor(made, 'Old')).toEqual(['no_people']);
   });
 
-  it('is not one that lists a person without skills', () => {
+  it('does not include one that lists a person without skills', () => {
     const lists = { skill: [entry('Kept'), entry('Old')], resources: [person('p', [])] };
     expect(steps(plan(old({ observed: lists, policy: nobody })))).toEqual(['delete skill Old']);
   });
@@ -695,19 +695,19 @@ describe('an _id that is listed under several names', () => {
     return { skill: [{ ...entry(name, 'x1'), otherNames }, entry('Kept')] };
   };
 
-  it('is no second create when any of them is desired, and is warned about', () => {
+  it('causes no create when any of them is desired, and a warning', () => {
     const made = plan({ skills: ['Kept', 'B'], observed: twice('A', 'B') });
     expect([steps(made), made.held, codes(made)]).toEqual([[], [], ['several_names']]);
     expect(steps(plan({ skills: ['Kept', 'A', 'B'], observed: twice('A', 'B') }))).toEqual([]);
   });
 
-  it('is one delete when none of them is desired, unless one is protected', () => {
+  it('causes one delete when none of them is desired or protected', () => {
     expect(steps(plan({ skills: ['Kept'], observed: twice('A', 'B') }))).toEqual(['delete skill A']);
     const kept = plan({ skills: ['Kept'], observed: twice('A', 'B'), policy: { protect: ['B'] } });
     expect(kept.leftAlone).toMatchObject([{ name: 'A', rule: 'protected' }]);
   });
 
-  it('is a rename when one of them is a former name, and near when one of them is near', () => {
+  it('is a rename when one of them is a former name, and near when one is near', () => {
     const has = { resources: [person('p', ['x1'])] };
     const renamed = plan({
       skills: ['Kept', { name: 'C', formerly: ['B'] }],

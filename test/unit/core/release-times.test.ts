@@ -1,6 +1,7 @@
-// What time releases is reported with the moment from the journal, and of several releases every one is needed.
+// Releases by time, with their moment, and releases of several rules.
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, judgeHistory, type RecentOperation } from '../../../src/core/history.ts';
+import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';
+import { judgeHistory, type RecentOperation } from '../../../src/core/history.ts';
 import { utcTime } from '../../../src/core/utc-time.ts';
 import { entry, heldAs, NOW_MS, observed, person, plan } from './builders.ts';
 
@@ -17,7 +18,7 @@ describe('a time in a plan', () => {
     },
   );
 
-  it('is rounded up, since at that second the rule has ended', () => {
+  it('is rounded up, because the rule has ended at that second', () => {
     expect(utcTime(1)).toBe('1970-01-01 00:00:01 UTC');
   });
 });
@@ -71,7 +72,7 @@ describe('a release by time reports until when', () => {
   });
 });
 
-describe('what the journal knows of a fight over a name', () => {
+describe('the end of a hold of a flapping name', () => {
   const operation = (hoursAgo: number, of: Partial<RecentOperation> = {}): RecentOperation => ({
     action: 'delete',
     kind: 'skill',
@@ -90,7 +91,7 @@ describe('what the journal knows of a fight over a name', () => {
       { nowMs: NOW_MS, stalenessMs: 0, missingHoldings: [], hasSnapshot: true },
     );
 
-  it.each(['create', 'delete'] as const)('is when the third last %s is a day old', (action) => {
+  it.each(['create', 'delete'] as const)('is the time when the third last %s is a day old', (action) => {
     const history = judge([2, 9, 4, 1].map((hours) => operation(hours, { action })));
     const until = action === 'create' ? history.flappingCreates : history.flappingDeletes;
     expect([...until]).toEqual([['skill:a', NOW_MS - 4 * HOUR_MS + DAY_MS]]);
@@ -106,7 +107,7 @@ describe('what the journal knows of a fight over a name', () => {
 describe('a release of several rules', () => {
   const used = { ...old, resources: [person('p', ['Old'])] };
 
-  it('numbers them and says that all of them are needed', () => {
+  it('numbers the releases and states that all of them are needed', () => {
     const of = { skills: [], observed: { skill: [entry('Old')], resources: [person('p', ['Old'])] } };
     expect(releaseOf(of)).toMatch(
       /^all of these are needed: \(1\) remove it from that person.*; \(2\) set policy/,
@@ -114,7 +115,7 @@ describe('a release of several rules', () => {
     expect(releaseOf(of)).not.toContain('by itself');
   });
 
-  it('is no list where there is one rule, or one release for several', () => {
+  it('is not numbered for one rule, or one release of several rules', () => {
     expect(releaseOf({ skills: ['Kept'], observed: used })).not.toContain('needed');
     const rename = [{ name: 'New', formerly: ['Old'] }];
     const held = plan({ skills: rename, observed: { skill: [entry('Old')], resources: used.resources } });

@@ -1,4 +1,4 @@
-// Runs as the journal tells them, complete but for what a test is about.
+// Runs as the journal returns them, with defaults.
 import type { OperationRecord, RunRecord } from '../../../src/core/journal.ts';
 import type { HeldChange, Operation, Plan } from '../../../src/core/plan.ts';
 import type { RunDetail } from '../../../src/core/journal-reader.ts';

@@ -1,4 +1,4 @@
-// What the daemon reports of a run: counts and first rows, never all of them.
+// The summary of a run for the daemon, whose size does not depend on the run.
 import { describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/core/journal.ts';
 import { decideNotices } from '../../../src/core/notice.ts';
@@ -10,7 +10,7 @@ import { runDetail } from './run-details.ts';
 const outcome = (sketch: RunSketch) => outcomeOf(runDetail(1, sketch), null, sha256);
 
 describe('the outcome of a run', () => {
-  it('counts what is not done by kind and action, and what is held by each of its rules', () => {
+  it('counts undone operations by kind and action, and held ones by rule', () => {
     const { plan } = outcome({
       status: 'partial',
       toCreate: ['Go', 'Rust'],
@@ -51,7 +51,7 @@ describe('the outcome of a run', () => {
     expect(drift.total).toBe(6);
   });
 
-  it('does not grow with the run', () => {
+  it('has a size that does not depend on the run', () => {
     const many = (count: number): RunSketch => {
       const names = Array.from({ length: count }, (_, index) => `N${10_000 + index}`);
       const operations = names.map((name) => ({ name, status: 'failed' as const }));
@@ -78,7 +78,7 @@ describe('the outcome of a run whose lists could not be read', () => {
     expect(outcome.changes.held).toEqual({ first: [], total: outcome.run.held });
   });
 
-  it('says only as much of the account as the status does', () => {
+  it('determines the health from the status alone', () => {
     const standing = (status: RunStatus) => unread({ status }).news.health;
     for (const status of ['planned', 'running', 'interrupted'] as const) expect(standing(status)).toBeNull();
     expect(standing('held')).toEqual({ state: 'held', fingerprint: null });
@@ -88,7 +88,7 @@ describe('the outcome of a run whose lists could not be read', () => {
     }
   });
 
-  it('gives a notice of a state that begins, and none of one that lasts', () => {
+  it('causes a notice when a state starts, and none while it lasts', () => {
     const listener = { events: ['held'] as const, remindEveryMs: 1000 };
     const news = { ...unread({ status: 'held' }).news, startedAtMs: 10 };
     const first = decideNotices(news, null, listener, 20);

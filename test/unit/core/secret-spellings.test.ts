@@ -1,4 +1,4 @@
-// How a secret may be spelled in what it is taken out of.
+// The spellings of a secret that are removed from texts.
 import { describe, expect, it } from 'vitest';
 import { spellings } from '../../../src/core/secret-spellings.ts';
 
@@ -9,7 +9,7 @@ const inJson = (text: string): string[] => {
 };
 
 describe('the spellings of a secret', () => {
-  it('are as it is, in JSON twice, in HTML, percent-encoded, in hex and in base64', () => {
+  it('are plain, in JSON twice, in HTML, percent-encoded, in hex and in base64', () => {
     expect(spellings('k"?>')).toEqual([
       'k"?>',
       'k\\"?>',
@@ -31,7 +31,7 @@ describe('the spellings of a secret', () => {
     ]);
   });
 
-  it('are also percent-encoded as forms do it', () => {
+  it('are also percent-encoded as in forms', () => {
     const [code, small, strict, strictSmall] = spellings("-_.!~*'()").slice(4);
     expect([code, small]).toEqual(["-_.!~*'()", "-_.!~*'()"]);
     expect([strict, strictSmall]).toEqual(['-_.%21%7E%2A%27%28%29', '-_.%21%7e%2a%27%28%29']);
@@ -41,12 +41,12 @@ describe('the spellings of a secret', () => {
     expect(spellings('\0\t\x7f')).toContain('00097f');
   });
 
-  it('are none in hex and base64 for a text that is not all ASCII', () => {
+  it('do not include hex and base64 for a text that is not ASCII', () => {
     const encoded = ['a%C3%BC', 'a%c3%bc'];
     expect(spellings('aü')).toEqual([...inJson('aü'), 'aü', ...encoded, ...encoded]);
   });
 
-  it('are those of texts alone for half a character, which has no bytes', () => {
+  it('do not include bytes for a lone surrogate', () => {
     expect(spellings('a\ud800')).toEqual([...inJson('a\ud800'), 'a\ud800']);
   });
 });

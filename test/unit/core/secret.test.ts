@@ -1,4 +1,4 @@
-// The wrapper that keeps a token out of everything.
+// The wrapper that keeps a token out of every output.
 import { inspect, format } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/secret.ts';
@@ -19,15 +19,15 @@ describe('a secret', () => {
     expect(text).not.toContain(VALUE);
   });
 
-  it('is given away by reveal alone', () => {
+  it('is returned only by reveal', () => {
     expect(secret.reveal()).toBe(VALUE);
   });
 
-  it('is taken out of a text as often as it stands there', () => {
+  it('is removed from a text wherever it occurs', () => {
     expect(secret.scrub(`a ${VALUE} b ${VALUE}${VALUE}`)).toBe('a [redacted] b [redacted][redacted]');
   });
 
-  it('that is empty leaves a text as it is', () => {
+  it('that is empty leaves a text unchanged', () => {
     expect(new Secret('').scrub('abc')).toBe('abc');
   });
 
@@ -79,22 +79,22 @@ describe('a secret', () => {
     expect(new Secret(LONG).scrub(text)).toBe(left);
   });
 
-  it('leaves eleven of its characters as they are, also between quotes', () => {
+  it('leaves eleven of its characters unchanged, also between quotation marks', () => {
     const text = '"abcdefghijk" \\"bcdefghijkl\\" cdefghijklm';
     expect(new Secret('abcdefghijklmnop').scrub(text)).toBe(text);
   });
 
-  it('leaves a text that shares a few characters with it as it is', () => {
+  it('leaves a text unchanged that shares a few characters with it', () => {
     const text = 'k9/Qw"7 and z+R2&x%4=tY, also 3d3d3d3d3d';
     expect(new Secret(LONG).scrub(text)).toBe(text);
   });
 
-  it('with characters of regular expressions is taken literally', () => {
+  it('with characters of regular expressions is matched literally', () => {
     expect(new Secret('a.c$&').scrub('abc$& a.c$&')).toBe('abc$& [redacted]');
   });
 });
 
-describe('a secret that somebody wrote in another way', () => {
+describe('a secret in another spelling', () => {
   const hex = '9f86d081884c7d659a2feaa0c55ad015';
   const secret = new Secret(hex);
   const codes = (form: (code: string) => string): string =>
@@ -111,7 +111,7 @@ describe('a secret that somebody wrote in another way', () => {
     expect(secret.scrub(`unknown key ${written} here`)).toContain('[redacted]');
   });
 
-  it('leaves an innocent text as it is', () => {
+  it('leaves other texts unchanged', () => {
     expect(secret.scrub('the key 9f86 d081 is unknown')).toBe('the key 9f86 d081 is unknown');
   });
 });

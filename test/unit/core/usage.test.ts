@@ -1,4 +1,4 @@
-// Who has what: assignments of people, counted once each, and those that refer to nothing that is listed.
+// The assignments of people, the people of entries, and unknown references.
 import { describe, expect, it } from 'vitest';
 import { accountUsage, holdingsOf, usageOf } from '../../../src/core/usage.ts';
 import { entry, observed, person } from './builders.ts';
@@ -20,7 +20,7 @@ describe('the assignments of a person', () => {
 });
 
 describe('the people of an entry', () => {
-  it('stand once each, by code points, apart by kind', () => {
+  it('are listed once each, by code points, separately by kind', () => {
     const usage = usageOf([
       skill('\uffee', '1'),
       skill('b', '1'),
@@ -36,7 +36,7 @@ describe('the people of an entry', () => {
 });
 
 describe('the usage of an account', () => {
-  it('is every entry with its people, also those that nobody has, and references to unknown ids', () => {
+  it('contains every entry with its people, unused ones, and references to unknown ids', () => {
     const lists = observed({
       skill: [entry('TypeScript', '1'), entry('Perl', '2')],
       role: [entry('Clerk', '1')],

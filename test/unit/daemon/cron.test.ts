@@ -13,7 +13,7 @@ function ticks(cron: string, timezone: string, from: string, to: string): string
   return found;
 }
 
-describe('on an ordinary day', () => {
+describe('a cron line on an ordinary day', () => {
   it.each([
     ['*/15 * * * *', 'Etc/UTC', '2026-06-01T10:01:30Z', '2026-06-01T10:15:00.000Z'],
     ['*/15 * * * *', 'Etc/UTC', '2026-06-01T10:15:00Z', '2026-06-01T10:30:00.000Z'],
@@ -31,7 +31,7 @@ describe('on an ordinary day', () => {
     expect(new Date(next ?? 0).toISOString()).toBe(expected);
   });
 
-  it('is what the library ticks at, for lines of every sort', () => {
+  it('ticks when node-cron does, for lines of every sort', () => {
     const now = Date.now();
     const cases = [
       '*/7 * * * *',
@@ -50,7 +50,7 @@ describe('on an ordinary day', () => {
     }
   });
 
-  it('takes either of two restricted day fields, as cron does', () => {
+  it('ticks when one of two restricted day fields matches, as in cron', () => {
     expect(ticks('0 0 13 * FRI', 'Etc/UTC', '2026-11-01T00:00:00Z', '2026-11-21T00:00:00Z')).toEqual([
       '2026-11-06T00:00:00.000Z',
       '2026-11-13T00:00:00.000Z',
@@ -58,7 +58,7 @@ describe('on an ordinary day', () => {
     ]);
   });
 
-  it('knows the time between two ticks, and whether one lies in a window', () => {
+  it('has gaps between its ticks, and ticks in a window or not', () => {
     expect(gapsMs('*/5 * * * *', 'Etc/UTC', Date.parse('2026-06-01T10:01:00Z'))[0]).toBe(300_000);
     const workdays = gapsMs('0 8 * * 1-5', 'Etc/UTC', Date.parse('2026-06-01T10:01:00Z'));
     expect(Math.max(...workdays)).toBe(3 * 86_400_000);
@@ -68,7 +68,7 @@ describe('on an ordinary day', () => {
   });
 });
 
-describe('on the day on which the clocks go forward', () => {
+describe('on the day when clocks go forward', () => {
   it.each([
     // 02:00 becomes 03:00 at 01:00 UTC.
     ['Europe/Berlin', '2026-03-28T23:30:00Z', '2026-03-29T01:30:00.000Z', '2026-03-30T00:30:00.000Z'],
@@ -76,7 +76,7 @@ describe('on the day on which the clocks go forward', () => {
     ['America/New_York', '2026-03-08T05:30:00Z', '2026-03-08T07:30:00.000Z', '2026-03-09T06:30:00.000Z'],
     // 02:00 becomes 03:00 at 16:00 UTC of the day before.
     ['Australia/Sydney', '2026-10-03T14:30:00Z', '2026-10-03T16:30:00.000Z', '2026-10-04T15:30:00.000Z'],
-  ])('a time that %s skips ticks once, as much later', (timezone, from, first, second) => {
+  ])('a time that %s skips ticks once, later by what is skipped', (timezone, from, first, second) => {
     const to = new Date(Date.parse(second) + 1).toISOString();
     expect(ticks('30 2 * * *', timezone, from, to)).toEqual([first, second]);
   });
@@ -91,15 +91,15 @@ describe('on the day on which the clocks go forward', () => {
     },
   );
 
-  it('lines that name the skipped and the next hour tick once at the moment that both mean', () => {
+  it('a line with the skipped and the next hour ticks once at the moment of both', () => {
     expect(ticks('30 2,3 * * *', 'Europe/Berlin', '2026-03-29T00:00:00Z', '2026-03-29T12:00:00Z')).toEqual([
       '2026-03-29T01:30:00.000Z',
     ]);
   });
 });
 
-describe('in the hour that follows a skipped one', () => {
-  it('every skipped time of a line ticks, and not only the first', () => {
+describe('in the hour after a skipped hour', () => {
+  it('every skipped time of a line ticks, not only the first', () => {
     expect(ticks('*/20 2 * * *', 'Europe/Berlin', '2026-03-29T00:00:00Z', '2026-03-29T12:00:00Z')).toEqual([
       '2026-03-29T01:00:00.000Z',
       '2026-03-29T01:20:00.000Z',
@@ -107,12 +107,12 @@ describe('in the hour that follows a skipped one', () => {
     ]);
   });
 
-  it('a skipped time still ticks when it is asked for after the change, as by a daemon that starts then', () => {
+  it('a skipped time also ticks for a daemon that starts after the change', () => {
     const next = nextTickMs('30 2 * * *', 'Europe/Berlin', Date.parse('2026-03-29T01:05:00Z'));
     expect(new Date(next ?? 0).toISOString()).toBe('2026-03-29T01:30:00.000Z');
   });
 
-  it('skipped times and those that clocks show tick in the order of time, also where half an hour is skipped', () => {
+  it('skipped and ordinary times tick in order, also where half an hour is skipped', () => {
     // 02:00 becomes 02:30 at 15:30 UTC.
     expect(
       ticks('15,35 * * * *', 'Australia/Lord_Howe', '2026-10-03T15:00:00Z', '2026-10-03T16:30:00Z'),
@@ -125,18 +125,18 @@ describe('in the hour that follows a skipped one', () => {
   });
 });
 
-describe('on the day on which the clocks go back', () => {
+describe('on the day when clocks go back', () => {
   it.each([
     ['Europe/Berlin', '2026-10-24T22:00:00Z', '2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z'],
     ['America/New_York', '2026-11-01T04:00:00Z', '2026-11-01T05:30:00.000Z', '2026-11-02T06:30:00.000Z'],
     ['Australia/Sydney', '2026-04-04T13:00:00Z', '2026-04-04T15:30:00.000Z', '2026-04-05T16:30:00.000Z'],
-  ])('a time that %s has twice ticks once', (timezone, from, first, second) => {
+  ])('a time that occurs twice in %s ticks once', (timezone, from, first, second) => {
     const hour = timezone === 'America/New_York' ? 1 : 2;
     const to = new Date(Date.parse(second) + 1).toISOString();
     expect(ticks(`30 ${hour} * * *`, timezone, from, to)).toEqual([first, second]);
   });
 
-  it('also asked in between, a time that passed for the first time is past', () => {
+  it('a time that has occurred once does not tick when it occurs again', () => {
     const next = nextTickMs('30 2 * * *', 'Europe/Berlin', Date.parse('2026-10-25T01:05:00Z'));
     expect(new Date(next ?? 0).toISOString()).toBe('2026-10-26T01:30:00.000Z');
   });

@@ -36,7 +36,7 @@ function openPipe(): { readonly writeFd: number; read(): string; leave(): void }
   };
 }
 
-it('a log line is written at once while its reader follows', () => {
+it('a log line is written at once while its reader keeps up', () => {
   const pipe = openPipe();
   const sink = createLogSink(pipe.writeFd, { onDropped: () => expect.fail('nothing was dropped') });
   sink.write('one\n');
@@ -44,12 +44,12 @@ it('a log line is written at once while its reader follows', () => {
   expect(pipe.read()).toBe('one\ntwo\n');
 });
 
-it('log lines beyond the bound are dropped, counted, and reported once when the reader follows again', async () => {
+it('log lines beyond the limit are dropped, counted, and reported once when the reader reads again', async () => {
   const pipe = openPipe();
   const reports: number[] = [];
   const sink = createLogSink(pipe.writeFd, {
     onDropped: (lines) => reports.push(lines),
-    mostWaitingBytes: 10_000,
+    maxWaitingBytes: 10_000,
   });
   const line = (index: number): string => `${String(index).padStart(9)}\n`;
   for (let index = 0; index < 20_000; index += 1) sink.write(line(index));
@@ -72,7 +72,7 @@ it('log lines beyond the bound are dropped, counted, and reported once when the 
   expect([sink.droppedTotal(), reports.length]).toEqual([dropped, 1]);
 });
 
-it('a reader that is gone costs the lines and nothing else', async () => {
+it('a reader that has ended costs only log lines', async () => {
   const fd = openSync('/dev/null', 'r');
   onTestFinished(() => closeSync(fd));
   const sink = createLogSink(fd, { onDropped: () => expect.fail('nobody reads a report') });
@@ -81,7 +81,7 @@ it('a reader that is gone costs the lines and nothing else', async () => {
   expect([sink.droppedTotal(), await sink.flush(0)]).toEqual([2, true]);
 });
 
-it('every log line that waits for a reader is counted as dropped when the reader is gone', async () => {
+it('every waiting log line is counted as dropped when the reader has ended', async () => {
   const pipe = openPipe();
   const sink = createLogSink(pipe.writeFd, { onDropped: () => expect.fail('nobody reads a report') });
   const lines = Array.from({ length: 20_000 }, (_, index) => `${String(index).padStart(9)}\n`);

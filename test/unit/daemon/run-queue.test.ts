@@ -1,19 +1,19 @@
 // Which run starts next: so many at a time, each account once, and a slow address leaves room for the others.
 import { describe, expect, it } from 'vitest';
-import { createRunQueue, laneLimit } from '../../../src/daemon/run-queue.ts';
+import { createRunQueue, addressLimit } from '../../../src/daemon/run-queue.ts';
 
 /** A queue whose runs end when the test says so. */
-function setUp({ maxRuns = 4, lanes = 2 } = {}) {
+function setUp({ maxRuns = 4, addresses = 2 } = {}) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   const queue = createRunQueue({
-    run(account) {
-      started.push(account);
-      return new Promise((resolve) => ends.set(account, resolve));
-    },
-    laneOf: (account) => account.slice(0, 1),
-    laneCount: () => lanes,
+    addressOf: (account) => account.slice(0, 1),
+    addressCount: () => addresses,
     maxRuns: () => maxRuns,
+  });
+  queue.start((account) => {
+    started.push(account);
+    return new Promise((resolve) => ends.set(account, resolve));
   });
   return {
     queue,
@@ -27,8 +27,8 @@ function setUp({ maxRuns = 4, lanes = 2 } = {}) {
 }
 
 describe('the queue of runs', () => {
-  it('runs so many at a time, in the order in which they were asked for', async () => {
-    const { queue, started, end } = setUp({ maxRuns: 2, lanes: 1 });
+  it('runs at most maxRuns accounts at a time, in the order of their requests', async () => {
+    const { queue, started, end } = setUp({ maxRuns: 2, addresses: 1 });
     for (const account of ['a1', 'a2', 'a3', 'a4']) queue.request(account, 'schedule');
     expect(started).toEqual(['a1', 'a2']);
     expect([queue.activity('a1'), queue.activity('a3'), queue.activity('zz')]).toEqual([
@@ -40,7 +40,17 @@ describe('the queue of runs', () => {
     expect(started).toEqual(['a1', 'a2', 'a3']);
   });
 
-  it('takes an account once, whoever asks for it', async () => {
+  it('starts nothing before it is started, and then what was requested', async () => {
+    const started: string[] = [];
+    const queue = createRunQueue({ addressOf: () => '', addressCount: () => 1, maxRuns: () => 2 });
+    expect([queue.request('a1', 'schedule'), queue.requestOneMore('a2', 'manual')]).toEqual([true, true]);
+    expect([queue.activity('a1'), queue.request('a1', 'schedule')]).toEqual(['queued', false]);
+    queue.start(async (account) => void started.push(account));
+    expect(started).toEqual(['a1', 'a2']);
+    await queue.stop();
+  });
+
+  it('accepts an account only once', async () => {
     const { queue, started, end } = setUp();
     expect(queue.request('a1', 'schedule')).toBe(true);
     expect(queue.request('a1', 'manual')).toBe(false);
@@ -61,17 +71,13 @@ describe('the queue of runs', () => {
     expect([started, queue.activity('a1')]).toEqual([['a1', 'a1'], 'idle']);
   });
 
-  it('lets a run that waits do for who requests one more, as a manual one', async () => {
+  it('turns a waiting run into a manual one when an operator requests one more', async () => {
     const triggers: string[] = [];
     const ends: (() => void)[] = [];
-    const queue = createRunQueue({
-      run(account, trigger) {
-        triggers.push(`${account} ${trigger}`);
-        return new Promise((resolve) => ends.push(resolve));
-      },
-      laneOf: () => '',
-      laneCount: () => 1,
-      maxRuns: () => 1,
+    const queue = createRunQueue({ addressOf: () => '', addressCount: () => 1, maxRuns: () => 1 });
+    queue.start((account, trigger) => {
+      triggers.push(`${account} ${trigger}`);
+      return new Promise((resolve) => ends.push(resolve));
     });
     queue.request('a1', 'schedule');
     queue.request('a2', 'schedule');
@@ -87,7 +93,7 @@ describe('the queue of runs', () => {
     expect(triggers).toEqual(['a1 schedule', 'a2 manual']);
   });
 
-  it('follows nothing once it is stopped', async () => {
+  it('starts no following run after it is stopped', async () => {
     const { queue, started, end } = setUp();
     queue.request('a1', 'schedule');
     queue.requestOneMore('a1', 'manual');
@@ -97,7 +103,7 @@ describe('the queue of runs', () => {
     expect([started, queue.requestOneMore('a1', 'manual')]).toEqual([['a1'], false]);
   });
 
-  it('keeps a quarter of all places free of an address that takes long', async () => {
+  it('keeps a quarter of all places free from one slow address', async () => {
     const { queue, started, end } = setUp({ maxRuns: 4 });
     for (let n = 0; n < 50; n += 1) queue.request(`s${n}`, 'schedule');
     expect(started).toEqual(['s0', 's1', 's2']);
@@ -110,21 +116,25 @@ describe('the queue of runs', () => {
   });
 
   it('gives a place that becomes free to the address with the fewest runs', async () => {
-    const { queue, started, end } = setUp({ maxRuns: 4, lanes: 3 });
+    const { queue, started, end } = setUp({ maxRuns: 4, addresses: 3 });
     for (const account of ['a1', 'a2', 'a3', 'b1', 'a4', 'a5', 'b2']) queue.request(account, 'schedule');
     expect(started).toEqual(['a1', 'a2', 'a3', 'b1']);
     await end('a1');
     expect(started.at(-1)).toBe('b2');
   });
 
-  it('limits nobody where there is one address, or one place', () => {
-    expect([laneLimit(8, 1), laneLimit(1, 3), laneLimit(2, 2), laneLimit(8, 2), laneLimit(32, 2)]).toEqual([
-      8, 1, 1, 6, 24,
-    ]);
+  it('does not limit an address that is the only one, or with one place', () => {
+    expect([
+      addressLimit(8, 1),
+      addressLimit(1, 3),
+      addressLimit(2, 2),
+      addressLimit(8, 2),
+      addressLimit(32, 2),
+    ]).toEqual([8, 1, 1, 6, 24]);
   });
 
-  it('starts nothing more once it is stopped, and waits for what runs', async () => {
-    const { queue, started, end } = setUp({ maxRuns: 1, lanes: 1 });
+  it('starts nothing after it is stopped, and waits for running accounts', async () => {
+    const { queue, started, end } = setUp({ maxRuns: 1, addresses: 1 });
     queue.request('a1', 'schedule');
     queue.request('a2', 'schedule');
     let stopped = false;

@@ -29,18 +29,11 @@ function setUp(startMs = T0, random = () => 0) {
   const started: { readonly account: string; readonly at: string; readonly trigger: Trigger }[] = [];
   const busy = new Set<string>();
   const skipped: string[] = [];
-  const scheduler = createScheduler({
-    clock,
-    random,
-    log,
-    request(name, trigger) {
-      if (busy.has(name)) return false;
-      started.push({ account: name, at: new Date(clock.nowMs()).toISOString().slice(11, 23), trigger });
-      return true;
-    },
-    onSkippedTick: (name) => skipped.push(name),
+  const scheduler = createScheduler({ clock, random, log });
+  scheduler.start((name, trigger) => {
+    if (busy.has(name)) skipped.push(name);
+    else started.push({ account: name, at: new Date(clock.nowMs()).toISOString().slice(11, 23), trigger });
   });
-  scheduler.start();
   onTestFinished(async () => {
     const stopped = scheduler.stop();
     await clock.pass(2000);
@@ -50,7 +43,7 @@ function setUp(startMs = T0, random = () => 0) {
 }
 
 describe('ticks', () => {
-  it('start a run each, at their times', async () => {
+  it('each start a run at their time', async () => {
     const { clock, scheduler, started } = setUp();
     scheduler.update([account('acme'), account('beta', { schedule: '*/10 * * * *' })]);
     await clock.pass(20 * MINUTE);
@@ -65,7 +58,7 @@ describe('ticks', () => {
     expect(new Set(started.map(({ trigger }) => trigger))).toEqual(new Set(['schedule']));
   });
 
-  it('are spread by jitter, never by more than a tenth of the interval', async () => {
+  it('are delayed by jitter of at most a tenth of the interval', async () => {
     const chances = [0, 0.5, 0.999];
     const { clock, scheduler, started } = setUp(T0, () => chances.shift() ?? 0);
     scheduler.update([
@@ -81,7 +74,7 @@ describe('ticks', () => {
     ]);
   });
 
-  it('that find the account still running are counted and not made up for', async () => {
+  it('during a run of the account are counted as skipped and not repeated', async () => {
     const { clock, scheduler, started, busy, skipped } = setUp();
     scheduler.update([account('acme')]);
     busy.add('acme');
@@ -92,7 +85,7 @@ describe('ticks', () => {
     expect(started.map(({ at }) => at)).toEqual(['10:15:00.000']);
   });
 
-  it('that come late because the process was held up still run', async () => {
+  it('that are late because the process was suspended still start a run', async () => {
     const { clock, scheduler, started } = setUp();
     scheduler.update([account('acme')]);
     await clock.pass(4 * MINUTE);
@@ -104,8 +97,8 @@ describe('ticks', () => {
   });
 });
 
-describe('clocks that are set', () => {
-  it('after hours of sleep of the machine each account runs once, as a catch-up, and then on its ticks', async () => {
+describe('a clock that is set', () => {
+  it('by hours of sleep of the machine starts one catch-up of each account, and then its ticks', async () => {
     const { clock, scheduler, started } = setUp();
     scheduler.update([account('acme'), account('beta')]);
     await clock.pass(MINUTE);
@@ -122,7 +115,7 @@ describe('clocks that are set', () => {
     ]);
   });
 
-  it('a jump back of an hour does not silence the schedules for that hour', async () => {
+  it('back by an hour does not stop the schedules for that hour', async () => {
     const { clock, log, scheduler, started } = setUp();
     scheduler.update([account('acme')]);
     await clock.pass(6 * MINUTE);
@@ -132,7 +125,7 @@ describe('clocks that are set', () => {
     expect(log.events).toContain('clock_set_back');
   });
 
-  it('a jump forward of an hour is one catch-up', async () => {
+  it('forward by an hour starts one catch-up', async () => {
     const { clock, scheduler, started } = setUp();
     scheduler.update([account('acme')]);
     await clock.pass(6 * MINUTE);
@@ -145,7 +138,7 @@ describe('clocks that are set', () => {
     ]);
   });
 
-  it('the days on which clocks change have as many hourly runs as hours', async () => {
+  it('by daylight saving time starts as many hourly runs as the day has hours', async () => {
     for (const [timezone, day] of [
       ['Europe/Berlin', '2026-03-29'],
       ['America/New_York', '2026-11-01'],
@@ -159,7 +152,7 @@ describe('clocks that are set', () => {
   });
 });
 
-describe('failures', () => {
+describe('failures of an account', () => {
   /** Lets every run that starts end as a failure, for so long. */
   async function failFor(ms: number, name: string, { clock, scheduler, started }: ReturnType<typeof setUp>) {
     let failures = 0;
@@ -170,7 +163,7 @@ describe('failures', () => {
     }
   }
 
-  it('double the wait from the account’s own interval up to an hour, and hold up nobody else', async () => {
+  it('double the interval of the account up to an hour, and delay no other account', async () => {
     const stage = setUp();
     stage.scheduler.update([account('acme'), account('beta')]);
     await failFor(5 * HOUR, 'acme', stage);
@@ -184,14 +177,14 @@ describe('failures', () => {
     expect(stage.started.filter(({ account: name }) => name === 'beta')).toHaveLength(60);
   });
 
-  it('of an account that runs seldom make it run no less often', async () => {
+  it('do not make an account with a long interval run less often', async () => {
     const stage = setUp();
     stage.scheduler.update([account('acme', { schedule: '0 */6 * * *' })]);
     await failFor(48 * HOUR, 'acme', stage);
     expect(stage.started).toHaveLength(8);
   });
 
-  it('are forgotten after a success, and when the account’s file changes', async () => {
+  it('are forgotten after a success, and when the file of the account changes', async () => {
     const { clock, scheduler, started } = setUp();
     scheduler.update([account('acme')]);
     await clock.pass(5 * MINUTE);
@@ -210,8 +203,8 @@ describe('failures', () => {
   });
 });
 
-describe('changes of the configuration', () => {
-  it('take effect at once; what stays the same goes on undisturbed', async () => {
+describe('a change of the configuration', () => {
+  it('takes effect at once, and keeps the ticks of unchanged accounts', async () => {
     const { clock, scheduler, started } = setUp();
     scheduler.update([account('acme'), account('beta')]);
     await clock.pass(2 * MINUTE);
@@ -224,7 +217,7 @@ describe('changes of the configuration', () => {
     expect(scheduler.nextRunMs('beta')).toBeNull();
   });
 
-  it('of the file but not of the times keep a tick whose jitter passes', async () => {
+  it('of other settings than the schedule keeps a tick that waits for its jitter', async () => {
     const { clock, scheduler, started } = setUp(T0, () => 0.9);
     scheduler.update([account('acme', { jitterMs: 30_000 })]);
     await clock.pass(5 * MINUTE + 10_000);
@@ -233,7 +226,7 @@ describe('changes of the configuration', () => {
     expect(started.map(({ at }) => at)).toEqual(['10:05:27.000']);
   });
 
-  it('an account whose ticks were missed while nothing ran is found by its last run', async () => {
+  it('does not hide a tick that was missed since the last run', async () => {
     const { scheduler } = setUp();
     scheduler.update([account('acme', { schedule: '0 * * * *' })]);
     expect(scheduler.missedTickSince('acme', T0 - 30 * MINUTE)).toBe(true);

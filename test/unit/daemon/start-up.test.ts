@@ -34,7 +34,7 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
     lastSuccessAt: null,
   }));
   const options = {
-    book: {
+    registry: {
       accounts: () => booked,
       account: (name: string) => booked.find((each) => each.name === name),
       service: () => ({ daemon: { runOnStart: false, maxRuns: 8, shutdownGraceMs: 1 } }),
@@ -48,7 +48,7 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
     log,
     metrics,
     signals: { stop: stop.signal },
-    request: (account: string, trigger: Trigger) => requested.push([account, trigger]) > 0,
+    queue: { request: (account: string, trigger: Trigger) => requested.push([account, trigger]) > 0 },
   } as unknown as StartUpOptions; // only what a start uses
   const gauges = async (name: string): Promise<string[]> =>
     (await metrics.text()).split('\n').filter((line) => line.startsWith(`rolecall_${name}{`));
@@ -58,7 +58,7 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
 const drift = (account: string, created: number): string =>
   `rolecall_drift{account="${account}",kind="skill",action="create"} ${created}`;
 
-it('a start waits for no last run: what was missed is requested before any is read', async () => {
+it('a start requests missed runs before it reads the last runs', async () => {
   const { options, requested, read, stop } = stage(['a', 'b'], () => new Promise(() => undefined));
   await startUp(options);
   expect(requested).toEqual([
@@ -69,7 +69,7 @@ it('a start waits for no last run: what was missed is requested before any is re
   stop.abort();
 });
 
-it('the gauges show the last runs, but for one that cannot be read', async () => {
+it('the gauges show the last runs, except one that cannot be read', async () => {
   const { options, gauges, log } = stage(['a', 'b'], async (name) => {
     if (name === 'a') throw new Error('no');
     return found(name, { status: 'planned', toCreate: ['Go'] });
@@ -81,7 +81,7 @@ it('the gauges show the last runs, but for one that cannot be read', async () =>
   expect(log.lines).toContainEqual(expect.objectContaining({ event: 'last_run_unread', account: 'a' }));
 });
 
-it('a last run that is read late does not replace what a newer run found, or could not say', async () => {
+it('a last run that is read late does not replace the results of a newer run', async () => {
   let endReading = (): void => undefined;
   const reading = new Promise<void>((resolve) => (endReading = resolve));
   const { options, gauges, metrics } = stage(['a', 'b'], async (name) => {
@@ -97,7 +97,7 @@ it('a last run that is read late does not replace what a newer run found, or cou
   expect((await gauges('drift')).join()).not.toContain('account="b"');
 });
 
-it('nothing more is read once the daemon stops', async () => {
+it('no last run is read after the daemon has been stopped', async () => {
   const { options, stop, read, gauges } = stage(['a', 'b'], async (name) => {
     stop.abort();
     return found(name, { status: 'planned', toCreate: ['Go'] });
@@ -108,7 +108,7 @@ it('nothing more is read once the daemon stops', async () => {
   expect(await gauges('drift')).toEqual([]);
 });
 
-it('a run that could not be read takes the gauges of an earlier one away', async () => {
+it('a run that could not be read removes the gauges of an earlier run', async () => {
   const { metrics, gauges } = stage([], () => Promise.reject(new Error('no')));
   metrics.run(found('a', { status: 'held', held: ['Perl'] }), new Map(), 1);
   expect((await gauges('held')).join()).toContain('account="a"');

@@ -45,8 +45,8 @@ function plainFiles(folder: string): void {
   writeFileSync(join(folder, 'accounts/acme.yaml'), 'a: 1\n');
 }
 
-describe('the watch', () => {
-  it('sees an edit, a new file, a file that goes, and one that is put in the place of another', async () => {
+describe('the watch of the configuration', () => {
+  it('notices an edit, a new file, a deleted file and a replaced file', async () => {
     const { folder, see } = await setUp(plainFiles);
     await see(() => writeFileSync(join(folder, 'rolecall.yaml'), 'a: 2\n'));
     await see(() => writeFileSync(join(folder, 'accounts/acme.yaml'), 'a: 2\n'));
@@ -56,7 +56,7 @@ describe('the watch', () => {
     await see(() => renameSync(join(folder, '..new'), join(folder, 'rolecall.yaml')));
   });
 
-  it('sees the swap of symlinks by which Kubernetes updates a volume', async () => {
+  it('notices the symbolic links that Kubernetes replaces to update a volume', async () => {
     const { folder, see } = await setUp((made) => {
       mkdirSync(join(made, '..2026_01'));
       writeFileSync(join(made, '..2026_01/rolecall.yaml'), 'a: 1\n');
@@ -73,7 +73,7 @@ describe('the watch', () => {
     }
   });
 
-  it('tells many writes that belong together once', async () => {
+  it('reports many writes within a short time once', async () => {
     const { folder, changes, see } = await setUp(plainFiles);
     await see(() => {
       for (let n = 0; n < 50; n += 1) writeFileSync(join(folder, `accounts/a${n}.yaml`), 'a: 1\n');

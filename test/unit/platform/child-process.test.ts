@@ -1,4 +1,4 @@
-// Processes of this program: what they answer, how they are ended, and the reason that is reported of their end.
+// Other processes of this program: their messages, and the reasons of their ends.
 import { describe, expect, it } from 'vitest';
 import { type ChildOptions, startChild } from '../../../src/platform/child-process.ts';
 

@@ -1,4 +1,4 @@
-// Files that never answer, in place of the ones that the configuration names: one must not hold up the others.
+// Files that never answer: one must not block the others.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, openSync, symlinkSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The driver that fits the Node.js that runs this test; `npm run test:node-versions` runs it on each supported one.
+// The SQLite driver for this version of Node.js; `npm run test:node-versions` tests each version.
 import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
 import { SQLite } from '../../../src/platform/sqlite.ts';

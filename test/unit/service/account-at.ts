@@ -1,4 +1,4 @@
-// The settings of an account, complete but for where it is.
+// The settings of an account at a given address, with defaults.
 import type { AccountSettings } from '../../../src/core/settings.ts';
 
 export function accountAt(baseUrl: string, name = 'acme'): AccountSettings {

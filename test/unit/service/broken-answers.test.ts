@@ -1,4 +1,4 @@
-// A connection that breaks in the middle of a list: the list is read again, however it was packed and framed.
+// A connection that breaks during a list: the list is read again, for every compression and framing.
 import { randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';

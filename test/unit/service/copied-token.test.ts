@@ -1,4 +1,4 @@
-// Two accounts of one address with one token: refused while it lasts, and forgotten when the tokens are right again.
+// Two accounts of one address with one token.
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/secret.ts';
 import { accountAt } from './account-at.ts';
@@ -17,14 +17,14 @@ function connected(tokens: Record<string, string>) {
 }
 
 describe('two accounts with one token', () => {
-  it('are not both opened, and the one that has it stays', async () => {
+  it('are not both opened, and the first one keeps the token', async () => {
     const open = connected({ acme: 'token-of-acme', copy: 'token-of-acme' });
     expect(await open('acme')).toBe('opened');
     expect(await open('copy')).toContain('the token is the same as that of “acme”');
     expect(await open('acme')).toBe('opened');
   });
 
-  it('recover without a restart once tokens that were swapped are right again', async () => {
+  it('recover without a restart when swapped tokens are corrected', async () => {
     const tokens = { a: 'token-of-b', b: 'token-of-a' };
     const open = connected(tokens);
     expect([await open('a'), await open('b')]).toEqual(['opened', 'opened']);

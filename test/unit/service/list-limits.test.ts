@@ -1,4 +1,4 @@
-// The bounds of a list, and that what breaks one fails alone, named, and early.
+// The limits of a list, and the early failure of a list that exceeds one.
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { spelledNumber } from '../../../src/service/exact-number.ts';
@@ -198,7 +198,7 @@ describe('a large answer', () => {
     return turns;
   }
 
-  it('gives everything else its turn after each piece of 64 KiB', async () => {
+  it('yields after each 64 KiB', async () => {
     const entries = Array.from({ length: 30_000 }, (_, id) => `{"_id":"${id}","name":"n${id}"}`);
     const body = gzipSync(`[${entries.join(',')}]`);
     const server = await serve(
@@ -211,7 +211,7 @@ describe('a large answer', () => {
     expect(turns).toBeGreaterThan(entries.join(',').length / 65_536);
   });
 
-  it('without an end of its own ends with the call’s time', async () => {
+  it('without an end is ended by the timeout of the call', async () => {
     const server = await serve((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
       const gzip = createGzip();

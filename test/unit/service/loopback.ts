@@ -1,4 +1,4 @@
-// A loopback server whose every answer a test decides, and the client that asks it, both closed after the test.
+// A loopback server whose answers a test decides, and its client; both are closed after the test.
 import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// The way to the service: proxies from the environment, and certificates of one's own authority.
+// Proxies of the environment, and certificates of a private authority.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -53,7 +53,7 @@ function environment(variables: Readonly<Record<string, string>>): void {
 }
 
 describe('a proxy of the environment', () => {
-  it.each(['HTTP_PROXY', 'http_proxy'])('named by %s is used', async (variable) => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('that %s names is used', async (variable) => {
     const through = await proxy();
     environment({ [variable]: through.url });
     const server = await serve((response) => json(response, [{ _id: '1', name: 'a' }]));

@@ -1,4 +1,4 @@
-// How fast an account may be asked, as the server sees it.
+// The rate and the concurrency of requests, as the server sees them.
 import { describe, expect, it } from 'vitest';
 import type { Arrived } from './loopback.ts';
 import { accountAt } from './account-at.ts';
@@ -17,7 +17,7 @@ const lists = (reader: Awaited<ReturnType<typeof client>>['reader'], count: numb
   Promise.all(Array.from({ length: count }, () => reader.listEntries('skill')));
 
 describe('an account', () => {
-  it('is asked no more often than its rate in any second', async () => {
+  it('receives no more requests than its rate in any second', async () => {
     const server = await serve((response) => json(response, []));
     const { reader } = await client(server.url, { requestsPerSecond: 10, concurrency: 10 });
     await lists(reader, 25);
@@ -25,7 +25,7 @@ describe('an account', () => {
     expect(mostInASecond(server.arrived)).toBeLessThanOrEqual(10);
   });
 
-  it('is asked no more often than its rate when calls are repeated', async () => {
+  it('receives no more requests than its rate when calls are repeated', async () => {
     const server = await serve((response, _, index) => json(response, [], index % 2 === 0 ? 503 : 200));
     const { reader } = await client(server.url, { requestsPerSecond: 8, concurrency: 8, retries: 10 });
     await lists(reader, 8);
@@ -33,7 +33,7 @@ describe('an account', () => {
     expect(mostInASecond(server.arrived)).toBeLessThanOrEqual(8);
   });
 
-  it('is asked no more often than its rate after it waited for another account of its host', async () => {
+  it('receives no more requests than its rate after waiting for another account of its host', async () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     const server = await serve(async (response, _, index) => {
@@ -51,7 +51,7 @@ describe('an account', () => {
     expect(mostInASecond(server.arrived.slice(1))).toBeLessThanOrEqual(4);
   });
 
-  it('has no more calls under way than its concurrency', async () => {
+  it('has no more concurrent calls than its concurrency', async () => {
     let underWay = 0;
     let most = 0;
     const server = await serve(async (response) => {
@@ -68,7 +68,7 @@ describe('an account', () => {
 });
 
 describe('a host', () => {
-  it('has no more calls under way than hostConcurrency, over all its accounts', async () => {
+  it('has no more concurrent calls than hostConcurrency, over all its accounts', async () => {
     let underWay = 0;
     let most = 0;
     const server = await serve(async (response) => {

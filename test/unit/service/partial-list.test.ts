@@ -1,4 +1,4 @@
-// An answer that declares itself a part of a list is refused: the rest of the list would be created again.
+// The refusal of an answer that declares itself partial.
 import { describe, expect, it } from 'vitest';
 import { partialReason } from '../../../src/service/partial-list.ts';
 import { client, json, serve } from './loopback.ts';
@@ -74,7 +74,7 @@ describe('a list', () => {
     },
   );
 
-  it('with links to other pages than a next one is taken', async () => {
+  it('with links to other pages than a next one is accepted', async () => {
     const server = await serve((response) => json(response, part, 200, { link: '<a>; rel="self"' }));
     const { reader } = await client(server.url);
     expect((await reader.listEntries('skill')).items).toHaveLength(1);

@@ -1,4 +1,4 @@
-// What an answer must look like, and what of it is kept. Nothing that is refused is quoted.
+// The validation of answers, and the fields that are kept.
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
@@ -86,7 +86,7 @@ describe('a list of skills or roles', async () => {
     ]);
   });
 
-  it('keeps unknown fields for snapshots, and no salary however deep it lies', async () => {
+  it('keeps unknown fields for snapshots, but no salary at any depth', async () => {
     const text = JSON.stringify([
       {
         _id: '1',
@@ -105,7 +105,7 @@ describe('a list of skills or roles', async () => {
     expect(JSON.stringify(entry)).not.toMatch(/salar/i);
   });
 
-  it('takes names as they are, also empty ones and those in other forms', async () => {
+  it('keeps names unchanged, also empty ones and other Unicode forms', async () => {
     const names = ['', ' a ', 'Cafe\u0301', '\u0000'];
     const text = JSON.stringify(names.map((name, index) => ({ _id: String(index), name })));
     expect((await entriesOf('skill', text)).items.map(({ name }) => name)).toEqual(names);
@@ -130,7 +130,7 @@ describe('a list of skills or roles', async () => {
     expect(names[1]).toEqual(names[0]);
   });
 
-  it('takes an accountId that is a number', async () => {
+  it('accepts an accountId that is a number', async () => {
     expect((await entriesOf('skill', '[{"_id":"1","name":"a","accountId":42}]')).items[0]?.accountId).toBe(
       '42',
     );
@@ -185,7 +185,7 @@ describe('the list of resources', async () => {
     expect(warnings[0]?.message).not.toMatch(/salar/i);
   });
 
-  it('takes a salary out of documented fields too', async () => {
+  it('removes a salary from documented fields too', async () => {
     const text = JSON.stringify([
       { _id: 'p', calendarsIds: [{ x: { SALARY: SECRET } }], workingDays: { salary: SECRET } },
     ]);

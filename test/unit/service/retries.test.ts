@@ -1,4 +1,4 @@
-// Which requests are sent again and which never are, against a real server that misbehaves.
+// Which requests are repeated, against a real server that fails.
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
@@ -27,7 +27,7 @@ async function closedPort(): Promise<number> {
 }
 
 describe('a list', () => {
-  it.each([408, 425, 429, 500, 502, 503, 504])('is asked for again after %d', async (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504])('is requested again after %d', async (status) => {
     const server = await serve((response, _, index) =>
       json(response, index === 0 ? {} : [], index === 0 ? status : 200),
     );
@@ -37,21 +37,21 @@ describe('a list', () => {
     expect(reader.traffic()).toEqual({ requests: 2, retries: 1 });
   });
 
-  it.each([400, 404, 405, 409, 410, 413, 422, 501])('is not asked for again after %d', async (status) => {
+  it.each([400, 404, 405, 409, 410, 413, 422, 501])('is not requested again after %d', async (status) => {
     const server = await serve((response) => json(response, { detail: 'no' }, status));
     const { reader } = await client(server.url);
     expect((await failure(reader.listEntries('role'))).httpStatus).toBe(status);
     expect(server.arrived).toHaveLength(1);
   });
 
-  it.each([401, 403])('fails as unauthorized after %d, at once', async (status) => {
+  it.each([401, 403])('fails as unauthorized after %d, immediately', async (status) => {
     const server = await serve((response) => json(response, { detail: 'no' }, status));
     const { reader } = await client(server.url);
     expect(await failure(reader.listResources())).toMatchObject({ kind: 'auth', code: 'unauthorized' });
     expect(server.arrived).toHaveLength(1);
   });
 
-  it('is asked for as often as retries say and no more', async () => {
+  it('is requested at most as often as retries allow', async () => {
     const server = await serve((response) => json(response, {}, 503));
     const { reader } = await client(server.url, { retries: 3 });
     expect(await failure(reader.listEntries('skill'))).toMatchObject({
@@ -61,7 +61,7 @@ describe('a list', () => {
     expect(server.arrived).toHaveLength(4);
   });
 
-  it('is asked for again when the connection breaks before and in the middle of an answer', async () => {
+  it('is requested again when the connection breaks before or during an answer', async () => {
     const server = await serve((response, _, index, socket) => {
       if (index === 0) return void socket.destroy();
       if (index > 1) return json(response, []);
@@ -73,7 +73,7 @@ describe('a list', () => {
     expect(server.arrived).toHaveLength(3);
   });
 
-  it('is asked for again when nobody listens yet', async () => {
+  it('is requested again when the service does not listen yet', async () => {
     const { reader } = await client(`http://127.0.0.1:${String(await closedPort())}`, { retries: 1 });
     const error = await failure(reader.listEntries('skill'));
     expect(error).toMatchObject({ kind: 'unavailable' });
@@ -81,7 +81,7 @@ describe('a list', () => {
     expect(reader.traffic()).toEqual({ requests: 2, retries: 1 });
   });
 
-  it('is not asked for any more after the stop', async () => {
+  it('is not requested after the stop', async () => {
     const server = await serve((response) => json(response, []));
     const { reader, stop } = await client(server.url);
     stop.abort();
@@ -105,7 +105,7 @@ describe('Retry-After', () => {
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(950);
   });
 
-  it('of one call holds back the other calls of the account', async () => {
+  it('of one call delays the other calls of the account', async () => {
     const server = await serve((response, _, index) =>
       index === 0 ? json(response, {}, 429, { 'retry-after': '1' }) : json(response, []),
     );
@@ -130,7 +130,7 @@ describe('Retry-After', () => {
     },
   );
 
-  it('of an earlier run binds this one', async () => {
+  it('of an earlier run also applies to this one', async () => {
     const server = await serve((response) => json(response, []));
     const { reader } = await client(
       server.url,
@@ -141,7 +141,7 @@ describe('Retry-After', () => {
     expect(server.arrived).toEqual([]);
   });
 
-  it('of one run binds the next run of this process, and no other account', async () => {
+  it('of one run applies to the next run of this process, but not to another account', async () => {
     const server = await serve((response) => json(response, {}, 503, { 'retry-after': '3600' }));
     const connections = connect();
     for (const account of ['acme', 'acme', 'other']) {
@@ -151,7 +151,7 @@ describe('Retry-After', () => {
     expect(server.arrived).toHaveLength(2);
   });
 
-  it('of an earlier run that is more than 24 hours ahead is not believed', async () => {
+  it('of an earlier run that is more than 24 hours ahead is ignored', async () => {
     const server = await serve((response) => json(response, []));
     const throttledUntilMs = () => Promise.resolve(Date.now() + 7 * 86_400_000);
     const { reader } = await client(server.url, {}, { throttledUntilMs });
@@ -169,7 +169,7 @@ describe('Retry-After', () => {
     expect(server.arrived).toHaveLength(2);
   });
 
-  it('does not keep a run that was told to stop', async () => {
+  it('does not delay a run that was stopped', async () => {
     let asked = (): void => undefined;
     const first = new Promise<void>((resolve) => (asked = resolve));
     const server = await serve((response) => {
@@ -187,7 +187,7 @@ describe('Retry-After', () => {
 });
 
 describe('a create', () => {
-  it('is sent as the document says', async () => {
+  it('is sent in the documented form', async () => {
     const server = await serve((response) => json(response, SKILL, 201));
     const { writer } = await client(server.url);
     expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({
@@ -307,7 +307,7 @@ describe('a create', () => {
     expect(server.arrived).toHaveLength(1);
   });
 
-  it('is doubtful when it is given up in flight, and is not sent again', async () => {
+  it('is doubtful when it is aborted in flight, and is not sent again', async () => {
     let reached = (): void => undefined;
     const arrived = new Promise<void>((resolve) => (reached = resolve));
     const server = await serve(() => reached());
@@ -343,7 +343,7 @@ describe('a delete', () => {
     expect(await writer.delete('skill', 's1', ALWAYS)).toMatchObject({ type: 'deleted', attempts: 2 });
   });
 
-  it('is doubtful when its answers stay lost', async () => {
+  it('is doubtful when all its answers are lost', async () => {
     const server = await serve((_response, _request, _index, socket) => void socket.destroy());
     const { writer } = await client(server.url);
     expect(await writer.delete('role', 'r1', ALWAYS)).toMatchObject({ type: 'doubtful', attempts: 3 });

@@ -1,4 +1,4 @@
-// What a refusal reports of the service's own words.
+// The service's own message in the error of a refusal.
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/secret.ts';
 import { serviceMessage } from '../../../src/service/service-message.ts';

@@ -1,4 +1,4 @@
-// One call on the wire: headers, compression, limits, time, redirects, and a token that goes nowhere else.
+// One HTTP call: headers, compression, limits, timeouts, redirects, and the secrecy of the token.
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { MockAgent } from 'undici';

@@ -1,4 +1,4 @@
-// A copy of a store in use: it ends although others write all the time, and never overwrites what is no copy.
+// A backup of a store in use.
 import { spawn } from 'node:child_process';
 import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function startWriter(file: string): Promise<void> {
 }
 
 describe('a backup', () => {
-  it('ends while another process commits without pause, and is one moment of the store', async () => {
+  it('completes while another process commits without pause, and shows one moment of the store', async () => {
     const store = fixture();
     await store.begin(1);
     store.execute(
@@ -44,7 +44,7 @@ describe('a backup', () => {
     expect(statSync(target).mode & 0o777).toBe(0o600);
   }, 20_000);
 
-  it('replaces an earlier one, and neither the store nor a store in use', async () => {
+  it('replaces an earlier backup, but neither the store itself nor a store in use', async () => {
     const [store, other] = [fixture(), fixture()];
     const target = join(newFolder(), 'copy.db');
     await backupStore(store.file, target);

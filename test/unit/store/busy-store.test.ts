@@ -1,4 +1,4 @@
-// Methods of several transactions while another program keeps the store locked for a moment between two of them.
+// Methods of several transactions, while another program locks the store between two of them.
 import { expect, it } from 'vitest';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import type { Fixture } from './fixture.ts';
@@ -22,7 +22,7 @@ async function lockOnce(store: Fixture, condition: () => boolean): Promise<void>
   }
 }
 
-it('operations of which some are written already are completed after a lock', async () => {
+it('operations are completed after a lock when some of them are already written', async () => {
   const store = fixture();
   const id = await store.begin(1);
   const many = Array.from({ length: 9000 }, (_, number) => operation({ name: `Skill ${String(number)}` }));
@@ -36,7 +36,7 @@ it('operations of which some are written already are completed after a lock', as
   ]);
 });
 
-it('pruning goes on where it was after a lock, and counts all that it deleted', async () => {
+it('pruning continues after a lock, and counts everything that it deleted', async () => {
   const store = fixture();
   for (let n = 1; n <= 100; n += 1) {
     const id = await store.begin(n, { atMs: T0 + n });
@@ -64,13 +64,13 @@ it('a large run is ended after a lock, with each of its operations', async () =>
   expect([isEnded, count(store, skipped)]).toEqual([true, many.length]);
 });
 
-it('an approval waits for a lock only for as long as a person does', async () => {
+it('an approval waits for a lock for a few seconds only', async () => {
   const store = fixture();
   const other = new SQLite(store.file);
   try {
     other.exec('begin immediate');
     const startedAt = performance.now();
-    await expect(store.desk.approve('acme', null, T0)).rejects.toMatchObject({ code: 'store_busy' });
+    await expect(store.operator.approve('acme', null, T0)).rejects.toMatchObject({ code: 'store_busy' });
     await expect(store.check()).rejects.toMatchObject({ code: 'store_busy' });
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   } finally {

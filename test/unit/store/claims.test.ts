@@ -1,4 +1,4 @@
-// A token that two accounts use at the same moment: one of them has it, for as long as it holds its lock.
+// Two accounts that use one token at the same moment.
 import { expect, it, onTestFinished } from 'vitest';
 import { LEASE_MS } from '../../../src/store/locks.ts';
 import { openStore } from '../../../src/store/store.ts';
@@ -17,7 +17,7 @@ it('one of two accounts that claim a token at once gets it, across openings of t
   expect(claims.find((claimant) => claimant !== null)).toBe(claims[0] === null ? 'one' : 'two');
 });
 
-it('an account claims its own token again, and another token hinders nobody', async () => {
+it('an account can claim its own token again, and other tokens do not matter', async () => {
   const store = fixture();
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];
@@ -26,7 +26,7 @@ it('an account claims its own token again, and another token hinders nobody', as
   expect(await store.journal.claimToken(two, 'another')).toBeNull();
 });
 
-it('a token is free when its run has ended, and when its holder is gone', async () => {
+it('a token is free when its run has ended or its holder is dead', async () => {
   const store = fixture();
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];

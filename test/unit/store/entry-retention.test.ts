@@ -1,4 +1,4 @@
-// Which entries are forgotten with the retention, and which facts about entries never are.
+// The entries that retention deletes, and those that it keeps.
 import { describe, expect, it } from 'vitest';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, listed, operation, result, T0 } from './fixture.ts';
@@ -35,8 +35,8 @@ async function runAt(store: Fixture, day: number, shown: readonly string[], remo
 
 const prune = (store: Fixture, day: number) => store.prune(RETENTION, T0 + day * DAY_MS);
 
-describe('entries of other parties', () => {
-  it('are forgotten when no list has shown them for as long as runs are kept', async () => {
+describe('entries that others created', () => {
+  it('are deleted when no list has shown them for as long as runs are kept', async () => {
     const store = fixture();
     await store.end(await runAt(store, 0, ['gone', 'stays']));
     await store.end(await runAt(store, 50, ['later', 'stays']));
@@ -60,11 +60,11 @@ describe('entries of other parties', () => {
     await store.end(await runAt(store, 0, ['a']));
     await prune(store, 900);
     expect(ids(store)).toEqual(['a']);
-    const memory = await store.journal.memory('acme', '42', T0 + 900 * DAY_MS);
+    const memory = await store.journal.accountHistory('acme', '42', T0 + 900 * DAY_MS);
     expect([...memory.unusedSinceMs]).toEqual([['skill:a', T0]]);
   });
 
-  it('are kept while a create is in doubt, which every id that was seen before decides', async () => {
+  it('are kept while a create is in doubt, because earlier ids are needed to settle it', async () => {
     const store = fixture();
     const id = await runAt(store, 0, ['a']);
     const lease = await store.take(id);
@@ -76,7 +76,7 @@ describe('entries of other parties', () => {
     expect(ids(store)).toEqual(['a']);
   });
 
-  it('of a former remote account are kept, since they identify its token', async () => {
+  it('are kept for a former remote account, because they identify its token', async () => {
     const store = fixture();
     await store.end(await runAt(store, 0, ['a'], '42'));
     await store.end(await runAt(store, 100, ['b'], '43'));
@@ -86,7 +86,7 @@ describe('entries of other parties', () => {
   });
 });
 
-describe('entries that rolecall had to do with', () => {
+describe('entries that rolecall changed', () => {
   it('are kept: created, adopted, deleted, and those whose name the service changed', async () => {
     const store = fixture();
     const id = await runAt(store, 0, ['adopted', 'deleted', 'foreign']);

@@ -1,4 +1,4 @@
-// A store in a folder of its own, the journal's calls with little to say, and a second, plain look into its file.
+// A store in its own folder, short forms of the journal's methods, and direct SQL access to the file.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

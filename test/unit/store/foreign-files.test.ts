@@ -1,4 +1,4 @@
-// What `store:` may point at by mistake: it is refused with every byte, mode and time of its folder unchanged.
+// Files that `store:` names by mistake: refused, with every byte, mode and time unchanged.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { lstatSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -159,7 +159,7 @@ const FOREIGN: Readonly<Record<string, () => string>> = {
     }),
 };
 
-describe('a file that is no store of ours', () => {
+describe('a file of another program', () => {
   it.each(Object.entries(FOREIGN))('(%s) is refused and stays unchanged', (what, make) => {
     const file = make();
     const folder = join(file, '..');
@@ -176,19 +176,19 @@ describe('a file that is no store of ours', () => {
     expect(snapshot(folder)).toEqual(before);
   });
 
-  it('that is a device is refused without being opened', () => {
+  it('is refused without being opened if it is a device', () => {
     const before = lstatSync('/dev/null').mode;
     for (const device of ['/dev/null', '/dev/zero'])
       expect(failure(() => openStore(device)).message).toContain('device');
     expect(lstatSync('/dev/null').mode).toBe(before);
   });
 
-  it('is named by its tables, so that one sees whose it is', () => {
+  it('is described by its tables in the error', () => {
     const error = failure(() => openStore(foreign(PLACES)));
     expect(error.message).toMatch(/places, runs/);
   });
 
-  it('is no target of a backup and no source of one', async () => {
+  it('is neither a target nor a source of a backup', async () => {
     const { backupStore } = await import('../../../src/store/backup.ts');
     const file = foreign(PLACES);
     const before = snapshot(join(file, '..'));
@@ -200,7 +200,7 @@ describe('a file that is no store of ours', () => {
   });
 });
 
-describe('a store from before there was an application id', () => {
+describe('a store without an application id', () => {
   const LEGACY: Readonly<Record<string, () => string>> = {
     'closed by its process': () => foreign((db) => legacy(db)),
     'left by a killed process': () => killed((db) => legacy(db)),
@@ -226,7 +226,7 @@ describe('a store from before there was an application id', () => {
 });
 
 describe('an empty file', () => {
-  it('becomes a store, since nothing in it can be lost', async () => {
+  it('becomes a store', async () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');
     await fixture(file).begin(1);
@@ -237,7 +237,7 @@ describe('an empty file', () => {
     await fixture(file).begin(1);
   });
 
-  it('is no store yet for whoever only reads, and stays empty', () => {
+  it('is missing for a reader, and stays empty', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');
     const before = snapshot(join(file, '..'));
@@ -247,7 +247,7 @@ describe('an empty file', () => {
   });
 });
 
-describe('a path at which no store can be made', () => {
+describe('a path at which no store can be created', () => {
   const OPEN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
   it.each([

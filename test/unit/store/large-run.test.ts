@@ -1,4 +1,4 @@
-// Runs that are too large to be read in one step: recognised without that, and read in pieces that say the same.
+// Runs that are too large to be read at once.
 import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ async function runOf(store: Fixture, made: Plan | null, operations: readonly str
 const isLarge = async (store: Fixture, id: string) => (await store.reader.runHead(id))?.isLarge;
 
 describe('a run', () => {
-  it('is large by its plan, however small that is packed', async () => {
+  it('is large if its plan is large, even if the plan compresses well', async () => {
     const store = fixture();
     const id = await runOf(store, largePlan());
     const [row] = store.rows<{ packed: number }>('select length(body) as packed from plan_bodies');
@@ -36,7 +36,7 @@ describe('a run', () => {
     expect(await isLarge(store, id)).toBe(true);
   });
 
-  it('is large by its operations or its warnings', async () => {
+  it('is large if its operations or warnings are many', async () => {
     const store = fixture();
     const id = await runOf(store, null, MANY);
     expect(await isLarge(store, id)).toBe(true);
@@ -59,7 +59,7 @@ describe('a run', () => {
 });
 
 describe('the JSON of a large run', () => {
-  it('is, in pieces, that of the run read at once', async () => {
+  it('is the same when read in parts and when read at once', async () => {
     const store = fixture();
     const id = await runOf(store, largePlan(), MANY);
     store.execute('update runs set warnings = ?', '[{"code":"x","message":"“y”"}]');
@@ -79,7 +79,7 @@ describe('the JSON of a large run', () => {
     expect(JSON.parse(await text(Readable.from(json)))).toMatchObject({ plan: null, warnings: [] });
   });
 
-  it('breaks off when the run, or a part of it, is deleted before all of it has been read', async () => {
+  it('ends with an error when the run is deleted while it is read', async () => {
     const deletions = ['delete from runs', 'delete from operations where seq > 6000'];
     for (const deletion of deletions) {
       const store = fixture();
@@ -96,7 +96,7 @@ describe('the JSON of a large run', () => {
     }
   });
 
-  it('breaks off when the run is deleted before it is begun', async () => {
+  it('ends with an error when the run is deleted before the first part', async () => {
     const store = fixture();
     const id = await runOf(store, largePlan());
     const json = await runJson(id, store.reader);

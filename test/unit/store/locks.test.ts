@@ -1,7 +1,7 @@
-// One run at a time for an account, and what happens to the run of a holder that died.
+// The lock of an account, and the run of a holder that died.
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { HOST } from '../../../src/store/holder.ts';
+import { HOST } from '../../../src/store/process-identity.ts';
 import { LEASE_MS } from '../../../src/store/locks.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { fixture, operation, result, runId, T0 } from './fixture.ts';
@@ -15,7 +15,7 @@ async function deadPid(): Promise<number> {
 }
 
 describe('a lock', () => {
-  it('is held by one run, and says by whom', async () => {
+  it('is held by one run, and names the holder', async () => {
     const store = fixture();
     await store.take(runId(1));
     const attempt = await store.locks.acquire('acme', runId(2), T0 + 1);
@@ -40,20 +40,20 @@ describe('a lock', () => {
     expect(await store.locks.acquire('other', runId(2), T0)).toHaveProperty('lease');
   });
 
-  it('goes to exactly one of many who ask at once', async () => {
+  it('is given to exactly one of many simultaneous requests', async () => {
     const store = fixture();
     const attempts = await Promise.all([1, 2, 3, 4, 5].map((n) => store.locks.acquire('acme', runId(n), T0)));
     expect(attempts.filter((attempt) => 'lease' in attempt)).toHaveLength(1);
   });
 
-  it('can be taken again when it was given back', async () => {
+  it('can be taken again after its release', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     await store.locks.release(lease);
     expect(await store.locks.acquire('acme', runId(2), T0)).toHaveProperty('lease');
   });
 
-  it('that could not be given back binds others until it expires, and its own process no more', async () => {
+  it('whose release failed binds other processes until it expires, but not its own process', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     store.execute(
@@ -70,7 +70,7 @@ describe('a lock', () => {
     expect(await store.locks.acquire('acme', runId(4), T0 + 2)).toHaveProperty('heldBy');
   });
 
-  it('of a process that died is taken over at once', async () => {
+  it('of a dead process is taken over immediately', async () => {
     const store = fixture();
     await store.take(runId(1));
     store.execute('update locks set pid = ?', await deadPid());
@@ -92,7 +92,7 @@ describe('a lock', () => {
     expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS + 10_000)).toHaveProperty('heldBy');
   });
 
-  it('that was taken over cannot be renewed or given back by the one who lost it', async () => {
+  it('that was taken over cannot be renewed or released by the former holder', async () => {
     const store = fixture();
     const lost = await store.take(runId(1));
     await store.take(runId(2), T0 + LEASE_MS);
@@ -119,16 +119,16 @@ describe('committing operations', () => {
     expect(statuses()).toEqual(['sent', 'pending']);
   });
 
-  it('refuses to mark any as sent after a takeover, and leaves to the new holder what is unknown', async () => {
+  it('marks nothing as sent after a takeover, so that the new holder settles what is unknown', async () => {
     const { store, id, lease, statuses } = await prepared();
     await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
     await store.take(runId(2), T0 + LEASE_MS);
     expect(await store.journal.commitOperations(id, lease, [{ seq: 2, atMs: T0 }], [])).toBe('lock_lost');
     expect(statuses()).toEqual(['unknown', 'skipped']);
-    expect(await store.journal.outstandingCreates('acme', '42')).toMatchObject([{ runId: id, seq: 1 }]);
+    expect(await store.journal.unsettledCreates('acme', '42')).toMatchObject([{ runId: id, seq: 1 }]);
   });
 
-  it('refuses after the lock was given back', async () => {
+  it('fails after the release of the lock', async () => {
     const { store, id, lease, statuses } = await prepared();
     await store.locks.release(lease);
     expect(await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], [])).toBe('lock_lost');
@@ -150,7 +150,7 @@ describe('a large broken run', () => {
     return { store, id, skipped };
   }
 
-  it('is ended in pieces by the next holder, between which others write', async () => {
+  it('is ended by the next holder in several transactions, between which others write', async () => {
     const { store, skipped } = await largeBroken();
     const seen = new Set<number>();
     let isOver = false;
@@ -169,7 +169,7 @@ describe('a large broken run', () => {
     ]);
   });
 
-  it('that could be ended only in part is ended by the holder after that, and keeps no lock', async () => {
+  it('whose end failed halfway is ended by the holder after that, and keeps no lock', async () => {
     const { store, id, skipped } = await largeBroken();
     store.execute(
       "create trigger refuse before update on operations when old.seq > 6000 begin select raise(abort, 'no'); end",
@@ -217,7 +217,7 @@ describe('the broken run of a holder that died', () => {
     return { store, id };
   }
 
-  it('is interrupted, with what was sent unknown and the rest skipped', async () => {
+  it('is interrupted: its sent operations are unknown, the rest skipped', async () => {
     const { store, id } = await broken();
     await store.take(runId(2), T0 + 5000);
     const detail = await store.reader.run(id);
@@ -232,7 +232,7 @@ describe('the broken run of a holder that died', () => {
   it('leaves its create to be settled by the next run', async () => {
     const { store, id } = await broken();
     await store.take(runId(2), T0 + 5000);
-    expect(await store.journal.outstandingCreates('acme', '42')).toMatchObject([
+    expect(await store.journal.unsettledCreates('acme', '42')).toMatchObject([
       { runId: id, seq: 2, name: 'sent', sinceMs: T0 + 5000 },
     ]);
   });
@@ -254,7 +254,7 @@ describe('the broken run of a holder that died', () => {
     expect((await store.reader.run(id))?.operations.map(({ status }) => status)).toEqual(['skipped']);
   });
 
-  it('is found although its lock was given back before it could be ended', async () => {
+  it('is found although its lock was released before it was ended', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
@@ -264,10 +264,10 @@ describe('the broken run of a holder that died', () => {
     await store.locks.release(lease);
     await store.take(runId(2), T0 + 5000);
     expect((await store.reader.run(id))?.run.status).toBe('interrupted');
-    expect(await store.journal.outstandingCreates('acme', '42')).toHaveLength(1);
+    expect(await store.journal.unsettledCreates('acme', '42')).toHaveLength(1);
   });
 
-  it('is found although the machine was started anew, also a dry run that held no lock', async () => {
+  it('is found after a restart of the machine, also if it is a dry run without a lock', async () => {
     const store = fixture();
     const id = await store.begin(1, { mode: 'plan' });
     const [machine = '', , namespace = ''] = HOST.split('|');
@@ -276,7 +276,7 @@ describe('the broken run of a holder that died', () => {
     expect((await store.reader.run(id))?.run.status).toBe('interrupted');
   });
 
-  it('is not one that goes on: a dry run beside an apply is left alone', async () => {
+  it('is not a dry run that is still running beside an apply', async () => {
     const store = fixture();
     const id = await store.begin(1, { mode: 'plan' });
     await store.take(runId(2));

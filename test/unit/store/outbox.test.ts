@@ -1,4 +1,4 @@
-// The outbox: what is told once, who may deliver what, and what is left of it.
+// The outbox of notifications: decisions, claims, delivery, pruning.
 import { join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
@@ -35,8 +35,8 @@ async function claimed(store: Fixture, nowMs = T0, { target = 't', claimant = 'm
   return ids((await store.outbox.claim(target, claimant, limit, nowMs)).notices);
 }
 
-describe('telling', () => {
-  it('asks with what each target was told of that account, and keeps what it knows from then on', async () => {
+describe('notifying', () => {
+  it('decides by the last notified state of each target, and stores the new state', async () => {
     const { outbox } = fixture();
     const asked: (readonly [string, NotifiedState | null])[] = [];
     const update = (next: NotifiedState | null) => (target: string, known: NotifiedState | null) => {
@@ -57,7 +57,7 @@ describe('telling', () => {
     ]);
   });
 
-  it('keeps all of it or, when that fails, nothing', async () => {
+  it('stores all notices and states, or nothing when that fails', async () => {
     const store = fixture();
     const update = (target: string): TargetUpdate => {
       if (target === 'b') throw new Error('a bug');
@@ -68,7 +68,7 @@ describe('telling', () => {
     expect(store.rows('select * from notice_states')).toEqual([]);
   });
 
-  it('by several processes at once is judged by each after the others', async () => {
+  it('is decided by one process after the other', async () => {
     const file = join(newFolder(), 'x.db');
     const stores = [fixture(file), fixture(file), fixture(file)];
     const update = (_: string, known: NotifiedState | null): TargetUpdate =>
@@ -80,7 +80,7 @@ describe('telling', () => {
     expect(stores[0]?.rows('select count(*) as n from notices')).toEqual([{ n: 1 }]);
   });
 
-  it('of the same run twice keeps a notice once for each target and type', async () => {
+  it('stores a notice of a run once for each target and type', async () => {
     const { outbox } = fixture();
     const update = (n: number) => (target: string) => ({
       notified: null,
@@ -95,7 +95,7 @@ describe('telling', () => {
 });
 
 describe('a claim', () => {
-  it('gives of each account its oldest open notice, oldest first, up to the limit', async () => {
+  it('returns the oldest open notice of each account, oldest first, up to the limit', async () => {
     const store = fixture();
     await queue(store, [notice(1), notice(2)], { account: 'acme' });
     await queue(store, [notice(3)], { account: 'other' });
@@ -112,7 +112,7 @@ describe('a claim', () => {
     expect(await claimed(store, T0, { target: 'another' })).toEqual(['notice-5']);
   });
 
-  it('lets none overtake another of its account, not even one that waits for its next attempt', async () => {
+  it('keeps the order of an account’s notices, also while one waits for its next attempt', async () => {
     const store = fixture();
     await queue(store, [notice(1), notice(2)]);
     await claimed(store);
@@ -126,7 +126,7 @@ describe('a claim', () => {
     expect(await store.outbox.claim('t', 'me', 9, T0 + DAY_MS)).toEqual({ notices: [], nextAtMs: null });
   });
 
-  it('is respected by others until it runs out, and then its holder has lost it', async () => {
+  it('is respected by others until it expires; then its holder has lost it', async () => {
     const store = fixture();
     await queue(store, [notice(1)]);
     await claimed(store, T0, { claimant: 'dead' });
@@ -143,7 +143,7 @@ describe('a claim', () => {
     expect(await settle('heir')).toBe(false);
   });
 
-  it('is given up by who ends, without an attempt being counted', async () => {
+  it('can be released without counting an attempt', async () => {
     const store = fixture();
     await queue(store, [notice(1)], { account: 'acme' });
     await queue(store, [notice(2)], { account: 'other' });
@@ -154,7 +154,7 @@ describe('a claim', () => {
     expect(notices).toMatchObject([{ id: 'notice-1', attempts: 0 }]);
   });
 
-  it('goes to one of several processes that ask at once', async () => {
+  it('is given to one of several simultaneous processes', async () => {
     const file = join(newFolder(), 'x.db');
     const stores = [fixture(file), fixture(file), fixture(file)];
     const [first] = stores;
@@ -165,8 +165,8 @@ describe('a claim', () => {
   });
 });
 
-describe('what was given up', () => {
-  it('is counted since a time and listed newest first, by account', async () => {
+describe('undelivered notices', () => {
+  it('are counted since a time, and listed newest first, by account', async () => {
     const store = fixture();
     for (const [n, account] of ['acme', 'other', 'acme', 'acme'].entries()) {
       const atMs = T0 + n * HOUR_MS;
@@ -196,8 +196,8 @@ describe('what was given up', () => {
   });
 });
 
-describe('what waits for a target that nobody has', () => {
-  it('is dropped when nobody has tried for it for long, and leaves no trace', async () => {
+describe('a notice to a target that is no longer configured', () => {
+  it('is dropped without a trace when no process has tried to deliver it for long', async () => {
     const store = fixture();
     await queue(store, [notice(1), notice(2)], { target: 'gone' });
     await queue(store, [notice(3)], { target: 'mine' });
@@ -206,7 +206,7 @@ describe('what waits for a target that nobody has', () => {
     expect(await store.outbox.undeliveredCount(0)).toBe(0);
   });
 
-  it('stays while another process tries, waits for an attempt, or adds to it', async () => {
+  it('is kept while another process tries to deliver it, waits for an attempt, or adds to it', async () => {
     const store = fixture();
     const since = T0 + HOUR_MS;
     const tried = { target: 'tried', account: 'acme' };
@@ -223,7 +223,7 @@ describe('what waits for a target that nobody has', () => {
     expect(store.rows('select id from notices')).toHaveLength(0);
   });
 
-  it('is kept when it was delivered or given up: that is the journal', async () => {
+  it('is kept when it was delivered or failed, as part of the journal', async () => {
     const store = fixture();
     await queue(store, [notice(1)]);
     await claimed(store);
@@ -234,7 +234,7 @@ describe('what waits for a target that nobody has', () => {
 });
 
 describe('pruning', () => {
-  it('removes old notices that arrived or were given up, never one that is still to be delivered', async () => {
+  it('deletes old notices that were delivered or failed, but no open one', async () => {
     const store = fixture();
     for (const [n, account] of ['delivered', 'given up', 'open'].entries())
       await queue(store, [notice(n)], { account });
@@ -247,7 +247,7 @@ describe('pruning', () => {
     expect(store.rows('select id from notices')).toEqual([{ id: 'notice-2' }]);
   });
 
-  it('forgets what was told of accounts that have not run for as long', async () => {
+  it('forgets the notified states of accounts that have not run for as long', async () => {
     const store = fixture();
     await store.outbox.notify('old', ['t'], () => ({ notified: notified('failed', T0), notices: [] }), T0);
     await store.outbox.notify(
@@ -261,8 +261,8 @@ describe('pruning', () => {
   });
 });
 
-describe('a store from before there was an outbox', () => {
-  it('gets one when it is opened, and keeps what it holds', async () => {
+describe('a store of a version without an outbox', () => {
+  it('gets an outbox when it is opened, and keeps its rows', async () => {
     const file = join(newFolder(), 'x.db');
     const before = MIGRATIONS.findIndex((step) => step.includes('create table notices'));
     expect(before).toBeGreaterThan(0);

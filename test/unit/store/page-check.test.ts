@@ -1,4 +1,4 @@
-// Damage that no query of the moment meets is found by reading every page, and nothing is written from then on.
+// The check of all pages of a store.
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../../src/store/store.ts';
@@ -15,14 +15,14 @@ async function damagedStore() {
 }
 
 describe('the check of all pages', () => {
-  it('finds a sound store sound, while it is written', async () => {
+  it('succeeds for an undamaged store, also while it is written', async () => {
     const store = fixture();
     await store.begin(1);
     await expect(store.verify()).resolves.toBeUndefined();
     await store.begin(2);
   });
 
-  it('finds damage, and says with commands how to recover', async () => {
+  it('detects damage, and its error contains the commands to recover', async () => {
     const { file, store } = await damagedStore();
     await expect(store.verify()).rejects.toMatchObject({
       code: 'store_corrupt',
@@ -32,7 +32,7 @@ describe('the check of all pages', () => {
     });
   });
 
-  it('that found damage keeps every later call from reading or writing', async () => {
+  it('makes every later call fail after it found damage', async () => {
     const { store } = await damagedStore();
     await store.check();
     await store.verify().catch(() => undefined);
@@ -43,7 +43,7 @@ describe('the check of all pages', () => {
     });
   });
 
-  it('that is aborted finds nothing, and later calls work', async () => {
+  it('reports no damage when it is aborted, and later calls work', async () => {
     const { store } = await damagedStore();
     const stop = new AbortController();
     stop.abort();

@@ -1,4 +1,4 @@
-// A store that can only be read: on a medium that is mounted read-only, left by whichever process.
+// A store on a read-only medium.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ describe('a store on a read-only medium', () => {
     expect(await runIds(view)).toEqual([two, one]);
   });
 
-  it('is read although an older version wrote it', async (context) => {
+  it('is read when an older version wrote it', async (context) => {
     const file = join(newFolder(), 'x.db');
     const db = new SQLite(file);
     db.pragma('journal_mode = WAL');
@@ -81,7 +81,7 @@ describe('a store on a read-only medium', () => {
     expect(await runIds(view)).toEqual([]);
   });
 
-  it('is not opened for writing, and says why', async (context) => {
+  it('is not opened for writing, and the error says why', async (context) => {
     const view = readOnlyView(fixture().file);
     if (view === null) return context.skip('nothing can be mounted here');
     expect(failure(() => openStore(view)).code).toBe('store_readonly');
@@ -89,7 +89,7 @@ describe('a store on a read-only medium', () => {
 });
 
 describe('a store that is opened for reading', () => {
-  it('keeps out of it what only a newer version knows', async () => {
+  it('passes on values that only a newer version knows', async () => {
     const store = fixture();
     const id = await store.begin(1);
     await store.end(id);

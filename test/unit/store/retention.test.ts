@@ -1,4 +1,4 @@
-// What is pruned, what never is, and how runs are found again.
+// What retention deletes and keeps, and how runs are found.
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../src/core/plan.ts';
 import { plan } from '../core/builders.ts';
@@ -35,7 +35,7 @@ const withSnapshots = (store: Fixture) =>
   ids(store, 'select distinct run_id as id from snapshots order by run_id');
 
 describe('pruning', () => {
-  it('removes what is older than it keeps, with all that belongs to it', async () => {
+  it('deletes what is older than the settings allow, with all dependent rows', async () => {
     const store = fixture();
     const old = await runOf(store, 1, 91);
     const young = await runOf(store, 2, 89);
@@ -49,7 +49,7 @@ describe('pruning', () => {
     expect(bodies).toEqual([{ snapshots: 2, plans: 1 }]);
   });
 
-  it('never removes the last good snapshot of an account, however old', async () => {
+  it('never deletes the last good snapshot of an account, however old', async () => {
     const store = fixture();
     const good = await runOf(store, 1, 900);
     await runOf(store, 2, 500, { good: false });
@@ -57,7 +57,7 @@ describe('pruning', () => {
     expect([runs(store), withSnapshots(store)]).toEqual([[good], [good]]);
   });
 
-  it('never removes the last good snapshot of an account that is renamed meanwhile', async () => {
+  it('never deletes the last good snapshot of an account that is renamed meanwhile', async () => {
     const store = fixture();
     // More than one query reads.
     for (let n = 1; n <= 201; n += 1) {
@@ -80,7 +80,7 @@ describe('pruning', () => {
     expect([runs(store), withSnapshots(store)]).toEqual([[good], [good]]);
   });
 
-  it('keeps at least so many runs of each account', async () => {
+  it('keeps at least `keepAtLeast` runs of each account', async () => {
     const store = fixture();
     await runOf(store, 1, 300);
     const kept = [await runOf(store, 2, 200), await runOf(store, 3, 199)];
@@ -90,7 +90,7 @@ describe('pruning', () => {
     expect(withSnapshots(store)).toEqual([...kept, other]);
   });
 
-  it('keeps a run while a create of it is outstanding', async () => {
+  it('keeps a run while one of its creates is unsettled', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1, { atMs: T0 });
@@ -101,14 +101,14 @@ describe('pruning', () => {
     expect(runs(store)).toEqual([id]);
   });
 
-  it('keeps a run that goes on', async () => {
+  it('keeps a run that is still running', async () => {
     const store = fixture();
     const id = await store.begin(1, { atMs: T0 });
     await store.prune(RETENTION, NOW);
     expect(runs(store)).toEqual([id]);
   });
 
-  it('keeps two days for the rules that look back, however short retention is', async () => {
+  it('keeps two days for the rules that need them, however short retention is', async () => {
     const store = fixture();
     const [old, young] = [await runOf(store, 1, 3), await runOf(store, 2, 1)];
     await runOf(store, 3, 0);
@@ -117,7 +117,7 @@ describe('pruning', () => {
     expect(runs(store)).not.toContain(old);
   });
 
-  it('lets snapshots go before their runs', async () => {
+  it('deletes snapshots before their runs', async () => {
     const store = fixture();
     const old = await runOf(store, 1, 50);
     const young = await runOf(store, 2, 1);
@@ -125,7 +125,7 @@ describe('pruning', () => {
     expect([runs(store), withSnapshots(store)]).toEqual([[old, young], [young]]);
   });
 
-  it('keeps snapshots for as long as it says although their runs are kept for less', async () => {
+  it('keeps snapshots as long as configured, also if runs are kept for less', async () => {
     const store = fixture();
     const old = await runOf(store, 1, 50);
     const young = await runOf(store, 2, 1);
@@ -149,7 +149,7 @@ describe('runs', () => {
     expect(await listedAs({ limit: 99, sinceMs: NOW - 8 * DAY_MS })).toEqual([open, other, two]);
   });
 
-  it('are found by their id and by a beginning that is theirs alone', async () => {
+  it('are found by their id and by an unambiguous prefix', async () => {
     const store = fixture();
     const find = async (id: string) => (await store.reader.run(id))?.run.id ?? null;
     const one = await store.begin(0x1a);
@@ -164,7 +164,7 @@ describe('runs', () => {
     expect(await find("' or 1=1 --")).toBeNull();
   });
 
-  it('show their plan as it was made, with the time of the run', async () => {
+  it('contain their plan, with the time of the run', async () => {
     const store = fixture();
     const made = plan({ skills: ['New'] });
     const [one, two] = [await store.begin(1), await store.begin(2)];
@@ -175,7 +175,7 @@ describe('runs', () => {
     expect(store.rows('select count(*) as n from plan_bodies')).toEqual([{ n: 1 }]);
   });
 
-  it('count failures in a row, and an interrupted run is neither', async () => {
+  it('count as failures in a row, except interrupted ones', async () => {
     const store = fixture();
     const failures = async (n: number, status: Parameters<Fixture['end']>[1]) => {
       await store.end(await store.begin(n), status);
@@ -189,7 +189,7 @@ describe('runs', () => {
     expect(await failures(5, 'held')).toBe(0);
   });
 
-  it('keep the subject of their commit to 200 characters, those of earlier versions too', async () => {
+  it('contain at most 200 characters of their commit’s subject, also in rows of earlier versions', async () => {
     const store = fixture();
     const run = {
       account: 'acme',

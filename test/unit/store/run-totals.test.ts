@@ -1,4 +1,4 @@
-// The totals of runs that came to no count of their own: still running, killed, or failed half-way.
+// The totals of runs that did not count them: running, killed, or failed early.
 import { describe, expect, it } from 'vitest';
 import { entry, person, plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
@@ -43,7 +43,7 @@ async function halfWay(store: Fixture): Promise<string> {
 const SO_FAR = { created: 1, deleted: 1, held: 1, kept: 1, failed: 1 };
 
 describe('the totals of a run', () => {
-  it('that still lasts are what its operations say, wherever it is shown', async () => {
+  it('are counted from its operations while it is running', async () => {
     const store = fixture();
     const id = await halfWay(store);
     const shown = [
@@ -54,7 +54,7 @@ describe('the totals of a run', () => {
     for (const run of shown) expect(run).toMatchObject({ ...SO_FAR, status: 'running', requests: 5 });
   });
 
-  it('that was killed are what its operations say, with what is in doubt among the failed', async () => {
+  it('are counted from its operations after a kill, with doubtful ones as failed', async () => {
     const store = fixture();
     const id = await halfWay(store);
     store.execute('delete from locks');
@@ -66,7 +66,7 @@ describe('the totals of a run', () => {
     ]);
   });
 
-  it('that was killed right after its plan are what the plan holds and keeps', async () => {
+  it('are those of its plan when it was killed right after planning', async () => {
     const store = fixture();
     const id = await store.begin(1);
     await store.journal.recordPlan(

@@ -1,4 +1,4 @@
-// Whether a tick has been run already, by this process or by another one.
+// Whether a tick has been run already, by any process.
 import { expect, it } from 'vitest';
 import type { Trigger } from '../../../src/core/journal.ts';
 import { fixture, runId, T0 } from './fixture.ts';
@@ -23,17 +23,17 @@ async function begun(...runs: readonly (readonly [minutes: number, trigger: Trig
     journal.hasScheduledRun('acme', T0 + fromMinutes * MINUTE, T0 + toMinutes * MINUTE);
 }
 
-it('a tick is run when a schedule began a run since', async () => {
+it('a tick has run when a scheduled run started after it', async () => {
   const isRun = await begun([-15, 'schedule'], [0, 'catch_up']);
   expect([await isRun(0, 1), await isRun(-1, 0), await isRun(1, 2)]).toEqual([true, true, false]);
 });
 
-it('a run that a person or a start asked for is no run of the tick', async () => {
+it('a manual run and a run at the start do not count as the run of a tick', async () => {
   const isRun = await begun([0, 'manual'], [0, 'start'], [0, 'approval'], [0, 'cli']);
   expect(await isRun(0, 1)).toBe(false);
 });
 
-it('ticks that come again after the clock was set back are run again', async () => {
+it('ticks that repeat after the clock was set back are run again', async () => {
   const isRun = await begun([0, 'schedule'], [15, 'schedule'], [30, 'schedule']);
   expect([await isRun(0, 1), await isRun(15, 16)]).toEqual([false, false]);
   const isRunAgain = await begun([0, 'schedule'], [15, 'schedule'], [0.5, 'schedule']);

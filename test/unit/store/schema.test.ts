@@ -1,4 +1,4 @@
-// The file itself: its mode, its version, its tables and columns as the contract documents them (section 6).
+// The store file: its mode, its version, its documented tables and columns.
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
@@ -58,8 +58,8 @@ describe('a new store', () => {
   });
 });
 
-describe('a store that is there', () => {
-  it('keeps what it holds when it is opened again', async () => {
+describe('an existing store', () => {
+  it('keeps its rows when it is opened again', async () => {
     const folder = newFolder();
     const first = fixture(join(folder, 'x.db'));
     const id = await first.begin(1);
@@ -68,7 +68,7 @@ describe('a store that is there', () => {
     expect((await again.reader.run(id))?.run).toMatchObject({ id, status: 'converged' });
   });
 
-  it('from before found entries were marked marks those of runs that have not been counted', async () => {
+  it('of a version without the column existed gets it, and open runs are marked', async () => {
     const file = join(newFolder(), 'x.db');
     const before = MIGRATIONS.findIndex((step) => step.includes('add column existed'));
     const db = new SQLite(file);
@@ -94,7 +94,7 @@ describe('a store that is there', () => {
     expect(fixture(file).rows(marked)).toEqual([{ run_id: 'in doubt' }, { run_id: 'killed' }]);
   });
 
-  it('that others could read is made private', () => {
+  it('is made private when others could read it', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');
     chmodSync(file, 0o644);
@@ -102,7 +102,7 @@ describe('a store that is there', () => {
     expect(statSync(store.file).mode & 0o777).toBe(0o600);
   });
 
-  it('of a newer version is refused, and nothing in it is changed', () => {
+  it('of a newer version is refused and stays unchanged', () => {
     const file = join(newFolder(), 'x.db');
     void openStore(file).close();
     const db = new SQLite(file);
@@ -114,7 +114,7 @@ describe('a store that is there', () => {
     expect(readFileSync(file)).toEqual(before);
   });
 
-  it('that is no database is refused by name, with what to do', () => {
+  it('that is not a database is refused with advice', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, 'this is a text and no database at all, but long enough to look like one'.repeat(20));
     const error = failure(() => openStore(file));
@@ -129,7 +129,7 @@ describe('a store that is there', () => {
     expect(failure(() => openStore(folder)).code).toBe('store_unopenable');
   });
 
-  it('that must be there and is not is missing, and is not made', () => {
+  it('is not created when it must exist and is missing', () => {
     const file = join(newFolder(), 'sub', 'x.db');
     expect(failure(() => openStore(file, { mustExist: true })).code).toBe('store_missing');
     expect(existsSync(dirname(file))).toBe(false);

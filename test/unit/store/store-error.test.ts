@@ -1,4 +1,4 @@
-// What an error of SQLite or of the file system means to a person.
+// The explanation of errors of SQLite and of the file system.
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { expect, it } from 'vitest';
 import { toStoreError } from '../../../src/store/database.ts';
@@ -7,6 +7,6 @@ it.each(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'])('%s means that the disk is full
   const error = toStoreError(new SQLite.SqliteError('disk I/O error', code), '/data/x.db');
   expect(error).toMatchObject({
     code: 'store_full',
-    message: expect.stringContaining('make room') as string,
+    message: expect.stringContaining('free some space') as string,
   });
 });

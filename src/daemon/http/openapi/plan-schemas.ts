@@ -1,4 +1,5 @@
 // Plans and runs in the description of the API: the same shapes as config/schema/plan.schema.json and run.schema.json.
+import { ACTIONS, KINDS } from '../../../core/catalog.ts';
 import { OPERATION_STATUSES, RUN_STATUSES, TRIGGERS } from '../../../core/journal.ts';
 import { HOLD_RULES } from '../../../core/plan.ts';
 import {
@@ -14,8 +15,8 @@ import {
   ref,
 } from './schema-words.ts';
 
-const KIND = anEnum('Kind of the entry.', ['skill', 'role']);
-const ACTION = anEnum('What is done with the entry.', ['create', 'delete']);
+const KIND = anEnum('Kind of the entry.', KINDS);
+const ACTION = anEnum('What is done with the entry.', ACTIONS);
 const SCHEMA_VERSION = { ...aConst(1), description: 'Changes when a program that reads this has to.' };
 const PEOPLE = listOf(aText('Id of a resource.'), 'Ids of the resources that have the entry, sorted.');
 

@@ -1,5 +1,5 @@
 // What is out of the ordinary about an account, in a word each.
-import type { AccountView } from '../../panel.ts';
+import type { AccountView } from '../../daemon-api.ts';
 
 interface Mark {
   readonly word: string;

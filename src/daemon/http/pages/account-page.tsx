@@ -3,7 +3,7 @@ import type { RunRecord } from '../../../core/journal.ts';
 import type { Plan } from '../../../core/plan.ts';
 import type { Fact } from '../../../report/document.ts';
 import { code } from '../../../report/document.ts';
-import type { AccountView } from '../../panel.ts';
+import type { AccountView } from '../../daemon-api.ts';
 import { OUTCOME_WORDS } from '../actions.ts';
 import type { ActionOutcome } from '../actions.ts';
 import type { Visitor } from '../context.ts';

@@ -1,7 +1,7 @@
 // The page at /: all accounts at a glance, those that need somebody first.
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/formatting.ts';
-import type { AccountView, DaemonView } from '../../panel.ts';
+import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import type { Visitor } from '../context.ts';
 import { AccountMarks, Drift, needsAttention, waitsForApproval } from './account-marks.tsx';
 import { Instant } from './instant.tsx';

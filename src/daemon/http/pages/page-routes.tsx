@@ -1,18 +1,19 @@
 // Which page stands at which path, and what of the panel it shows.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { Panel, RunView } from '../../panel.ts';
+import type { DaemonApi } from '../../daemon-api.ts';
 import { OUTCOME_WORDS, type ActionOutcome } from '../actions.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
+import type { RunView, ShowRun } from '../run-view.ts';
 import { AccountPage } from './account-page.tsx';
 import { AccountsPage } from './accounts-page.tsx';
 
 const LAST_RUNS = 20;
 
 /** Adds the pages. They have buttons for who may use them. */
-export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
+export function addPages(app: Hono<HttpEnv>, panel: DaemonApi, showRun: ShowRun): void {
   app.get('/', async (context) => {
     const [daemon, accounts] = await Promise.all([panel.overview(), panel.accounts()]);
     const page = <AccountsPage daemon={daemon} accounts={accounts} visitor={context.get('visitor')} />;
@@ -38,7 +39,7 @@ export function addPages(app: Hono<HttpEnv>, panel: Panel): void {
   );
 
   async function answerView(context: HttpContext, view: RunView): Promise<Response> {
-    const outcome = await panel.view(view, context.req.raw.signal);
+    const outcome = await showRun(view, context.req.raw.signal);
     switch (outcome.type) {
       case 'page':
         return context.html(outcome.html);

@@ -1,7 +1,7 @@
 // The plan that waits for a person: shown whole, so that nobody approves what they have not seen.
 import type { Plan } from '../../../core/plan.ts';
 import { planReport } from '../../../report/plan-report.ts';
-import type { AccountView } from '../../panel.ts';
+import type { AccountView } from '../../daemon-api.ts';
 import { ActionButton } from './action-button.tsx';
 import { waitsForApproval } from './account-marks.tsx';
 import { Instant } from './instant.tsx';

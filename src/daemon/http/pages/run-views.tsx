@@ -3,7 +3,7 @@
 import { html } from 'hono/html';
 import { remainingPlan } from '../../../core/remaining-operations.ts';
 import type { JournalReader } from '../../../core/journal-reader.ts';
-import type { RunView } from '../../panel.ts';
+import type { RunView } from '../run-view.ts';
 import { AccountPage } from './account-page.tsx';
 import { RunPage } from './run-page.tsx';
 

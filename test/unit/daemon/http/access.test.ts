@@ -11,8 +11,8 @@ function formOf(token: string, next = '/'): string {
   return new URLSearchParams({ token, next }).toString();
 }
 
-describe('the token', () => {
-  it('is asked for by every path but the three that tell nothing of accounts', async () => {
+describe('a token', () => {
+  it('is required by every path except the three that reveal nothing about accounts', async () => {
     const { get, post, told } = await start();
     for (const path of ['/healthz', '/readyz', '/metrics']) expect((await get(path)).status).toBe(200);
     for (const path of [...READS, ...MORE_READS, ...UNKNOWN]) {
@@ -23,7 +23,7 @@ describe('the token', () => {
     expect(told).toMatchObject({ calls: 0, words: [], posted: [] });
   });
 
-  it('opens everything as a bearer token, whatever the case of the scheme', async () => {
+  it('gives access as a bearer token, whatever the case of the scheme', async () => {
     const { get, ask } = await start();
     for (const path of [...READS, ...MORE_READS]) {
       expect([path, (await get(path, BEARER)).status]).toEqual([path, 200]);
@@ -32,7 +32,7 @@ describe('the token', () => {
     expect((await get('/api/v1/status', { authorization: `bearer   ${TOKEN}` })).status).toBe(200);
   });
 
-  it('opens nothing when a part of it is wrong, missing or too much, or the scheme is another', async () => {
+  it('gives no access when it is wrong, incomplete or too long, or with another scheme', async () => {
     const { get } = await start();
     const wrong = [TOKEN.slice(0, -1), `${TOKEN}x`, TOKEN.toUpperCase(), '', ' '].map(
       (each) => `Bearer ${each}`,
@@ -46,7 +46,7 @@ describe('the token', () => {
     }
   });
 
-  it('opens nothing as a cookie or in the address', async () => {
+  it('gives no access as a cookie or in the address', async () => {
     const { get } = await start();
     expect((await get('/', { cookie: `rolecall_session=${TOKEN}` })).status).toBe(401);
     expect((await get(`/?token=${encodeURIComponent(TOKEN)}`)).status).toBe(401);
@@ -54,7 +54,7 @@ describe('the token', () => {
 });
 
 describe('the sign-in form', () => {
-  it('stands in the place of a page that a browser asks for, and leads back to it', async () => {
+  it('is shown instead of the page that a browser requests, and leads back to it', async () => {
     const running = await start();
     const asked = await running.get('/accounts/acme-eu', HTML);
     expect(asked.status).toBe(401);
@@ -70,7 +70,7 @@ describe('the sign-in form', () => {
     expect((await get('/api/v1/accounts', { cookie })).status).toBe(200);
   });
 
-  it('gives a strict cookie out of reach of scripts, which only https may carry when https came in', async () => {
+  it('sets a strict cookie that scripts cannot read, and with https a secure one', async () => {
     const { post, url, get } = await start();
     const plain = await post('/sign-in', { origin: url, ...FORM }, formOf(TOKEN));
     const flags = (plain.headers.get('set-cookie') ?? '').split('; ').toSorted();
@@ -95,12 +95,12 @@ describe('the sign-in form', () => {
     expect((await get('/', { cookie: pair })).status).toBe(401);
   });
 
-  it('says what is wrong, gives no cookie, and never repeats what was typed', async () => {
+  it('reports a wrong token without setting a cookie or repeating the input', async () => {
     const { post, url } = await start();
     const answer = await post('/sign-in', { origin: url, ...FORM }, formOf('hunter2"><b>', '/runs/0193a5c2'));
     expect(answer.status).toBe(401);
     expect(answer.headers.has('set-cookie')).toBe(false);
-    expect(answer.text).toContain('This is not a token of this server.');
+    expect(answer.text).toContain('The token is wrong.');
     expect(answer.text).toContain('name="next" value="/runs/0193a5c2"');
     expect(answer.text).not.toContain('hunter2');
     for (const body of ['', 'token', 'token=', '%zz=%zz']) {
@@ -108,7 +108,7 @@ describe('the sign-in form', () => {
     }
   });
 
-  it('leads nowhere but to this server', async () => {
+  it('redirects only to this server', async () => {
     const { post, get, url } = await start();
     const elsewhere = [
       '//evil.example',
@@ -132,7 +132,7 @@ describe('the sign-in form', () => {
     expect(shown.text).toContain('value="/runs/0193a5c2?a=b"');
   });
 
-  it('sends a browser that followed a link from elsewhere round once more, since its cookie stayed at home', async () => {
+  it('makes a browser that followed a link on another site request the page again with its cookie', async () => {
     const { get } = await start();
     const from = (site: string) => ({ ...HTML, 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' });
     const first = await get('/accounts/acme-eu', from('cross-site'));
@@ -144,7 +144,7 @@ describe('the sign-in form', () => {
 });
 
 describe('a session', () => {
-  it('ends with the button, after twelve hours, and for nobody else', async () => {
+  it('ends with the button or after twelve hours, and no other session ends', async () => {
     let nowMs = 0;
     const running = await start({ steadyMs: () => nowMs });
     const { get, post, url } = running;
@@ -159,7 +159,7 @@ describe('a session', () => {
     expect((await get('/', other)).status).toBe(401);
   });
 
-  it('is not ended by a link, and is one of a thousand at most', async () => {
+  it('is not ended by a link, and is one of at most a thousand', async () => {
     const running = await start();
     const first = await signIn(running);
     expect((await running.get('/sign-out', first)).status).toBe(405);
@@ -168,7 +168,7 @@ describe('a session', () => {
     expect((await running.get('/', first)).status).toBe(401);
   });
 
-  it('has an id that nobody can choose', async () => {
+  it('has an id that a client cannot choose', async () => {
     const running = await start();
     const cookie = `rolecall_session=${'A'.repeat(43)}`;
     expect((await running.get('/', { cookie })).status).toBe(401);
@@ -179,7 +179,7 @@ describe('a session', () => {
 });
 
 describe('wrong tokens', () => {
-  it('make their address wait after ten of them in a minute, by a clock that nobody sets', async () => {
+  it('make their address wait after ten in a minute, by a clock that cannot be set', async () => {
     let nowMs = 1_000_000;
     const { post, url } = await start({ steadyMs: () => nowMs, nowMs: () => Date.UTC(2001, 0) });
     const tryToken = (token: string) => post('/sign-in', { origin: url, ...FORM }, formOf(token));
@@ -197,7 +197,7 @@ describe('wrong tokens', () => {
     expect((await tryToken('wrong')).status).toBe(401);
   });
 
-  it('never keep a right one out, neither as a bearer nor in the form', async () => {
+  it('never block a right token, neither as a bearer nor in the form', async () => {
     const running = await start();
     const { get, told } = running;
     const wrong = { authorization: 'Bearer wrong' };
@@ -211,7 +211,7 @@ describe('wrong tokens', () => {
     expect(told.wrongTokens).toBe(12);
   });
 
-  it('are logged with their address and never with their value, until the address has to wait', async () => {
+  it('are logged with their address and never with their value, until the address must wait', async () => {
     const { get, post, url, noted } = await start();
     const wrong = { authorization: 'Bearer nearly-the-right-token' };
     for (let index = 0; index < 9; index += 1) await get('/api/v1/status', wrong);
@@ -220,7 +220,7 @@ describe('wrong tokens', () => {
     expect(noted).toEqual(Array.from({ length: 10 }, () => ({ event: 'wrong_token', address: '127.0.0.1' })));
   });
 
-  it('count for the client that a trusted proxy names, so that its neighbours are not kept waiting', async () => {
+  it('count for the client that a trusted proxy reports, so that other clients need not wait', async () => {
     const { get } = await start({ trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] });
     const from = (client: string) =>
       get('/api/v1/status', {
@@ -232,7 +232,7 @@ describe('wrong tokens', () => {
     expect((await from('192.0.2.2')).status).toBe(401);
   });
 
-  it('count for the connection when nobody said that its X-Forwarded-For is to be believed', async () => {
+  it('count for the connection when its X-Forwarded-For is not trusted', async () => {
     const { get } = await start();
     const from = (client: string) =>
       get('/api/v1/status', { authorization: 'Bearer wrong', 'x-forwarded-for': client });
@@ -240,13 +240,13 @@ describe('wrong tokens', () => {
     expect((await from('192.0.2.200')).status).toBe(429);
   });
 
-  it('are no attempts when there is none at all', async () => {
+  it('are not counted for requests without a token', async () => {
     const running = await start();
     for (let index = 0; index < 30; index += 1) await running.get('/api/v1/status');
     expect((await signIn(running)).cookie).toContain('=');
   });
 
-  it('are limited also when they come all at once', async () => {
+  it('are also limited when they are sent at the same time', async () => {
     const { post, url } = await start();
     const tries = Array.from({ length: 40 }, () =>
       post('/sign-in', { origin: url, ...FORM }, formOf('wrong')),
@@ -260,7 +260,7 @@ describe('wrong tokens', () => {
 describe('a token with the role read', () => {
   const ACTIONS = ['sync', 'approve', 'pause', 'resume'];
 
-  it('opens everything that only looks, and requests plans', async () => {
+  it('may read everything and request plans', async () => {
     const { get, ask, post, told } = await start();
     for (const path of [...READS, ...MORE_READS]) {
       expect([path, (await get(path, READER)).status]).toEqual([path, 200]);
@@ -271,7 +271,7 @@ describe('a token with the role read', () => {
     expect(told.posted).toHaveLength(1);
   });
 
-  it('changes nothing, by any method and on any path', async () => {
+  it('cannot change anything, by any method and on any path', async () => {
     const { ask, told } = await start();
     for (const action of ACTIONS) {
       for (const path of [`/api/v1/accounts/acme-eu/${action}`, `/accounts/acme-eu/${action}`]) {
@@ -294,7 +294,7 @@ describe('a token with the role read', () => {
     expect(told).toMatchObject({ calls: 0, words: [] });
   });
 
-  it('opens a session that shows no buttons, and cannot be made to act', async () => {
+  it('opens a session without buttons that cannot perform actions', async () => {
     const running = await start();
     const session = await signIn(running, {}, READ_TOKEN);
     const page = await running.get('/accounts/acme-eu', { ...session, ...HTML });
@@ -313,7 +313,7 @@ describe('a token with the role read', () => {
     expect((await running.get('/', session)).status).toBe(401);
   });
 
-  it('is told apart in the log from the one that acts', async () => {
+  it('is logged under another name than the one that acts', async () => {
     const running = await start();
     const { post, noted } = running;
     await post('/api/v1/accounts/acme-eu/pause', READER);

@@ -18,7 +18,7 @@ describe('a run in pieces', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('is put off while four others are being sent', async () => {
+  it('is refused while four others are being sent', async () => {
     let finish = (): void => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     let started = 0;
@@ -47,7 +47,7 @@ describe('a run in pieces', () => {
     expect((await get(path, BEARER)).text).toBe('{}');
   });
 
-  it('is broken off and logged when a piece cannot be read', async () => {
+  it('is aborted and logged when a piece cannot be read', async () => {
     const json = (async function* () {
       yield '{"id":';
       throw new Error('the store is damaged');
@@ -61,8 +61,8 @@ describe('a run in pieces', () => {
   });
 });
 
-describe('what is read', () => {
-  it('is every account, by itself and in a list, with nothing but its own fields', async () => {
+describe('the reading API', () => {
+  it('returns every account, alone and in a list, with only the documented fields', async () => {
     const secretive = { ...makeAccount('acme-eu'), token: 'hunter2' };
     const { get } = await start({}, { accounts: [secretive, makeAccount('b', { lastRun: null })] });
     const list = await get('/api/v1/accounts', BEARER);
@@ -91,7 +91,7 @@ describe('what is read', () => {
     });
   });
 
-  it('is what waits, what is approved, and what a plan would do', async () => {
+  it('returns pending plans, approvals and drift', async () => {
     const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
     const { get } = await start(
       {},
@@ -104,7 +104,7 @@ describe('what is read', () => {
     });
   });
 
-  it('is a run as the command line prints it, by its id or the beginning of it', async () => {
+  it('returns a run as the command line prints it, by its id or a prefix', async () => {
     const { get } = await start();
     const whole = (await get(`/api/v1/runs/${RUN_ID}`, BEARER)).json();
     expect(whole).toMatchObject({ schemaVersion: 1, id: RUN_ID, status: 'partial', plan: MIXED });
@@ -125,14 +125,14 @@ describe('what is read', () => {
     expect((await get('/api/v1/runs/0193a5c2', BEARER)).json()).toEqual(whole);
   });
 
-  it('is the daemon itself', async () => {
+  it('returns the state of the daemon', async () => {
     const { get, stage } = await start();
     expect((await get('/api/v1/status', BEARER)).json()).toEqual(stage.overview);
   });
 });
 
-describe('the runs', () => {
-  it('are filtered as asked, fifty of them when nothing is', async () => {
+describe('the list of runs', () => {
+  it('is filtered by the query, and has fifty runs without one', async () => {
     const nowMs = Date.UTC(2026, 10, 21);
     const { get, told } = await start({ nowMs: () => nowMs });
     expect((await get('/api/v1/runs', BEARER)).json()).toMatchObject({
@@ -163,24 +163,24 @@ describe('the runs', () => {
     ['account=../x', 'letters, digits'],
     ['account=a%00', 'letters, digits'],
     ['account=', 'letters, digits'],
-    ['statuss=held', 'none of account, status, since, limit'],
-    ['__proto__=x', 'none of account'],
+    ['statuss=held', 'the parameters are account, status, since and limit'],
+    ['__proto__=x', 'the parameters are account'],
     ['limit=1&limit=2', 'more than once'],
-  ])('are not given for a query that is wrong: %s', async (query, mend) => {
+  ])('is refused for an invalid query: %s', async (query, fix) => {
     const { get, told } = await start();
     const answer = await get(`/api/v1/runs?${query}`, BEARER);
     expect(answer.status).toBe(400);
     expect(answer.json()).toMatchObject({
-      error: { code: 'bad_request', message: expect.stringContaining(mend) },
+      error: { code: 'bad_request', message: expect.stringContaining(fix) },
     });
     expect(told.calls).toBe(0);
   });
 });
 
-describe('the operator’s words', () => {
+describe('the commands of an operator', () => {
   const path = (word: string, name = 'acme-eu') => `/api/v1/accounts/${name}/${word}`;
 
-  it('run an account, and say when nothing new is started', async () => {
+  it('run an account, unless the daemon is stopping', async () => {
     const { post, stage } = await start();
     const queued = await post(path('sync'), BEARER);
     expect([queued.status, queued.json()]).toEqual([202, { status: 'queued' }]);
@@ -189,7 +189,7 @@ describe('the operator’s words', () => {
     expect([stopping.status, stopping.json()]).toMatchObject([503, { error: { code: 'stopping' } }]);
   });
 
-  it('pause and resume it', async () => {
+  it('pause and resume an account', async () => {
     const { post, get, told } = await start();
     expect((await post(path('pause'), BEARER)).json()).toEqual({ status: 'paused' });
     expect((await get('/api/v1/accounts/acme-eu', BEARER)).json()).toMatchObject({ paused: true });
@@ -197,7 +197,7 @@ describe('the operator’s words', () => {
     expect(told.words).toEqual(['pause acme-eu', 'resume acme-eu']);
   });
 
-  it('approve the plan that is meant, and no other', async () => {
+  it('approve the intended plan, and no other', async () => {
     const { post, told } = await start();
     const approve = (body?: string, name?: string) =>
       post(path('approve', name), { ...BEARER, ...JSON_BODY }, body);
@@ -227,7 +227,7 @@ describe('the operator’s words', () => {
     ]);
   });
 
-  it('are 404 for an account that is not there', async () => {
+  it('are answered with 404 for an unknown account', async () => {
     const { post } = await start();
     for (const word of ['sync', 'approve', 'pause', 'resume']) {
       const answer = await post(path(word, 'nobody'), BEARER);
@@ -253,7 +253,7 @@ describe('the operator’s words', () => {
     '{"digest":"ab12cd34 "}',
     '{"__proto__":{}}',
     '\xff',
-  ])('are not guessed out of a body that is wrong: %j', async (body) => {
+  ])('are refused with an invalid body: %j', async (body) => {
     const { post, told } = await start();
     const answer = await post(path('approve'), BEARER, Buffer.from(body, 'latin1'));
     expect([answer.status, answer.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
@@ -262,10 +262,10 @@ describe('the operator’s words', () => {
   });
 });
 
-describe('a configuration that is posted', () => {
+describe('a posted configuration', () => {
   const GOOD = { config: 'rolecall.yaml', files: { 'rolecall.yaml': 'x', 'accounts/a.yaml': 'y' } };
 
-  it('is planned, with the history of the daemon', async () => {
+  it('is planned with the history of the daemon', async () => {
     const failed = {
       schemaVersion: 1,
       account: 'b',
@@ -287,7 +287,7 @@ describe('a configuration that is posted', () => {
     ]);
   });
 
-  it('may hold a file by any honest name', async () => {
+  it('may contain a file with any valid name', async () => {
     const { post, told } = await start();
     const body =
       '{"config":"__proto__","files":{"__proto__":"x","a b/ü.yaml":"y","constructor/toString":"z"}}';
@@ -309,7 +309,7 @@ describe('a configuration that is posted', () => {
     [{ ...GOOD, config: 'toString' }, '`config`'],
     [{ config: 'a' }, '`files`'],
     [{ config: 'a', files: ['a'] }, '`files`'],
-    [{ config: 'a', files: { a: 1 } }, 'must be a text'],
+    [{ config: 'a', files: { a: 1 } }, 'must be a string'],
     [files('../x'), '`..`'],
     [files('a/../../x'), '`..`'],
     [files('a/./x'), '`.`'],
@@ -318,31 +318,54 @@ describe('a configuration that is posted', () => {
     [files('/etc/passwd'), 'must be relative'],
     [files('a\\..\\x'), 'backslash'],
     [files('C:/x'), 'drive'],
-    [files('a\0'), 'no path may have'],
-    [files('a\nb'), 'no path may have'],
-    [files('\ud800'), 'no path may have'],
+    [files('a\0'), 'contains an invalid character'],
+    [files('a\nb'), 'contains an invalid character'],
+    [files('\ud800'), 'contains an invalid character'],
     [files(''), 'is empty'],
     [files('a'.repeat(1025)), 'longer than'],
     [files('a/'.repeat(40) + 'b'), 'more than 32 parts'],
-    [files('rolecall.yaml/x'), 'leads through another'],
+    [files('rolecall.yaml/x'), 'as a folder'],
     [{ ...GOOD, accounts: 'a' }, '`accounts`'],
     [{ ...GOOD, accounts: ['../a'] }, '`accounts`'],
     [{ ...GOOD, accounts: [7] }, '`accounts`'],
     [{ ...GOOD, commit: 'HEAD' }, '`commit`'],
     [{ ...GOOD, commit: { sha: 'HEAD', committedAt: '2026-11-20T10:00:00Z' } }, '`commit.sha`'],
     [{ ...GOOD, commit: { sha: 'a'.repeat(40), committedAt: 'then' } }, '`commit.committedAt`'],
-    [{ ...GOOD, write: true }, 'none of config'],
-  ])('is refused with what is wrong with it: %j', async (body, mend) => {
+    [{ ...GOOD, write: true }, 'the fields are config'],
+  ])('is refused with its problem: %j', async (body, fix) => {
     const { post, told } = await start();
     const answer = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(body));
     expect(answer.status).toBe(400);
     expect(answer.json()).toMatchObject({
-      error: { code: 'bad_request', message: expect.stringContaining(mend) },
+      error: { code: 'bad_request', message: expect.stringContaining(fix) },
     });
     expect(told.posted).toEqual([]);
   });
 
-  it('has five thousand files at most', async () => {
+  it('waits while two others are planned, and is refused when four wait already', async () => {
+    const { post, stage } = await start();
+    let finish = (): void => undefined;
+    const finished = new Promise((resolve) => (finish = () => resolve([MIXED])));
+    let planning = 0;
+    Object.defineProperty(stage, 'plans', {
+      get() {
+        planning += 1;
+        return finished;
+      },
+    });
+    const statuses: number[] = [];
+    const posts = Array.from({ length: 7 }, async () => {
+      const { status } = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(GOOD));
+      statuses.push(status);
+    });
+    await expect.poll(() => statuses).toEqual([503]);
+    await expect.poll(() => planning).toBeGreaterThan(0);
+    finish();
+    await Promise.all(posts);
+    expect(statuses).toEqual([503, 200, 200, 200, 200, 200, 200]);
+  });
+
+  it('has at most five thousand files', async () => {
     const { post } = await start();
     const many = (amount: number) =>
       JSON.stringify({
@@ -355,7 +378,7 @@ describe('a configuration that is posted', () => {
     expect((await post('/api/v1/plan', BEARER, '')).status).toBe(400);
   });
 
-  it('that is invalid is the trouble of who posted it', async () => {
+  it('that is invalid is answered as an error of the client', async () => {
     const issue = {
       file: 'rolecall.yaml',
       line: 1,

@@ -6,7 +6,7 @@ function failTen(attempts: ReturnType<typeof createAttempts>, address: string): 
   for (let index = 0; index < 10; index += 1) attempts.failed(address);
 }
 
-it('a whole IPv6 network of one customer is one client, and an IPv4 client is one in either spelling', () => {
+it('an IPv6 /64 network is one client, and so is an IPv4 address in both spellings', () => {
   const attempts = createAttempts(() => 0);
   failTen(attempts, '2001:db8:1:2:aaaa::1');
   expect(attempts.waitMs('2001:db8:1:2::ffff')).toBe(60_000);
@@ -19,13 +19,13 @@ it('a whole IPv6 network of one customer is one client, and an IPv4 client is on
   expect(attempts.waitMs('::1')).toBe(0);
 });
 
-it('one client does not close the door to another', () => {
+it('the failures of one client do not affect another', () => {
   const attempts = createAttempts(() => 0);
   failTen(attempts, '192.0.2.1');
   expect([attempts.waitMs('192.0.2.1'), attempts.waitMs('192.0.2.2')]).toEqual([60_000, 0]);
 });
 
-it('memory is bounded: of very many clients the one that was quiet longest is forgotten', () => {
+it('of very many clients the one whose last failure is the oldest is forgotten', () => {
   const attempts = createAttempts(() => 0);
   failTen(attempts, '192.0.2.1');
   failTen(attempts, '192.0.2.2');
@@ -36,7 +36,7 @@ it('memory is bounded: of very many clients the one that was quiet longest is fo
   expect(attempts.waitMs('192.0.2.2')).toBe(60_000);
 });
 
-it('a window slides: what is older than a minute counts no more', () => {
+it('failures older than a minute no longer count', () => {
   let nowMs = 0;
   const attempts = createAttempts(() => nowMs);
   for (nowMs = 0; nowMs < 100_000; nowMs += 10_000) attempts.failed('192.0.2.1');

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { createClientAddress } from '../../../../src/daemon/http/client-address.ts';
 
-it('the header of a connection counts for nothing unless the connection comes from a trusted proxy', () => {
+it('X-Forwarded-For is ignored unless the connection comes from a trusted proxy', () => {
   const address = createClientAddress(['10.0.0.0/8']);
   expect(address('192.0.2.1', '203.0.113.9')).toBe('192.0.2.1');
   expect(createClientAddress([])('10.0.0.1', '203.0.113.9')).toBe('10.0.0.1');
@@ -22,7 +22,10 @@ it.each([
   ['', '10.0.0.1'],
   [undefined, '10.0.0.1'],
   [Array.from({ length: 5000 }, () => '10.0.0.2').join(), '10.0.0.2'],
-])('of %s the rightmost address counts that is not a trusted proxy', (header, client) => {
-  const address = createClientAddress(['10.0.0.0/8', '2001:db8::7', '2001:db8:2::/48']);
-  expect(address('::ffff:10.0.0.1', header)).toBe(client);
-});
+])(
+  'in X-Forwarded-For %s the client is the rightmost address that is not a trusted proxy',
+  (header, client) => {
+    const address = createClientAddress(['10.0.0.0/8', '2001:db8::7', '2001:db8:2::/48']);
+    expect(address('::ffff:10.0.0.1', header)).toBe(client);
+  },
+);

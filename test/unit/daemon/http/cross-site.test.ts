@@ -14,8 +14,8 @@ const ELSEWHERE: Readonly<Record<string, string>>[] = [
   { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
 ];
 
-describe('a post that a page of another site sends', () => {
-  it('is refused whoever it is from', async () => {
+describe('a post by a page of another site', () => {
+  it('is refused for every visitor', async () => {
     const running = await start();
     const session = await signIn(running);
     const { port } = new URL(running.url);
@@ -41,7 +41,7 @@ describe('a post that a page of another site sends', () => {
     expect((await running.get('/', session)).status).toBe(200);
   });
 
-  it('does not even sign anybody in', async () => {
+  it('does not sign anybody in', async () => {
     const { post } = await start();
     for (const headers of ELSEWHERE) {
       const answer = await post('/sign-in', { ...headers, ...FORM }, `token=${encodeURIComponent(TOKEN)}`);
@@ -51,8 +51,8 @@ describe('a post that a page of another site sends', () => {
   });
 });
 
-describe('a post of our own', () => {
-  it('must say so when it comes with a session', async () => {
+describe('a post by a page of this server', () => {
+  it('must be marked by the browser when it has a session', async () => {
     const running = await start();
     const { post, url } = running;
     const session = await signIn(running);
@@ -64,7 +64,7 @@ describe('a post of our own', () => {
     expect((await post(RUN_NOW, both)).status).toBe(303);
   });
 
-  it('is known behind a proxy that takes https, or that calls us by another name', async () => {
+  it('is recognised behind a proxy with https or with another host name', async () => {
     const running = await start();
     const { post } = running;
     const secure = { 'x-forwarded-proto': 'https', host: 'rolecall.example' };
@@ -80,14 +80,14 @@ describe('a post of our own', () => {
     expect((await from(named)).status).toBe(202);
   });
 
-  it('needs nothing but the token when it is no page that sends it', async () => {
+  it('by a program needs only the token', async () => {
     const { post, told } = await start();
     expect((await post(SYNC, BEARER)).status).toBe(202);
     expect(told.words).toEqual(['sync acme-eu']);
   });
 });
 
-it('nothing is changed by GET', async () => {
+it('a GET request changes nothing', async () => {
   const running = await start();
   const { get, ask, told } = running;
   const session = await signIn(running);
@@ -101,8 +101,8 @@ it('nothing is changed by GET', async () => {
   expect(told.words).toEqual([]);
 });
 
-describe('without a token', () => {
-  it('everything can be read, and nothing written', async () => {
+describe('a server without a token', () => {
+  it('can be read and not written', async () => {
     const { get, post, told, url } = await start({ tokens: [] });
     for (const path of ['/', '/accounts/acme-eu', '/runs/0193a5c2', '/api/v1/accounts', '/api/v1/runs']) {
       expect([path, (await get(path, HTML)).status]).toEqual([path, 200]);
@@ -122,7 +122,7 @@ describe('without a token', () => {
     expect((await get('/sign-in', HTML)).status).toBe(404);
   });
 
-  it('only a Host that names loopback is answered, for every path', async () => {
+  it('answers only a loopback Host, on every path', async () => {
     const { get, raw, told } = await start({ tokens: [] });
     const paths = ['/', '/healthz', '/readyz', '/metrics', '/api/v1/accounts', '/nope'];
     for (const host of [

@@ -31,8 +31,8 @@ async function pour(url: string, path: string, mostBytes: number): Promise<{ sai
   return { said, sent };
 }
 
-describe('a body', () => {
-  it('over its limit is refused by its announced length, before it is sent', async () => {
+describe('the body of a request', () => {
+  it('that announces too many bytes is refused before it is sent', async () => {
     const { raw, told } = await start();
     const head = (path: string, length: number): string =>
       `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: ${length}\r\n\r\n`;
@@ -48,7 +48,7 @@ describe('a body', () => {
     expect(told).toMatchObject({ words: [], posted: [] });
   });
 
-  it('over its limit is refused while it comes in, when nothing was announced', async () => {
+  it('without an announced length is refused when it exceeds the limit', async () => {
     const { url, told } = await start();
     const action = await pour(url, SYNC, 64 * MEBIBYTE);
     expect(action.said).toMatch(/^HTTP\/1\.1 413 /);
@@ -59,7 +59,7 @@ describe('a body', () => {
     expect(told).toMatchObject({ words: [], posted: [] });
   });
 
-  it('of a configuration may be as large as sixteen mebibytes, and the server lives after it', async () => {
+  it('may have sixteen mebibytes if it is a configuration, and the server still answers after it', async () => {
     const { post, get, told } = await start();
     const files = { 'rolecall.yaml': 'x'.repeat(16 * MEBIBYTE - 1000) };
     const answer = await post(
@@ -72,7 +72,7 @@ describe('a body', () => {
     expect((await get('/healthz')).status).toBe(200);
   });
 
-  it('of who has not shown the token yet is not read, or hardly', async () => {
+  it('without a token is not read, or only a little', async () => {
     const { post, url, told } = await start();
     const large = 'x'.repeat(200_000);
     expect((await post(SYNC, {}, large)).status).toBe(401);
@@ -81,10 +81,10 @@ describe('a body', () => {
   });
 });
 
-describe('time', () => {
+describe('the time limit', () => {
   const SHORT = { headersMs: 300, requestMs: 600 };
 
-  it('runs out for headers that do not come to an end', async () => {
+  it('ends a request whose headers do not end', async () => {
     const { raw, get } = await start({ limits: SHORT });
     const startedAt = performance.now();
     const said = await raw('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ', true);
@@ -93,7 +93,7 @@ describe('time', () => {
     expect((await get('/healthz')).status).toBe(200);
   });
 
-  it('runs out for a body that does not come to an end, which then does nothing', async () => {
+  it('ends a request whose body does not end, without any effect', async () => {
     const { raw, told, logged, get } = await start({ limits: SHORT });
     const startedAt = performance.now();
     const said = await raw(
@@ -107,12 +107,12 @@ describe('time', () => {
     expect((await get('/healthz')).status).toBe(200);
   });
 
-  it('runs out for a connection that says nothing', async () => {
+  it('ends a silent connection', async () => {
     const { raw } = await start({ limits: { ...SHORT, idleMs: 200 } });
     expect(await raw('', true)).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 
-  it('does not run out for a plan that takes long', async () => {
+  it('does not end a plan that takes long', async () => {
     const running = await start({ limits: { idleMs: 200 } });
     const { stage, post } = running;
     const plans = stage.plans;
@@ -124,7 +124,7 @@ describe('time', () => {
   });
 });
 
-it('a client that goes away in the middle of a body is no failure', async () => {
+it('a client that leaves during its body is not a failure of the server', async () => {
   const { url, logged, get, told } = await start();
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write(
@@ -136,8 +136,8 @@ it('a client that goes away in the middle of a body is no failure', async () => 
   expect([logged, told.words]).toEqual([[], []]);
 });
 
-describe('closing', () => {
-  it('lets an answer that is under way go out', async () => {
+describe('closing the server', () => {
+  it('lets an answer in progress end', async () => {
     const { get, stage, close } = await start();
     let release = (): void => undefined;
     const asked = new Promise<void>((isAsked) => {
@@ -156,7 +156,7 @@ describe('closing', () => {
     await closed;
   });
 
-  it('waits for nobody for long', async () => {
+  it('waits for clients only for a moment', async () => {
     const { raw, get, close, told } = await start();
     const stalled = raw(
       `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,

@@ -5,7 +5,7 @@ import { BEARER, FORM, HTML, JSON_BODY, start, TOKEN } from './stage.ts';
 
 const AUTHORIZED = `Host: x\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`;
 
-describe('a path', () => {
+describe('the path of a request', () => {
   const odd = [
     '/accounts/../healthz',
     '/healthz/../api/v1/accounts',
@@ -33,7 +33,7 @@ describe('a path', () => {
     `/${'a'.repeat(9000)}`,
   ];
 
-  it.each(odd)('that is spelt oddly is refused before anything is looked at: %j', async (path) => {
+  it.each(odd)('that is malformed is refused before anything is read: %j', async (path) => {
     const { raw, told } = await start();
     const answer = await raw(`GET ${path} HTTP/1.1\r\n${AUTHORIZED}`);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -63,7 +63,7 @@ describe('a path', () => {
     '/api',
   ];
 
-  it.each(unknown)('that leads to nothing is 404, in the form of its place: %j', async (path) => {
+  it.each(unknown)('that is unknown is answered with 404, in the form of its place: %j', async (path) => {
     const { raw, get, logged } = await start();
     expect(await raw(`GET ${path} HTTP/1.1\r\n${AUTHORIZED}`)).toMatch(/^HTTP\/1\.1 404 /);
     const answer = await get(path, { ...BEARER, ...HTML });
@@ -72,7 +72,7 @@ describe('a path', () => {
     expect(logged).toEqual([]);
   });
 
-  it('may be spelt with percent encodings that change nothing', async () => {
+  it('may contain percent encodings that change nothing', async () => {
     const { get } = await start();
     expect((await get('/accounts/%61cme-eu', BEARER)).status).toBe(200);
     expect((await get('/accounts/%61cme-eu')).status).toBe(401);
@@ -80,8 +80,8 @@ describe('a path', () => {
   });
 });
 
-describe('a method', () => {
-  it('that a path does not take is 405 and says which it takes, but only to who may know', async () => {
+describe('the method of a request', () => {
+  it('that is not allowed is answered with 405 and the allowed ones, if the visitor is known', async () => {
     const { ask } = await start();
     for (const [method, path, allow] of [
       ['PUT', '/api/v1/accounts', 'GET, HEAD'],
@@ -121,8 +121,8 @@ describe('a method', () => {
   });
 });
 
-describe('a failure of our own', () => {
-  it('is told without a word of what it was, and logged', async () => {
+describe('a failure of the server', () => {
+  it('is answered without its reason, and logged', async () => {
     const broken = new Error('SQLITE_IOERR in /srv/secret/place.ts:12');
     const { get, post, logged } = await start({}, { broken });
     const api = await get('/api/v1/accounts', BEARER);
@@ -144,15 +144,18 @@ describe('a failure of our own', () => {
     });
   });
 
-  it('of the store is told in its own words, which say the mend', async () => {
-    const broken = new StoreError('store_full', 'the disk of the store is full; make room (SQLITE_FULL)');
+  it('of the store is answered with its message, which contains the fix', async () => {
+    const broken = new StoreError(
+      'store_full',
+      'the disk of the store is full; free some space (SQLITE_FULL)',
+    );
     const { get } = await start({}, { broken });
     const api = await get('/api/v1/accounts', BEARER);
     const error = { code: 'internal', message: broken.message };
     expect([api.status, api.json()]).toEqual([500, { error }]);
   });
 
-  it('of a probe is told as not being ready', async () => {
+  it('of a readiness check is answered as not ready', async () => {
     const { get } = await start({ notReady: async () => ['the store cannot be written'] });
     const answer = await get('/readyz');
     expect([answer.status, answer.text]).toEqual([503, 'the store cannot be written\n']);
@@ -161,7 +164,7 @@ describe('a failure of our own', () => {
 });
 
 describe('every answer', () => {
-  it('says that nothing may be loaded, framed, guessed, kept or told elsewhere', async () => {
+  it('has headers against loading, framing, sniffing, caching and referrers', async () => {
     const { ask, url, raw } = await start();
     const answers = [
       await ask('GET', '/', { ...BEARER, ...HTML }),
@@ -198,7 +201,7 @@ describe('every answer', () => {
     expect(odd).toMatch(/^HTTP\/1\.1 400 [^]*content-security-policy: default-src 'none'/i);
   });
 
-  it('asks for https for good only where https is what came in', async () => {
+  it('requests https permanently only when https was used', async () => {
     const { get } = await start();
     const { headers } = await get('/healthz', { 'x-forwarded-proto': 'https' });
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d{8}/);

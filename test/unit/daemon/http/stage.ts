@@ -1,4 +1,4 @@
-// A panel in memory and the real server in front of it, on loopback.
+// A daemon in memory and the real server in front of it, on loopback.
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -6,9 +6,10 @@ import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail } from '../../../../src/core/journal-reader.ts';
 import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
-import { readPosted } from '../../../../src/daemon/http/posted-configuration.ts';
+import { type PostedConfiguration, readPosted } from '../../../../src/workers/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
-import type { AccountView, DaemonView, Panel, PostedConfiguration } from '../../../../src/daemon/panel.ts';
+import type { ShowRun } from '../../../../src/daemon/http/run-view.ts';
+import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
 import { runReportToJson } from '../../../../src/report/run-json.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 
@@ -59,10 +60,10 @@ export function makeDetail(parts: Partial<RunDetail> = {}): RunDetail {
   };
 }
 
-/** What the panel was asked to do, in order. */
+/** What the daemon was asked to do, in order. */
 export interface Told {
   readonly words: string[];
-  readonly filters: Parameters<Panel['runs']>[0][];
+  readonly filters: Parameters<DaemonApi['runs']>[0][];
   readonly posted: PostedConfiguration[];
   /** How often anything of it was called. */
   calls: number;
@@ -77,9 +78,9 @@ export interface Stage {
   /** The JSON of every run, in place of its own. */
   json: AsyncIterable<string> | null;
   /** Makes the pages of runs and accounts, in place of their own. */
-  view: Panel['view'] | null;
+  view: ShowRun | null;
   overview: DaemonView;
-  sync: ReturnType<Panel['sync']>;
+  sync: ReturnType<DaemonApi['sync']>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
 }
@@ -113,7 +114,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
   };
 }
 
-function memoryPanel(stage: Stage, told: Told): Panel {
+function memoryDaemon(stage: Stage, told: Told): DaemonApi {
   const ask = <T>(value: T): T => {
     told.calls += 1;
     if (stage.broken !== null) throw stage.broken;
@@ -131,11 +132,6 @@ function memoryPanel(stage: Stage, told: Told): Panel {
     async runs(filter) {
       told.filters.push(filter);
       return ask(stage.runs.map(({ run }) => run).slice(0, filter.limit));
-    },
-    async view(view, signal) {
-      if (stage.view !== null) return await stage.view(view, signal);
-      const html = await renderRunView(view, async (id) => ask(findRun(id)));
-      return html === null ? { type: 'unknown' } : { type: 'page', html };
     },
     async runJson(id) {
       const run = ask(findRun(id));
@@ -230,7 +226,17 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       { name: 'ci', role: 'read', token: new Secret(READ_TOKEN) },
     ],
     trustedProxies: [],
-    panel: memoryPanel(stage, told),
+    daemon: memoryDaemon(stage, told),
+    async showRun(view, signal) {
+      if (stage.view !== null) return await stage.view(view, signal);
+      told.calls += 1;
+      if (stage.broken !== null) throw stage.broken;
+      const html = await renderRunView(
+        view,
+        async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
+      );
+      return html === null ? { type: 'unknown' } : { type: 'page', html };
+    },
     metrics: {
       contentType: 'text/plain; version=0.0.4',
       text: async () => 'rolecall_build_info 1\n',

@@ -24,7 +24,7 @@ async function attempted({ store }: Stage, attempts: number): Promise<void> {
 }
 
 describe('a delivery', () => {
-  it('posts the JSON of the contract, and says who sends it', async () => {
+  it('posts the documented JSON with a user agent', async () => {
     const on = stage();
     const server = await serve(status(204));
     await end(on.notifier([target(`${server.url}/hook?key=1`)]), 3, FAILED);
@@ -77,7 +77,7 @@ describe('a delivery', () => {
     expect(second).toEqual([id, String(Number(time) + 1), body]);
   });
 
-  it('that fails is tried again after 1, 4, 16 … seconds, and then given up and told', async () => {
+  it('that fails is repeated after 1, 4, 16 … seconds, and then reported as undelivered', async () => {
     const on = stage();
     const server = await serve(status(500));
     await end(on.notifier([target(server.url)]), 1, FAILED);
@@ -109,7 +109,7 @@ describe('a delivery', () => {
     expect(server.arrived).toHaveLength(7);
   });
 
-  it('to an address that is gone is given up at once', async () => {
+  it('to an address that answers 410 is not repeated', async () => {
     const on = stage();
     const server = await serve(status(410));
     await end(on.notifier([target(server.url)]), 1, FAILED);
@@ -131,7 +131,7 @@ describe('a delivery', () => {
     expect(elsewhere.arrived).toEqual([]);
   });
 
-  it('that gets no answer is broken off after ten seconds', async () => {
+  it('without an answer is aborted after ten seconds', async () => {
     const on = stage();
     const server = await serve((response, _, index) => {
       if (index > 0) response.writeHead(200).end();
@@ -147,7 +147,7 @@ describe('a delivery', () => {
     await until(() => expect(on.results.map(({ result }) => result)).toEqual(['retry', 'delivered']));
   });
 
-  it('has arrived when the status says so, however the body of the answer goes on', async () => {
+  it('has succeeded when the status does, whatever the body of the answer', async () => {
     const on = stage();
     const endless = await serve((response) => {
       response.writeHead(200);
@@ -169,7 +169,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('to a port where nobody listens says so by its code', async () => {
+  it('to a closed port reports the code of the system', async () => {
     const on = stage();
     const server = await serve((_response, _request, _index, socket) => void socket.destroy());
     await end(on.notifier([target('http://127.0.0.1:1/'), target(server.url)]), 1, FAILED);
@@ -193,7 +193,7 @@ describe('Retry-After', () => {
     ['999999', 3_600_000],
     ['0', 1000],
     ['soon', 1000],
-  ])('of %s puts the next attempt off', async (header, waitMs) => {
+  ])('of %s delays the next attempt', async (header, waitMs) => {
     const on = stage();
     const server = await serve(asking(header));
     await end(on.notifier([target(server.url)]), 1, FAILED);
@@ -201,7 +201,7 @@ describe('Retry-After', () => {
     expect(Date.parse(noticeRows(on.store)[0]?.next_attempt_at ?? '') - T0).toBe(waitMs);
   });
 
-  it('quiets the whole target, so that other accounts do not ask in its stead', async () => {
+  it('pauses the target for all accounts', async () => {
     const on = stage();
     const server = await serve(asking('30'));
     const notifier = on.notifier([target(server.url)]);
@@ -218,8 +218,8 @@ describe('Retry-After', () => {
   });
 });
 
-describe('a reference', () => {
-  it('that leads nowhere is a failure with its reason, and counts once it is mended', async () => {
+describe('a reference to an address or secret', () => {
+  it('that cannot be resolved is a failure with its reason, and is used when it is fixed', async () => {
     const on = stage();
     const server = await serve(status(200));
     await end(on.notifier([target({ env: 'HOOK' }, { secret: { env: 'KEY' } })]), 1, FAILED);
@@ -240,8 +240,8 @@ describe('a reference', () => {
   });
 });
 
-describe('secrets', () => {
-  it('are neither in the store nor in the log, also when a server echoes them', async () => {
+describe('secrets of notifications', () => {
+  it('are neither in the store nor in the log, even if a server echoes them', async () => {
     const on = stage();
     const secrets = ['s3cr3t-in-the-address', 's3cr3t-by-reference', 's3cr3t-signing-key'] as const;
     const server = await serve((response, request) => {

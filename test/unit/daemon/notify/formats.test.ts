@@ -50,8 +50,8 @@ const DRIFT: RunSketch = {
   held: ['Perl'],
 };
 
-describe('the JSON form', () => {
-  it('has the fields of the contract, with the summary of the plan and what was done', () => {
+describe('a notification as JSON', () => {
+  it('has the documented fields, with the summary of the plan and the results', () => {
     expect(
       rendered('applied', { ...DRIFT, status: 'partial', created: 2, deleted: 1, failed: 1 }, 'json'),
     ).toEqual({
@@ -69,7 +69,7 @@ describe('the JSON form', () => {
     });
   });
 
-  it('names the digest of a plan that waits for approval, and only then', () => {
+  it('contains the digest of a plan only while it waits for approval', () => {
     const data = (context: RunContext, sketch: RunSketch = DRIFT) =>
       (rendered('drift', sketch, 'json', context) as { data: object }).data;
     expect(data({ pendingDigest: DIGEST, mode: 'approve' })).toMatchObject({ digest: DIGEST });
@@ -80,7 +80,7 @@ describe('the JSON form', () => {
     ).not.toHaveProperty('digest');
   });
 
-  it('says that it is a reminder, and what a guard said', () => {
+  it('contains whether it is a reminder, and the reason of a guard', () => {
     const message = 'the lists of the service lost more than half since the last good run';
     const blocked: RunSketch = {
       status: 'blocked',
@@ -92,7 +92,7 @@ describe('the JSON form', () => {
     });
   });
 
-  it('cuts an error that is endless', () => {
+  it('shortens a very long error', () => {
     const json = JSON.stringify(rendered('failed', { ...FAILED, error: '\u{1f600}'.repeat(9999) }, 'json'));
     expect(json).toContain('😀…');
     expect(json.length).toBeLessThan(5000);
@@ -100,23 +100,23 @@ describe('the JSON form', () => {
 });
 
 describe('a message for Slack', () => {
-  it('says what differs, names a few changes with deletes first, and what carries them out', () => {
+  it('shows the difference, a few changes with deletes first, and the command that applies them', () => {
     const { text, blocks } = slack('drift', DRIFT, { mode: 'plan' });
     const body = [
       '2 to create, 1 to delete, 1 held',
       'delete skill `Cobol`',
       'create skill `Rust`',
       'create skill `Go`',
-      'Next: `rolecall apply acme`: shows it, asks, and carries it out',
+      'Next: `rolecall apply acme`: shows the plan, asks, and applies it',
     ].join('\n');
-    expect(text).toBe(`acme: not as the file says\n${body}`);
+    expect(text).toBe(`acme: differs from its file\n${body}`);
     expect(blocks).toEqual([
-      { type: 'header', text: { type: 'plain_text', text: 'acme: not as the file says', emoji: false } },
+      { type: 'header', text: { type: 'plain_text', text: 'acme: differs from its file', emoji: false } },
       { type: 'section', text: { type: 'mrkdwn', text: body } },
     ]);
   });
 
-  it('says how a plan is approved that waits for it', () => {
+  it('shows how to approve a plan that waits for approval', () => {
     const { text } = slack('drift', DRIFT, { pendingDigest: DIGEST, mode: 'approve' });
     expect(text).toContain('acme: a plan waits for approval');
     expect(text).toContain(`Next: \`rolecall approve acme ${DIGEST}\``);
@@ -126,18 +126,18 @@ describe('a message for Slack', () => {
       { pendingDigest: DIGEST, mode: 'approve' },
     );
     expect(blocked.text).toContain(
-      `\`rolecall approve acme ${DIGEST}\`: when what is missing is really gone`,
+      `\`rolecall approve acme ${DIGEST}\`: if the missing entries were really deleted`,
     );
   });
 
-  it('says of what is held which rules hold it, and never who has it', () => {
+  it('shows which rules hold a change, and never who has the entry', () => {
     const held = [{ name: 'Perl', rules: ['in_use', 'freeze'] as const, usedBy: ['person-1'] }];
     const { text } = slack('held', { status: 'held', held }, { reminder: true });
     expect(text.split('\n')).toEqual([
       'acme: changes are held (still)',
       '1 held',
       'delete skill `Perl`: people have it; a freeze window is open',
-      'Next: `rolecall plan acme`: says who is affected and what would release it',
+      'Next: `rolecall plan acme`: shows who is affected and what would release each change',
     ]);
   });
 
@@ -149,7 +149,7 @@ describe('a message for Slack', () => {
     expect(text).toContain('… and 7 more');
   });
 
-  it('names what failed, what was done, and that all is well again', () => {
+  it('shows failures, applied changes and a recovery', () => {
     const operations = [
       { name: 'Rust', status: 'failed' as const },
       { name: 'Go' },
@@ -157,17 +157,17 @@ describe('a message for Slack', () => {
     ];
     const partial: RunSketch = { status: 'partial', created: 1, failed: 1, operations };
     expect(slack('failed', partial).text.split('\n')).toEqual([
-      'acme: not all could be carried out',
+      'acme: some changes could not be applied',
       '1 created, 1 failed',
       'delete skill `Cobol`',
       'create skill `Rust`',
       'Next: `rolecall apply acme`: plans again and continues',
     ]);
     expect(slack('applied', partial).text.split('\n')).toEqual([
-      'acme: changes were made',
+      'acme: changes were applied',
       '1 created, 1 failed',
       'create skill `Go`',
-      `Next: \`rolecall show ${RUN}\`: shows what was done`,
+      `Next: \`rolecall show ${RUN}\`: shows the changes`,
     ]);
     expect(slack('recovered', { status: 'converged' })).toEqual({
       text: 'acme: recovered',
@@ -175,7 +175,7 @@ describe('a message for Slack', () => {
     });
   });
 
-  it('shows the first lines of an error, and says what to try', () => {
+  it('shows the first lines of an error, and what to try', () => {
     const error = Array.from({ length: 9 }, (_, line) => `file.yaml:${String(line)}:1: a <b> & c`).join('\n');
     const { text } = slack('failed', { ...FAILED, errorCode: 'config_invalid', error });
     expect(text.split('\n').slice(0, 2)).toEqual([
@@ -185,7 +185,7 @@ describe('a message for Slack', () => {
     expect(text).toContain('… and 4 more lines\nNext: `rolecall validate`');
   });
 
-  it('lets no name mention anybody, make a link, leave its code span or begin a line', () => {
+  it('does not let a name mention people, make a link, end its code span or start a line', () => {
     const { text, blocks } = slack('held', { status: 'held', held: HOSTILE });
     for (const each of [text, ...blocks.map((block) => block.text.text)])
       expect(each).not.toMatch(/[<>\u202e]/u);
@@ -195,7 +195,7 @@ describe('a message for Slack', () => {
     expect((text.match(/`/g) ?? []).length).toBe(2 * 6);
   });
 
-  it('stays within what Slack takes, by whole lines', () => {
+  it('stays within the limits of Slack by dropping complete lines', () => {
     const held = Array.from({ length: 5 }, (_, index) => `${String(index)}${'&'.repeat(500)}`);
     const { text, blocks } = slack('held', { status: 'held', held, account: 'a'.repeat(255) });
     expect(blocks[0]?.text.text.length).toBeLessThanOrEqual(150);
@@ -234,12 +234,12 @@ describe('a message for Teams', () => {
       'acme: changes are held',
       '1 held',
       'delete skill Perl: people have it',
-      'Next: rolecall plan acme: says who is affected and what would release it',
+      'Next: rolecall plan acme: shows who is affected and what would release each change',
     ]);
     expect(attachment?.content.body[0]?.inlines[0]).toMatchObject({ weight: 'Bolder', color: 'Warning' });
   });
 
-  it('holds nothing but text runs, which are never read as markdown', () => {
+  it('contains only text runs, which are not parsed as markdown', () => {
     const [attachment] = teams({ status: 'held', held: HOSTILE }).attachments;
     const body = attachment?.content.body ?? [];
     expect(new Set(body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock']));

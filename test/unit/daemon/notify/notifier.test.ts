@@ -28,7 +28,7 @@ async function delivered(store: ReturnType<typeof stage>['store']): Promise<void
 }
 
 describe('the notifier', () => {
-  it('tells each change once, in its order, and what a run did before its state', async () => {
+  it('sends each change once, in order, and what a run did before its state', async () => {
     const on = stage();
     const server = await serve(ok);
     const notifier = on.notifier([target(server.url)]);
@@ -41,7 +41,7 @@ describe('the notifier', () => {
     expect(types(server)).toEqual(['failed', 'applied', 'recovered', 'held', 'recovered']);
   });
 
-  it('does not let a run wait for a target', async () => {
+  it('does not make a run wait for a target', async () => {
     const on = stage();
     const server = await serve(() => undefined);
     const notifier = on.notifier([target(server.url)]);
@@ -52,7 +52,7 @@ describe('the notifier', () => {
     expect(server.arrived).toHaveLength(1);
   });
 
-  it('never lets a notice overtake an earlier one of its account, and other accounts do not wait', async () => {
+  it('sends the notifications of an account in order, and does not make other accounts wait', async () => {
     const on = stage();
     const server = await serve((response, { body }) => {
       const refuses = body.includes('"acme"') && on.clock.nowMs() < T0 + 1000;
@@ -79,7 +79,7 @@ describe('the notifier', () => {
     ).toEqual(['failed', 'failed', 'recovered']);
   });
 
-  it('lets no target wait for another one that hangs', async () => {
+  it('does not make a target wait for another one that hangs', async () => {
     const on = stage();
     const [dead, lively] = [await serve(() => undefined), await serve(ok)];
     const notifier = on.notifier([target(dead.url), target(lively.url)]);
@@ -88,7 +88,7 @@ describe('the notifier', () => {
     expect(dead.arrived.length).toBeLessThanOrEqual(4);
   });
 
-  it('reminds of what lasts as often as each target asks', async () => {
+  it('sends reminders of lasting states at the interval of each target', async () => {
     const on = stage();
     const [eager, calm] = [await serve(ok), await serve(ok)];
     const notifier = on.notifier([target(eager.url, { remindEveryMs: HOUR_MS }), target(calm.url)]);
@@ -106,13 +106,13 @@ describe('the notifier', () => {
     expect(types(calm)).toEqual(['held']);
   });
 
-  it('writes nothing when there is nobody to tell', async () => {
+  it('writes nothing without targets', async () => {
     const on = stage();
     await end(on.notifier([]), 1, FAILED);
     expect(on.store.rows('select * from notice_states')).toEqual([]);
   });
 
-  it('logs a store that fails, and neither rejects nor ends', async () => {
+  it('logs a failing store, and neither rejects nor ends', async () => {
     const on = stage();
     const notifier = on.notifier([target('http://127.0.0.1:1/')]);
     await end(notifier, 1, OK);
@@ -127,7 +127,7 @@ describe('the notifier', () => {
     expect(on.log.lines[1]).toMatchObject({ event: 'outbox_failed', code: 'store_failed' });
   });
 
-  it('gives up, in the end, what the outbox holds and nobody can read', async () => {
+  it('stops sending a stored notification that cannot be read', async () => {
     const on = stage();
     const server = await serve(ok);
     const notifier = on.notifier([]);
@@ -144,7 +144,7 @@ describe('the notifier', () => {
 });
 
 describe('two processes on one store', () => {
-  it('tell a change of state once between them', async () => {
+  it('send a change of state once', async () => {
     const on = stage();
     const server = await serve(ok);
     const targets = [target(server.url)];
@@ -156,7 +156,7 @@ describe('two processes on one store', () => {
     expect(types(server)).toEqual(['failed', 'recovered']);
   });
 
-  it('deliver each of many notices once between them', async () => {
+  it('deliver each of many notifications once', async () => {
     const on = stage();
     const server = await serve(ok);
     const targets = [target(server.url)];
@@ -173,7 +173,7 @@ describe('two processes on one store', () => {
     }
   });
 
-  it('leave a notice to who took it over, and only that one tells of it', async () => {
+  it('let only the process that took over a notification report it', async () => {
     const on = stage();
     let answer: (() => void) | undefined;
     const server = await serve((response) => {
@@ -189,7 +189,7 @@ describe('two processes on one store', () => {
     expect([on.results, on.log.lines]).toEqual([[], []]);
   });
 
-  it('leave each other’s targets alone, also while the other one restarts', async () => {
+  it('do not drop the targets of the other one, also while it restarts', async () => {
     const on = stage();
     let isDown = true;
     const [mine, theirs] = [
@@ -212,8 +212,8 @@ describe('two processes on one store', () => {
   });
 });
 
-describe('a restart', () => {
-  it('repeats nothing that was told', async () => {
+describe('a restart of the notifier', () => {
+  it('repeats no notification', async () => {
     const on = stage();
     const server = await serve(ok);
     const targets = [target(server.url)];
@@ -228,7 +228,7 @@ describe('a restart', () => {
     expect(types(server)).toEqual(['failed', 'recovered']);
   });
 
-  it('delivers what was left, under the same id and in the same order', async () => {
+  it('delivers waiting notifications with the same id and in the same order', async () => {
     const on = stage();
     let isDown = true;
     const server = await serve((response) => void response.writeHead(isDown ? 500 : 200).end());
@@ -248,7 +248,7 @@ describe('a restart', () => {
     expect(again?.body).toBe(first?.body);
   });
 
-  it('after a long time away delivers what is left all the same', async () => {
+  it('delivers waiting notifications also after a long time', async () => {
     const on = stage();
     const server = await serve(ok);
     const targets = [target(server.url)];
@@ -260,7 +260,7 @@ describe('a restart', () => {
     await until(() => expect(types(server)).toEqual(['failed']));
   });
 
-  it('in the middle of a delivery gives it back, so that it is sent again at once', async () => {
+  it('during a delivery releases it, so that it is sent again at once', async () => {
     const on = stage();
     const server = await serve((response, _, index) => {
       if (index > 0) response.writeHead(200).end();
@@ -294,7 +294,7 @@ describe('a restart', () => {
     expect(server.arrived).toHaveLength(1);
   });
 
-  it('after a crash takes over what the dead process had claimed, a minute later', async () => {
+  it('after a crash takes over the claims of the dead process a minute later', async () => {
     const on = stage();
     const server = await serve(ok);
     const targets = [target(server.url)];
@@ -312,8 +312,8 @@ describe('a restart', () => {
   });
 });
 
-describe('a target', () => {
-  it('that is new hears of what is bad now, at the next run, and not of what was', async () => {
+describe('a target of notifications', () => {
+  it('that is new receives the current state at the next run, and nothing older', async () => {
     const on = stage();
     const [old, fresh] = [await serve(ok), await serve(ok)];
     const notifier = on.notifier([target(old.url)]);
@@ -326,7 +326,7 @@ describe('a target', () => {
     expect([types(old), types(fresh)]).toEqual([['applied', 'held'], ['held']]);
   });
 
-  it('that is configured no more gets nothing, and what waited for it is dropped without a word', async () => {
+  it('that was removed receives nothing, and its waiting notifications are dropped', async () => {
     const on = stage();
     const server = await serve((response) => void response.writeHead(500).end());
     const notifier = on.notifier([target(server.url)]);
@@ -345,7 +345,7 @@ describe('a target', () => {
     expect(await on.store.outbox.undeliveredCount(0)).toBe(0);
   });
 
-  it('that is configured again goes on where it was', async () => {
+  it('that is configured again continues where it was', async () => {
     const on = stage();
     const server = await serve(
       (response, _, index) => void response.writeHead(index === 0 ? 500 : 200).end(),

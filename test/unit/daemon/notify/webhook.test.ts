@@ -3,12 +3,12 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
-import { LONGEST_RETRY_AFTER_MS, retryWaitMs } from '../../../../src/daemon/notify/retry-plan.ts';
+import { MAX_RETRY_AFTER_MS, retryWaitMs } from '../../../../src/daemon/notify/retry-plan.ts';
 import { targetKey, targetsByKey } from '../../../../src/daemon/notify/target.ts';
 import { webhookHeaders } from '../../../../src/daemon/notify/webhook.ts';
 import { target } from './stage.ts';
 
-describe('the headers', () => {
+describe('the headers of a webhook', () => {
   it('are those of the published example', () => {
     const secret = new Secret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
     const headers = webhookHeaders(
@@ -45,24 +45,24 @@ describe('the wait before the next attempt', () => {
     expect(retryWaitMs(7, 0.5, 60_000)).toBeNull();
   });
 
-  it('is never shorter than the receiver asked, up to an hour, and never shorter than the plan', () => {
+  it('is at least the Retry-After of the receiver, up to an hour, and at least the planned wait', () => {
     const attempt = fc.integer({ min: 1, max: 6 });
     const random = fc.double({ min: 0, max: 0.999, noNaN: true });
     fc.assert(
       fc.property(attempt, random, fc.integer({ min: 0, max: 1e9 }), (attempts, chance, askedMs) => {
         const waitMs = retryWaitMs(attempts, chance, askedMs) ?? 0;
-        expect(waitMs).toBeGreaterThanOrEqual(Math.min(askedMs, LONGEST_RETRY_AFTER_MS));
+        expect(waitMs).toBeGreaterThanOrEqual(Math.min(askedMs, MAX_RETRY_AFTER_MS));
         expect(waitMs).toBeGreaterThanOrEqual(retryWaitMs(attempts, chance) ?? 0);
-        expect(waitMs).toBeLessThanOrEqual(LONGEST_RETRY_AFTER_MS);
+        expect(waitMs).toBeLessThanOrEqual(MAX_RETRY_AFTER_MS);
       }),
     );
   });
 });
 
-describe('a target', () => {
+describe('the key of a target', () => {
   const hook = target('https://hooks.example/s3cr3t');
 
-  it('is known by where and how it is reached, not by what it hears', () => {
+  it('depends on address, format and secret, not on events', () => {
     expect(targetKey({ ...hook, events: ['failed'], remindEveryMs: 1 })).toBe(targetKey(hook));
     const others = [
       target('https://hooks.example/other'),
@@ -75,11 +75,11 @@ describe('a target', () => {
     expect(new Set([hook, ...others].map(targetKey)).size).toBe(7);
   });
 
-  it('is known by a digest that does not hold its address', () => {
+  it('does not contain its address', () => {
     expect(targetKey(hook)).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('that stands there twice is one, which hears what either asks for', () => {
+  it('is the same for a target that is configured twice, which receives the events of both', () => {
     const merged = targetsByKey([
       { ...hook, events: ['failed', 'held'], remindEveryMs: 500 },
       { ...hook, events: ['held', 'drift'], remindEveryMs: 300 },

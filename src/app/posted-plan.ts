@@ -1,0 +1,122 @@
+// Plans configuration files that somebody posted, with the history of this store. Writes nothing.
+import { LargeAccount } from '../core/errors.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { RunSignals } from '../core/ports.ts';
+import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
+import { UNKNOWN_ACCOUNT, tokenUse } from './posted-token.ts';
+import type { PreviewDeps } from './preview.ts';
+import { preview } from './preview.ts';
+import type { AccountRequest } from './request.ts';
+
+/** The account is planned with `settings`, or not because of `failure`. Neither: no posted file is of the account. */
+export interface PostedAccount {
+  readonly settings?: AccountSettings;
+  readonly failure?: { readonly code: string; readonly message: string };
+}
+
+/** Posted files that have been read. */
+export interface PostedFiles {
+  /** The accounts to plan, in their order. */
+  readonly names: readonly string[];
+  readonly commit: { readonly sha: string; readonly committedAt: string } | null;
+  /** One account at a time, so that no answer is large. */
+  account(name: string): Promise<PostedAccount>;
+  close(): void;
+}
+
+/** The daemon's own configuration at this moment. */
+export interface OwnConfiguration {
+  readonly accounts: Configuration['accounts'];
+  readonly api: ApiSettings;
+  /** The settings of an account that only the posted files have, if its token may be used; else null. */
+  readonly trustPosted: (settings: AccountSettings) => Promise<AccountSettings | null>;
+}
+
+/** `problem`: the body is not a posted configuration. */
+export type PostedOutcome = { readonly plans: readonly PlanResult[] } | { readonly problem: string };
+
+export interface PostedPlanOptions {
+  readonly deps: PreviewDeps;
+  readonly signals: RunSignals;
+  /** Reads the body of a request. Throws UsageError when that takes too much time or memory. */
+  readonly readFiles: (body: Uint8Array) => Promise<PostedFiles | { readonly problem: string }>;
+  /** Plans an account whose lists are too large for this process. */
+  readonly previewLarge: (request: AccountRequest) => Promise<PlanResult>;
+  readonly own: () => Promise<OwnConfiguration>;
+}
+
+const MAX_CONCURRENT = 4;
+
+/** Failures of a new account that only mean that it cannot be read yet. */
+const UNREACHABLE = new Set(['secret_missing', 'unauthorized', 'unavailable', 'config_invalid']);
+
+/**
+ * Plans the accounts of posted files, in the order of their names. A failure concerns one account. Throws UsageError
+ * when the files take too much time or memory to read.
+ */
+export async function planPosted(body: Uint8Array, options: PostedPlanOptions): Promise<PostedOutcome> {
+  const files = await options.readFiles(body);
+  if ('problem' in files) return files;
+  try {
+    return { plans: await planFiles(files, options) };
+  } finally {
+    files.close();
+  }
+}
+
+async function planFiles(
+  files: PostedFiles,
+  { deps, signals, previewLarge, own }: PostedPlanOptions,
+): Promise<readonly PlanResult[]> {
+  const { accounts: ownAccounts, api, trustPosted } = await own();
+  const configured = new Set(ownAccounts.map(({ name }) => name));
+
+  async function planOne(name: string): Promise<PlanResult> {
+    const { settings, failure } = await files.account(name);
+    if (failure !== undefined) return failed(name, failure);
+    if (settings === undefined) {
+      return failed(name, { code: 'unknown_account', message: 'no posted file is of this account' });
+    }
+    const ownSettings = ownAccounts.find((account) => account.name === name)?.settings;
+    const use = await tokenUse(settings, ownSettings, trustPosted);
+    if ('refusal' in use) return failed(name, use.refusal);
+    const result = await planWith(use.settings);
+    if (!use.isNew || result.status !== 'failed' || !UNREACHABLE.has(result.error.code)) return result;
+    const { code, message } = UNKNOWN_ACCOUNT;
+    return failed(name, { code, message: `${message} (${result.error.message})` });
+  }
+
+  async function planWith(settings: AccountSettings): Promise<PlanResult> {
+    const request: AccountRequest = {
+      settings,
+      api,
+      commit: commitOf(files),
+      configured,
+      trigger: 'manual',
+      signals: { stop: signals.stop, kill: signals.kill },
+    };
+    try {
+      return await preview(request, deps);
+    } catch (error) {
+      if (!(error instanceof LargeAccount)) throw error;
+      return await previewLarge(request);
+    }
+  }
+
+  const results: PlanResult[] = [];
+  const queue = files.names.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, name] of queue) results[index] = await planOne(name);
+  };
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
+  return results;
+}
+
+function failed(account: string, error: { readonly code: string; readonly message: string }): PlanResult {
+  return { schemaVersion: 1, account, status: 'failed', error: { code: error.code, message: error.message } };
+}
+
+function commitOf({ commit }: PostedFiles): ConfigCommit | null {
+  if (commit === null) return null;
+  return { ...commit, dirty: false, authoredAt: commit.committedAt, subject: '' };
+}

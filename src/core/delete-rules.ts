@@ -1,0 +1,197 @@
+// The rules that hold a delete, in one table: when each one holds a planned delete, and whether it is judged again right
+// before the delete is sent. policy.ts applies the table to a plan, recheck.ts to one delete of a run.
+import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
+import type { Extra } from './diff.ts';
+import { type History, kindNameKey } from './history.ts';
+import type { HoldRule, OpenFreeze } from './plan.ts';
+import { type EntryKey, entryKey, type UsageIndex } from './usage.ts';
+
+/** An extra entry that may be deleted, with the facts that the rules judge. */
+export interface Candidate {
+  readonly kind: Kind;
+  readonly extra: Extra;
+  readonly usedBy: readonly string[];
+  /** People who had it and who, or whose fields, are missing from the lists now. */
+  readonly missingHolders: readonly string[];
+  /** Until when they count, in epoch milliseconds; null when they are missing for the first time. */
+  readonly missingUntilMs: number | null;
+  readonly approved: boolean;
+  /** A desired name that differs only in case, white space, diacritics or compatibility forms. */
+  readonly nearName: string | null;
+}
+
+/** What the rules depend on besides the entry itself. */
+export interface PolicyContext {
+  readonly policy: Policy;
+  readonly usage: UsageIndex;
+  readonly history: History;
+  readonly nowMs: number;
+  /** The `freeze` window that is open now, or null. */
+  readonly frozen: OpenFreeze | null;
+  /** Whether the configuration is older than the one last applied to this account. */
+  readonly staleSource: boolean;
+  readonly approvals: readonly ApprovedDelete[];
+  /** Whether the service lists any person; without people it is unknown which entries are in use. */
+  readonly listsPeople: boolean;
+  readonly acceptNoHistory: boolean;
+}
+
+/** The same with what the plan decided before its deletes. */
+export interface DeleteContext extends PolicyContext {
+  /** Whether the file asks for an empty list of this kind. */
+  readonly asksForNothing: boolean;
+  /** `kind:name key` of the creates that the plan holds. */
+  readonly heldCreates: Pick<ReadonlySet<string>, 'has'>;
+}
+
+/** The deletes that no other rule holds, for the limits. */
+export interface DeleteNumbers {
+  readonly total: number;
+  readonly ofKind: number;
+  /** The entries of the kind. */
+  readonly entries: number;
+  /** The deletes of the last 24 hours. */
+  readonly recent: number;
+}
+
+/** What the lists that were read during the run show. */
+export interface Findings {
+  readonly entries: ReadonlyMap<EntryKey, Entry>;
+  readonly usage: UsageIndex;
+  /** Entries that the file does not ask for. */
+  readonly extras: ReadonlyMap<EntryKey, Extra>;
+  /** `kind:name key` of desired names that no entry has. */
+  readonly missing: ReadonlySet<string>;
+  readonly listsPeople: boolean;
+}
+
+/** A planned delete with the present facts. */
+export interface DeleteNow {
+  readonly kind: Kind;
+  /** The people who had the entry when the delete was planned, and those who have it now. */
+  readonly usedByThen: readonly string[];
+  readonly usedByNow: readonly string[];
+  /** Undefined when the file asks for the entry now. */
+  readonly extra: Extra | undefined;
+  readonly policy: Policy;
+  readonly findings: Findings;
+  /** Whether the approval on which the plan relied has expired since. */
+  readonly hasExpired: boolean;
+  /** `kind:name key` of creates that the run has not sent yet. */
+  readonly pendingCreates: ReadonlySet<string>;
+}
+
+/** Returns why the delete is held now, or null. */
+type Recheck = (now: DeleteNow) => string | null;
+
+/**
+ * Each rule judges either one delete (`holds`) or all deletes of a plan (`isExceeded`); `failed_creates` is judged only
+ * during the run. `recheck` judges the rule again right before the delete, or is the reason why that is not needed:
+ * `fixed`: the facts of the rule cannot change during a run.
+ * `each_request`: app/ checks the rule before every request.
+ * `after_creates`: app/ checks the rule between creates and deletes.
+ * `as_in_use`: a person who gets the entry during the run holds its delete by `in_use`.
+ */
+interface DeleteRule {
+  readonly holds?: (candidate: Candidate, context: DeleteContext) => boolean;
+  readonly isExceeded?: (numbers: DeleteNumbers, policy: Policy) => boolean;
+  readonly recheck: Recheck | 'fixed' | 'each_request' | 'after_creates' | 'as_in_use';
+}
+
+/** Every rule. If several rules hold a delete that is rechecked, the first one of this table is reported. */
+export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
+  in_use: {
+    holds: ({ usedBy, approved }, { policy }) => usedBy.length > 0 && policy.delete === 'unused' && !approved,
+    recheck: recheckUse,
+  },
+  no_people: {
+    holds: (candidate, { policy, listsPeople }) =>
+      !listsPeople && usageMatters(candidate, policy) && !policy.allowNoPeople,
+    recheck: recheckPeople,
+  },
+  rename: {
+    holds: ({ kind, extra, usedBy, approved }, { heldCreates }) =>
+      (usedBy.length > 0 && extra.cause === 'renamed' && !approved) ||
+      (extra.desiredName !== undefined && heldCreates.has(kindNameKey(kind, extra.desiredName))),
+    recheck: recheckRename,
+  },
+  suspected_rename: {
+    holds: ({ usedBy, nearName, approved }) => usedBy.length > 0 && nearName !== null && !approved,
+    recheck: 'as_in_use',
+  },
+  holders_missing: {
+    holds: (candidate, { policy }) =>
+      candidate.missingHolders.length > 0 && usageMatters(candidate, policy) && !candidate.approved,
+    recheck: 'fixed',
+  },
+  too_new: { holds: isTooNew, recheck: 'as_in_use' },
+  empty_catalog: {
+    holds: (_, { asksForNothing, policy }) => asksForNothing && !policy.allowEmpty,
+    recheck: 'fixed',
+  },
+  stale_source: { holds: (_, { staleSource }) => staleSource, recheck: 'fixed' },
+  flapping: {
+    holds: ({ kind, extra }, { history }) => history.flappingDeletes.has(kindNameKey(kind, extra.entry.name)),
+    recheck: 'fixed',
+  },
+  freeze: { holds: (_, { frozen }) => frozen !== null, recheck: 'each_request' },
+  no_history: {
+    holds: (_, { history, acceptNoHistory }) => !history.hasSnapshot && !acceptNoHistory,
+    recheck: 'fixed',
+  },
+  max_deletes: { isExceeded: ({ total }, { maxDeletes }) => total > maxDeletes, recheck: 'fixed' },
+  max_deletes_per_day: {
+    isExceeded: ({ total, recent }, { maxDeletesPerDay }) => total > 0 && total + recent > maxDeletesPerDay,
+    recheck: 'fixed',
+  },
+  max_delete_percent: {
+    isExceeded: ({ ofKind, entries }, { maxDeletePercent }) =>
+      entries >= 10 && ofKind * 100 > maxDeletePercent * entries,
+    recheck: 'fixed',
+  },
+  failed_creates: { recheck: 'after_creates' },
+};
+
+/** Whether an approval is valid on a day (`YYYY-MM-DD`, UTC), its last day included. */
+export function isOpenApproval(approval: ApprovedDelete, today: string): boolean {
+  return approval.expires === undefined || today <= approval.expires;
+}
+
+/** Whether the delete depends on who has the entry. */
+function usageMatters({ extra, nearName }: Pick<Candidate, 'extra' | 'nearName'>, policy: Policy): boolean {
+  return policy.delete === 'unused' || extra.cause === 'renamed' || nearName !== null;
+}
+
+/** Whether the entry has been unused for less time than `unusedFor` requires, by the journal. */
+function isTooNew({ kind, extra, usedBy }: Candidate, { policy, history, nowMs }: DeleteContext): boolean {
+  if (usedBy.length > 0 || policy.unusedForMs === 0) return false;
+  const since = history.unusedSinceMs.get(entryKey(kind, extra.entry.id)) ?? nowMs;
+  return nowMs - since < policy.unusedForMs;
+}
+
+function recheckUse({ usedByThen, usedByNow, hasExpired }: DeleteNow): string | null {
+  const planned = new Set(usedByThen);
+  const added = usedByNow.filter((id) => !planned.has(id));
+  if (added.length > 0) {
+    const who = `${added.slice(0, 5).join(', ')}${added.length > 5 ? ` and ${added.length - 5} more` : ''}`;
+    return `it was assigned to ${who} during the run`;
+  }
+  if (usedByNow.length === 0 || !hasExpired) return null;
+  return 'people have it, and its approvedDeletes entry expired during the run';
+}
+
+function recheckPeople({ policy, extra, findings }: DeleteNow): string | null {
+  const matters = policy.delete === 'unused' || extra?.cause === 'renamed';
+  if (findings.listsPeople || policy.allowNoPeople || !matters) return null;
+  return 'the service stopped listing people during the run';
+}
+
+function recheckRename({ kind, extra, findings, pendingCreates }: DeleteNow): string | null {
+  if (extra === undefined) return 'the other entry of this name was deleted or renamed during the run';
+  if (extra.cause !== 'renamed') return null;
+  const newName = extra.desiredName ?? '';
+  const key = kindNameKey(kind, newName);
+  // After an early delete, the plan's own create of the new name is pending.
+  if (!findings.missing.has(key) || pendingCreates.has(key)) return null;
+  return `the entry with its new name, “${newName}”, was deleted or renamed during the run`;
+}

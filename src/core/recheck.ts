@@ -1,0 +1,72 @@
+// Judges a planned delete again, by lists that were read right before it.
+import { type DesiredCatalog, KINDS, type ObservedCatalog } from './catalog.ts';
+import { DELETE_RULES, type DeleteNow, type Findings } from './delete-rules.ts';
+import { diffKind, nameKeys } from './diff.ts';
+import { type History, kindNameKey } from './history.ts';
+import { nameKey } from './names.ts';
+import type { HoldRule, Operation } from './plan.ts';
+import { entryKey, holdingsOf, usageOf } from './usage.ts';
+
+/** Compares lists that were read during the run with the file. `history` includes what the run has created. */
+export function findingsOf(desired: DesiredCatalog, observed: ObservedCatalog, history: History): Findings {
+  const usage = usageOf(observed.resources.flatMap(holdingsOf));
+  const diffs = KINDS.map((kind) => diffKind(kind, desired[kind] ?? [], { observed, usage, history }));
+  return {
+    entries: new Map(
+      KINDS.flatMap((kind) => observed[kind].map((entry) => [entryKey(kind, entry.id), entry] as const)),
+    ),
+    usage,
+    extras: new Map(
+      diffs.flatMap(({ kind, extras }) =>
+        extras.map((extra) => [entryKey(kind, extra.entry.id), extra] as const),
+      ),
+    ),
+    listsPeople: observed.resources.length > 0,
+    missing: new Set(diffs.flatMap(({ kind, missing }) => missing.map((name) => kindNameKey(kind, name)))),
+  };
+}
+
+/** What the run has done besides reading the lists. */
+export type RunFacts = Pick<DeleteNow, 'policy' | 'hasExpired' | 'pendingCreates'> & {
+  /** The requested name, when the service returned this entry as the answer to a create of this run. */
+  readonly answeredFor: string | undefined;
+};
+
+/** The result of a delete that must not be sent. */
+export interface RecheckResult {
+  readonly status: 'done' | 'held';
+  readonly rule: HoldRule | null;
+  readonly reason: string;
+}
+
+/** Checks one delete: an entry that is gone is done, one that changed since the plan is held. Null allows the delete. */
+export function recheckDelete(operation: Operation, findings: Findings, run: RunFacts): RecheckResult | null {
+  const { kind, name, remoteId = '', usedBy = [] } = operation;
+  const key = entryKey(kind, remoteId);
+  if (run.answeredFor !== undefined) {
+    return held('rename', `the service returned this entry for the create of “${run.answeredFor}”`);
+  }
+  const entry = findings.entries.get(key);
+  if (entry === undefined) return { status: 'done', rule: null, reason: 'it no longer existed' };
+  if (!nameKeys(entry).has(nameKey(name))) {
+    return held('rename', `it was renamed to “${entry.name}” during the run`);
+  }
+  const now: DeleteNow = {
+    ...run,
+    kind,
+    usedByThen: usedBy,
+    usedByNow: findings.usage.get(key) ?? [],
+    extra: findings.extras.get(key),
+    findings,
+  };
+  for (const [rule, { recheck }] of Object.entries(DELETE_RULES)) {
+    const reason = typeof recheck === 'function' ? recheck(now) : null;
+    // The keys of the table are the rules.
+    if (reason !== null) return held(rule as HoldRule, reason);
+  }
+  return null;
+}
+
+function held(rule: HoldRule, what: string): RecheckResult {
+  return { status: 'held', rule, reason: `${what}; the next run decides again` };
+}

@@ -1,0 +1,135 @@
+// Implements the daemon's API: joins the configuration, the schedules, the queue and the journal into views.
+import type { PostedOutcome } from '../app/posted-plan.ts';
+import { formatConfigIssue } from '../core/errors.ts';
+import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { OperatorCommands, PendingPlan } from '../core/operator.ts';
+import type { Clock } from '../core/ports.ts';
+import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
+import type { AccountRuns } from './account-run.ts';
+import type { AccountView, DaemonApi } from './daemon-api.ts';
+import type { Metrics } from './metrics.ts';
+import type { RunEnding } from './run-ending.ts';
+import { runJson } from './run-json.ts';
+import type { RunQueue } from './run-queue.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export interface DaemonApiOptions {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly registry: AccountRegistry;
+  readonly queue: RunQueue;
+  readonly scheduler: Scheduler;
+  readonly runs: Pick<AccountRuns, 'problem'>;
+  readonly ending: Pick<RunEnding, 'drift'>;
+  readonly reader: JournalReader;
+  readonly operator: OperatorCommands;
+  readonly metrics: Metrics;
+  readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
+  readonly undelivered: () => Promise<number>;
+}
+
+export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
+  const { registry, scheduler, queue, reader, operator, clock } = options;
+  const startedAt = iso(clock.nowMs());
+
+  function view(account: RegisteredAccount, record: AccountRecord | undefined): AccountView {
+    const { name, settings, errors } = account;
+    const drift = options.ending.drift(name);
+    const failures = record?.state.consecutiveFailures ?? 0;
+    const { paused = false, approval = null } = record?.state ?? {};
+    const pending = record === undefined ? null : waitingPlan(record);
+    return {
+      name,
+      valid: errors.length === 0,
+      issues: errors.map(formatConfigIssue),
+      mode: settings?.mode ?? null,
+      schedule: settings?.schedule ?? null,
+      timezone: settings?.timezone ?? null,
+      region: settings?.region ?? null,
+      remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
+      paused,
+      activity: queue.activity(name),
+      // A tick of a paused account starts no run.
+      nextRunAt: paused ? null : isoOrNull(scheduler.nextRunMs(name)),
+      // The scheduler learns a moment later that a run of another process has ended the backoff.
+      backoffUntil: failures === 0 ? null : isoOrNull(scheduler.backoffUntilMs(name)),
+      consecutiveFailures: failures,
+      pending:
+        pending === null
+          ? null
+          : { digest: pending.digest, runId: pending.runId, since: iso(pending.sinceMs) },
+      approved: approval === null ? null : { digest: approval.digest, expiresAt: iso(approval.expiresAtMs) },
+      lastRun: record?.lastRun ?? null,
+      lastSuccessAt: record?.lastSuccessAt ?? null,
+      ...(drift === undefined ? {} : { drift }),
+    };
+  }
+
+  /** Sets the gauges after a command of an operator, not only at the next run. */
+  async function showState(account: string): Promise<void> {
+    const [record] = await reader.accounts(account).catch(() => []);
+    if (record === undefined) return;
+    const { paused, pending } = record.state;
+    options.metrics.account(account, { paused, pending: pending?.digest ?? null });
+  }
+
+  return {
+    async overview() {
+      return {
+        version: options.version,
+        startedAt,
+        issues: [
+          ...registry.serviceErrors().map(formatConfigIssue),
+          ...[registry.sourceProblem(), options.runs.problem()].filter((problem) => problem !== null),
+        ],
+        commit: await registry.commit(),
+        // A store that cannot be read is among the issues.
+        undelivered: await options.undelivered().catch(() => 0),
+      };
+    },
+    async accounts() {
+      const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
+      return registry.accounts().map((account) => view(account, records.get(account.name)));
+    },
+    async account(name) {
+      const account = registry.account(name);
+      if (account === undefined) return null;
+      const [record] = await reader.accounts(name);
+      return view(account, record);
+    },
+    runs: (filter) => reader.runs(filter),
+    runJson: (id) => runJson(id, reader),
+    sync(account) {
+      if (queue.isStopped()) return 'stopping';
+      if (registry.account(account) === undefined) return 'unknown';
+      return queue.requestOneMore(account, 'manual') ? 'queued' : 'stopping';
+    },
+    async approve(account, digest) {
+      if (registry.account(account) === undefined) return { type: 'unknown' };
+      const outcome = await operator.approve(account, digest, clock.nowMs());
+      if (outcome.type === 'approved') void showState(account);
+      return outcome;
+    },
+    async setPaused(account, paused) {
+      if (registry.account(account) === undefined) return false;
+      await operator.setPaused(account, paused);
+      void showState(account);
+      return true;
+    },
+    plan: (body) => options.planPosted(body),
+  };
+}
+
+/** The plan that waits for approval; null while a run applies it. */
+function waitingPlan({ state: { pending }, lastRun }: AccountRecord): PendingPlan | null {
+  const isApplied = lastRun?.status === 'running' && lastRun.planDigest === pending?.digest;
+  return isApplied ? null : pending;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}

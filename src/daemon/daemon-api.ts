@@ -1,0 +1,65 @@
+// The interface between the HTTP server and the daemon: the state of every account, the runs, and the commands of an
+// operator.
+import type { PostedOutcome } from '../app/posted-plan.ts';
+import type { ApproveOutcome } from '../core/operator.ts';
+import type { RunRecord } from '../core/journal.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
+
+/** One account as the daemon sees it now. Times are UTC ISO 8601. */
+export interface AccountView {
+  readonly name: string;
+  /** Whether its configuration is valid now; `issues` are the errors, as `file:line:column: …`. */
+  readonly valid: boolean;
+  readonly issues: readonly string[];
+  /** From the last valid configuration; null when there never was one. */
+  readonly mode: AccountSettings['mode'] | null;
+  readonly schedule: string | null;
+  readonly timezone: string | null;
+  readonly region: string | null;
+  readonly remoteAccountId: string | null;
+  readonly paused: boolean;
+  /** `queued`: waits for a free place. */
+  readonly activity: 'running' | 'queued' | 'idle';
+  /** null while the account is paused, because no scheduled run starts then. */
+  readonly nextRunAt: string | null;
+  /** After failures: no scheduled run starts before then. */
+  readonly backoffUntil: string | null;
+  readonly consecutiveFailures: number;
+  /** The number of changes in the last plan that were not applied; absent when there is none. */
+  readonly drift?: { readonly create: number; readonly delete: number };
+  /** The plan that waits for approval; null while a run applies it. */
+  readonly pending: { readonly digest: string; readonly runId: string; readonly since: string } | null;
+  readonly approved: { readonly digest: string; readonly expiresAt: string } | null;
+  readonly lastRun: RunRecord | null;
+  readonly lastSuccessAt: string | null;
+}
+
+/** The daemon itself. */
+export interface DaemonView {
+  readonly version: string;
+  readonly startedAt: string;
+  /** Errors of the service file or of the source (the last valid configuration stays in use), and of the store. */
+  readonly issues: readonly string[];
+  readonly commit: ConfigCommit | null;
+  /** Notifications that could not be delivered in the last 24 hours. */
+  readonly undelivered: number;
+}
+
+export interface DaemonApi {
+  overview(): Promise<DaemonView>;
+  /** All configured accounts, by name. */
+  accounts(): Promise<readonly AccountView[]>;
+  account(name: string): Promise<AccountView | null>;
+  /** Newest first. */
+  readonly runs: JournalReader['runs'];
+  /** A complete run as JSON; a large run in pieces. null when there is no such run. */
+  runJson(id: string): Promise<string | AsyncIterable<string | Uint8Array> | null>;
+  /** Runs the account as soon as a place is free; during a run of the account, exactly one more run follows. */
+  sync(account: string): 'queued' | 'unknown' | 'stopping';
+  approve(account: string, digest: string | null): Promise<ApproveOutcome | { readonly type: 'unknown' }>;
+  /** False when there is no such account. */
+  setPaused(account: string, paused: boolean): Promise<boolean>;
+  /** Plans the configuration files in the body of a request. Writes neither to the service nor to the journal. */
+  plan(body: Uint8Array): Promise<PostedOutcome>;
+}

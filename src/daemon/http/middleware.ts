@@ -1,0 +1,76 @@
+// Checks requests before they reach the daemon: target, host, site, token, role, and whether writing is on.
+import type { Access } from './access.ts';
+import type { HttpContext, HttpMiddleware } from './context.ts';
+import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
+import {
+  CROSS_SITE,
+  MALFORMED_TARGET,
+  READ_ONLY,
+  tooManyAttempts,
+  UNAUTHORIZED,
+  WRITING_OFF,
+  WRONG_HOST,
+} from './refusals.ts';
+import { isLoopbackHost, siteOf } from './request-site.ts';
+import { isValidTarget } from './request-target.ts';
+import { sessionOf } from './session-cookie.ts';
+import { showSignIn } from './sign-in.tsx';
+
+/** Whether the method must not change anything. */
+function isSafe(context: HttpContext): boolean {
+  return context.req.method === 'GET' || context.req.method === 'HEAD';
+}
+
+export const refuseMalformedTargets: HttpMiddleware = async (context, next) =>
+  isValidTarget(context.env.incoming.url ?? '')
+    ? await next()
+    : await answerFailure(context, MALFORMED_TARGET);
+
+/** Without a token, a page of another site could reach this server through a host name of its own that resolves to loopback. */
+export const refuseOtherHosts: HttpMiddleware = async (context, next) =>
+  isLoopbackHost(context.req.header('host') ?? '') ? await next() : await answerFailure(context, WRONG_HOST);
+
+/** Also with a bearer token, and for the sign-in form: no page of another site may send anything here. */
+export const refuseOtherSites: HttpMiddleware = async (context, next) =>
+  !isSafe(context) && siteOf(context) === 'other' ? await answerFailure(context, CROSS_SITE) : await next();
+
+/** Without a configured token anybody on this machine may read, and nobody may write. */
+export const refuseWriting: HttpMiddleware = async (context, next) => {
+  if (context.req.method === 'POST') return apiFailure(context, WRITING_OFF);
+  context.set('visitor', { kind: 'anybody', name: 'anybody', role: 'read' });
+  return await next();
+};
+
+/** Accepts requests with a token or a session. The paths in `open` need neither. */
+export function requireToken(access: Access, open: ReadonlySet<string>): HttpMiddleware {
+  return async (context, next) => {
+    if (open.has(context.req.path)) return await next();
+    const given = /^bearer +(.*)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+    if (given !== undefined) {
+      const verdict = access.judge(given, context.get('address'));
+      if (verdict.type === 'throttled') return await answerFailure(context, tooManyAttempts(verdict.waitMs));
+      if (verdict.type === 'wrong') return await answerFailure(context, UNAUTHORIZED);
+      context.set('visitor', { kind: 'bearer', ...verdict.holder });
+      return await next();
+    }
+    const session = sessionOf(context);
+    const holder = session === undefined ? undefined : access.sessions.holder(session);
+    if (holder !== undefined) {
+      // A browser sends the cookie by itself, so it must also report that a page of this server sent the request.
+      if (!isSafe(context) && siteOf(context) !== 'same') return await answerFailure(context, CROSS_SITE);
+      context.set('visitor', { kind: 'session', ...holder });
+      return await next();
+    }
+    return isApi(context) || !wantsPage(context)
+      ? await answerFailure(context, UNAUTHORIZED)
+      : await showSignIn(context);
+  };
+}
+
+/** Refuses requests of readers that could change something, except on the paths in `open`. */
+export function refuseReaders(open: ReadonlySet<string>): HttpMiddleware {
+  return async (context, next) =>
+    isSafe(context) || context.get('visitor')?.role === 'operate' || open.has(context.req.path)
+      ? await next()
+      : await answerFailure(context, READ_ONLY);
+}

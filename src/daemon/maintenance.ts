@@ -1,0 +1,26 @@
+// Work that the daemon repeats while it runs, and the check of its store for readiness.
+import type { Log } from './log.ts';
+
+/** Starts `work` each time after `intervalMs`. Returns the function that stops this. */
+export function repeat(intervalMs: number, work: () => Promise<void>): () => Promise<void> {
+  const timer = setInterval(() => void work(), intervalMs);
+  return async () => clearInterval(timer);
+}
+
+/** Deletes old runs and snapshots. A failure is logged, and the next call tries again. */
+export async function pruneStore(prune: () => Promise<void>, log: Log): Promise<void> {
+  try {
+    await prune();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    log.warn({ event: 'prune_failed', reason }, 'old runs could not be pruned');
+  }
+}
+
+/** Why the store cannot be written; empty when it can. */
+export async function storeProblems(check: Promise<void>): Promise<string[]> {
+  return await check.then(
+    () => [],
+    (error: unknown) => [error instanceof Error ? error.message : 'the store cannot be written'],
+  );
+}

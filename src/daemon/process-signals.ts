@@ -1,0 +1,57 @@
+// The signals of the process: SIGTERM and SIGINT stop the daemon, a second one also aborts its requests, SIGHUP reloads.
+import { setMaxListeners } from 'node:events';
+import type { RunSignals } from '../core/ports.ts';
+import { exitNow } from '../platform/regular-file.ts';
+import type { Log } from './log.ts';
+
+/** How much longer than the grace a stop may take, to journal the results. */
+const JOURNAL_MS = 5000;
+
+export interface ProcessSignals extends RunSignals {
+  /** The name of the first signal that stops the process. */
+  readonly received: Promise<string>;
+  /** Calls the listener on SIGHUP. */
+  onHangup(listener: () => Promise<void>): void;
+  stopNow(): void;
+  /** Aborts the requests in flight after the grace, and ends the process if it still runs some seconds later. */
+  limitStop(graceMs: number, log: Log): void;
+}
+
+export function listenForSignals(): ProcessSignals {
+  const stop = new AbortController();
+  const kill = new AbortController();
+  // Each waiting request has a listener, and removes it when it ends. There can be more than Node.js considers normal.
+  setMaxListeners(0, stop.signal, kill.signal);
+  const received = new Promise<string>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(name, () => {
+        if (stop.signal.aborted) kill.abort();
+        stop.abort();
+        resolve(name);
+      });
+    }
+  });
+  // Without a listener SIGHUP would end the process, also while it starts.
+  process.on('SIGHUP', () => undefined);
+  return {
+    stop: stop.signal,
+    kill: kill.signal,
+    received,
+    onHangup(listener) {
+      process.on('SIGHUP', () => {
+        if (!stop.signal.aborted) void listener();
+      });
+    },
+    stopNow: () => stop.abort(),
+    limitStop(graceMs, log) {
+      setTimeout(() => kill.abort(), graceMs).unref();
+      setTimeout(() => forceExit(log), graceMs + JOURNAL_MS).unref();
+    },
+  };
+}
+
+/** Something prevents the last steps, such as a store that another program locks. The next run settles what is open. */
+function forceExit(log: Log): void {
+  log.error({ event: 'stop_forced' }, 'the daemon exits although not everything could be journaled');
+  exitNow(0);
+}

@@ -1,0 +1,102 @@
+// The end of a run: what it found goes to the metrics, the scheduler, the log and the notifications.
+import type { RunMode } from '../core/journal.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { RunOutcome } from '../core/run-outcome.ts';
+import type { AccountRegistry } from './account-registry.ts';
+import type { AccountView } from './daemon-api.ts';
+import { forgetOthers } from './forget-others.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/**
+ * The outcome of a stored run; null when there is no such run. `pendingDigest` is that of the account's plan that waits
+ * for approval. `signal` ends the reading of a large run.
+ */
+export type ReadOutcome = (
+  runId: string,
+  pendingDigest: string | null,
+  signal?: AbortSignal,
+) => Promise<RunOutcome | null>;
+
+export interface RunEndingOptions {
+  readonly registry: AccountRegistry;
+  readonly scheduler: Pick<Scheduler, 'ended'>;
+  readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts'>;
+  readonly outcomeOf: ReadOutcome;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** `mode` is that of the account as configured. Never rejects. */
+  readonly notifier: { readonly runEnded: (outcome: RunOutcome, mode: RunMode) => Promise<void> };
+}
+
+export interface RunEnding {
+  ended(account: string, runId: string, seconds: number): Promise<void>;
+  /** What the last run of the account left to do; undefined before there was one. */
+  drift(account: string): AccountView['drift'];
+}
+
+type Drift = NonNullable<AccountView['drift']>;
+
+export function createRunEnding(options: RunEndingOptions): RunEnding {
+  const { registry, scheduler, reader, log, metrics, notifier } = options;
+  const drifts = new Map<string, Drift>();
+  registry.onChange(() => forgetOthers(drifts, registry.names()));
+
+  return {
+    async ended(account, runId, seconds) {
+      const { state } = (await reader.accounts(account))[0] ?? {};
+      const pendingDigest = state?.pending?.digest ?? null;
+      const outcome = await options.outcomeOf(runId, pendingDigest);
+      if (outcome === null) return;
+      metrics.run(outcome, await reader.entryCounts(runId), seconds);
+      metrics.account(account, { paused: state?.paused ?? false, pending: pendingDigest });
+      // Its file may have been removed while it ran.
+      if (registry.account(account) === undefined) metrics.forget(account);
+      scheduler.ended(account, state?.consecutiveFailures ?? 0);
+      logEnd(log, outcome, seconds);
+      if (outcome.plan !== null) drifts.set(account, driftOf(outcome.plan));
+      else if (outcome.isUnread) drifts.delete(account);
+      await notifier.runEnded(outcome, registry.account(account)?.settings?.mode ?? outcome.run.mode);
+    },
+    drift: (account) => drifts.get(account),
+  };
+}
+
+function driftOf({ drift }: NonNullable<RunOutcome['plan']>): Drift {
+  const total = (wanted: 'create' | 'delete'): number =>
+    drift.reduce((sum, { action, count }) => sum + (action === wanted ? count : 0), 0);
+  return { create: total('create'), delete: total('delete') };
+}
+
+function logEnd(log: Log, { run, failures, lapsed }: RunOutcome, seconds: number): void {
+  const { id, account, trigger, mode, status } = run;
+  for (const operation of failures) {
+    const { kind, action, name, httpStatus, reason } = operation;
+    const data = { account, runId: id, kind, action, name, status: operation.status, httpStatus, reason };
+    log.warn({ event: 'operation_failed', ...data }, 'an operation failed');
+  }
+  for (const { code, message } of lapsed) {
+    log.warn({ event: code, account, runId: id, detail: message }, 'the approval has lapsed');
+  }
+  const { created, deleted, held, kept, failed, requests, configCommit } = run;
+  const data = {
+    event: 'run_ended',
+    account,
+    runId: id,
+    trigger,
+    mode,
+    status,
+    created,
+    deleted,
+    held,
+    kept,
+    failed,
+    requests,
+    seconds: Math.round(seconds * 100) / 100,
+    ...(configCommit === null ? {} : { commit: configCommit.slice(0, 12) }),
+    ...(run.error === null ? {} : { code: run.errorCode, error: run.error }),
+  };
+  if (status === 'failed' || status === 'partial' || status === 'blocked') log.error(data, 'run ended');
+  else log.info(data, 'run ended');
+}

@@ -1,0 +1,166 @@
+// The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
+import { sql } from 'kysely';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import type { RecentOperation } from '../core/history.ts';
+import type { SentCommit } from '../core/locks.ts';
+import type { AppliedRun, Journal } from '../core/ports.ts';
+import { entryKey } from '../core/usage.ts';
+import type { Database } from './tables.ts';
+import { immediately } from './transactions.ts';
+import { holds } from './locks.ts';
+import { toIso, toMs } from './times.ts';
+
+export function accountHistoryJournal(
+  db: Database,
+): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignAccount' | 'rememberApplied'> {
+  return {
+    async accountHistory(account, remoteAccountId, nowMs) {
+      const rows = await db
+        .selectFrom('entries')
+        .select(['kind', 'remote_id', 'name', 'requested_name', 'created_by_run', 'adopted_by_run'])
+        .select(['last_seen_run', 'deleted_by_run', 'unused_since'])
+        .where('account', '=', account)
+        .where('remote_account_id', '=', remoteAccountId ?? '')
+        .execute();
+      const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
+      return {
+        recent: await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS),
+        owned: new Set(owned.map((row) => entryKey(row.kind, row.remote_id))),
+        changedNames: new Map(
+          rows.flatMap(({ kind, remote_id, name, requested_name, last_seen_run }) => {
+            if (requested_name === null) return [];
+            const changed = { requested: requested_name, name, listed: last_seen_run !== null };
+            return [[entryKey(kind, remote_id), changed] as const];
+          }),
+        ),
+        unusedSinceMs: new Map(
+          rows.flatMap((row) =>
+            row.unused_since === null
+              ? []
+              : [[entryKey(row.kind, row.remote_id), toMs(row.unused_since)] as const],
+          ),
+        ),
+        neverListed: rows
+          .filter(
+            (row) => row.created_by_run !== null && row.last_seen_run === null && row.deleted_by_run === null,
+          )
+          .map(({ kind, remote_id, name }) => ({ kind, remoteId: remote_id, name })),
+      };
+    },
+
+    async knownIds(account, remoteAccountId, upToRun) {
+      const rows = await db
+        .selectFrom('entries')
+        .select(['kind', 'remote_id'])
+        .where('account', '=', account)
+        .where('remote_account_id', '=', remoteAccountId ?? '')
+        // Run ids are UUIDv7: their order is the order of time.
+        .where((eb) =>
+          eb.or([
+            eb('created_by_run', 'is not', null),
+            eb('first_seen_run', '<', upToRun),
+            eb.and([eb('first_seen_run', '=', upToRun), eb('first_seen_after', '=', 0)]),
+          ]),
+        )
+        .execute();
+      return new Set(rows.map((row) => entryKey(row.kind, row.remote_id)));
+    },
+
+    async foreignAccount(account, remoteAccountId, listed) {
+      const rows = await db
+        .selectFrom('entries')
+        .select(['remote_account_id', 'kind', 'remote_id'])
+        .where('account', '=', account)
+        .where('remote_account_id', 'not in', ['', remoteAccountId ?? ''])
+        .execute();
+      const found = rows.find((row) => listed.has(entryKey(row.kind, row.remote_id)));
+      return found?.remote_account_id ?? null;
+    },
+
+    rememberApplied(lease, { runId, remoteAccountId, named, commit }) {
+      return immediately(db, async (connection): Promise<SentCommit> => {
+        // A process that was paused must not overwrite what another process has applied meanwhile.
+        if (!(await holds(connection, lease))) return 'lock_lost';
+        await adopt(connection, lease.account, { runId, remoteAccountId, named });
+        if (commit === null) return 'committed';
+        await connection
+          .updateTable('accounts')
+          .set({ last_applied_commit: commit.sha, last_applied_committed_at: commit.committedAt })
+          .where('name', '=', lease.account)
+          .execute();
+        return 'committed';
+      });
+    },
+  };
+}
+
+async function adopt(
+  connection: Database,
+  account: string,
+  { runId, remoteAccountId, named }: Pick<AppliedRun, 'runId' | 'remoteAccountId' | 'named'>,
+): Promise<void> {
+  const keys = new Set<string>(named);
+  const rows = await connection
+    .selectFrom('entries')
+    .select(['kind', 'remote_id'])
+    .where('account', '=', account)
+    .where('remote_account_id', '=', remoteAccountId ?? '')
+    .where('adopted_by_run', 'is', null)
+    .where('created_by_run', 'is', null)
+    .execute();
+  const adopted = JSON.stringify(
+    rows
+      .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
+      .map(({ kind, remote_id }) => [kind, remote_id]),
+  );
+  // One statement over a JSON array, because lists have thousands of entries.
+  await sql`
+    update entries set adopted_by_run = ${runId}
+    where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
+      and (kind, remote_id) in (select value ->> 0, value ->> 1 from json_each(${adopted}))`.execute(
+    connection,
+  );
+}
+
+async function recentOperations(
+  db: Database,
+  account: string,
+  remoteAccountId: string | null,
+  sinceMs: number,
+): Promise<RecentOperation[]> {
+  const rows = await db
+    .selectFrom('operations')
+    .innerJoin('runs', 'runs.id', 'operations.run_id')
+    .leftJoin('entries', (join) =>
+      join
+        .onRef('entries.account', '=', 'runs.account')
+        .on('entries.remote_account_id', '=', remoteAccountId ?? '')
+        .onRef('entries.kind', '=', 'operations.kind')
+        .onRef('entries.remote_id', '=', 'operations.remote_id'),
+    )
+    .select([
+      'operations.action',
+      'operations.kind',
+      'operations.name',
+      'operations.remote_id',
+      'operations.status',
+      'operations.attempts',
+      'operations.finished_at',
+      'entries.last_seen_run',
+    ])
+    .where('runs.account', '=', account)
+    .where('runs.remote_account_id', 'is', remoteAccountId)
+    .where('operations.status', 'in', ['done', 'unknown', 'sent'])
+    .where('operations.finished_at', '>', toIso(sinceMs))
+    .execute();
+  return rows.map((row) => ({
+    action: row.action,
+    kind: row.kind,
+    name: row.name,
+    remoteId: row.remote_id,
+    status: row.status,
+    attempts: row.attempts,
+    finishedAtMs: toMs(row.finished_at ?? toIso(0)),
+    listed: row.last_seen_run !== null,
+  }));
+}

@@ -1,0 +1,69 @@
+// The bodies of snapshots and plans: canonical JSON, compressed with gzip, with its digest as the key.
+import { constants, gunzipSync, gzipSync } from 'node:zlib';
+import { sha256 } from '../platform/digest.ts';
+import { type Entry, KINDS, type ObservedCatalog, type Resource } from '../core/catalog.ts';
+import { compareCodePoints } from '../core/names.ts';
+
+export const LISTS = [...KINDS, 'resource'] as const;
+
+export interface DigestedList {
+  readonly json: string;
+  readonly digest: string;
+  readonly entries: number;
+}
+
+export type DigestedLists = Readonly<Record<(typeof LISTS)[number], DigestedList>>;
+
+/** The JSON of the lists with the service's own fields. Sorted by id, so that the order of a list has no effect. */
+export function digestLists(observed: ObservedCatalog): DigestedLists {
+  return {
+    skill: sealList(observed.skill),
+    role: sealList(observed.role),
+    resource: sealList(observed.resources),
+  };
+}
+
+function sealList(items: readonly { readonly id: string; readonly raw: object }[]): DigestedList {
+  const sorted = [...items].sort((a, b) => compareCodePoints(a.id, b.id));
+  const json = JSON.stringify(sorted.map((item) => item.raw));
+  return { json, digest: `sha256:${sha256(json)}`, entries: sorted.length };
+}
+
+export function compressJson(json: string): Uint8Array {
+  return gzipSync(json, { level: 4 });
+}
+
+export function decompressJson(body: Uint8Array): unknown {
+  return JSON.parse(gunzipSync(body).toString('utf8'));
+}
+
+/** The beginning of a compressed text, from the beginning of its bytes. */
+export function decompressHead(bytes: Uint8Array): string {
+  return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString('utf8');
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** The entries of a snapshot. Snapshots are only written from validated lists, so their type is known. */
+export function entriesOf(body: Uint8Array): Entry[] {
+  return rows(body).map((raw) => ({
+    id: String(raw['_id']),
+    name: String(raw['name']),
+    ...(typeof raw['createDate'] === 'string' ? { createDate: raw['createDate'] } : {}),
+    raw,
+  }));
+}
+
+export function resourcesOf(body: Uint8Array): Resource[] {
+  return rows(body).map((raw) => ({
+    id: String(raw['_id']),
+    ...(Array.isArray(raw['skillsIds']) ? { skillsIds: raw['skillsIds'].map(String) } : {}),
+    ...(typeof raw['roleId'] === 'string' || raw['roleId'] === null ? { roleId: raw['roleId'] } : {}),
+    raw,
+  }));
+}
+
+function rows(body: Uint8Array): Raw[] {
+  const value = decompressJson(body);
+  return Array.isArray(value) ? value.filter((item): item is Raw => typeof item === 'object') : [];
+}

@@ -1,0 +1,83 @@
+// Joins the rooms for the commands. Only the files of wire/ know every room. Heavy rooms are imported only when a command
+// needs them.
+import type { AccountMemory } from '../app/read-account.ts';
+import type { Environment } from '../cli/environment.ts';
+import type { CheckoutPlace } from '../core/repository.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+
+/** With `source.git` the accounts are in the checkout that the daemon of this store keeps. */
+async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | undefined> {
+  const git = service.source?.git;
+  if (git === undefined) return undefined;
+  const { checkoutRoot, placeOfCheckout } = await import('../git/checkout-folder.ts');
+  return await placeOfCheckout(checkoutRoot(service), git.path);
+}
+
+export function createEnvironment(version: string): Environment {
+  const environment: Environment = {
+    version,
+    async loadConfiguration(file) {
+      const { loadConfiguration } = await import('../config/load-configuration.ts');
+      const loaded = await loadConfiguration(file);
+      const checkout = loaded.service === undefined ? undefined : await checkoutOf(loaded.service);
+      return checkout === undefined ? loaded : await loadConfiguration(file, { checkout });
+    },
+    collectConfiguration: async (file) =>
+      (await import('../config/load-configuration.ts')).collectConfiguration(file),
+    postJson: async (url, token, body, timeoutMs) =>
+      (await import('../platform/post-json.ts')).postJson(url, token, body, timeoutMs),
+    checkPlans: async (value) => (await import('../report/schemas.ts')).checkPlans(value),
+    commitOf: async (configuration, service) =>
+      (await import('./session.ts')).commitOf(configuration, service),
+    async httpToken(service, variable) {
+      const { resolveSecret } = await import('../config/secrets.ts');
+      if (process.env[variable] !== undefined)
+        return await resolveSecret({ env: variable }, 'the daemon’s token');
+      const { token } = service.http;
+      return token === undefined ? null : await resolveSecret(token, 'http.token');
+    },
+    checkSecrets: async (configuration) => {
+      const { checkSecrets } = await import('../config/secrets.ts');
+      return await checkSecrets(configuration, process.env);
+    },
+    openSession: async (configuration, service, options) =>
+      (await import('./session.ts')).openSession(version, configuration, service, options),
+    async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
+      const { openStore } = await import('../store/store.ts');
+      const store = openStore(service.store, { readOnly: !mayBeNew });
+      const memory: AccountMemory = {
+        accountState: (account) => store.journal.accountState(account),
+        foreignAccount: (account, remoteAccountId, listed) =>
+          store.journal.foreignAccount(account, remoteAccountId, listed),
+        claimant: (claim) => store.reader.claimant(claim),
+      };
+      return { reader: store.reader, operator: store.operator, memory, close: () => store.close() };
+    },
+    backupStore: async (service, file) =>
+      (await import('../store/backup.ts')).backupStore(service.store, file),
+    openReadable: async (service, options) =>
+      (await import('./session.ts')).openReadable(version, service, options),
+    async dumpAccount(configFile, service, account, contents) {
+      const { dumpAccount } = await import('../config/account-file-on-disk.ts');
+      const checkout = await checkoutOf(service);
+      return await dumpAccount({ configFile, account, checkout }, contents);
+    },
+    replaceAccountFile: async (file, before, text) =>
+      (await import('../config/account-file-on-disk.ts')).replaceAccountFile(file, before, text),
+    nextTimes: async (schedule, timezone, count) =>
+      (await import('../daemon/cron.ts')).nextTimes(schedule, timezone, count, Date.now()),
+    async startSandbox({ dataFile, seedFile, faultsFile, port, accounts }) {
+      const { startSandbox } = await import('../sandbox/sandbox.ts');
+      return await startSandbox({
+        port,
+        accounts,
+        ...(dataFile === undefined ? {} : { dataFile }),
+        ...(seedFile === undefined ? {} : { seedFile }),
+        ...(faultsFile === undefined ? {} : { faultsFile }),
+      });
+    },
+    serve: async (configFile, options) => (await import('./daemon.ts')).serve(version, configFile, options),
+    demo: async () => (await import('./demo.ts')).playDemo(environment),
+  };
+  return environment;
+}

@@ -1,0 +1,269 @@
+// Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
+import path from 'node:path';
+import { planPosted } from '../app/posted-plan.ts';
+import type { RetryAfterOptions } from '../cli/environment.ts';
+import type { ConfigurationSource } from '../config/configuration-source.ts';
+import { createConfigurationSource } from '../config/configuration-source.ts';
+import { resolveSecret, resolveToken } from '../config/secrets.ts';
+import { trustPosted } from '../config/trust.ts';
+import { ConfigError } from '../core/errors.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import { LARGE_FROM } from '../core/settings.ts';
+import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
+import { createDaemon } from '../daemon/daemon.ts';
+import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
+import { openHttp } from '../daemon/http/listen.ts';
+import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
+import type { Log } from '../daemon/log.ts';
+import { createMetrics, type Metrics } from '../daemon/metrics.ts';
+import { createNotifier } from '../daemon/notify/notifier.ts';
+import { openLog } from '../daemon/open-log.ts';
+import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
+import { pruneStore, repeat, storeProblems } from '../daemon/maintenance.ts';
+import { startStoreCheck } from '../daemon/store-check.ts';
+import { createSystemd } from '../daemon/systemd.ts';
+import { createWatch } from '../daemon/watch.ts';
+import { checkoutRoot } from '../git/checkout-folder.ts';
+import { openCheckout } from '../git/checkout.ts';
+import { createCommitReader } from '../git/commit-cache.ts';
+import { realPathOf } from '../platform/regular-file.ts';
+import type { RequestObserver } from '../service/requests.ts';
+import { createLargeRuns } from '../workers/large-runs.ts';
+import { readPostedFiles } from '../workers/posted-files.ts';
+import { createStoredRuns } from '../workers/stored-runs.ts';
+import type { OpenSession } from './session.ts';
+import { openSession } from './session.ts';
+
+/** The longest time between two readings of the files: not every file system reports changes. */
+const RELOAD_MS = 60_000;
+const PRUNE_MS = 3_600_000;
+/** The store is checked before anything listens, unless that takes longer: then probes are answered meanwhile. */
+const QUICK_CHECK_MS = 2000;
+/** Runs start after this time although the check has not ended. */
+const MAX_CHECK_MS = 30_000;
+/** How long the end waits for the reader of the log. */
+const FLUSH_MS = 2000;
+
+/** What the start of the process has read and opened. */
+interface Process {
+  readonly version: string;
+  readonly configFile: string;
+  readonly ignoreRetryAfter: boolean;
+  /** The service file beside the process, and the source that has read it. */
+  readonly service: ServiceSettings;
+  readonly files: ConfigurationSource;
+  readonly tokens: readonly HttpToken[];
+  readonly signals: ProcessSignals;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Closes what is open; the last function is called first. */
+  readonly closers: (() => Promise<void>)[];
+}
+
+/** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
+export async function serve(
+  version: string,
+  configFile: string,
+  { ignoreRetryAfter = false }: RetryAfterOptions = {},
+): Promise<number> {
+  const signals = listenForSignals();
+  const files = createConfigurationSource(configFile, createCommitReader());
+  const { service, issues } = await files.read();
+  if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
+  const tokens = await readTokens(service, resolveSecret);
+  const { log, sink } = await openLog(service.log);
+  const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
+  const closers: Process['closers'] = [];
+  const started = { version, pid: process.pid, config: path.resolve(configFile), store: service.store };
+  log.info({ event: 'starting', ...started }, 'rolecall starts');
+  try {
+    const opened = { version, configFile, ignoreRetryAfter, service, files, tokens };
+    await run({ ...opened, signals, log, metrics, closers });
+    return 0;
+  } finally {
+    // Also after a failed start: the runs in progress end soon.
+    signals.stopNow();
+    for (const close of closers.toReversed()) await close();
+    log.info({ event: 'stopped' }, 'rolecall has stopped');
+    await sink.flush(FLUSH_MS);
+  }
+}
+
+async function run(own: Process): Promise<void> {
+  const { tokens, signals, log, metrics, closers } = own;
+  const source = await openSource(own);
+  const registry = createAccountRegistry({
+    service: source.service,
+    configuration: { ...source.configuration, sourceProblem: () => source.git.problem() },
+    log,
+    metrics,
+  });
+  await registry.reload();
+  const session = await openDaemonSession(own, source, registry);
+  const { daemon, showRun } = openDaemon(own, source, registry, session);
+  const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
+  const isChecked = await check.endsWithin(QUICK_CHECK_MS);
+  const http = await openHttp(source.service, {
+    tokens,
+    daemon: daemon.api,
+    showRun,
+    metrics,
+    log,
+    notReady: async () => [...daemon.problems(), ...(await storeProblems(session.checkStore()))],
+  });
+  closers.push(() => http.close());
+  const writing = tokens.some(({ role }) => role === 'operate');
+  log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
+
+  if (!isChecked && !(await check.endsWithin(MAX_CHECK_MS))) {
+    log.warn({ event: 'store_check_slow', waitedMs: MAX_CHECK_MS }, 'the store is still being checked');
+  }
+  // Nothing is written before the daemon can be watched over HTTP.
+  if (!signals.stop.aborted) await daemon.start();
+  watchFiles(own, source, registry);
+  const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });
+  const status = `listens at ${http.url}`;
+  systemd.ready(status);
+  signals.onHangup(async () => {
+    log.info({ event: 'reloading' }, 'the configuration is read again');
+    systemd.reloading();
+    await http.reloadTls();
+    await source.git.refresh();
+    await registry.reload();
+    systemd.ready(status);
+  });
+  closers.push(repeat(RELOAD_MS, () => registry.reload()));
+  closers.push(repeat(PRUNE_MS, () => pruneStore(() => session.prune(registry.service().retention), log)));
+
+  const signal = await signals.received;
+  systemd.stopping();
+  log.info({ event: 'stopping', signal }, 'rolecall stops: no new run starts');
+  signals.limitStop(registry.service().daemon.shutdownGraceMs, log);
+}
+
+/** Where the configuration comes from. */
+interface Source {
+  readonly configuration: ConfigurationSource;
+  /** The settings that the daemon starts with. */
+  readonly service: ServiceSettings;
+  readonly git: GitSource;
+}
+
+/** The files beside --config or, with `source.git`, the daemon's own checkout. */
+async function openSource({ configFile, service, files, log, metrics, closers }: Process): Promise<Source> {
+  const settings = service.source?.git;
+  if (settings === undefined) return { configuration: files, service, git: NO_GIT_SOURCE };
+  const { credentials, intervalMs } = settings;
+  const checkout = await openCheckout(settings, checkoutRoot(service), async () =>
+    credentials === undefined ? undefined : await resolveSecret(credentials, 'git credentials'),
+  );
+  const configuration = createConfigurationSource(configFile, createCommitReader(), { checkout });
+  const git = await openGitSource({ checkout, intervalMs, log, metrics });
+  closers.push(() => git.close());
+  return { configuration, service: (await configuration.read()).service ?? service, git };
+}
+
+async function openDaemonSession(
+  { version, ignoreRetryAfter, metrics, closers }: Process,
+  { configuration, service }: Source,
+  registry: AccountRegistry,
+): Promise<OpenSession> {
+  const session = await openSession(version, await configuration.read(), service, {
+    observer: observerOf(metrics),
+    compareCommits: (a, b) => configuration.compareCommits(a, b),
+    ignoreRetryAfter,
+    largeFrom: LARGE_FROM,
+    isConfigured: (account) => registry.names().has(account),
+  });
+  closers.push(() => session.close());
+  return session;
+}
+
+function observerOf(metrics: Metrics): (account: string) => RequestObserver {
+  return (account) => ({
+    request: (event) => metrics.request(account, event),
+    retry: () => metrics.retry(account),
+  });
+}
+
+function openDaemon(
+  { version, ignoreRetryAfter, signals, log, metrics, closers }: Process,
+  { configuration, service }: Source,
+  registry: AccountRegistry,
+  session: OpenSession,
+) {
+  const { applying, reader, operator, outbox } = session;
+  const { clock, journal } = applying;
+  const large = createLargeRuns({
+    version,
+    storeFile: service.store,
+    ignoreRetryAfter,
+    async token(settings, runSignals) {
+      // Claims the token in this process, so that no two accounts use the same one, wherever they run.
+      await applying.service.tokenKey(settings, runSignals);
+      return await resolveToken(settings);
+    },
+    observer: observerOf(metrics),
+    compareCommits: (a, b) => configuration.compareCommits(a, b),
+    journal,
+    atHost: session.atHost,
+  });
+  const storedRuns = createStoredRuns({ reader, storeFile: service.store, signals, log });
+  const notifier = createNotifier({
+    targets: service.notify,
+    version,
+    outbox,
+    clock,
+    log,
+    resolveSecret,
+    onResult({ format, result }) {
+      if (result !== 'retry') metrics.notification(format, result);
+    },
+  });
+  // Closed after the daemon, so that notifications of the last runs are still sent.
+  closers.push(() => notifier.stop());
+  const daemon = createDaemon({
+    version,
+    registry,
+    notifier,
+    log,
+    metrics,
+    deps: applying,
+    api: service.api,
+    large,
+    reader,
+    outcomeOf: storedRuns.outcomeOf,
+    operator,
+    signals,
+    planPosted: (body) =>
+      planPosted(body, {
+        deps: { ...applying, claimant: (claim) => reader.claimant(claim) },
+        signals,
+        readFiles: readPostedFiles,
+        previewLarge: (request) => large.preview(request),
+        async own() {
+          const { accounts, trust } = await configuration.read();
+          return {
+            accounts,
+            api: service.api,
+            trustPosted: (settings) => trustPosted(settings, trust, realPathOf),
+          };
+        },
+      }),
+    undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
+  });
+  closers.push(() => daemon.stop());
+  return { daemon, showRun: storedRuns.showRun };
+}
+
+/** Reloads the configuration when its files or its repository change. */
+function watchFiles({ configFile, log, closers }: Process, { git }: Source, registry: AccountRegistry): void {
+  const watch = createWatch(() => void registry.reload(), log);
+  const follow = (): void =>
+    watch.follow([path.resolve(configFile), ...registry.accounts().map(({ file }) => file)]);
+  follow();
+  registry.onChange(follow);
+  git.onUpdate(() => void registry.reload());
+  closers.push(() => watch.close());
+}

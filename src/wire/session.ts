@@ -1,0 +1,159 @@
+// Joins what a command or the daemon works with: the store, the connections, and the dependencies of the use cases.
+import { existsSync } from 'node:fs';
+import type { DryRunDeps, PlanningDeps } from '../app/request.ts';
+import { rememberThrottle } from '../app/run-result.ts';
+import type { Readable, RetryAfterOptions, Session } from '../cli/environment.ts';
+import { StoreError } from '../core/errors.ts';
+import type { Outbox } from '../core/outbox.ts';
+import type { AccountState } from '../core/ports.ts';
+import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
+import { systemClock } from '../platform/clock.ts';
+import { sha256 } from '../platform/digest.ts';
+import { uuidv7 } from '../platform/ids.ts';
+import type { ConnectionOptions, Connections } from '../service/connections.ts';
+import { readOnly } from '../service/read-only.ts';
+import type { RequestObserver } from '../service/requests.ts';
+
+const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
+
+export interface SessionOptions extends RetryAfterOptions {
+  readonly observer?: (account: string) => RequestObserver;
+  /** Lists of more objects are refused as LargeAccount. */
+  readonly largeFrom?: number;
+  /** For a configuration in another repository than that of the service file. */
+  readonly compareCommits?: PlanningDeps['compareCommits'];
+  /** Whether an account is configured now. By default the accounts of the configuration are. */
+  readonly isConfigured?: (account: string) => boolean;
+}
+
+/** A session with the parts of the store and the connections that only the daemon uses. */
+export interface OpenSession extends Session {
+  readonly outbox: Outbox;
+  readonly atHost: Connections['atHost'];
+}
+
+export async function openSession(
+  version: string,
+  configuration: Configuration,
+  service: ServiceSettings,
+  options: SessionOptions = {},
+): Promise<OpenSession> {
+  const { openStore } = await import('../store/store.ts');
+  const store = openStore(service.store);
+  const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
+  const configFile = fileInRepository(configuration, service);
+  const connections = await connect(version, service, {
+    throttledUntilMs: throttleIn(store.journal, options),
+    observer: options.observer ?? (() => NO_OBSERVER),
+    isConfigured: options.isConfigured ?? ((name) => configured.has(name)),
+    ...(options.largeFrom === undefined ? {} : { largeFrom: options.largeFrom }),
+  });
+  const planning: DryRunDeps = {
+    service: readOnly(connections),
+    journal: store.journal,
+    clock: systemClock,
+    newRunId: () => uuidv7(Date.now()),
+    sha256,
+    compareCommits:
+      options.compareCommits ??
+      (async (a, b) => (await import('../git/commit.ts')).compareCommits(configFile, a, b)),
+    loadCron: async () => (await import('../daemon/cron.ts')).cronTicked,
+  };
+  const commit = await commitOf(configuration, service);
+  return {
+    planning,
+    applying: { ...planning, service: connections, locks: store.locks },
+    reader: store.reader,
+    operator: store.operator,
+    commit,
+    outbox: store.outbox,
+    atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
+    requestFor: (settings, trigger, signals) => ({
+      settings,
+      api: service.api,
+      commit,
+      configured,
+      trigger,
+      // A new object for each run, so that a token that the service refused in one run is tried again in the next.
+      signals: { stop: signals.stop, kill: signals.kill },
+    }),
+    checkStore: () => store.check(),
+    verifyStore: (signal) => store.verify(signal),
+    async prune(retention = service.retention) {
+      await store.prune(retention, Date.now());
+    },
+    async close() {
+      await connections.close();
+      await store.close();
+    },
+  };
+}
+
+/** For commands that read accounts and journal no run. A store is used if it exists. */
+export async function openReadable(
+  version: string,
+  service: ServiceSettings,
+  options: RetryAfterOptions = {},
+): Promise<Readable> {
+  const journal = await existingJournal(service.store);
+  const connections = await connect(version, service, {
+    throttledUntilMs: journal === null ? async () => null : throttleIn(journal, options),
+    observer: () => NO_OBSERVER,
+    isConfigured: () => false,
+  });
+  return {
+    service: readOnly(connections),
+    async noteFailure(account, error) {
+      if (journal !== null) await rememberThrottle(account, error, { journal, clock: systemClock });
+    },
+    async close() {
+      await connections.close();
+      await journal?.close();
+    },
+  };
+}
+
+async function existingJournal(file: string) {
+  if (!existsSync(file)) return null;
+  const { openStore } = await import('../store/store.ts');
+  try {
+    const store = openStore(file, { mustExist: true });
+    return { ...store.journal, close: () => store.close() };
+  } catch (error) {
+    if (error instanceof StoreError) return null;
+    throw error;
+  }
+}
+
+/** The end of the pause that the service requested from an earlier process. */
+function throttleIn(
+  journal: { readonly accountState: (account: string) => Promise<AccountState> },
+  { ignoreRetryAfter = false }: RetryAfterOptions,
+): (account: AccountSettings) => Promise<number | null> {
+  return async ({ name }) => (ignoreRetryAfter ? null : (await journal.accountState(name)).throttledUntilMs);
+}
+
+async function connect(
+  version: string,
+  { api }: ServiceSettings,
+  options: Pick<ConnectionOptions, 'throttledUntilMs' | 'observer' | 'isConfigured' | 'largeFrom'>,
+): Promise<Connections> {
+  const { createConnections } = await import('../service/connections.ts');
+  const { readAuthorities, resolveToken } = await import('../config/secrets.ts');
+  return createConnections({ api, version, token: resolveToken, authorities: readAuthorities, ...options });
+}
+
+/** The commit of the configuration; null outside of git. */
+export async function commitOf(
+  configuration: Configuration,
+  service: ServiceSettings,
+): Promise<ConfigCommit | null> {
+  const { readConfigCommit } = await import('../git/commit.ts');
+  const files = configuration.accounts.map(({ file }) => file);
+  return (await readConfigCommit(fileInRepository(configuration, service), files)) ?? null;
+}
+
+/** With `source.git` only the account files are in the repository of the configuration. */
+function fileInRepository({ accounts }: Configuration, { file, source }: ServiceSettings): string {
+  return source === undefined ? file : (accounts[0]?.file ?? file);
+}

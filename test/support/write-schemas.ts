@@ -1,0 +1,63 @@
+// A program of its own: writes the JSON Schemas that editors and other programs use, or with --check tells which are
+// not current. `node dist/write-schemas.js [--check]`, from the root of the project.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { accountSchema, catalogSchema } from '../../src/config/account-schema.ts';
+import {
+  doctorSchema,
+  historySchema,
+  usageSchema,
+  validateSchema,
+} from '../../src/report/command-schemas.ts';
+import { planResultSchema, runSchema } from '../../src/report/schemas.ts';
+import { serviceSchema } from '../../src/config/service-schema.ts';
+
+const FOLDER = 'config/schema';
+
+/** Every published schema by its file name. */
+export function schemaTexts(): ReadonlyMap<string, string> {
+  const schemas: Readonly<Record<string, z.ZodType>> = {
+    'rolecall.schema.json': serviceSchema,
+    'account.schema.json': accountSchema,
+    'catalog.schema.json': catalogSchema,
+    'plan.schema.json': planResultSchema,
+    'run.schema.json': runSchema,
+    'history.schema.json': historySchema,
+    'usage.schema.json': usageSchema,
+    'validate.schema.json': validateSchema,
+    'doctor.schema.json': doctorSchema,
+  };
+  return new Map(
+    Object.entries(schemas).map(([name, schema]) => {
+      const json = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+      return [name, `${JSON.stringify(json, null, 2)}\n`];
+    }),
+  );
+}
+
+/** Writes the schemas below `folder`; with `check` only compares. Gives the files that were not current. */
+export async function writeSchemas(folder: string, check: boolean): Promise<readonly string[]> {
+  const stale: string[] = [];
+  for (const [name, text] of schemaTexts()) {
+    const file = path.join(folder, name);
+    const current = await readFile(file, 'utf8').catch(() => undefined);
+    if (current === text) continue;
+    stale.push(file);
+    if (check) continue;
+    await mkdir(folder, { recursive: true });
+    await writeFile(file, text);
+  }
+  return stale;
+}
+
+async function main(): Promise<void> {
+  const check = process.argv.includes('--check');
+  const stale = await writeSchemas(FOLDER, check);
+  for (const file of stale) {
+    process.stdout.write(check ? `${file} is not current; run \`npm run schemas\`\n` : `wrote ${file}\n`);
+  }
+  if (check && stale.length > 0) process.exitCode = 1;
+}
+
+if (process.argv[1] === import.meta.filename) await main();

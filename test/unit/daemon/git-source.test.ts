@@ -1,0 +1,67 @@
+// The daemon's own checkout: what a fetch changes, what it logs, and who hears of a new commit.
+import { expect, it, onTestFinished } from 'vitest';
+import { openGitSource } from '../../../src/daemon/git-source.ts';
+import { testLog } from './notify/stage.ts';
+
+type Result = { readonly type: string; readonly sha?: string; readonly reason?: string };
+
+/** A source whose fetches have these results, the last one for ever. */
+async function open(...results: Result[]) {
+  const log = testLog();
+  const counted: string[] = [];
+  const aborted: boolean[] = [];
+  const source = await openGitSource({
+    checkout: {
+      async refresh(signal) {
+        aborted.push(signal?.aborted ?? false);
+        return (results.length > 1 ? results.shift() : results[0]) ?? { type: 'unchanged' };
+      },
+    },
+    intervalMs: 3_600_000,
+    log,
+    metrics: {
+      sourceFetched: () => void counted.push('fetched'),
+      sourceRefused: (isRefused) => void counted.push(isRefused ? 'refused' : 'accepted'),
+    },
+  });
+  onTestFinished(() => source.close());
+  const events = (): unknown[] => log.lines.map(({ event }) => event);
+  return { source, events, counted, aborted };
+}
+
+it('a new commit is announced to all listeners, an unchanged one to none', async () => {
+  const { source, events } = await open(
+    { type: 'unchanged' },
+    { type: 'updated', sha: 'a' },
+    { type: 'unchanged' },
+  );
+  let updates = 0;
+  source.onUpdate(() => (updates += 1));
+  source.onUpdate(() => (updates += 10));
+  await source.refresh();
+  await source.refresh();
+  expect([updates, source.problem(), events()]).toEqual([11, null, ['source_updated']]);
+});
+
+it('a refused commit is a problem that is logged once, until the newest commit is used again', async () => {
+  const refused = { type: 'refused', sha: 'b', reason: 'not a descendant' };
+  const { source, events, counted } = await open(refused, refused, { type: 'updated', sha: 'c' });
+  await source.refresh();
+  expect([source.problem(), events()]).toEqual(['not a descendant', ['source_failed']]);
+  await source.refresh();
+  expect([source.problem(), events()]).toEqual([null, ['source_failed', 'source_mended', 'source_updated']]);
+  expect(counted).toEqual(['fetched', 'refused', 'fetched', 'refused', 'fetched', 'accepted', 'fetched']);
+});
+
+it('a failed fetch leaves the time of the last success, which begins with the start', async () => {
+  const { source, counted } = await open({ type: 'failed', reason: 'no route' });
+  expect([source.problem(), counted]).toEqual(['no route', ['fetched', 'accepted']]);
+});
+
+it('a closed source ends the running fetch, and takes no result of it', async () => {
+  const { source, aborted, events } = await open({ type: 'unchanged' }, { type: 'updated', sha: 'a' });
+  await source.close();
+  expect(aborted).toEqual([false, true]);
+  await source.refresh();
+  expect(events()).toEqual([]);
+});

@@ -1,0 +1,530 @@
+// What the store remembers of an account: lists, entries, names, and what does not carry over.
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { entryKey } from '../../../src/core/usage.ts';
+import { observed, person } from '../core/builders.ts';
+import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
+
+describe('snapshots', () => {
+  it('contain the service’s own fields, compressed, in an order that does not depend on the lists', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.record(id, {
+      skill: [listed('b', 'B', { colour: 'red' }), listed('a', 'A', { createDate: 'x' })],
+      resources: [person('p', ['a'], null)],
+    });
+    const rows = store.rows<{ kind: string; phase: string; entries: number; body: Uint8Array }>(
+      'select kind, phase, entries, body from snapshots join snapshot_bodies using (digest) order by snapshots.id',
+    );
+    expect(rows.map(({ kind, phase, entries }) => [kind, phase, entries])).toEqual([
+      ['skill', 'before', 2],
+      ['role', 'before', 0],
+      ['resource', 'before', 1],
+    ]);
+    const lists = rows.map(({ body }) => JSON.parse(gunzipSync(body).toString('utf8')) as unknown);
+    expect(lists).toEqual([
+      [
+        { _id: 'a', name: 'A', createDate: 'x' },
+        { _id: 'b', name: 'B', colour: 'red' },
+      ],
+      [],
+      [{ _id: 'p', skillsIds: ['a'], roleId: null }],
+    ]);
+  });
+
+  it('are stored once for each digest', async () => {
+    const store = fixture();
+    const skill = [listed('a', 'A'), listed('b', 'B')];
+    await store.record(await store.begin(1), { skill });
+    await store.record(await store.begin(2), { skill: skill.toReversed() });
+    const [counts] = store.rows<{ snapshots: number; bodies: number }>(
+      'select (select count(*) from snapshots) as snapshots, (select count(*) from snapshot_bodies) as bodies',
+    );
+    // Empty lists of roles and of people are one body too.
+    expect(counts).toEqual({ snapshots: 6, bodies: 2 });
+  });
+});
+
+describe('the last good lists', () => {
+  const lists = observed({ skill: [listed('a', 'A')], resources: [person('p', ['a'])] });
+
+  it('are those of the latest good observation', async () => {
+    const store = fixture();
+    await store.record(await store.begin(1), lists);
+    await store.record(await store.begin(2), {}, { good: false });
+    const last = await store.journal.lastGood('acme', '42', observed());
+    expect(last?.observed.skill).toMatchObject([{ id: 'a', name: 'A' }]);
+    expect(last?.observed.resources).toMatchObject([{ id: 'p', skillsIds: ['a'] }]);
+  });
+
+  it('do not exist before the first run, for another account, and after the remote account changed', async () => {
+    const store = fixture();
+    expect(await store.journal.lastGood('acme', '42', observed())).toBeNull();
+    await store.record(await store.begin(1), lists);
+    expect(await store.journal.lastGood('other', '42', observed())).toBeNull();
+    await store.begin(2, { remote: '43' });
+    expect(await store.journal.lastGood('acme', '43', observed())).toBeNull();
+  });
+
+  it('include what rolecall has deleted since, or may have deleted', async () => {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: ['a', 'b', 'c', 'd'].map((each) => listed(each, each)) });
+    const deletes = ['a', 'b', 'c', 'd'].map((each) =>
+      operation({ action: 'delete', name: each, remoteId: each }),
+    );
+    await store.journal.addOperations(id, deletes);
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [1, 2, 3].map((seq) => ({ seq, atMs: T0 + 1 })),
+      [],
+    );
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [],
+      [result(1), result(2, { status: 'unknown' }), result(3, { status: 'failed' })],
+    );
+    const last = await store.journal.lastGood('acme', '42', observed());
+    expect([...(last?.deletedSince ?? [])].toSorted()).toEqual(['skill:a', 'skill:b']);
+  });
+
+  it('include the people who are missing, and since when', async () => {
+    const store = fixture();
+    const missing = [{ resourceId: 'x', kind: 'skill', remoteId: 'a', sinceMs: T0 - 5000 }] as const;
+    await store.record(await store.begin(1), lists, { missing });
+    expect((await store.journal.lastGood('acme', '42', observed()))?.missing).toEqual(missing);
+    await store.record(await store.begin(2), lists);
+    expect((await store.journal.lastGood('acme', '42', observed()))?.missing).toEqual([]);
+  });
+});
+
+describe('another remote account behind the same name', () => {
+  it('inherits neither ownership, approvals, throttling nor the applied commit', async () => {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A')] });
+    const commit = { sha: 'abc', committedAt: '2026-01-01T00:00:00Z' };
+    const named = [entryKey('skill', 'a')];
+    await store.journal.rememberApplied(lease, { runId: id, remoteAccountId: '42', named, commit });
+    await store.journal.rememberThrottle('acme', T0 + 1);
+    store.execute(
+      "update accounts set approved_digest = 'd', approved_at = '2026-01-01', pending_digest = 'd'",
+    );
+    await store.end(id);
+    expect((await store.journal.accountHistory('acme', '42', T0)).owned.size).toBe(1);
+
+    await store.begin(2, { remote: '43' });
+    expect(await store.journal.accountState('acme')).toEqual({
+      remoteAccountId: '43',
+      paused: false,
+      throttledUntilMs: null,
+      lastAppliedCommit: null,
+      pending: null,
+      approval: null,
+      consecutiveFailures: 0,
+    });
+    const memory = await store.journal.accountHistory('acme', '43', T0);
+    expect(memory.owned.size).toBe(0);
+    expect(store.rows('select approved_digest, pending_digest from accounts')).toEqual([
+      { approved_digest: null, pending_digest: null },
+    ]);
+  });
+
+  it('inherits what was journaled while its id was unknown', async () => {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1, { remote: null });
+    await store.record(id, { skill: [listed('a', 'A')] }, { remoteAccountId: null });
+    const named = [entryKey('skill', 'a')];
+    await store.journal.rememberApplied(lease, { runId: id, remoteAccountId: null, named, commit: null });
+    await store.journal.claimRemoteAccount({
+      runId: id,
+      account: 'acme',
+      baseUrl: BASE,
+      remoteAccountId: '42',
+      configured: new Set(),
+    });
+    expect([...(await store.journal.accountHistory('acme', '42', T0)).owned]).toEqual(['skill:a']);
+    expect((await store.reader.run(id))?.run.remoteAccountId).toBe('42');
+  });
+
+  it('belongs to the first configured account of an address that claims it', async () => {
+    const store = fixture();
+    const claim = async (
+      n: number,
+      account: string,
+      more: { baseUrl?: string; configured?: string[] } = {},
+    ) => {
+      const id = await store.begin(n, { account, remote: null });
+      const { baseUrl = BASE, configured = ['one', 'two'] } = more;
+      const claimed = { runId: id, account, baseUrl, remoteAccountId: '42', configured: new Set(configured) };
+      return await store.journal.claimRemoteAccount(claimed);
+    };
+    expect(await claim(1, 'one')).toBeNull();
+    expect(await claim(2, 'two')).toBe('one');
+    expect((await store.journal.accountState('two')).remoteAccountId).toBeNull();
+    expect(await claim(3, 'one')).toBeNull();
+    expect(await claim(4, 'two', { baseUrl: 'https://us.example.com' })).toBeNull();
+    expect(await claim(5, 'three', { configured: ['two', 'three'] })).toBeNull();
+  });
+
+  it('is claimed by exactly one of two simultaneous runs', async () => {
+    const store = fixture();
+    const ids = [
+      await store.begin(1, { account: 'one', remote: null }),
+      await store.begin(2, { account: 'two', remote: null }),
+    ];
+    const answers = await Promise.all(
+      ids.map((runOf, index) =>
+        store.journal.claimRemoteAccount({
+          runId: runOf,
+          account: index === 0 ? 'one' : 'two',
+          baseUrl: BASE,
+          remoteAccountId: '42',
+          configured: new Set(['one', 'two']),
+        }),
+      ),
+    );
+    expect(answers.filter((answer) => answer === null)).toHaveLength(1);
+  });
+});
+
+describe('an account whose file was renamed', () => {
+  const claimOf = (id: string, account: string, configured: readonly string[] = [account]) =>
+    ({ runId: id, account, baseUrl: BASE, remoteAccountId: '42', configured: new Set(configured) }) as const;
+
+  /** An account “old” with a run, a snapshot, an entry of its own, a missing holding and a pause. */
+  async function renamed() {
+    const store = fixture();
+    const lease = await store.take(runId(1), Date.now(), 'old');
+    const id = await store.begin(1, { account: 'old' });
+    const missing = [{ kind: 'skill', remoteId: 'a', resourceId: 'p', sinceMs: T0 }] as const;
+    await store.record(id, { skill: [listed('a', 'A')] }, { account: 'old', missing });
+    const applied = { remoteAccountId: '42', named: [entryKey('skill', 'a')], commit: null };
+    await store.journal.rememberApplied(lease, { runId: id, ...applied });
+    await store.end(id);
+    store.execute("update accounts set paused = 1, last_applied_commit = 'c0ffee' where name = 'old'");
+    return { ...store, lease };
+  }
+
+  it('keeps its journal under the new name', async () => {
+    const store = await renamed();
+    await store.locks.release(store.lease);
+    const id = await store.begin(2, { account: 'new', remote: null });
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
+    const state = await store.journal.accountState('new');
+    expect([state.remoteAccountId, state.paused, state.lastAppliedCommit?.sha]).toEqual([
+      '42',
+      true,
+      'c0ffee',
+    ]);
+    const memory = await store.journal.accountHistory('new', '42', T0);
+    expect([...memory.owned]).toEqual(['skill:a']);
+    const last = await store.journal.lastGood('new', '42', observed());
+    expect(last?.observed.skill).toMatchObject([{ id: 'a' }]);
+    expect(last?.missing).toMatchObject([{ remoteId: 'a', resourceId: 'p' }]);
+    expect(store.rows('select name from accounts')).toEqual([{ name: 'new' }]);
+    expect(store.rows("select 1 from runs where account = 'new'")).toHaveLength(2);
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ['is still configured under its old name too', 'new', ['new', 'old']],
+    ['has an id of its own already', 'other', ['other']],
+  ])('inherits nothing when it %s', async (_, account, configured) => {
+    const store = await renamed();
+    await store.locks.release(store.lease);
+    const id = await store.begin(2, { account, remote: account === 'other' ? '43' : null });
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, account, configured))).toBeNull();
+    expect(store.rows("select 1 from runs where account = 'old'")).toHaveLength(1);
+  });
+
+  it('inherits nothing during a run of the old name, at another address, or with another id', async () => {
+    const store = await renamed();
+    const id = await store.begin(2, { account: 'new', remote: null });
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();
+    await store.locks.release(store.lease);
+    const claim = claimOf(id, 'new');
+    expect(
+      await store.journal.adoptRenamedAccount({ ...claim, baseUrl: 'https://us.example.com' }),
+    ).toBeNull();
+    expect(await store.journal.adoptRenamedAccount({ ...claim, remoteAccountId: '43' })).toBeNull();
+    expect(await store.journal.adoptRenamedAccount({ ...claim, remoteAccountId: null })).toBeNull();
+    expect(await store.journal.adoptRenamedAccount(claim)).toBe('old');
+  });
+
+  it('ends the killed run of the old name and takes its lock', async () => {
+    const store = await renamed();
+    const killed = await store.begin(2, { account: 'old' });
+    await store.journal.addOperations(killed, [operation()]);
+    await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
+    store.execute("update locks set expires_at = '2026-01-01T00:00:00.000Z'");
+    const id = await store.begin(3, { account: 'new', remote: null });
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
+    expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });
+    expect(await store.journal.unsettledCreates('new', '42')).toMatchObject([{ runId: killed, name: 'New' }]);
+    const woken = await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
+    expect(woken).toBe('lock_lost');
+  });
+
+  it('adopts the journal of the latest of several old names', async () => {
+    const store = await renamed();
+    await store.locks.release(store.lease);
+    await store.end(await store.begin(2, { account: 'newer' }));
+    const id = await store.begin(3, { account: 'new', remote: null });
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('newer');
+  });
+});
+
+describe('ownership', () => {
+  it('covers what rolecall created and adopted, and is permanent', async () => {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
+    const applied = {
+      runId: id,
+      remoteAccountId: '42',
+      named: [entryKey('skill', 'a')],
+      commit: null,
+    } as const;
+    expect(await store.journal.rememberApplied(lease, applied)).toBe('committed');
+    await store.journal.addOperations(id, [operation({ kind: 'role' })]);
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [],
+      [result(1, { entry: { remoteId: 'r', name: 'New' } })],
+    );
+    expect([...(await store.journal.accountHistory('acme', '42', T0)).owned].toSorted()).toEqual([
+      'role:r',
+      'skill:a',
+    ]);
+    await store.journal.rememberApplied(lease, { ...applied, runId: await store.begin(2) });
+    expect(store.rows('select adopted_by_run from entries where adopted_by_run is not null')).toEqual([
+      { adopted_by_run: id },
+    ]);
+  });
+});
+
+describe('the requested name', () => {
+  async function created(answered: string) {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.journal.addOperations(id, [operation({ name: 'Type Script' })]);
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [],
+      [result(1, { entry: { remoteId: 's1', name: answered } })],
+    );
+    const requested = async () =>
+      (await store.journal.accountHistory('acme', '42', T0)).changedNames.get('skill:s1')?.requested;
+    const see = async (n: number, name: string) =>
+      store.record(await store.begin(n), { skill: [listed('s1', name)] });
+    return { requested, see };
+  }
+
+  it('is remembered when the answer to the create shows another name', async () => {
+    const { requested, see } = await created('type script');
+    expect(await requested()).toBe('Type Script');
+    await see(2, 'type script');
+    await see(3, 'type script');
+    expect(await requested()).toBe('Type Script');
+  });
+
+  it('is remembered when the first list shows another name than the answer', async () => {
+    const { requested, see } = await created('Type Script');
+    expect(await requested()).toBeUndefined();
+    await see(2, 'type script');
+    expect(await requested()).toBe('Type Script');
+  });
+
+  it('is not stored when the service kept it', async () => {
+    const { requested, see } = await created('Type Script');
+    await see(2, 'Type Script');
+    expect(await requested()).toBeUndefined();
+  });
+
+  it('is forgotten when somebody renames the entry later', async () => {
+    const { requested, see } = await created('type script');
+    await see(2, 'type script');
+    await see(3, 'Something else');
+    expect(await requested()).toBeUndefined();
+  });
+
+  it('is not stored when an entry that rolecall created is renamed later', async () => {
+    const { requested, see } = await created('Type Script');
+    await see(2, 'Type Script');
+    await see(3, 'Something else');
+    expect(await requested()).toBeUndefined();
+  });
+});
+
+describe('the time since which an entry is unused', () => {
+  it('starts with the first list in which nobody has it, and ends when somebody has it', async () => {
+    const store = fixture();
+    const since = async () =>
+      (await store.journal.accountHistory('acme', '42', T0)).unusedSinceMs.get('skill:a');
+    const see = async (n: number, people: readonly string[], more = {}) =>
+      store.record(
+        await store.begin(n),
+        { skill: [listed('a', 'A')], resources: people.map((each) => person(each, ['a'])) },
+        { takenAtMs: T0 + n, ...more },
+      );
+    await see(1, ['p']);
+    expect(await since()).toBeUndefined();
+    await see(2, []);
+    await see(3, []);
+    expect(await since()).toBe(T0 + 2);
+    await see(4, ['p']);
+    expect(await since()).toBeUndefined();
+    await see(5, []);
+    expect(await since()).toBe(T0 + 5);
+    await see(6, [], { missing: [{ resourceId: 'gone', kind: 'skill', remoteId: 'a', sinceMs: T0 }] });
+    expect(await since()).toBeUndefined();
+  });
+});
+
+describe('the operations of the last day', () => {
+  it('are those that ended within it, of this account and this remote account', async () => {
+    const store = fixture();
+    const place = async (n: number, atMs: number, options = {}) => {
+      const account = 'account' in options ? 'other' : 'acme';
+      const lease = await store.take(runId(n), T0, account);
+      const id = await store.begin(n, options);
+      await store.journal.addOperations(id, [operation({ name: `n${String(n)}` })]);
+      await store.journal.commitOperations(
+        id,
+        lease,
+        [],
+        [result(1, { atMs, entry: { remoteId: `s${String(n)}`, name: 'x' } })],
+      );
+      await store.locks.release(lease);
+    };
+    await place(1, T0 - DAY_MS);
+    await place(2, T0 - DAY_MS + 1);
+    await place(3, T0, { account: 'other' });
+    const memory = await store.journal.accountHistory('acme', '42', T0);
+    expect(memory.recent).toEqual([
+      {
+        action: 'create',
+        kind: 'skill',
+        name: 'n2',
+        remoteId: 's2',
+        status: 'done',
+        attempts: 1,
+        finishedAtMs: T0 - DAY_MS + 1,
+        listed: false,
+      },
+    ]);
+    await store.record(await store.begin(4), { skill: [listed('s2', 'x')] });
+    expect((await store.journal.accountHistory('acme', '42', T0)).recent).toMatchObject([
+      { name: 'n2', listed: true },
+    ]);
+    expect((await store.journal.accountHistory('acme', '43', T0)).recent).toEqual([]);
+  });
+});
+
+describe('creates with an unknown outcome', () => {
+  async function unknownCreate() {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('old', 'Old')] });
+    await store.journal.addOperations(id, [operation()]);
+    await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
+    await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown', atMs: T0 + 7 })]);
+    await store.end(id, 'partial');
+    const [create] = await store.journal.unsettledCreates('acme', '42');
+    if (create === undefined) throw new Error('nothing is outstanding');
+    return { store, id, create };
+  }
+
+  it('are unsettled from the time of their answer or timeout, for this remote account', async () => {
+    const { store, id, create } = await unknownCreate();
+    expect(create).toEqual({ runId: id, seq: 1, kind: 'skill', name: 'New', sinceMs: T0 + 7 });
+    expect(await store.journal.unsettledCreates('acme', '43')).toEqual([]);
+    expect(await store.journal.unsettledCreates('other', '42')).toEqual([]);
+  });
+
+  it('are done, owned and counted when a list shows the entry', async () => {
+    const { store, id, create } = await unknownCreate();
+    await store.journal.settleCreate(create, listed('s1', 'new'), runId(2), T0 + 9);
+    expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
+    const detail = await store.reader.run(id);
+    expect([detail?.operations[0]?.status, detail?.operations[0]?.remoteId, detail?.run.created]).toEqual([
+      'done',
+      's1',
+      1,
+    ]);
+    expect(
+      store.rows('select name, requested_name, created_by_run from entries where remote_id = ?', 's1'),
+    ).toEqual([{ name: 'new', requested_name: 'New', created_by_run: id }]);
+  });
+
+  it('stay unknown and are settled when no list shows their entry', async () => {
+    const { store, id, create } = await unknownCreate();
+    await store.journal.settleCreate(create, null, runId(2), T0 + 9);
+    expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
+    expect((await store.reader.run(id))?.operations[0]?.status).toBe('unknown');
+  });
+
+  it('are not among the entries that were known when they were sent', async () => {
+    const { store, id } = await unknownCreate();
+    await store.record(await store.begin(2), { skill: [listed('old', 'Old'), listed('s1', 'New')] });
+    expect([...(await store.journal.knownIds('acme', '42', id))]).toEqual(['skill:old']);
+    expect([...(await store.journal.knownIds('acme', '42', runId(2)))].toSorted()).toEqual([
+      'skill:old',
+      'skill:s1',
+    ]);
+  });
+
+  it('are not known from the list that was read after them in the same run', async () => {
+    const { store, id } = await unknownCreate();
+    await store.record(id, { skill: [listed('old', 'Old'), listed('s1', 'new')] }, { phase: 'after' });
+    expect([...(await store.journal.knownIds('acme', '42', id))]).toEqual(['skill:old']);
+  });
+});
+
+describe('a delete', () => {
+  it('marks its entry as deleted, unless the entry was gone already', async () => {
+    const store = fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')] });
+    await store.journal.addOperations(
+      id,
+      ['a', 'b'].map((each) => operation({ action: 'delete', remoteId: each, name: each })),
+    );
+    await store.journal.commitOperations(id, lease, [], [result(1), result(2, { attempts: 0 })]);
+    expect(store.rows('select remote_id, deleted_by_run from entries order by remote_id')).toEqual([
+      { remote_id: 'a', deleted_by_run: id },
+      { remote_id: 'b', deleted_by_run: null },
+    ]);
+  });
+
+  it('neither adopts entries nor stores a commit in a run that has lost its lock', async () => {
+    const store = fixture();
+    const lost = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A')] });
+    const next = await store.take(runId(2), T0 + 31_000);
+    const applied = { remoteAccountId: '42', named: [], commit: { sha: 'new', committedAt: '2026-01-02' } };
+    await store.journal.rememberApplied(next, { ...applied, runId: await store.begin(2) });
+
+    const older = {
+      ...applied,
+      named: [entryKey('skill', 'a')],
+      commit: { sha: 'old', committedAt: '2026-01-01' },
+    };
+    expect(await store.journal.rememberApplied(lost, { ...older, runId: id })).toBe('lock_lost');
+    expect((await store.journal.accountState('acme')).lastAppliedCommit?.sha).toBe('new');
+    expect([...(await store.journal.accountHistory('acme', '42', T0)).owned]).toEqual([]);
+  });
+});
