@@ -1,5 +1,5 @@
 // What takes minutes: two daemons on one store; processes that are killed, paused and run out of room at every point of
-// their way; the soak; many spoilt files. One file at a time.
+// their way; the soak; many damaged files. One file at a time.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -7,6 +7,8 @@ export default defineConfig({
   test: {
     include: ['test/long/**/*.test.ts'],
     globalSetup: ['test/support/fresh-build.mjs'],
+    // Crashes, full disks and hung mounts are about processes.
+    env: { ROLECALL_TEST_PROCESSES: '1' },
     testTimeout: 300_000,
     hookTimeout: 30_000,
     fileParallelism: false,

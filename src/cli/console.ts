@@ -17,10 +17,17 @@ export interface OutputOptions {
 }
 
 let program = PROGRAM;
+let reported = false;
 
 /** From now on suggested commands repeat the given `--config`. */
 export function repeatConfig(configFile: string): void {
   program = programWith(configFile);
+}
+
+/** Forgets what an earlier command of this process has set. */
+export function resetConsole(): void {
+  program = PROGRAM;
+  reported = false;
 }
 
 /** The text, with the `--config` of this command in the commands that it suggests. */
@@ -63,8 +70,6 @@ export interface Output {
   print(text: string): Promise<void>;
   close(): Promise<void>;
 }
-
-let reported = false;
 
 /** Whether a report was printed, or part of one. */
 export function hasReported(): boolean {

@@ -1,7 +1,6 @@
 // Aligns rows of cells in columns. cli-table3 knows the display widths of CJK text, emoji and colour codes.
-import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
-import type CliTable3 from 'cli-table3';
+import Table from 'cli-table3';
 
 /** A row with a wider cell is not aligned: one long name would push the next column far to the right in every row. */
 const WIDEST_CELL = 48;
@@ -61,8 +60,6 @@ function isAlignable(row: readonly string[]): boolean {
 }
 
 function drawTable(rows: readonly string[][], colAligns: ('left' | 'right')[]): string[] {
-  // Loaded on first use: json and markdown draw no table, and loading it would slow the start of every command.
-  const Table = createRequire(import.meta.url)('cli-table3') as typeof CliTable3;
   const table = new Table({
     chars: NO_BORDERS,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },

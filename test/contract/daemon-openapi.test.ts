@@ -1,25 +1,18 @@
-// The description at /api/v1/openapi.json is checked by redocly's rules, by prism as a validating proxy, by the paths of
-// the server, and by the published schemas of plans and runs.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// The OpenAPI document of the daemon: valid, complete for the paths that the server has, in agreement with the published
+// schemas of plans and runs, and kept to by every response. Redocly and prism check the same in test/long/.
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/core/secret.ts';
 import { buildApp } from '../../src/daemon/http/app.ts';
 import { DEFAULT_LIMITS } from '../../src/daemon/http/limits.ts';
+import { type Description as OpenApi, judge, problemsOf } from '../support/openapi.ts';
 import { MIXED } from '../unit/report/samples.ts';
 import { BEARER, makeAccount, makeStage, open, PENDING, RUN_ID, start } from '../unit/daemon/http/stage.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const REDOCLY = `${root}node_modules/@redocly/cli/bin/cli.js`;
-const PRISM = `${root}node_modules/@stoplight/prism-cli/dist/index.js`;
 
-interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+interface Description extends OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, Shape>> };
 }
 
@@ -37,78 +30,30 @@ interface Shape {
   readonly minItems?: number;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
-const file = join(folder, 'openapi.json');
-const children: ChildProcess[] = [];
 let description: Description;
 
 beforeAll(async () => {
   const { get, close } = await open();
   const { text } = await get('/api/v1/openapi.json', BEARER);
   await close();
-  writeFileSync(file, text);
   description = JSON.parse(text) as Description;
 });
 
-afterAll(async () => {
-  await Promise.all(children.map(stop));
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await gone;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
-/** Starts prism in front of a server and resolves with its address when it says that it listens. */
-async function proxy(upstream: string): Promise<string> {
-  const port = await freePort();
-  const options = ['--host', '127.0.0.1', '--port', String(port), '--multiprocess', 'false'];
-  const child = spawn(process.execPath, [PRISM, 'proxy', file, upstream, ...options], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+describe('the OpenAPI document of the daemon', () => {
+  it('is valid by the official schema of its version', async () => {
+    expect(await problemsOf(description)).toEqual([]);
   });
-  children.push(child);
-  await new Promise<void>((resolve, reject) => {
-    let output = '';
-    const hear = (chunk: Buffer): void => {
-      output += chunk.toString();
-      if (output.includes('Prism is listening')) resolve();
+
+  it('would be reported as invalid without a status, or with a reference to nothing', async () => {
+    const [path = ''] = Object.keys(description.paths);
+    const broken = {
+      get: { operationId: 'x', responses: { '200': { $ref: '#/components/responses/None' } } },
     };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.once('exit', () => reject(new Error(`prism ended: ${output}`)));
+    const without = { get: { operationId: 'x', responses: { '200': { content: 1 } } } };
+    for (const item of [broken, without])
+      expect(await problemsOf({ ...description, paths: { [path]: item } })).not.toEqual([]);
   });
-  return `http://127.0.0.1:${port}`;
-}
 
-describe('redocly', () => {
-  it('reports no error and no warning in the OpenAPI description', { timeout: 40_000 }, async () => {
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      [REDOCLY, 'lint', '--extends', 'recommended', '--format', 'json', file],
-      {
-        cwd: folder,
-        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-      },
-    );
-    const found = JSON.parse(stdout) as { totals: object; problems: object[] };
-    expect(found.problems, stderr).toEqual([]);
-    expect(found.totals).toMatchObject({ errors: 0, warnings: 0 });
-  });
-});
-
-describe('the OpenAPI description of the daemon', () => {
   it('covers every path of the server that is not a page', () => {
     const never = async () => Promise.reject(new Error('nobody asks'));
     const app = buildApp({
@@ -206,77 +151,77 @@ function alternatives(shape: unknown): unknown[] {
   return isUnion && Array.isArray(shape.anyOf) ? shape.anyOf : [shape];
 }
 
-describe('prism as a validating proxy in front of the server', () => {
-  it(
-    'finds no violation of the description in the responses of the server, errors included',
-    { timeout: 60_000 },
-    async () => {
-      const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
-      const odd = makeAccount('odd', {
-        valid: false,
-        issues: ['odd.yaml:1:1: no'],
-        mode: null,
-        schedule: null,
-        timezone: null,
-        region: null,
-        remoteAccountId: null,
-        nextRunAt: null,
-        backoffUntil: '2026-11-21T06:00:00.000Z',
-        approved,
-        lastRun: null,
-        lastSuccessAt: null,
+describe('the daemon', () => {
+  it('responds as its OpenAPI document says, errors included', async () => {
+    const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
+    const odd = makeAccount('odd', {
+      valid: false,
+      issues: ['odd.yaml:1:1: no'],
+      mode: null,
+      schedule: null,
+      timezone: null,
+      region: null,
+      remoteAccountId: null,
+      nextRunAt: null,
+      backoffUntil: '2026-11-21T06:00:00.000Z',
+      approved,
+      lastRun: null,
+      lastSuccessAt: null,
+    });
+    const failed = {
+      schemaVersion: 1,
+      account: 'b',
+      status: 'failed',
+      error: { code: 'unauthorized', message: 'no' },
+    } as const;
+    const running = await start({}, { accounts: [...makeStage().accounts, odd], plans: [MIXED, failed] });
+    const problems = judge(description);
+    const ask = async (
+      status: number,
+      method: string,
+      path: string,
+      sent?: object,
+    ): Promise<readonly string[]> => {
+      const reply = await fetch(`${running.url}${path}`, {
+        method,
+        headers: sent === undefined ? BEARER : { ...BEARER, 'content-type': 'application/json' },
+        body: sent === undefined ? null : JSON.stringify(sent),
       });
-      const failed = {
-        schemaVersion: 1,
-        account: 'b',
-        status: 'failed',
-        error: { code: 'unauthorized', message: 'no' },
-      } as const;
-      const running = await start({}, { accounts: [...makeStage().accounts, odd], plans: [MIXED, failed] });
-      const base = await proxy(running.url);
-      const ask = async (status: number, method: string, path: string, body: object | null = null) => {
-        const reply = await fetch(`${base}${path}`, {
-          method,
-          headers: body === null ? BEARER : { ...BEARER, 'content-type': 'application/json' },
-          body: body === null ? null : JSON.stringify(body),
-        });
-        const violations = reply.headers.get('sl-violations');
-        expect({ path, status: reply.status, violations }).toEqual({ path, status, violations: null });
-      };
-      const account = '/api/v1/accounts/acme-eu';
-      await ask(200, 'GET', '/healthz');
-      await ask(200, 'GET', '/readyz');
-      await ask(200, 'GET', '/metrics');
-      await ask(200, 'GET', '/api/v1/openapi.json');
-      await ask(200, 'GET', '/api/v1/status');
-      await ask(200, 'GET', '/api/v1/accounts');
-      await ask(200, 'GET', account);
-      await ask(404, 'GET', '/api/v1/accounts/nobody');
-      await ask(200, 'GET', '/api/v1/runs?account=acme-eu&status=held&since=7d&limit=10');
-      await ask(200, 'GET', `/api/v1/runs/${RUN_ID}`);
-      await ask(404, 'GET', '/api/v1/runs/ffff');
-      await ask(202, 'POST', `${account}/sync`);
-      running.stage.sync = 'stopping';
-      await ask(503, 'POST', `${account}/sync`);
-      await ask(404, 'POST', '/api/v1/accounts/nobody/sync');
-      await ask(200, 'POST', `${account}/approve`, { digest: PENDING.digest });
-      await ask(409, 'POST', `${account}/approve`, { digest: '00000000' });
-      await ask(409, 'POST', '/api/v1/accounts/acme-us/approve', {});
-      await ask(200, 'POST', `${account}/pause`);
-      await ask(200, 'POST', `${account}/resume`);
-      await ask(200, 'POST', '/api/v1/plan', {
-        config: 'a',
-        files: { a: '' },
-        accounts: ['b'],
-        commit: null,
-      });
-      await ask(400, 'POST', '/api/v1/plan', { config: 'b', files: { a: '' } });
-      running.stage.broken = new Error('no');
-      await ask(500, 'GET', '/api/v1/accounts');
-      running.stage.broken = null;
-      Object.assign(running.stage, { overview: { ...running.stage.overview, version: 7 } });
-      const wrong = await fetch(`${base}/api/v1/status`, { headers: BEARER });
-      expect(wrong.headers.get('sl-violations')).toContain('version');
-    },
-  );
+      const contentType = reply.headers.get('content-type');
+      const text = await reply.text();
+      expect([path, reply.status]).toEqual([path, status]);
+      return problems({ method, path, status: reply.status, contentType, text, sent });
+    };
+    const fine = async (...request: Parameters<typeof ask>): Promise<void> => {
+      expect([request, await ask(...request)]).toEqual([request, []]);
+    };
+    const account = '/api/v1/accounts/acme-eu';
+    await fine(200, 'GET', '/healthz');
+    await fine(200, 'GET', '/readyz');
+    await fine(200, 'GET', '/metrics');
+    await fine(200, 'GET', '/api/v1/openapi.json');
+    await fine(200, 'GET', '/api/v1/status');
+    await fine(200, 'GET', '/api/v1/accounts');
+    await fine(200, 'GET', account);
+    await fine(404, 'GET', '/api/v1/accounts/nobody');
+    await fine(200, 'GET', '/api/v1/runs?account=acme-eu&status=held&since=7d&limit=10');
+    await fine(200, 'GET', `/api/v1/runs/${RUN_ID}`);
+    await fine(404, 'GET', '/api/v1/runs/ffff');
+    await fine(202, 'POST', `${account}/sync`);
+    running.stage.sync = 'stopping';
+    await fine(503, 'POST', `${account}/sync`);
+    await fine(404, 'POST', '/api/v1/accounts/nobody/sync');
+    await fine(200, 'POST', `${account}/approve`, { digest: PENDING.digest });
+    await fine(409, 'POST', `${account}/approve`, { digest: '00000000' });
+    await fine(409, 'POST', '/api/v1/accounts/acme-us/approve', {});
+    await fine(200, 'POST', `${account}/pause`);
+    await fine(200, 'POST', `${account}/resume`);
+    await fine(200, 'POST', '/api/v1/plan', { config: 'a', files: { a: '' }, accounts: ['b'], commit: null });
+    await fine(400, 'POST', '/api/v1/plan', { config: 'b', files: { a: '' } });
+    running.stage.broken = new Error('no');
+    await fine(500, 'GET', '/api/v1/accounts');
+    running.stage.broken = null;
+    Object.assign(running.stage, { overview: { ...running.stage.overview, version: 7 } });
+    expect((await ask(200, 'GET', '/api/v1/status')).join()).toContain('/version');
+  });
 });

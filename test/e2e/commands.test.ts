@@ -10,6 +10,31 @@ import { makeWorkspace } from '../support/workspace.ts';
 const COLOUR = /\u001B\[[0-9;]*m/;
 const COMMANDS = 'validate plan apply serve dump usage history show doctor sandbox completion'.split(' ');
 
+test('the process of each command ends by itself, with the status of the command', async () => {
+  const s = await scene({ asProcess: true, file: 'skills: [Go]' });
+  for (const [args, expected] of [
+    [['validate'], 0],
+    [['plan', '--detailed-exitcode'], 2],
+    [['apply', '--yes'], 0],
+    [['usage'], 0],
+    [['history'], 0],
+    [['show', 'last'], 0],
+    [['show', 'no-run'], 1],
+    [['doctor'], 0],
+    [['dump', 'acme'], 0],
+    [['pause', 'acme'], 0],
+    [['resume', 'acme'], 0],
+    [['approve', 'acme'], 1],
+    [['backup', 'copy.db'], 0],
+    [['completion', 'bash'], 0],
+    [['--help'], 0],
+    [['nonsense'], 64],
+  ] as const) {
+    const { status, signal } = await s.run(args);
+    expect({ args, status, signal }).toEqual({ args, status: expected, signal: null });
+  }
+});
+
 test('validate needs neither network nor secrets, and missing secrets fail it only with --require-secrets', async () => {
   const workspace = makeWorkspace('unused');
   workspace.write(
@@ -283,19 +308,16 @@ test('reports are text, JSON or Markdown, and no format has colours in a pipe', 
   expect(table).not.toContain('<x>');
 });
 
-test.skipIf(!hasTerminal)(
-  'text has colours on a terminal, and none when NO_COLOR is set or it goes to a file',
-  async () => {
-    const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
-    const env = { TOKEN_ACME: TOKEN };
-    expect((await onTerminal(s.folder, ['plan'], { env })).output).toMatch(COLOUR);
-    expect((await onTerminal(s.folder, ['plan'], { env: { ...env, NO_COLOR: '1' } })).output).not.toMatch(
-      COLOUR,
-    );
-    await onTerminal(s.folder, ['plan', '--output', 'report'], { env });
-    expect(readFileSync(join(s.folder, 'report'), 'utf8')).not.toMatch(COLOUR);
-  },
-);
+test.skipIf(!hasTerminal)('text has colours on a terminal, and none with NO_COLOR or in a file', async () => {
+  const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
+  const env = { TOKEN_ACME: TOKEN };
+  expect((await onTerminal(s.folder, ['plan'], { env })).output).toMatch(COLOUR);
+  expect((await onTerminal(s.folder, ['plan'], { env: { ...env, NO_COLOR: '1' } })).output).not.toMatch(
+    COLOUR,
+  );
+  await onTerminal(s.folder, ['plan', '--output', 'report'], { env });
+  expect(readFileSync(join(s.folder, 'report'), 'utf8')).not.toMatch(COLOUR);
+});
 
 test.skipIf(!hasTerminal)('apply asks nothing on a terminal when there is nothing to do', async () => {
   const s = await scene({ skills: ['New'], file: 'skills: [New]' });

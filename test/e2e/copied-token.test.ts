@@ -29,7 +29,9 @@ test('of two processes that apply accounts with one token at the same moment onl
   const s = await scene({ resources: [], api: API, faults: [SLOW], file: fileOf(['Java']), isFresh: true });
   s.configure(fileOf(FEW), 'copy');
   const ended = await Promise.all(
-    ['acme', 'copy'].map((name) => s.run(['apply', '--yes', '--format', 'json', name], COPY)),
+    ['acme', 'copy'].map((name) =>
+      s.run(['apply', '--yes', '--format', 'json', name], { ...COPY, asProcess: true }),
+    ),
   );
   expectOneWriter(s, ['Java'], FEW);
   const failed = ended.flatMap(({ stdout }) => JSON.parse(stdout) as { errorCode: string | null }[]);

@@ -34,7 +34,7 @@ const doubts: readonly (readonly [string, Fault['do'], number])[] = [
   ['the answer was a page of a proxy', { type: 'html' }, 2],
 ];
 
-test('whatever becomes of a create’s answer, the list tells, and there is one entry in the end', async () => {
+test('however the response to a create is damaged, the lists show the outcome, and one entry exists in the end', async () => {
   const wanted = doubts.map(([what]) => what);
   const s = await withKept({
     file: `skills: [Kept, ${wanted.join(', ')}]\nroles: [Twin]`,
@@ -60,7 +60,7 @@ test('whatever becomes of a create’s answer, the list tells, and there is one 
   expect(s.writes()).toEqual([]);
 });
 
-test('a create that never comes through is sent retries times more, then unknown, and the next run does not double it', async () => {
+test('a create that never succeeds is retried api.retries times, then unknown, and the next run makes no duplicate', async () => {
   const s = await withKept({
     api: { retries: 1, timeout: '500ms', settle: '600ms' },
     faults: [onCreate({ type: 'drop-before-effect' }, 'always')],
@@ -75,7 +75,7 @@ test('a create that never comes through is sent retries times more, then unknown
   expect(s.names().skills).toEqual(['Kept', 'New']);
 });
 
-test('a create whose effect comes after its run is found by the next one', async () => {
+test('a create that takes effect after its run is found by the next run', async () => {
   const s = await withKept({
     api: { retries: 0, timeout: '500ms', settle: '600ms' },
     faults: [onCreate({ type: 'delay-effect', ms: 2500 })],
@@ -86,7 +86,7 @@ test('a create whose effect comes after its run is found by the next one', async
   expect(posts(s)).toBe(1);
 });
 
-test('a create that is sent again and refused as taken is the one that was asked for', async () => {
+test('a retried create that is rejected because the name exists counts as created', async () => {
   const s = await withKept({
     api: { timeout: '700ms', settle: '800ms' },
     // The list hides the first create until after settle, so that it is sent again.
@@ -131,7 +131,7 @@ test('a Retry-After in seconds or as a date is waited for, by creates and lists 
   }
 });
 
-test('a Retry-After over two minutes ends the account, which is not asked again before that time', async () => {
+test('a Retry-After over two minutes ends the run, and no request is sent before that time', async () => {
   const s = await withKept({
     file: 'skills: [Kept, New, Later]',
     api: { concurrency: 1 },
@@ -198,7 +198,7 @@ test('a name that the service re-cased or put into another form is the same entr
   expect(s.names().skills).toEqual(['c++', 'kept', 'typescript']);
 });
 
-test('a name that the service decomposed is the same name, of which there is nothing to say', async () => {
+test('a name that the service decomposed is the same name, without a warning', async () => {
   const s = await withKept({ file: 'skills: [Kept, Ärger]', settings: { normaliseNames: 'NFD' } });
   await s.apply();
   const { run } = await s.apply();
@@ -262,7 +262,7 @@ test('what no list shows beyond staleness is created again', async () => {
   expect((await s.plan()).plan.summary.create).toBe(1);
 });
 
-test('a delete whose answer was lost is repeated until the entry is gone', async () => {
+test('a delete whose response was lost is repeated until no list shows the entry', async () => {
   const spoilt = {
     'dropped after': { type: 'drop-after-effect' },
     'dropped before': { type: 'drop-before-effect' },
@@ -282,7 +282,7 @@ test('a delete whose answer was lost is repeated until the entry is gone', async
   expect(s.names().skills).toEqual(['Kept']);
 });
 
-test('a delete of what is gone is done, whatever status says so', async () => {
+test('a delete of an entry that does not exist any more counts as done, whatever the status', async () => {
   const s = await withKept({ file: 'skills: [Kept]' });
   for (const unknownIdStatus of [200, 400, 404, 409, 410, 422, 500] as const) {
     s.sandbox.setSettings({ unknownIdStatus });

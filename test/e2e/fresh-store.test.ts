@@ -69,7 +69,7 @@ test('a saved first plan is carried out as it was made, and stale once the accou
 });
 
 test.skipIf(!hasTerminal)(
-  'an apply that asks does what it showed, although asking left lists in the store',
+  'an apply that asks for confirmation applies the plan that it showed, although showing it stored lists',
   async () => {
     const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
     const env = { ROLECALL_CONFIG: join(s.folder, 'config/rolecall.yaml'), [tokenVariable('acme')]: TOKEN };

@@ -66,7 +66,7 @@ test('a commit on another line of history is warned about and holds nothing', as
   expect(codes(plan)).toContain('diverged_source');
 });
 
-test('where git cannot tell, an earlier committer date counts as older and a later one does not', async () => {
+test('where git cannot compare commits, an earlier committer date counts as older and a later one does not', async () => {
   const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
   s.configure('skills: [Kept, Newer]');
   commitAll(folder, 'second', '2026-01-02T00:00:00Z');
@@ -124,14 +124,14 @@ test('blocked lists never become the good ones that the next run compares with',
   expect(s.writes()).toEqual([]);
 });
 
-test('fewer than five entries that are all gone are no suspicion, and are created again', async () => {
+test('a list that lost all of fewer than five entries is not suspicious, and they are created again', async () => {
   const s = await scene({ skills: names(4), file: `skills: [${names(4).join(', ')}]` });
   await s.apply();
   for (const name of names(4)) s.sandbox.removeEntry('acme', s.idOf(name));
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 4 });
 });
 
-test('people or their assignments that are more than half gone block the run too', async () => {
+test('a list that lost more than half of the people or of their assignments blocks the run too', async () => {
   const s = await scene({
     skills: ['Go'],
     resources: names(12, 'r').map((id) => ({ id, skills: ['Go'] })),

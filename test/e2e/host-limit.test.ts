@@ -1,8 +1,9 @@
 // `hostConcurrency` bounds the requests to an address, also those of accounts that run in processes of their own.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { listen } from '../support/loopback.ts';
 import { makeWorkspace, until } from '../support/workspace.ts';
 
 const SMALL = ['one', 'two', 'three', 'four'];
@@ -39,14 +40,7 @@ async function slowService(): Promise<Counting> {
     underWay -= 1;
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(items));
   }
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { url: `http://127.0.0.1:${address.port}`, most: () => most, ofLarge: () => ofLarge };
+  return { url: await listen(server), most: () => most, ofLarge: () => ofLarge };
 }
 
 test('requests of a large account count in the limit of its address', async () => {

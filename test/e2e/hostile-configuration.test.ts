@@ -194,7 +194,7 @@ test.each(HEAVY)('an account of %s costs two seconds and 300 MB at most', async 
   if (expected !== undefined) expect(lines.join('\n')).toContain(expected);
 });
 
-test('an account that extends more large catalogs than it may costs no more than the ones that are read', async () => {
+test('an account that extends too many large catalogs costs no more than the catalogs that are read', async () => {
   const workspace = withFineAccount();
   const names = numbered(20, (i) => `../catalogs/c${i}.yaml, `);
   for (let i = 0; i < 20; i += 1) {

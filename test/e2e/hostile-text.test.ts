@@ -61,7 +61,7 @@ test('the search finds what it is to find', () => {
   expect(LOUD_NAMES.filter((name) => commandsIn(`  ${name}`).length > 0)).toHaveLength(7);
 });
 
-test('an account with hostile names is taken over, and nothing is to be done right after it', async () => {
+test('after a dump of an account with hostile names the plan is empty', async () => {
   const s = await hostileScene();
   const dumped = await harmless(s, ['dump', 'acme'], [0]);
   const file = parse(dumped) as { skills: string[]; roles: string[]; policy: { protect: string[] } };
@@ -187,7 +187,7 @@ test('half a character in an observed name is protected by a dump, and never tak
   }
 });
 
-test('what a server says in errors and of the account is harmless', { timeout: 90_000 }, async () => {
+test('texts of a server in errors and account ids are harmless', { timeout: 90_000 }, async () => {
   const text = 'a\u001b[2J\u009b2J\u202eb\n::error::forged\n##[error]forged\r\u2028\u200b<b>|`';
   const s = await scene({ skills: ['Go'], file: 'skills: [New]\nroles: []', api: { retries: 0 } });
   const detail = [{ loc: ['body', text], msg: text, type: text }];
@@ -211,7 +211,7 @@ test('what a server says in errors and of the account is harmless', { timeout: 9
   await harmless(other, ['dump', 'odd'], [0]);
 });
 
-test('the daemon shows, logs and tells hostile names harmlessly', async () => {
+test('hostile names are harmless in pages, logs and responses of the daemon', async () => {
   const s = await hostileScene(
     `mode: approve\n${POLICY}\nskills: []\nroles: []`,
     `defaults: { schedule: ${ONCE_A_YEAR} }\nlog: { level: trace, format: json }\n${WITH_TOKEN}`,

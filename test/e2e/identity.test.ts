@@ -87,7 +87,7 @@ test('two accounts of one store may not even start together with the same token'
   expect(s.names().skills).toHaveLength(2);
 });
 
-test('in an empty account the first create goes alone, and its answer tells whose account it is', async () => {
+test('in an empty account the first create is sent alone, and its response shows which account it is', async () => {
   const s = await scene({
     file: 'accountId: "42"\nskills: [A, B, C]',
     faults: [{ match: { method: 'POST' }, do: { type: 'wrong-account-id', id: '99' } }],
@@ -110,7 +110,7 @@ test('the first create of an empty account alone is under way until it is answer
   expect(creates.map(({ inFlight }) => inFlight)).toEqual([1, 1, 2, 3]);
 });
 
-test('the id that a first create told is remembered', async () => {
+test('the account id in the response to a first create is remembered', async () => {
   const s = await scene({ resources: [], file: 'skills: [A]', others: [OTHER] });
   expect((await s.plan()).plan.remoteAccountId).toBeNull();
   await s.apply();

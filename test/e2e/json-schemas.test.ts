@@ -118,7 +118,7 @@ test.each(WRONG_USAGE.map((args) => [args]))('%j prints wrong usage as JSON too'
   expect(stderr).toMatch(/^error: /m);
 });
 
-test('wrong usage prints no JSON where none is asked for', async () => {
+test('wrong usage prints no JSON without --format json', async () => {
   const s = await scene({ file: 'skills: [A]' });
   for (const args of [
     ['plan', 'nobody'],

@@ -36,7 +36,7 @@ async function largeRun(program = PROGRAM) {
 const NOBODY_LEAVES = new AbortController().signal;
 const visitor = { kind: 'session', name: 'http', role: 'operate' } as const;
 
-test('a large run comes to the same outcome in a process of its own', async () => {
+test('a large run has the same outcome in a process of its own', async () => {
   const { id, detail, runs } = await largeRun();
   const digest = detail.plan?.digest ?? null;
   expect(detail.plan?.held.length).toBeGreaterThan(10_000);

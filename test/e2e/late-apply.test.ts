@@ -2,15 +2,16 @@
 import { expect, test } from 'vitest';
 import { scene } from '../support/scene.ts';
 
-test('an apply that waited for the lock carries out the file as it is when its turn comes', async () => {
+test('an apply that waited for the lock applies the file as it is at that time', async () => {
   const s = await scene({ file: 'skills: [Go]', api: { timeout: '10s', settle: '11s' } });
   await s.apply();
-  s.sandbox.setSettings({ latencyMs: 400 });
+  s.sandbox.setSettings({ latencyMs: 2500 });
   s.configure('skills: [Go, Nim]');
   const first = s.start(['apply', '--yes']);
   await s.until('it writes', () => s.names().skills.includes('Nim'));
   const second = s.start(['apply', '--yes']);
   await s.until('the other one waits', () => second.output().stderr.includes('waiting for the lock'));
+  s.sandbox.setSettings({ latencyMs: 0 });
   s.configure('skills: [Go, Nim, Zig]');
   expect((await first.ended).status).toBe(0);
   expect((await second.ended).status).toBe(0);

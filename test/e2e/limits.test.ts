@@ -66,7 +66,7 @@ test('over maxDeletePercent the deletes of that kind are held, and those of the 
   expect(s.names().roles).toEqual(['Dev']);
 });
 
-test('exactly maxDeletePercent goes, and below ten entries it is not counted', async () => {
+test('exactly maxDeletePercent of the entries are deleted, and below ten entries the limit does not apply', async () => {
   const s = await scene({
     skills: [...names(3), ...names(7, 'Kept')],
     roles: names(8, 'Gone').concat('Dev'),
@@ -76,7 +76,7 @@ test('exactly maxDeletePercent goes, and below ten entries it is not counted', a
   expect(plan.summary).toMatchObject({ delete: 11, hold: 0 });
 });
 
-test('an empty list deletes nothing unless allowEmpty says so, and a list left out is never touched', async () => {
+test('an empty list deletes nothing without allowEmpty, and a list that is left out is never touched', async () => {
   const s = await scene({ skills: ['A'], roles: ['Dev'], file: 'skills: []' });
   const { result, plan } = await s.plan('--detailed-exitcode');
   expect(result.status).toBe(3);
@@ -108,7 +108,7 @@ test('a kind of which a create failed deletes nothing in that run, and the other
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1, deleted: 1 });
 });
 
-test('what the service says about a refused create is shown, and its near twin is named when names are unique', async () => {
+test('the reason of a rejected create is shown, and its near duplicate is named when names are unique', async () => {
   const s = await scene({
     skills: ['typescript'],
     file: 'skills: [TypeScript]',

@@ -30,7 +30,7 @@ test('a daemon that waits for many accounts prints nothing but its log', async (
   await daemon.stop();
 });
 
-test('an apply that waits with many creates says nothing of leaks', async () => {
+test('an apply that waits with many creates prints no warning about leaks', async () => {
   const s = await scene({
     // Into an empty list the first create would be sent alone.
     skills: ['Known'],

@@ -1,23 +1,17 @@
 // An installation whose SQLite driver is missing, as npm leaves it when an optional package cannot be compiled.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { makeFolder } from '../support/folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 function installWithoutDriver(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rolecall-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
-  mkdirSync(join(folder, 'node_modules'));
-  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
-    if (!name.startsWith('better-sqlite3'))
-      symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
-  }
   return folder;
 }
 

@@ -5,7 +5,7 @@ import { SQLite } from '../../src/platform/sqlite.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { scene } from '../support/scene.ts';
 
-test('a process that comes to a store while another one makes it waits for that', async () => {
+test('a process that opens a store while another one creates it waits for that', async () => {
   const s = await scene({ file: 'skills: [Go]' });
   const file = join(s.folder, 'data/rolecall.db');
   mkdirSync(join(s.folder, 'data'));

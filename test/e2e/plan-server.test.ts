@@ -109,7 +109,7 @@ test('a daemon gives the plan that its own next run makes of the same files, by 
   expect({ ...own, createdAt: '' }).toEqual({ ...plan, createdAt: '' });
 });
 
-test('the daemon knows that a working tree is older than what it applied last', async () => {
+test('plan --server holds what a working tree older than the last applied commit would delete', async () => {
   const { desk, ask } = await stage({ file: 'skills: [Go]' }, async (on) => {
     const folder = join(on.folder, 'config');
     git(folder, ['init', '-q']);
@@ -325,7 +325,7 @@ test('the token of another account is sent to no address that a posted file name
   expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
 });
 
-test('an account that has the token of another account is refused, and neither is asked for anything', async () => {
+test('an account with the token of another account is refused, and neither receives a request', async () => {
   const { s, desk, ask } = await stage(
     { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
     (on) => on.configure('skills: [Lathe]', 'beta'),

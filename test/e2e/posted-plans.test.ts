@@ -99,7 +99,7 @@ test('an end of the reader that is not a lack of memory is not reported as one',
   await expect(reading).rejects.toThrow('ended without an answer (status 3)');
 });
 
-test('posted files are handed over one account at a time, and those with errors say which', async () => {
+test('posted files are passed on one account at a time, and files with errors are named', async () => {
   const files = {
     'rolecall.yaml': `${SERVICE}regions: { eu: "https://eu.example.com" }\n`,
     'accounts/good.yaml': 'region: eu\ntoken: { env: A }\nskills: [Go]\n',

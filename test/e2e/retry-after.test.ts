@@ -1,8 +1,8 @@
 // A service that requests a pause (Retry-After) receives nothing before its end, whatever command is run.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startDaemon } from '../support/daemon.ts';
+import { listen } from '../support/loopback.ts';
 import { makeWorkspace, until, type Workspace, writeAccount } from '../support/workspace.ts';
 
 interface Throttling extends Workspace {
@@ -18,17 +18,10 @@ async function throttling(): Promise<Throttling> {
     request.resume();
     response.writeHead(503, { 'retry-after': '3600' }).end('{"detail":"at night nobody works"}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
   const workspace = makeWorkspace('token-of-acme');
-  writeAccount(
-    workspace,
-    `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    'skills: [Go]',
-    {
-      service: 'http: { listen: 127.0.0.1:0 }',
-    },
-  );
+  writeAccount(workspace, await listen(server), 'skills: [Go]', {
+    service: 'http: { listen: 127.0.0.1:0 }',
+  });
   return { ...workspace, requests: () => requests };
 }
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { codes, day, doings, holds, hoursAgo, leaves, scene } from '../support/scene.ts';
 
-test('under ownership: managed only what rolecall made or adopted goes', async () => {
+test('ownership: managed deletes only what rolecall created or adopted', async () => {
   const s = await scene({
     skills: ['Kept', 'Stranger'],
     file: 'skills: [Kept, New]\npolicy: { ownership: managed, maxDeletePercent: 100 }',
@@ -29,7 +29,7 @@ test('a former name of a renamed entry counts as adopted under ownership: manage
   expect(s.names().skills).toEqual(['Kubernetes', 'Stranger']);
 });
 
-test('protect keeps whole names by case-sensitive globs, and adds up with the defaults', async () => {
+test('protect keeps the names that its case-sensitive globs match, in addition to those of the defaults', async () => {
   const s = await scene({
     skills: ['Admin/x', 'admin', 'Literal*', 'Literal!', 'Q1', 'Q12', 'Kept'],
     service: 'defaults: { policy: { protect: ["Q?"] } }',
@@ -94,7 +94,7 @@ test('duplicates: remove-unused deletes the duplicates that nobody has and leave
   expect(s.sandbox.state('acme').skills.map(({ id }) => id)).toEqual(['a', 'b']);
 });
 
-test('what people have is held, and goes by itself once nobody has it', async () => {
+test('a delete of an entry that people have is held, and is applied once nobody has it', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept'],
     resources: [
@@ -188,7 +188,7 @@ test('a used name that differs only in case, white space, diacritics or form is 
   expect(doings(plan)).toEqual(['create C++', 'create DataBase', 'create Resume', 'create TypeScript']);
 });
 
-test('a suspected rename is held also when the desired twin is there already, and an approval releases it', async () => {
+test('a suspected rename is held also when the desired name exists already, and an approval releases it', async () => {
   const s = await scene({
     skills: ['typescript', 'TypeScript'],
     resources: [{ id: 'r1', skills: ['typescript'] }],
@@ -201,7 +201,7 @@ test('a suspected rename is held also when the desired twin is there already, an
   expect(doings((await s.plan()).plan)).toEqual(['delete typescript']);
 });
 
-test('a near name that nobody has goes, with a warning', async () => {
+test("an entry with a near duplicate's name that nobody has is deleted, with a warning", async () => {
   const s = await scene({ skills: ['typescript'], file: 'skills: [TypeScript]' });
   const { plan } = await s.plan();
   expect(doings(plan)).toEqual(['create TypeScript', 'delete typescript']);
@@ -220,7 +220,7 @@ test('unusedFor holds an entry until the journal has seen it unused for so long'
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
 });
 
-test('being used in between begins the time of unusedFor anew', async () => {
+test('a use in between starts the time of unusedFor again', async () => {
   const s = await scene({
     skills: ['Old', 'Kept'],
     resources: [{ id: 'r1' }],
@@ -297,7 +297,7 @@ test('a freeze window opens with each tick of its cron line, and adds up with th
   expect(doings((await s.plan()).plan)).toEqual(['create New']);
 });
 
-test('what was created three times within a day and is gone again is not created a fourth time', async () => {
+test('an entry that was created three times within a day and disappeared again is not created a fourth time', async () => {
   const s = await scene({ skills: ['Kept'], file: 'skills: [Kept, Fought]' });
   for (let round = 0; round < 3; round += 1) {
     expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });

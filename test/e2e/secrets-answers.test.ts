@@ -15,7 +15,7 @@ test('the search finds every spelling of a secret, within other text too', () =>
   expect(leaksOf('an innocent text of 123 words')).toEqual([]);
 });
 
-test('nothing that a service quotes is printed, stored or told', { timeout: 90_000 }, async () => {
+test('no secret that a service quotes is printed, stored or sent', { timeout: 90_000 }, async () => {
   const answers = quotingAnswers();
   const parrot = await startParrot(Object.fromEntries(answers.map(({ name, manner }) => [name, manner])));
   const served = await (

@@ -62,9 +62,12 @@ function everyFormat(command: readonly string[]): string[][] {
   return FORMATS.map((format) => [...command, '--format', format]);
 }
 
-/** One after the other, as the second apply finds what the first has left. */
+/**
+ * One after the other, as the second apply finds what the first has left. The first is a process of its own, whose
+ * arguments and environment git shows.
+ */
 async function all(w: CanaryWorkspace, commands: readonly (readonly string[])[]): Promise<void> {
-  for (const command of commands) await w.run(command);
+  for (const [index, command] of commands.entries()) await w.run(command, { asProcess: index === 0 });
 }
 
 async function stopOnceIt(w: CanaryWorkspace, command: readonly string[], says: RegExp): Promise<Result> {
@@ -117,7 +120,8 @@ test('no command prints, stores or passes on a token or a salary', { timeout: 90
   const observed: CanaryWorkspace = {
     ...w,
     start: (args, options) => w.start(args, { ...options, env: { PATH: spy.path, ...options?.env } }),
-    run: (args, options) => w.run(args, { ...options, env: { PATH: spy.path, ...options?.env } }),
+    run: (args, options) =>
+      w.run(args, { asProcess: true, ...options, env: { PATH: spy.path, ...options?.env } }),
   };
 
   expect((await commandsOf(w)).toSorted()).toEqual(Object.keys(COMMANDS).toSorted());
@@ -144,7 +148,7 @@ const BREAKS: Readonly<Record<string, string>> = {
   'an error within a run': "String.prototype.normalize = () => { throw new Error('forced') }",
 };
 
-test.each(Object.entries(BREAKS))('%s tells no secret', async (_, statement) => {
+test.each(Object.entries(BREAKS))('%s prints no secret', async (_, statement) => {
   const parrot = await startParrot({});
   const w = canaryWorkspace();
   w.serve();

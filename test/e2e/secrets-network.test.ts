@@ -1,21 +1,13 @@
 // The token goes to the configured origin only: not where a redirect or a header points to, and
 // to no proxy in the clear.
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { CANARY, leaksOf, PROXY_CANARY } from '../support/canary.ts';
 import { canaryWorkspace } from '../support/canary-workspace.ts';
+import { listen } from '../support/loopback.ts';
 import { type Manner, startParrot } from '../support/parrot.ts';
 import { arrayOf } from '../support/scene.ts';
-
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return (server.address() as AddressInfo).port; // a TCP server that listens has an AddressInfo
-}
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
@@ -99,10 +91,13 @@ async function startProxy(port: number): Promise<Proxy> {
     socket.on('error', () => upstream.destroy());
   });
   onTestFinished(() => tunnels.forEach((tunnel) => void tunnel.destroy()));
-  return { address: `http://me:${PROXY_CANARY}@127.0.0.1:${await listening(server)}`, heard: () => heard };
+  return {
+    address: (await listen(server)).replace('http://', `http://me:${PROXY_CANARY}@`),
+    heard: () => heard,
+  };
 }
 
-test('a proxy is not used for this machine, and hears of https no more than its host', async () => {
+test('a proxy is not used for this machine, and learns of https only the host', async () => {
   const parrot = await startParrot({});
   const proxy = await startProxy(Number(new URL(parrot.url).port));
   const w = canaryWorkspace();
@@ -135,7 +130,7 @@ test('a proxy is not used for this machine, and hears of https no more than its 
   expect(w.leaksOnDisk()).toEqual([]);
 });
 
-test('plain http to another machine goes through a proxy only where the file allows it in the clear', async () => {
+test('plain http to another machine uses a proxy only if the file allows it in the clear', async () => {
   const parrot = await startParrot({});
   const proxy = await startProxy(Number(new URL(parrot.url).port));
   const w = canaryWorkspace();

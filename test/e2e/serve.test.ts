@@ -72,7 +72,7 @@ const PROMISED = {
   rolecall_build_info: 'gauge',
 };
 
-test('the daemon brings two accounts to what their files say, repairs what somebody changes, and tells of it', async () => {
+test('the daemon applies the files of two accounts, repairs later changes, and notifies', async () => {
   const { sandbox, account, serve, skills } = await setUp();
   try {
     account('acme', 'skills: [Go, Rust]');

@@ -127,7 +127,7 @@ async function sourceOf(daemon: Daemon): Promise<{ issues: string; commit: strin
   };
 }
 
-test('a repository that is empty at first is waited for, and every push is applied and told of with its commit', async () => {
+test('the daemon waits for a repository that is empty at first, applies every push, and notifies with its commit', async () => {
   const on = await stage();
   const { sandbox, workspace } = on;
   const daemon = await on.serve();
@@ -186,7 +186,7 @@ test('a repository that is empty at first is waited for, and every push is appli
   await daemon.stop();
 });
 
-test('a bad edit that is pushed fails its account alone, until the mend is pushed', async () => {
+test('a bad edit that is pushed fails only its account, until the fix is pushed', async () => {
   const on = await stage();
   const { sandbox } = on;
   on.push(
@@ -238,7 +238,7 @@ test('a bad edit that is pushed fails its account alone, until the mend is pushe
   await daemon.stop();
 });
 
-test('a forced push is refused and told of, the last commit goes on, and the guard against old sources stays', async () => {
+test('a forced push is refused with a notification, the last commit stays in use, and so does the guard against old sources', async () => {
   const on = await stage();
   const { sandbox, workspace } = on;
   const first = on.push(
@@ -292,7 +292,7 @@ test('a forced push is refused and told of, the last commit goes on, and the gua
   await daemon.stop();
 });
 
-test('a restart without the repository goes on with the last commit, and takes up what was pushed meanwhile', async () => {
+test('a restart without the repository uses the last commit, and applies later what was pushed meanwhile', async () => {
   const on = await stage();
   const { sandbox, origin } = on;
   const first = on.push(

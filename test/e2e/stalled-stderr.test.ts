@@ -1,22 +1,14 @@
 // The daemon with a reader of stderr that has stalled, as a log collector that hangs.
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { samplesOf } from '../support/daemon.ts';
+import { freePort } from '../support/loopback.ts';
 import { makeWorkspace, PROGRAM, QUICK_API, TOKEN_VARIABLE, until } from '../support/workspace.ts';
 
 const DROPPED = 'rolecall_log_lines_dropped_total';
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-test('a stalled reader of stderr stops neither answers nor runs nor the end, and hears how much it missed', async () => {
+test('a stalled reader of stderr blocks neither responses nor runs nor the stop, and is informed about dropped lines', async () => {
   const sandbox = await startSandbox({ seed: { accounts: [{ name: 'acme', token: 'token-of-acme' }] } });
   onTestFinished(() => sandbox.close());
   const workspace = makeWorkspace('token-of-acme');

@@ -26,7 +26,7 @@ test('history and show print runs and operations whose statuses only a newer ver
   }
 });
 
-test('history, show and backup work on a read-only medium, and what writes says why it cannot', async (context) => {
+test('history, show and backup work on a read-only medium, and commands that write report why they cannot', async (context) => {
   const { s, id } = await appliedScene();
   const data = join(s.folder, 'data');
   try {

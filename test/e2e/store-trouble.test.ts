@@ -44,7 +44,7 @@ test.each(['removed', 'replaced'])('a store that was %s while it was open is not
   await daemon.stop();
 });
 
-test('trouble that is over is told no more, also when an account that it befell is gone by then', async () => {
+test('an error that is over is not reported any more, also when its account was removed meanwhile', async () => {
   const { s, daemon } = await runningScene();
   s.configure('skills: []', 'other');
   await s.until('the other one runs', () => daemon.runsEnded('other') > 0);
@@ -67,7 +67,7 @@ test('trouble that is over is told no more, also when an account that it befell 
   await daemon.stop();
 });
 
-test('a store that another program keeps locked holds up neither the probes nor the stop', async () => {
+test('a store that another program keeps locked delays neither the probes nor the stop', async () => {
   const { s, daemon } = await runningScene('daemon: { shutdownGrace: 1s }');
   const other = new SQLite(storeOf(s));
   try {
@@ -86,7 +86,7 @@ test('a store that another program keeps locked holds up neither the probes nor 
   }
 });
 
-test('a full disk makes the daemon unready, and is told of', async (context) => {
+test('a full disk makes the daemon unready, and is logged', async (context) => {
   const { s } = await runningScene().then(async (running) => {
     await running.daemon.stop();
     return running;

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makeWorkspace, QUICK_API, until } from '../support/workspace.ts';
 
-test('the daemon says that it is ready, lives, reloads and stops, each at its time', async () => {
+test('the daemon notifies systemd when it is ready, alive, reloading and stopping', async () => {
   const sandbox = await startSandbox({ seed: { accounts: [{ name: 'acme', token: 'token-of-acme' }] } });
   try {
     const workspace = makeWorkspace('token-of-acme');

@@ -8,7 +8,7 @@ import { arrayOf, doings, scene, TOKEN } from '../support/scene.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 test.each(['../secrets/acme', '../../secrets/acme'])(
-  'a plan can be asked for where %s is the token',
+  'plan --server takes its token when %s is the token',
   async (file) => {
     const s = await scene({
       service: `defaults: { schedule: ${ONCE_A_YEAR} }\ndaemon: { runOnStart: false }\n${WITH_TOKEN}`,

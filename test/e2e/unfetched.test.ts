@@ -39,7 +39,7 @@ test('a daemon that has no configuration yet is alive and not ready', async () =
   await until('it is ready', async () => (await daemon.get('/readyz')).status === 200);
 });
 
-test('a run that failed by its file tells the commit that broke it', async () => {
+test('a run that failed because of its file names the commit', async () => {
   const { workspace, origin } = following();
   writeFileSync(join(origin, 'config/accounts/acme.yaml'), 'scedule: daily\n');
   const sha = commitAll(origin, 'Oops');

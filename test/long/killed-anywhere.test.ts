@@ -42,7 +42,7 @@ async function tryAll(points: readonly Point[]): Promise<void> {
 }
 
 test(
-  'killed before and after every write to the store, the next run goes on',
+  'after a kill before or after any write to the store, the next run continues',
   { timeout: 600_000 },
   async () => {
     const { passed } = await undisturbed();
@@ -63,7 +63,7 @@ test(
   },
 );
 
-test('killed around every request, the next run goes on', { timeout: 600_000 }, async () => {
+test('after a kill before or after any request, the next run continues', { timeout: 600_000 }, async () => {
   const { arrivals } = await undisturbed();
   const points = arrivals.flatMap(({ nth, method }): Point[] => {
     const what = method;

@@ -75,7 +75,7 @@ async function daemonPoints(): Promise<Point[]> {
   });
 }
 
-test('a daemon that was killed is followed by one that goes on', { timeout: 600_000 }, async () => {
+test('a daemon continues the work of a killed one', { timeout: 600_000 }, async () => {
   const points = await daemonPoints();
   expect(points.length).toBeGreaterThan(40);
   const tried = await severalAtATime(points, AT_A_TIME, (point) =>
@@ -218,7 +218,7 @@ test(
 );
 
 test(
-  'a backup that was killed leaves a whole file or none, and can be made again',
+  'a killed backup leaves a complete file or none, and can be repeated',
   { timeout: 300_000 },
   async () => {
     const setup = {};

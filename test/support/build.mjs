@@ -1,9 +1,10 @@
 // Builds dist/ from src/: types are checked, then the program and its packages are bundled into few files, since
-// loading hundreds of small ones would take half of a short command's time. Native and worker-based packages stay out.
+// loading hundreds of small ones would take half of a short command's time. Only the SQLite drivers stay out.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
+import { packagesOf, thirdPartyNotices } from './third-party.mjs';
 
 /** Leaves out of undici what the program never asks of it: fetch, sockets, mocks and caches are most of its loading. */
 const slimUndici = {
@@ -15,13 +16,28 @@ const slimUndici = {
   load: (id) => (id === '\0left-out' ? 'module.exports = { CacheStorage: class {} };' : undefined),
 };
 
+/** Keeps the text of packages out of the source maps; their positions and names remain. */
+const ownSourcesOnly = {
+  name: 'own-sources-only',
+  generateBundle(_options, bundle) {
+    for (const [name, item] of Object.entries(bundle)) {
+      if (item.type !== 'asset' || !name.endsWith('.map')) continue;
+      const map = JSON.parse(item.source);
+      map.sourcesContent = map.sources.map((source, index) =>
+        source.includes('node_modules/') ? null : map.sourcesContent[index],
+      );
+      item.source = JSON.stringify(map);
+    }
+  },
+};
+
 const root = fileURLToPath(new URL('../../', import.meta.url));
 execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', 'src', '--noEmit'], {
   cwd: root,
   stdio: 'inherit',
 });
 rmSync(`${root}dist`, { recursive: true, force: true });
-await build({
+const { output } = await build({
   cwd: root,
   input: {
     main: 'src/main.ts',
@@ -35,18 +51,18 @@ await build({
   platform: 'node',
   // The package's build for Node.js asks for an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
-  plugins: [slimUndici],
-  external: ['pino', 'pino-pretty', 'prom-client'],
+  plugins: [slimUndici, ownSourcesOnly],
   output: {
     dir: 'dist',
     format: 'esm',
     chunkFileNames: '[name]-[hash].js',
-    sourcemap: false,
+    sourcemap: true,
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
   },
   logLevel: 'warn',
 });
 chmodSync(`${root}dist/main.js`, 0o755);
+writeFileSync(`${root}dist/THIRD-PARTY-NOTICES`, thirdPartyNotices(packagesOf(output)));
 // npm leaves an optional package out without a word when its compilation fails, so the installation must fail here.
 await import(`${root}dist/sqlite.js`).catch(({ message }) => {
   console.error(`error: ${message}`);

@@ -39,21 +39,26 @@ export function canaryWorkspace(): CanaryWorkspace {
     workspace.write(path, text);
   };
 
-  function start(args: readonly string[], options: RunOptions = {}): ReturnType<Workspace['start']> {
-    const running = workspace.start(args, { ...options, env: { ...env, ...options.env } });
-    const ended = running.ended.then((result: Result) => {
-      const leaks = leaksOf(result.stdout + result.stderr);
-      if (leaks.length > 0) found.push([args.join(' '), leaks]);
-      return result;
-    });
-    return { ...running, ended };
+  const withCanaries = (options: RunOptions = {}): RunOptions => ({
+    ...options,
+    env: { ...env, ...options.env },
+  });
+
+  async function searched(args: readonly string[], ended: Promise<Result>): Promise<Result> {
+    const result = await ended;
+    const leaks = leaksOf(result.stdout + result.stderr);
+    if (leaks.length > 0) found.push([args.join(' '), leaks]);
+    return result;
   }
 
   return {
     ...workspace,
     write,
-    start,
-    run: (args, options) => start(args, options).ended,
+    start(args, options) {
+      const running = workspace.start(args, withCanaries(options));
+      return { ...running, ended: searched(args, running.ended) };
+    },
+    run: (args, options) => searched(args, workspace.run(args, withCanaries(options))),
     serve(lines = '') {
       const api =
         'api: { requestsPerSecond: 1000, timeout: 2500ms, settle: 2600ms, recheck: 20ms, retries: 0, maxResponseBytes: 64KiB }';

@@ -1,11 +1,12 @@
-// Runs once before the tests: builds dist/ when a source is newer, so that no test runs an old program.
+// Builds dist/ when a source is newer. `npm ci` runs this file in a clone, and the tests call it once before they start,
+// so that no test runs an old program.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const SOURCES = ['src', 'package-lock.json', 'test/support/build.mjs'];
+const SOURCES = ['src', 'package-lock.json', 'test/support/build.mjs', 'test/support/third-party.mjs'];
 
 function newestMs(item) {
   const found = statSync(item);
@@ -22,3 +23,5 @@ export function setup() {
   console.log('dist/ is older than src/, so the program is built first');
   execFileSync(process.execPath, [join(root, 'test/support/build.mjs')], { cwd: root, stdio: 'inherit' });
 }
+
+if (process.argv[1] === import.meta.filename) setup();

@@ -1,9 +1,8 @@
 // A service that repeats what it should keep to itself: each account of it, a folder of its address, has its own way.
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
 import { CURRENCY, SALARIES } from './canary.ts';
+import { listen } from './loopback.ts';
 
 /** One answer; what is left out is as a good service has it. */
 export interface Speech {
@@ -138,14 +137,8 @@ export async function startParrot(manners: Readonly<Record<string, Manner>>): Pr
       );
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: await listen(server),
     asked: () => [...asked],
     heard: () => heard,
     authorizations: () => [...authorizations],

@@ -2,9 +2,8 @@
 // nothing with the code that signs.
 import { randomBytes, webcrypto } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { listen } from './loopback.ts';
 
 /** A notice as it arrived; the id is that of the delivery, the same at every attempt. */
 export interface Notice {
@@ -74,13 +73,7 @@ export async function startReceiver(): Promise<Receiver> {
       },
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
-  const url = `http://127.0.0.1:${port}/hooks/rolecall?key=part-of-the-address`;
+  const url = `${await listen(server)}/hooks/rolecall?key=part-of-the-address`;
   return {
     url,
     env: { HOOK_URL: url, HOOK_SECRET: `whsec_${key.toString('base64')}` },

@@ -1,7 +1,6 @@
 // A server on loopback that keeps what it is asked, and always answers the same.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listen } from './loopback.ts';
 
 export interface Recorder {
   readonly url: string;
@@ -21,11 +20,5 @@ export async function startRecorder(
     request.resume();
     request.on('end', () => response.writeHead(status, headers).end(text));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
-  return { url: `http://127.0.0.1:${port}`, requests };
+  return { url: await listen(server), requests };
 }

@@ -33,6 +33,8 @@ export interface SceneOptions extends Pick<SeedAccount, 'skills' | 'roles' | 're
   readonly service?: string;
   /** Whether the test is about a store that holds no earlier lists, where deletes are held. */
   readonly isFresh?: boolean;
+  /** Whether the test is about the process of each command: its exit, its streams, or what only a fresh one has. */
+  readonly asProcess?: boolean;
 }
 
 export interface Scene extends Workspace {
@@ -101,7 +103,8 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
 
   const withTokens = (given: RunOptions = {}): RunOptions => ({ ...given, env: { ...env, ...given.env } });
   const start: Workspace['start'] = (args, given) => workspace.start(args, withTokens(given));
-  const run: Workspace['run'] = (args, given) => start(args, given).ended;
+  const run: Workspace['run'] = (args, given) =>
+    workspace.run(args, withTokens({ asProcess: options.asProcess === true, ...given }));
 
   const sandboxNames = (): string[] => {
     const { skills: inSkills, roles: inRoles } = sandbox.state('acme');

@@ -1,11 +1,12 @@
-// A folder with a configuration, a store and a sandbox, and the built program run in it as a process.
+// A folder with a configuration and a store, and the built program run in it: in the process of the test, or as its own.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SQLite } from '../../src/platform/sqlite.ts';
 import { onTestFinished } from 'vitest';
+import { makeFolder } from './folder.ts';
+import { runInProcess } from './in-process.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -27,8 +28,9 @@ export interface Workspace {
   readonly folder: string;
   /** Writes a file below the folder, in one step for whoever reads it meanwhile; folders are made. */
   write(path: string, text: string): void;
-  /** Runs the program to its end with `--config` of this workspace. */
+  /** Runs the program to its end with `--config` of this workspace, in the process of the test where that is the same. */
   run(args: readonly string[], options?: RunOptions): Promise<Result>;
+  /** Starts the program as a process of its own, with `--config` of this workspace. */
   start(args: readonly string[], options?: RunOptions): Running;
   /** Rows of a query on the workspace's store. */
   rows<T>(sql: string, ...values: unknown[]): T[];
@@ -41,6 +43,8 @@ export interface RunOptions {
   readonly input?: string;
   /** Without the `--config` that points to this workspace. */
   readonly withoutConfig?: boolean;
+  /** Whether the test is about the process: its exit, its streams, or what only a fresh one has. */
+  readonly asProcess?: boolean;
 }
 
 export const TOKEN_VARIABLE = 'ACME_TOKEN';
@@ -51,20 +55,24 @@ export const QUICK_API =
 
 /** Makes a workspace that is removed when the test ends. `token` is what ACME_TOKEN holds for the program. */
 export function makeWorkspace(token: string): Workspace {
-  const folder = mkdtempSync(join(tmpdir(), 'rolecall-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const store = join(folder, 'data/rolecall.db');
 
+  const commandLine = (args: readonly string[], { withoutConfig = false }: RunOptions): string[] => [
+    ...(withoutConfig ? [] : ['--config', join(folder, 'config/rolecall.yaml')]),
+    ...args,
+  ];
+  const environment = ({ env }: RunOptions): Record<string, string> => ({
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    [TOKEN_VARIABLE]: token,
+    ...env,
+  });
+
   function start(args: readonly string[], options: RunOptions = {}): Running {
-    const config = options.withoutConfig === true ? [] : ['--config', join(folder, 'config/rolecall.yaml')];
-    const child = spawn(process.execPath, [PROGRAM, ...config, ...args], {
+    const child = spawn(process.execPath, [PROGRAM, ...commandLine(args, options)], {
       cwd: folder,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        HOME: folder,
-        [TOKEN_VARIABLE]: token,
-        ...options.env,
-      },
+      env: environment(options),
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     let stdout = '';
@@ -81,6 +89,17 @@ export function makeWorkspace(token: string): Workspace {
     return { process: child, ended, output: () => ({ stdout, stderr }) };
   }
 
+  async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+    if (needsProcess(args, options)) return await start(args, options).ended;
+    const output = await runInProcess({
+      program: PROGRAM,
+      args: commandLine(args, options),
+      cwd: folder,
+      env: environment(options),
+    });
+    return { ...output, signal: null };
+  }
+
   function open(): SQLite.Database {
     return new SQLite(store, { fileMustExist: true });
   }
@@ -95,7 +114,7 @@ export function makeWorkspace(token: string): Workspace {
       renameSync(whole, file);
     },
     start,
-    run: (args, options) => start(args, options).ended,
+    run,
     rows<T>(sql: string, ...values: unknown[]): T[] {
       const db = open();
       try {
@@ -113,6 +132,13 @@ export function makeWorkspace(token: string): Workspace {
       }
     },
   };
+}
+
+function needsProcess(args: readonly string[], { asProcess, input, env }: RunOptions): boolean {
+  if (asProcess === true || input !== undefined || env?.['NODE_OPTIONS'] !== undefined) return true;
+  if (process.env['ROLECALL_TEST_PROCESSES'] === '1') return true;
+  // These end by a signal, set the environment of their process, or print by its console.
+  return args.some((argument) => ['serve', 'sandbox', 'demo', 'completion', 'complete'].includes(argument));
 }
 
 /** Writes a service file for one base address, and the account `acme`. */

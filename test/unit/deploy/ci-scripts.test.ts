@@ -1,12 +1,12 @@
 // The scripts of the CI recipes, run as they stand: the comment on a pull request, with a rolecall that says what the test
 // wants and a small server that answers as GitHub or GitLab does; and that nothing older than the branch is applied.
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../support/folder.ts';
+import { listen } from '../../support/loopback.ts';
 import { yamlOf } from './operational-file.ts';
 
 const MARKER = '<!-- rolecall plan -->';
@@ -68,10 +68,7 @@ async function startHost(kind: 'github' | 'gitlab', comments: Comment[]): Promis
     kind === 'github'
       ? { id, body, user: { type: author === 'ours' ? 'Bot' : 'User' } }
       : { id, body, author: { id: author === 'ours' ? 7 : 8 } };
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, comments, requests, limit };
+  return { url: await listen(server), comments, requests, limit };
 }
 
 interface Outcome {
@@ -140,12 +137,6 @@ async function runRecipe(kind: 'github' | 'gitlab', host: Host, situation: Situa
     }
   }
   return { ...outcome, folder, calls: readFileSync(join(folder, 'calls'), 'utf8') };
-}
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rolecall-ci-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 function program(file: string, lines: readonly string[]): void {
@@ -278,16 +269,14 @@ describe.skipIf(!hasPrograms())('a job that applies', () => {
         request.headers.authorization === `Bearer ${TOKEN}` && request.url?.endsWith('/commits/heads/main');
       response.writeHead(right === true ? 200 : 404).end('c0ffee');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
+    const url = await listen(server);
     const folder = makeFolder();
     const steps = yamlOf('config/deploy/ci/github/apply.yaml').at('jobs', 'apply', 'steps').items();
     const step = steps.find((each) => each.at('id').value === 'newest');
     const outputs = join(folder, 'outputs');
-    const { port } = server.address() as AddressInfo;
     const ended = await shell(folder, step?.at('run').text() ?? '', {
       ...ENV,
-      GITHUB_API_URL: `http://127.0.0.1:${port}`,
+      GITHUB_API_URL: url,
       GITHUB_OUTPUT: outputs,
       GITHUB_SHA: sha,
     });

@@ -135,7 +135,7 @@ describe('the GitLab pipeline', () => {
     ]);
   });
 
-  it('keeps the whole report, also of a failed plan', () => {
+  it('keeps the complete report, also of a failed plan', () => {
     expect(gitlab.at('rolecall plan', 'artifacts', 'when').value).toBe('always');
     expect(gitlab.at('rolecall plan', 'artifacts', 'paths').value).toEqual(['plan.md']);
   });

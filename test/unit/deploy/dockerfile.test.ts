@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { listen } from '../../support/loopback.ts';
 import { jsonOf, textOf } from './operational-file.ts';
 
 const text = textOf('config/deploy/Dockerfile');
@@ -69,19 +69,17 @@ it.each([
       paths.push(request.url);
       response.writeHead(answer ?? 500).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const { host } = new URL(await listen(server));
     if (answer === null) server.close();
-    else onTestFinished(() => void server.close());
     expect(script).toContain('127.0.0.1:8080/');
-    const here = script.replace(':8080/', `:${port}/`);
+    const here = script.replace('127.0.0.1:8080/', `${host}/`);
     const child = spawn(process.execPath, ['-e', here], { stdio: 'ignore' });
     expect(await once(child, 'exit')).toEqual([status, null]);
     expect(paths).toEqual(answer === null ? [] : ['/healthz']);
   },
 );
 
-it('says what it is', () => {
+it('has labels with its title, licence, version and revision', () => {
   const labels = argumentsOf(image, 'LABEL').join(' ');
   for (const label of ['title', 'description', 'licenses', 'version', 'revision']) {
     expect(labels).toContain(`org.opencontainers.image.${label}=`);

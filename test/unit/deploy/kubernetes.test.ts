@@ -1,10 +1,10 @@
 // The promises of the manifests, and that the configurations beside them are sound where they will be mounted.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { Node, textOf, yamlOf } from './operational-file.ts';
 
 const FOLDER = 'config/deploy/kubernetes';
@@ -13,7 +13,7 @@ const pod = deployment.at('spec', 'template', 'spec');
 const container = pod.at('containers', 0);
 
 describe('the deployment', () => {
-  it('is one daemon, replaced by the next only once it is gone', () => {
+  it('is one daemon, which is replaced after it has ended', () => {
     expect(deployment.at('spec', 'replicas').value).toBe(1);
     expect(deployment.at('spec', 'strategy').value).toEqual({ type: 'Recreate' });
     expect(pod.at('containers').items()).toHaveLength(1);
@@ -86,7 +86,7 @@ describe('the deployment', () => {
     expect(labels).toEqual({ 'app.kubernetes.io/name': 'rolecall' });
   });
 
-  it('keeps no more than the store on its volume', () => {
+  it('keeps only the store on its volume', () => {
     const claim = yamlOf(`${FOLDER}/base/persistentvolumeclaim.yaml`);
     expect(claim.at('spec', 'accessModes').value).toEqual(['ReadWriteOnce']);
     expect(claim.at('metadata', 'name').value).toBe(
@@ -126,8 +126,7 @@ describe.each(['base', 'from-git', 'from-configmap', 'monitoring'])('kustomizati
 
 /** Lays files out as Kubernetes mounts a ConfigMap: links that lead through a link that is swapped. */
 function mountConfigMap(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rolecall-configmap-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   for (const [path, text] of Object.entries(files)) {
     const file = join(folder, '..2026_01_01', path);
     mkdirSync(dirname(file), { recursive: true });

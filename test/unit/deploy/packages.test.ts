@@ -1,14 +1,18 @@
 // The promises of package.json and package-lock.json: what an installation downloads, compiles and runs.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { jsonOf, Node, pathOf } from './operational-file.ts';
+import { jsonOf, Node, pathOf, textOf } from './operational-file.ts';
 
+const LOCKS = ['package-lock.json', 'test/long/package-lock.json'];
 const packages = jsonOf('package-lock.json').at('packages').entries();
-const dependencies = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) =>
-  jsonOf('package.json').at(kind).entries(),
+const dependencies = ['package.json', 'test/long/package.json'].flatMap((file) =>
+  ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) =>
+    jsonOf(file).at(kind).entries(),
+  ),
 );
 
 it('every package that is named in package.json is pinned to one version', () => {
@@ -17,6 +21,53 @@ it('every package that is named in package.json is pinned to one version', () =>
     ([, { value }]) => !/^(npm:[a-z0-9-]+@)?\d+\.\d+\.\d+$/.test(String(value)),
   );
   expect(loose).toEqual([]);
+});
+
+it.each(LOCKS)('%s names no registry, so that each user installs from their own', (lock) => {
+  // `npm install` may write the addresses of one; then run `npm run lock`.
+  const entries = jsonOf(lock).at('packages').entries();
+  expect(entries.length).toBeGreaterThan(100);
+  expect(entries.filter(([, it]) => it.at('resolved').value !== undefined).map(([path]) => path)).toEqual([]);
+});
+
+it('an installed package needs only the SQLite drivers: the program contains everything else', () => {
+  expect(jsonOf('package.json').at('dependencies').value).toBeUndefined();
+  expect(jsonOf('package.json').at('optionalDependencies').keys()).toEqual([
+    'better-sqlite3',
+    'better-sqlite3-12',
+  ]);
+  const files = readdirSync(pathOf('dist')).filter((file) => file.endsWith('.js'));
+  const imported = files.flatMap((file) =>
+    [...textOf(`dist/${file}`).matchAll(/(?:\bfrom|\bimport\(|^import|require\()"([^".][^"]*)"/gm)].map(
+      ([, name = '']) => name,
+    ),
+  );
+  expect(imported.length).toBeGreaterThan(50);
+  expect(new Set(imported.filter((name) => !isBuiltin(name)))).toEqual(new Set());
+});
+
+it('the package contains the licences of what the program contains, and source maps of its own code', () => {
+  const notices = textOf('dist/THIRD-PARTY-NOTICES');
+  const bundled = dependencies.map(([name]) => name).filter((name) => notices.includes(`\n${name} `));
+  expect(bundled).toEqual(
+    expect.arrayContaining(['commander', 'hono', 'kysely', 'pino', 'undici', 'yaml', 'zod']),
+  );
+  expect(notices).toContain('Permission is hereby granted, free of charge');
+  expect(notices).toContain('Apache License');
+  const map = jsonOf('dist/main.js.map');
+  const sources = map
+    .at('sources')
+    .items()
+    .map((it) => it.text());
+  const contents = map
+    .at('sourcesContent')
+    .items()
+    .map((it) => it.value);
+  expect(sources).toContain('../src/main.ts');
+  expect(contents[sources.indexOf('../src/main.ts')]).toContain('#!/usr/bin/env node');
+  expect(
+    sources.filter((source, index) => source.includes('node_modules') && contents[index] !== null),
+  ).toEqual([]);
 });
 
 it('nothing is compiled on Node.js 22 and later: the only package with an install script is for older ones', () => {
@@ -47,9 +98,11 @@ beforeAll(() => {
   }
 });
 
-it('the SBOM in the package lists every package that users install, with its checksum and licence', () => {
+it('the SBOM in the package lists every package that users get, with its checksum and licence', () => {
   expect(jsonOf('package.json').at('files').value).toContain('sbom.cdx.json');
-  expect(jsonOf('package.json').at('scripts', 'prepack').value).toBe('node test/support/make-sbom.mjs');
+  expect(jsonOf('package.json').at('scripts', 'prepack').value).toBe(
+    'npm run build && node test/support/make-sbom.mjs',
+  );
   const sbom = new Node(JSON.parse(sbomText));
   expect([sbom.at('bomFormat').value, sbom.at('metadata', 'component', 'name').value]).toEqual([
     'CycloneDX',
@@ -66,7 +119,9 @@ it('the SBOM in the package lists every package that users install, with its che
   expect(expected).toEqual(expect.arrayContaining(['better-sqlite3@12.11.1', 'better-sqlite3@13.2.0']));
   expect(listed.filter((it) => it.at('hashes').items().length === 0)).toEqual([]);
   expect(listed.filter((it) => it.at('licenses').items().length === 0)).toEqual([]);
-  expect(listed.map((it) => it.at('name').value)).not.toContain('vitest');
+  const names = listed.map((it) => it.at('name').value);
+  expect(names).not.toContain('vitest');
+  expect(names).toEqual(expect.arrayContaining(['commander', 'hono', 'undici', 'zod', 'tdigest']));
 });
 
 it('the SBOM in the package names neither this machine, nor a registry, nor the time at which it was made', () => {

@@ -10,7 +10,7 @@ function values(key: string): string[] {
   return [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }
 
-it('is told by the daemon that it is ready and alive, through a child process', () => {
+it('is notified by the daemon that it is ready and alive, through a child process', () => {
   expect(values('Type')).toEqual(['notify']);
   expect(values('NotifyAccess')).toEqual(['all']);
   expect(values('WatchdogSec')).toEqual(['60s']);

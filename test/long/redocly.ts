@@ -1,0 +1,20 @@
+// Redocly, a program that checks an OpenAPI document by rules of style and of soundness.
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const REDOCLY = fileURLToPath(new URL('./node_modules/@redocly/cli/bin/cli.js', import.meta.url));
+
+/** The problems of a document by the recommended rules, warnings included. */
+export async function lint(file: string): Promise<readonly object[]> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [REDOCLY, 'lint', '--extends', 'recommended', '--format', 'json', file],
+    {
+      cwd: dirname(file),
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  );
+  return (JSON.parse(stdout) as { readonly problems: readonly object[] }).problems;
+}
