@@ -1,6 +1,7 @@
 // Where commands register themselves, and the options that several of them share.
 import { type Command, Option } from 'commander';
-import { FORMATS, type OutputOptions } from './console.ts';
+import { FORMATS } from '../report/document.ts';
+import type { OutputOptions } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 

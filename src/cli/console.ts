@@ -6,10 +6,8 @@ import { createInterface } from 'node:readline/promises';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
+import type { Format } from '../report/document.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
-
-export type Format = 'text' | 'json' | 'markdown';
-export const FORMATS: readonly Format[] = ['text', 'json', 'markdown'];
 
 export interface OutputOptions {
   readonly format: Format;

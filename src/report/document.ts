@@ -1,6 +1,10 @@
 // The report model: the content of a report without its format. The *-report.ts files build these documents;
 // text.ts, markdown.ts and html.tsx print them. A new format is one more such file.
 
+/** The formats of a report, in the order of the help. */
+export const FORMATS = ['text', 'json', 'markdown'] as const;
+export type Format = (typeof FORMATS)[number];
+
 /** The meaning of a piece of a line. A format shows it as a colour, as a weight or not at all. */
 export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong';
 
@@ -80,7 +84,7 @@ export interface Report {
 
 /** How to print a report. Colour and width (in columns) apply to text only. */
 export interface ReportOptions {
-  readonly format: 'text' | 'json' | 'markdown';
+  readonly format: Format;
   readonly colour: boolean;
   readonly width: number;
   /** How suggested commands begin; `rolecall` by default. */

@@ -14,5 +14,7 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
       return reportToMarkdown(adaptHintsInReport(model(), options.program ?? PROGRAM));
     case 'text':
       return reportToText(adaptHintsInReport(model(), options.program ?? PROGRAM), options);
+    default:
+      return options.format satisfies never;
   }
 }
