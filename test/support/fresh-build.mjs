@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const SOURCES = ['src', 'package-lock.json', 'test/support/build.mjs', 'test/support/third-party.mjs'];
+const SOURCES = [
+  'src',
+  'package-lock.json',
+  'test/support/build.mjs',
+  'test/support/third-party.mjs',
+  'test/support/write-schemas.ts',
+];
 
 function newestMs(item) {
   const found = statSync(item);

@@ -1,5 +1,5 @@
-// A program of its own: writes the JSON Schemas that editors and other programs use, or with --check tells which are
-// not current. `node dist/write-schemas.js [--check]`, from the root of the project.
+// A program that writes the JSON Schemas for editors and other programs, or with --check reports the outdated ones. Run
+// `node dist/write-schemas.js [--check]` in the root of the project.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -39,7 +39,7 @@ export function schemaTexts(): ReadonlyMap<string, string> {
   );
 }
 
-/** Writes the schemas below `folder`; with `check` only compares. Gives the files that were not current. */
+/** Writes the schemas below `folder`; with `check` only compares. Returns the files that were outdated. */
 export async function writeSchemas(folder: string, check: boolean): Promise<readonly string[]> {
   const stale: string[] = [];
   for (const [name, text] of schemaTexts()) {
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   const check = process.argv.includes('--check');
   const stale = await writeSchemas(FOLDER, check);
   for (const file of stale) {
-    process.stdout.write(check ? `${file} is not current; run \`npm run schemas\`\n` : `wrote ${file}\n`);
+    process.stdout.write(check ? `${file} is outdated; run \`npm run schemas\`\n` : `wrote ${file}\n`);
   }
   if (check && stale.length > 0) process.exitCode = 1;
 }

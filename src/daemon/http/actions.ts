@@ -14,7 +14,7 @@ export type ActionOutcome =
   | { readonly type: 'other_plan'; readonly pending: string };
 
 /** Each outcome as a message. */
-export const OUTCOME_WORDS: Readonly<Record<ActionOutcome['type'], string>> = {
+export const OUTCOME_MESSAGES: Readonly<Record<ActionOutcome['type'], string>> = {
   queued: 'A run is queued. It starts when a place is free, and after a run that is in progress.',
   stopping: 'The daemon is stopping, so no new run starts.',
   unknown: 'There is no such account.',

@@ -9,7 +9,7 @@ import {
   type ActionDeps,
   type ActionOutcome,
   OPERATOR_ACTIONS,
-  OUTCOME_WORDS,
+  OUTCOME_MESSAGES,
   performFor,
 } from './actions.ts';
 import { type Body, readBody, readBytes } from './body.ts';
@@ -120,7 +120,7 @@ function parseDigest(
 }
 
 function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {
-  const failed = { code: outcome.type, message: OUTCOME_WORDS[outcome.type] };
+  const failed = { code: outcome.type, message: OUTCOME_MESSAGES[outcome.type] };
   switch (outcome.type) {
     case 'queued':
       return context.json({ status: outcome.type }, 202);

@@ -3,7 +3,7 @@ import { parseDuration } from '../../core/durations-and-sizes.ts';
 import { RUN_STATUSES, type RunStatus } from '../../core/journal.ts';
 
 export const DEFAULT_LIMIT = 50;
-export const MOST_RUNS = 1000;
+export const MAX_RUNS = 1000;
 
 const NAME = /^[A-Za-z0-9._-]{1,255}$/;
 
@@ -54,9 +54,9 @@ function parsePart(
     }
     case 'limit': {
       const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-      return limit >= 1 && limit <= MOST_RUNS
+      return limit >= 1 && limit <= MAX_RUNS
         ? { limit }
-        : wrong(name, text, `write a whole number from 1 to ${MOST_RUNS}`);
+        : wrong(name, text, `write a whole number from 1 to ${MAX_RUNS}`);
     }
     default:
       return {

@@ -1,6 +1,6 @@
 // The paths of the API, each with all of its possible responses.
 import { RUN_STATUSES } from '../../../core/journal.ts';
-import { DEFAULT_LIMIT, MOST_RUNS } from '../run-filter.ts';
+import { DEFAULT_LIMIT, MAX_RUNS } from '../run-filter.ts';
 import { type ComponentName, ref } from './schemas.ts';
 
 type Answers = Readonly<Record<string, object>>;
@@ -69,7 +69,7 @@ const RUN_FILTERS = [
   {
     name: 'limit',
     description: 'Maximum number of runs.',
-    schema: { type: 'integer', minimum: 1, maximum: MOST_RUNS, default: DEFAULT_LIMIT },
+    schema: { type: 'integer', minimum: 1, maximum: MAX_RUNS, default: DEFAULT_LIMIT },
   },
 ].map((parameter) => ({ ...parameter, in: 'query' }));
 

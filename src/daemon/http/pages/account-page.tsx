@@ -5,7 +5,7 @@ import type { Fact } from '../../../report/document.ts';
 import { code } from '../../../report/document.ts';
 import { Facts, Instant } from '../../../report/html.tsx';
 import type { AccountView } from '../../daemon-api.ts';
-import { OUTCOME_WORDS } from '../actions.ts';
+import { OUTCOME_MESSAGES } from '../actions.ts';
 import type { ActionOutcome } from '../actions.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
@@ -45,7 +45,7 @@ export function AccountPage(props: AccountPageProps) {
       </p>
       {said === null ? null : (
         <p class={`notice ${SUCCESSES.includes(said) ? 'good' : 'warn'}`} role="status">
-          {OUTCOME_WORDS[said]}
+          {OUTCOME_MESSAGES[said]}
         </p>
       )}
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />

@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { DaemonApi } from '../../daemon-api.ts';
-import { OUTCOME_WORDS, type ActionOutcome } from '../actions.ts';
+import { OUTCOME_MESSAGES, type ActionOutcome } from '../actions.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
@@ -82,6 +82,6 @@ async function answerWithoutPlan(
 
 /** The result of a button in the query of the address: a known outcome, or null. */
 function outcomeIn(text: string | undefined): ActionOutcome['type'] | null {
-  const isOutcome = (word: string): word is ActionOutcome['type'] => Object.hasOwn(OUTCOME_WORDS, word);
+  const isOutcome = (name: string): name is ActionOutcome['type'] => Object.hasOwn(OUTCOME_MESSAGES, name);
   return text !== undefined && isOutcome(text) ? text : null;
 }
