@@ -5,7 +5,11 @@ import { api, call, create, json, list, names, only, start } from './client.ts';
 
 const SKILLS = Array.from({ length: 10 }, (_, index) => `s${index}`);
 
-async function under(action: FaultAction, match: NonNullable<Fault['match']> = {}, more: Partial<Fault> = {}) {
+async function under(
+  action: FaultAction,
+  match: NonNullable<Fault['match']> = {},
+  more: Partial<Fault> = {},
+) {
   const seed = { accounts: [{ name: 'acme', skills: SKILLS, resources: [{}] }] };
   return await start({ seed, faults: [{ match, do: action, ...more }] });
 }

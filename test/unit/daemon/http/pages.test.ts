@@ -47,7 +47,9 @@ describe('the page of all accounts', () => {
     for (const name of ['invalid', 'waiting', 'failing']) expect(first).toContain(`>${name}</a>`);
     for (const name of ['calm', 'drifting']) expect(others).toContain(`>${name}</a>`);
     expect(rowOf(page, 'drifting')).toMatch(/\+3.*−2.*paused/);
-    expect(rowOf(page, 'failing')).toMatch(/failed.*data-head="Held">.*7.*data-head="Failed">.*4.*backing off/);
+    expect(rowOf(page, 'failing')).toMatch(
+      /failed.*data-head="Held">.*7.*data-head="Failed">.*4.*backing off/,
+    );
     expect(rowOf(page, 'waiting')).toMatch(/waits for approval.*queued/);
     expect(rowOf(page, 'invalid')).toMatch(/never.*invalid file/);
     expect(page).toContain('<time datetime="2026-11-21T05:45:00.000Z">2026-11-21 05:45</time>');
@@ -272,7 +274,9 @@ describe('the page of a run', () => {
     const { get } = await browse(await start({}, { runs: [makeDetail({ operations, plan, warnings: [] })] }));
     const page = await get(`/runs/${RUN_ID}`);
     expect(page.match(/<tr><td/g)).toHaveLength(1000);
-    expect(page).toContain(`… and 1200 more; <a href="/api/v1/runs/${RUN_ID}">the JSON report</a> lists all of them.`);
+    expect(page).toContain(
+      `… and 1200 more; <a href="/api/v1/runs/${RUN_ID}">the JSON report</a> lists all of them.`,
+    );
     expect(page).toContain('… and 1 more;');
     expect(page).toContain('Created (1700)');
   });
