@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const SOURCES = ['src', 'package-lock.json', 'test/support/build.mjs', 'test/support/third-party.mjs'];
+const SOURCES = [
+  'src',
+  'package-lock.json',
+  ...['build.mjs', 'third-party.mjs', 'write-schemas.ts'].map((name) => `test/support/${name}`),
+];
 
 function newestMs(item) {
   const found = statSync(item);
