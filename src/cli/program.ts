@@ -1,6 +1,6 @@
 // The command line: names, options and help. The code of a command is imported only when that command runs.
 import { Command, CommanderError, Option } from 'commander';
-import { FORMATS, repeatConfig, resetConsole } from './console.ts';
+import { FORMATS, repeatConfig } from './console.ts';
 import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { EXIT } from './exit-status.ts';
@@ -30,7 +30,6 @@ export async function runCommand(
   version: string,
 ): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done;
-  resetConsole();
   const program = buildProgram(environment, version, (exit) => {
     status = exit;
   });
