@@ -14,6 +14,18 @@ export interface PostedAccount {
   readonly failure?: { readonly code: string; readonly message: string };
 }
 
+/** The configuration files of a working tree, to be planned with this daemon's history. */
+export interface PostedConfiguration {
+  /** The service file among `files`. */
+  readonly config: string;
+  /** Text by relative path, with slashes, below one root. */
+  readonly files: Readonly<Record<string, string>>;
+  /** The accounts to plan; none means all. */
+  readonly accounts: readonly string[];
+  /** The commit of the working tree, when it is in git. */
+  readonly commit: PostedFiles['commit'];
+}
+
 /** Posted files that have been read. */
 export interface PostedFiles {
   /** The accounts to plan, in their order. */

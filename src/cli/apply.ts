@@ -1,249 +1,66 @@
-// rolecall apply: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
-import type { ConfiguredAccount } from '../core/settings.ts';
-import { journalBrokenAccount } from '../app/broken-account.ts';
-import { reconcile } from '../app/reconcile.ts';
-import type { Acceptance, AccountRequest } from '../app/request.ts';
-import { ConfigError, StoreError, UsageError } from '../core/errors.ts';
-import type { AgreedPlan } from '../core/operator.ts';
-import type { Plan } from '../core/plan.ts';
-import type { RunDetail } from '../core/journal-reader.ts';
-import type { RunSignals } from '../core/ports.ts';
-import { renderPlans } from '../report/plan-report.ts';
-import { renderRunReports } from '../report/run-report.ts';
-import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
-import { askToApply } from './ask-to-apply.ts';
-import type { Output, OutputOptions } from './console.ts';
-import { openOutput, progressLine, showMessage, showFailure } from './console.ts';
-import type { Environment, RetryAfterOptions, Session } from './environment.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
-import { orJsonFailure } from './json-failure.ts';
-import { readSavedPlan } from './saved-plan.ts';
-import { accountList, accountNamed, selectAccounts } from './select-accounts.ts';
-import { listenForSignals } from './signals.ts';
+// rolecall apply: its arguments and options.
+import { Option } from 'commander';
+import { addReportOptions, addRetryAfterOption, type CommandLine } from './command-line.ts';
+import type { OutputOptions } from './console.ts';
+import type { RetryAfterOptions } from './environment.ts';
+import { duration } from './option-values.ts';
 
-export interface ApplyOptions extends OutputOptions, RetryAfterOptions {
-  readonly yes: boolean;
-  readonly allowHeld: boolean;
-  readonly lockTimeoutMs: number;
-  readonly planFile?: string | undefined;
-  /** Whether to apply to every account (`--all`). */
-  readonly all?: boolean;
-  readonly accept: Acceptance;
+interface ApplyFlags extends OutputOptions, RetryAfterOptions {
+  readonly yes?: true;
+  readonly all?: true;
+  readonly plan?: string;
+  readonly allowHeld?: true;
+  readonly acceptShrink?: true;
+  readonly acceptNoHistory?: true;
+  readonly acceptOlderSource?: true;
+  readonly lockTimeout: number;
 }
 
-interface Applied {
-  readonly exit: ExitStatus;
-  readonly report: RunDetail | null;
-}
-
-export async function apply(...args: Parameters<typeof applyAccounts>): Promise<ExitStatus> {
-  return await orJsonFailure(args[3], 'list', () => applyAccounts(...args));
-}
-
-async function applyAccounts(
-  environment: Environment,
-  configFile: string,
-  names: readonly string[],
-  options: ApplyOptions,
-): Promise<ExitStatus> {
-  const asks = !options.yes && options.planFile === undefined;
-  const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile);
-  const loaded = await loadAccounts(environment, configFile, []);
-  const { configuration, service } = loaded;
-  const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
-  const output = openOutput(options);
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const session = await environment.openSession(configuration, service, options);
-  try {
-    const consent = asks
-      ? await askToApply({ accounts, session, signals, accept: options.accept }, output)
-      : { agreed: saved === null ? new Map<string, AgreedPlan | null>() : agreedPlans(accounts, saved) };
-    if ('exit' in consent) {
-      if (options.format === 'json') await output.print(await reportOf(consent.runIds, session, output));
-      if (consent.refusal !== undefined) throw consent.refusal;
-      return consent.exit;
-    }
-    const expected = consent.agreed;
-    const progress = progressLine();
-    const applied = await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-      applyOne(account, session, signals, options, {
-        agreed: expected.get(account.name),
-        // With a question the plan has been shown already. A JSON report contains it.
-        showPlan: asks || options.format === 'json' ? null : (plan) => show(output, [plan]),
-        progress,
-        reloadRequest: () => reloadRequest(environment, configFile, account.name, session, signals),
-      }),
-    );
-    progress.clear();
-    const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
-    if (reports.length > 0 || options.format === 'json')
-      await output.print(renderRunReports(reports, output.render));
-    // When no run was journaled, the store has failed already and the error is shown.
-    if (reports.length > 0) await prune(session);
-    return combine(applied.map(({ exit }) => exit));
-  } finally {
-    await output.close();
-    await session.close();
-    signals.release();
-  }
-}
-
-/** The runs are complete and reported: a store that cannot be pruned now is pruned after another run. */
-async function prune(session: Session): Promise<void> {
-  try {
-    await session.prune();
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    showMessage(`warning: old runs could not be pruned; the next apply tries again: ${error.message}`);
-  }
-}
-
-/** The accounts to apply to. Several accounts need names, globs or `--all`. Throws UsageError. */
-function accountsToApply(
-  accounts: readonly ConfiguredAccount[],
-  names: readonly string[],
-  saved: ReadonlyMap<string, AgreedPlan | null> | null,
-  all: boolean,
-): ConfiguredAccount[] {
-  if (all && saved !== null) {
-    throw new UsageError('--all and --plan cannot be used together: a saved plan names its accounts');
-  }
-  if (all && names.some((name) => !name.startsWith('!'))) {
-    throw new UsageError(
-      "--all and account names cannot be used together; use one of them, and exclusions such as '!eu-test'",
-    );
-  }
-  if (saved !== null) {
-    const wanted = names.filter((name) => !name.startsWith('!'));
-    const planned = [...saved.keys()].map((name) => accountNamed(accounts, name));
-    return selectAccounts(wanted.length === 0 ? planned : accounts, names);
-  }
-  // An exclusion alone does not select an account.
-  if (names.every((name) => name.startsWith('!')) && !all && accounts.length > 1) {
-    throw new UsageError(
-      `apply needs names, globs such as 'eu-*', or --all (an exclusion alone is not enough); ${accountList(accounts)}`,
-    );
-  }
-  return selectAccounts(accounts, names);
-}
-
-async function show(output: Output, plans: Parameters<typeof renderPlans>[0]): Promise<void> {
-  await output.print(renderPlans(plans, output.render));
-}
-
-/** The report of the dry runs: JSON output is a list of runs, also when nothing is applied. */
-async function reportOf(runIds: readonly string[], session: Session, output: Output): Promise<string> {
-  const runs = await Promise.all(runIds.map((id) => session.reader.run(id)));
-  return renderRunReports(
-    runs.flatMap((run) => (run === null ? [] : [run])),
-    output.render,
-  );
-}
-
-function agreedPlans(
-  accounts: readonly ConfiguredAccount[],
-  saved: ReadonlyMap<string, AgreedPlan | null>,
-): ReadonlyMap<string, AgreedPlan | null> {
-  for (const { name } of accounts) {
-    if (!saved.has(name)) throw new UsageError(`the saved plan contains no plan of ${name}`);
-  }
-  return saved;
-}
-
-/** Loads the account's files again. Throws ConfigError when they are invalid or missing by now. */
-async function reloadRequest(
-  environment: Environment,
-  configFile: string,
-  name: string,
-  session: Session,
-  signals: RunSignals,
-): Promise<AccountRequest> {
-  const configuration = await environment.loadConfiguration(configFile);
-  const { service, accounts, issues } = configuration;
-  const settings = accounts.find((account) => account.name === name)?.settings;
-  if (service === undefined || settings === undefined) throw new ConfigError(errorsOf(issues));
-  const commit = await environment.commitOf(configuration, service);
-  return { ...session.requestFor(settings, 'cli', signals), commit };
-}
-
-async function applyOne(
-  account: ConfiguredAccount,
-  session: Session,
-  signals: RunSignals,
-  options: ApplyOptions,
-  {
-    agreed,
-    showPlan,
-    progress,
-    reloadRequest: reload,
-  }: {
-    readonly reloadRequest: () => Promise<AccountRequest>;
-    readonly agreed: AgreedPlan | null | undefined;
-    readonly showPlan: ((plan: Plan) => Promise<void>) | null;
-    readonly progress: ReturnType<typeof progressLine>;
-  },
-): Promise<Applied> {
-  const deps = session.applying;
-  if (account.settings === undefined) {
-    const { runId } = await journalBrokenAccount(
-      {
-        account: account.name,
-        issues: errorsOf(account.issues),
-        trigger: 'cli',
-        mode: 'apply',
-        commit: session.commit,
-      },
-      deps,
-    );
-    return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };
-  }
-  if (agreed === null) {
-    showMessage(`${account.name}: there is no plan to apply, because planning this account failed`);
-    return { exit: EXIT.failed, report: null };
-  }
-  const result = await reconcileOrReport(
-    account.name,
-    session.requestFor(account.settings, 'cli', signals),
-    deps,
-    {
-      mode: 'apply',
-      accept: options.accept,
-      agreed,
-      lockTimeoutMs: options.lockTimeoutMs,
-      reread: reload,
-      onWait: (heldBy) => showMessage(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
-      onProgress: ({ done, total }) => progress.show(`${account.name}: ${done} of ${total} operations…`),
-      ...(showPlan === null ? {} : { onPlan: showPlan }),
-    },
-  );
-  if (result === null) return { exit: EXIT.failed, report: null };
-  if ('heldBy' in result) {
-    showMessage(
-      `${account.name}: the lock is held by ${result.heldBy}; nothing was written. Try again when that run has ended, or wait longer with --lock-timeout`,
-    );
-    return { exit: signals.stop.aborted ? EXIT.interrupted : EXIT.failed, report: null };
-  }
-  const exit =
-    result.failure?.code === 'plan_stale'
-      ? failureExit('plan_stale')
-      : runExit(result.status, result.failure?.code ?? null, options.allowHeld);
-  return { exit, report: await session.reader.run(result.runId) };
-}
-
-/** Shows the error and returns null when the store fails, since such a run cannot be reported from the journal. */
-async function reconcileOrReport(
-  account: string,
-  ...args: Parameters<typeof reconcile>
-): Promise<Awaited<ReturnType<typeof reconcile>> | null> {
-  try {
-    return await reconcile(...args);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    showFailure(`error: ${account}`, error);
-    showMessage(
-      `${account}: the run ended; no further requests were sent. The results of earlier requests may be missing from the journal; the next apply checks them before it plans. Run apply again when the store works.`,
-    );
-    return null;
-  }
+export function addApply({ program, report }: CommandLine): void {
+  addRetryAfterOption(addReportOptions(program.command('apply')))
+    .description('plan, show the plan, ask for confirmation, apply the plan and verify the result')
+    .argument('[account...]', "names or globs; '!name' excludes; required if there are several accounts")
+    .option('--all', 'apply to all accounts')
+    .option('--yes', 'do not ask for confirmation')
+    .option(
+      '--plan <file>',
+      'apply a plan saved by `plan --save`; refused if it no longer matches the account',
+    )
+    .option('--allow-held', 'exit 0 if only held changes remain')
+    .option('--accept-shrink', 'accept lists that look incomplete (suspicious_shrink, suspicious_list)')
+    .option(
+      '--accept-no-history',
+      'delete even if the store has no earlier lists of the account (no_history)',
+    )
+    .option(
+      '--accept-older-source',
+      'accept a configuration that is older than the one last applied (stale_source)',
+    )
+    .addOption(
+      new Option(
+        '--lock-timeout <duration>',
+        'how long to wait while another run of the account holds the lock',
+      )
+        .default(300_000, '5m')
+        .argParser(duration),
+    )
+    .action(async (names: string[], flags: ApplyFlags) => {
+      const { applyToAccounts } = await import('./apply-accounts.ts');
+      const options = {
+        format: flags.format,
+        output: flags.output,
+        yes: flags.yes === true,
+        all: flags.all === true,
+        planFile: flags.plan,
+        allowHeld: flags.allowHeld === true,
+        ignoreRetryAfter: flags.ignoreRetryAfter === true,
+        lockTimeoutMs: flags.lockTimeout,
+        accept: {
+          shrink: flags.acceptShrink === true,
+          olderSource: flags.acceptOlderSource === true,
+          noHistory: flags.acceptNoHistory === true,
+        },
+      };
+      await report('apply', options, (context) => applyToAccounts(context, names, options));
+    });
 }

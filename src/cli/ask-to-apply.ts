@@ -13,7 +13,7 @@ import { canAsk, confirm, showMessage, terminalRender } from './console.ts';
 import type { Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
-import { planOne } from './plan.ts';
+import { planOne } from './plan-accounts.ts';
 import { agreedPlan } from './saved-plan.ts';
 
 /** `agreed`: the confirmed plan of each account, null if planning failed. `exit`: the status when nothing is applied. */

@@ -2,16 +2,19 @@
 import { ConfigError } from '../core/errors.ts';
 import { count } from '../report/formatting.ts';
 import { errorsOf } from './accounts.ts';
+import type { CommandContext, CommandLine } from './command-line.ts';
 import { printLine } from './console.ts';
-import type { Environment } from './environment.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { EXIT } from './exit-status.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
 
-export async function backup(
-  environment: Environment,
-  configFile: string,
-  file: string,
-): Promise<ExitStatus> {
+export function addBackup({ program, run }: CommandLine): void {
+  program
+    .command('backup')
+    .description('write a consistent copy of the store, also while the daemon runs')
+    .argument('<file>', 'target file; an earlier copy is replaced')
+    .action((file: string) => run((context) => backup(context, file)));
+}
+
+async function backup({ environment, configFile }: CommandContext, file: string): Promise<ExitStatus> {
   const { service, issues } = await environment.loadConfiguration(configFile);
   if (service === undefined) throw new ConfigError(errorsOf(issues));
   const { bytes, runs } = await environment.backupStore(service, file);

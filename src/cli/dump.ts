@@ -1,24 +1,33 @@
 // rolecall dump: prints an account file with the current skills and roles, to adopt an account or to accept drift.
 import { relative } from 'node:path';
-import { describeFailure } from '../app/run-result.ts';
+import { Option } from 'commander';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { count } from '../report/formatting.ts';
 import { loadAccounts, settingsOf } from './accounts.ts';
-import { openOutput, showMessage, showFailure, showWarnings } from './console.ts';
-import type { Environment, RetryAfterOptions } from './environment.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { EXIT, failureExit } from './exit-status.ts';
-import { openReading } from './read-accounts.ts';
+import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
+import { openOutput, showMessage, showWarnings } from './console.ts';
+import type { RetryAfterOptions } from './environment.ts';
+import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 import { onlyAccountNamed } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
-export interface DumpOptions {
-  readonly output?: string | undefined;
+interface DumpFlags extends RetryAfterOptions {
+  readonly output?: string;
   /** Whether `output` may replace a file. */
-  readonly force?: boolean;
+  readonly force?: true;
   /** Whether the account's own file is replaced. */
-  readonly write?: boolean;
+  readonly write?: true;
+}
+
+export function addDump({ program, run }: CommandLine): void {
+  addRetryAfterOption(program.command('dump'))
+    .description('print the account file with the current skills and roles of the account')
+    .argument('<account>', 'name of the account; its file must set address and token')
+    .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
+    .option('--output <file>', 'write to a new file')
+    .option('--force', 'let --output replace an existing file')
+    .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
 }
 
 const INCOMPLETE = 'the lists are incomplete: people have skills or roles that no list contains';
@@ -29,12 +38,12 @@ function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
   return managed.length === 0 ? KINDS : managed;
 }
 
-export async function dump(
-  environment: Environment,
-  configFile: string,
+async function dump(
+  { environment, configFile }: CommandContext,
   name: string,
-  options: DumpOptions & RetryAfterOptions,
+  options: DumpFlags,
 ): Promise<ExitStatus> {
+  const { openReading } = await import('./read-accounts.ts');
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, []);
   const account = onlyAccountNamed(accounts, name, 'dump');
   const settings = settingsOf(account);
@@ -88,9 +97,7 @@ export async function dump(
     return EXIT.invalidConfiguration;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const failure = describeFailure(error);
-    showFailure(name, failure);
-    await reading.noteFailure(name, error);
+    const failure = await reading.reportFailure(name, error);
     return signals.stop.aborted ? EXIT.interrupted : failureExit(failure.code);
   } finally {
     await reading.close();

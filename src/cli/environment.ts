@@ -52,10 +52,10 @@ export interface DumpedAccount {
 
 export interface SandboxCommand {
   readonly port: number;
-  readonly dataFile?: string;
+  readonly dataFile: string | undefined;
   readonly accounts: number;
-  readonly seedFile?: string;
-  readonly faultsFile?: string;
+  readonly seedFile: string | undefined;
+  readonly faultsFile: string | undefined;
 }
 
 export interface RunningSandbox {
@@ -79,6 +79,8 @@ export interface Readable {
 
 export interface Environment {
   readonly version: string;
+  /** The SHA-256 digest of a text, as hex digits. */
+  readonly sha256: (text: string) => string;
   loadConfiguration(file: string): Promise<Configuration>;
   /** Loads the configuration and returns the text of every file, by its path below their deepest common folder. */
   collectConfiguration(file: string): Promise<{

@@ -6,23 +6,23 @@ import { visibleJson } from '../report/escape-invisible.ts';
 import { hasReported, openOutput, type Output, type OutputOptions } from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
 
-/** A list of failures, or one. */
-type Shape = 'list' | 'one';
+/** The commands whose JSON is one object. That of the others is a list. */
+const PRINT_ONE: ReadonlySet<string> = new Set(['show']);
 
 /**
  * Calls `work`. If it fails before a report was printed and the format is JSON, prints the failure: as the only element
  * of a list, or alone. The error is thrown in any case.
  */
 export async function orJsonFailure(
-  options: Pick<OutputOptions, 'output'> & { readonly format: string },
-  shape: Shape,
+  command: string,
+  options: OutputOptions,
   work: () => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   try {
     return await work();
   } catch (error) {
     if (options.format !== 'json' || hasReported()) throw error;
-    await print(describeFailure(error), shape, openFor(options.output));
+    await print(describeFailure(error), command, openFor(options.output));
     throw error;
   }
 }
@@ -36,9 +36,9 @@ export async function reportWrongUsage(
   const [name] = program.parseOptions([...argv]).operands;
   const command = program.commands.find((each) => each.name() === name);
   const hasFormat = command?.options.some(({ long }) => long === '--format') === true;
-  if (!hasFormat || !requestsJson(argv)) return;
+  if (command === undefined || !hasFormat || !requestsJson(argv)) return;
   const failure = { code: new UsageError('').code, message: message.replace(/^error: /u, '') };
-  await print(failure, name === 'show' ? 'one' : 'list', openFor(undefined));
+  await print(failure, command.name(), openFor(undefined));
 }
 
 function requestsJson(argv: readonly string[]): boolean {
@@ -59,8 +59,8 @@ function openFor(output: string | undefined): Output {
   }
 }
 
-async function print(failure: RunFailure, shape: Shape, output: Output): Promise<void> {
+async function print(failure: RunFailure, command: string, output: Output): Promise<void> {
   const element = { schemaVersion: 1, account: '', status: 'failed', error: failure };
-  await output.print(`${visibleJson(shape === 'list' ? [element] : element, 2)}\n`);
+  await output.print(`${visibleJson(PRINT_ONE.has(command) ? element : [element], 2)}\n`);
   await output.close();
 }

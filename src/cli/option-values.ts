@@ -5,9 +5,7 @@ import { parseDuration } from '../core/durations-and-sizes.ts';
 /** A duration in milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) {
-    throw new InvalidArgumentError('Use a duration such as 500ms, 30s, 15m, 2h or 90d.');
-  }
+  if (ms === undefined) throw new InvalidArgumentError('Use a duration such as 500ms, 30s, 15m, 2h or 90d.');
   return ms;
 }
 

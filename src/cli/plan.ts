@@ -1,133 +1,33 @@
-// rolecall plan: the dry run. Its service client has no methods that write.
-import type { ConfiguredAccount } from '../core/settings.ts';
-import { writeFile } from 'node:fs/promises';
-import { errorCode } from '../core/error-code.ts';
-import { dryRun } from '../app/reconcile.ts';
-import type { Acceptance } from '../app/request.ts';
-import { ACCEPT_NOTHING } from '../app/request.ts';
-import { journalBrokenAccount } from '../app/broken-account.ts';
-import { UsageError } from '../core/errors.ts';
-import type { FailedPlan, PlanResult } from '../core/plan.ts';
-import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
-import type { RunSignals } from '../core/ports.ts';
-import { renderPlans } from '../report/plan-report.ts';
-import { visibleJson } from '../report/escape-invisible.ts';
-import { count } from '../report/formatting.ts';
-import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
-import type { OutputOptions } from './console.ts';
-import { openOutput, progressLine, refuseDatabase } from './console.ts';
-import type { Environment, RetryAfterOptions, Session } from './environment.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
-import { orJsonFailure } from './json-failure.ts';
-import { planRemotely } from './remote-plan.ts';
-import { listenForSignals } from './signals.ts';
+// rolecall plan: its arguments and options.
+import { Option } from 'commander';
+import { ACCOUNTS_HELP, addReportOptions, addRetryAfterOption, type CommandLine } from './command-line.ts';
+import type { PlanOptions } from './plan-accounts.ts';
 
-export interface PlanOptions extends OutputOptions, RetryAfterOptions {
-  /** The file for `apply --plan`. */
-  readonly save?: string | undefined;
-  readonly detailedExitcode: boolean;
-  /** The address of a daemon that plans instead. */
-  readonly server?: string | undefined;
-  /** Whether accounts that the daemon does not know yet fail the command. */
-  readonly newAccounts?: 'ok' | 'fail';
-}
-
-export async function plan(...args: Parameters<typeof planAccounts>): Promise<ExitStatus> {
-  return await orJsonFailure(args[3], 'list', () => planAccounts(...args));
-}
-
-async function planAccounts(
-  environment: Environment,
-  configFile: string,
-  names: readonly string[],
-  options: PlanOptions,
-): Promise<ExitStatus> {
-  if (options.server !== undefined) {
-    if (options.ignoreRetryAfter === true)
-      throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');
-    return await report(await planRemotely(environment, configFile, names, options.server), options);
-  }
-  const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const session = await environment.openSession(configuration, service, options);
-  try {
-    const progress = progressLine();
-    let planned = 0;
-    progress.show(`planning ${count(accounts.length, 'account')}…`);
-    const plans = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
-      const { result } = await planOne(account, session, signals);
-      planned += 1;
-      progress.show(`planned ${planned} of ${count(accounts.length, 'account')}…`);
-      return result;
+export function addPlan({ program, report }: CommandLine): void {
+  addRetryAfterOption(addReportOptions(program.command('plan')))
+    .description('show what apply would create, delete and hold, and who is affected (dry run)')
+    .argument('[account...]', ACCOUNTS_HELP)
+    .option('--save <file>', 'save the plan for `apply --plan`')
+    .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())
+    .option(
+      '--server <url>',
+      'request the plan from a daemon, which has the history; token in $ROLECALL_HTTP_TOKEN',
+    )
+    .addOption(
+      new Option(
+        '--new-accounts <what>',
+        'with --server: whether accounts that the daemon does not know are an error',
+      )
+        .choices(['ok', 'fail'])
+        .default('ok'),
+    )
+    .option(
+      '--detailed-exitcode',
+      'exit 2 if there are operations to apply, 3 if changes are only held or blocked',
+    )
+    .action(async (names: string[], { out, ...flags }: PlanOptions & { readonly out?: string }) => {
+      const { planAccounts } = await import('./plan-accounts.ts');
+      const options = { ...flags, save: flags.save ?? out };
+      await report('plan', options, (context) => planAccounts(context, names, options));
     });
-    progress.clear();
-    const status = await report(plans, options);
-    return signals.stop.aborted ? EXIT.interrupted : status;
-  } finally {
-    await session.close();
-    signals.release();
-  }
-}
-
-async function report(plans: readonly PlanResult[], options: PlanOptions): Promise<ExitStatus> {
-  const output = openOutput(options);
-  await output.print(renderPlans(plans, output.render));
-  await output.close();
-  if (options.save !== undefined) await save(options.save, plans);
-  return combine(
-    plans.map((result) =>
-      result.status === 'failed'
-        ? isUnplannedAddition(result, options)
-          ? EXIT.done
-          : failureExit(result.error.code)
-        : planExit(result, options.detailedExitcode),
-    ),
-  );
-}
-
-/** Whether a pull request adds this account: the daemon plans it after its own configuration contains it. */
-function isUnplannedAddition({ error }: FailedPlan, { server, newAccounts = 'ok' }: PlanOptions): boolean {
-  return server !== undefined && newAccounts === 'ok' && error.code === UNKNOWN_ACCOUNT;
-}
-
-export interface PlannedAccount {
-  readonly result: PlanResult;
-  readonly runId: string;
-}
-
-/** Plans one account and journals the dry run. Returns the plan, or the failure. */
-export async function planOne(
-  account: ConfiguredAccount,
-  session: Session,
-  signals: RunSignals,
-  accept: Acceptance = ACCEPT_NOTHING,
-): Promise<PlannedAccount> {
-  const deps = session.planning;
-  const { runId, plan, failure } =
-    account.settings === undefined
-      ? await journalBrokenAccount(
-          {
-            account: account.name,
-            issues: errorsOf(account.issues),
-            trigger: 'cli',
-            mode: 'plan',
-            commit: session.commit,
-          },
-          deps,
-        )
-      : await dryRun(session.requestFor(account.settings, 'cli', signals), deps, accept);
-  if (failure === null && plan !== null) return { runId, result: plan };
-  const error = failure ?? { code: 'internal', message: 'no plan was made' };
-  return { runId, result: { schemaVersion: 1, account: account.name, status: 'failed', error } };
-}
-
-async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
-  refuseDatabase(file, '--save');
-  try {
-    await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: 0o600 });
-  } catch (error) {
-    const reason = errorCode(error);
-    throw new UsageError(`cannot write ${file} (${reason}); check the path of --save`);
-  }
 }

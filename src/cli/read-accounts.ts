@@ -1,16 +1,18 @@
 // Reads the lists of accounts without a run, for `dump` and `usage`, and checks by the store whose lists they are.
 import type { AccountMemory, ReadAccount } from '../app/read-account.ts';
 import { readAccount } from '../app/read-account.ts';
+import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { AccountSettings, Configuration, ServiceSettings } from '../core/settings.ts';
+import { showFailure } from './console.ts';
 import type { Environment, RetryAfterOptions } from './environment.ts';
 
 export interface AccountReading {
   /** Reads an account's lists. Throws ServiceError `identity` when they belong to another account. */
   read(settings: AccountSettings, signals: RunSignals): Promise<ReadAccount>;
-  /** Journals the Retry-After time of a failure, if it has one. */
-  noteFailure(account: string, error: unknown): Promise<void>;
+  /** Shows a failure, and journals its Retry-After time if it has one. */
+  reportFailure(account: string, error: unknown): Promise<RunFailure>;
   close(): Promise<void>;
 }
 
@@ -31,7 +33,12 @@ export async function openReading(
       const reader = await readable.service.reader(settings, signals);
       return await readAccount(reader, settings, configured, history.memory);
     },
-    noteFailure: (account, error) => readable.noteFailure(account, error),
+    async reportFailure(account, error) {
+      const failure = describeFailure(error);
+      showFailure(account, failure);
+      await readable.noteFailure(account, error);
+      return failure;
+    },
     async close() {
       await readable.close();
       await history.close();

@@ -5,6 +5,7 @@ import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
 import { errorsOf, showConfigWarnings } from './accounts.ts';
+import type { CommandContext } from './command-line.ts';
 import { showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
 import { selectAccounts } from './select-accounts.ts';
@@ -17,8 +18,7 @@ const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
 
 /** Requests the plans from the daemon at `server`. Throws UsageError, ConfigError, or ServiceError when it returns none. */
 export async function planRemotely(
-  environment: Environment,
-  configFile: string,
+  { environment, configFile }: CommandContext,
   names: readonly string[],
   server: string,
 ): Promise<readonly PlanResult[]> {
@@ -136,7 +136,7 @@ function refusal(at: string, status: number, answer: unknown, token: Secret): Se
   const message = messageOf(answer);
   return new ServiceError(
     'rejected',
-    `${at} answered ${status}${message === null ? '' : `: ${token.scrub(message).slice(0, LONGEST_MESSAGE)}`}`,
+    `${at} returned ${status}${message === null ? '' : `: ${token.scrub(message).slice(0, LONGEST_MESSAGE)}`}`,
   );
 }
 

@@ -1,5 +1,4 @@
 // Reads the file of `plan --save`, for `apply --plan`.
-import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { errorCode } from '../core/error-code.ts';
 import { UsageError } from '../core/errors.ts';
@@ -17,7 +16,10 @@ const EDITED = 'edited';
  * The saved plan of each account; null for an account that could not be planned. A plan whose operations were edited
  * gets a digest that no plan matches.
  */
-export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, AgreedPlan | null>> {
+export async function readSavedPlan(
+  file: string,
+  sha256: (text: string) => string,
+): Promise<ReadonlyMap<string, AgreedPlan | null>> {
   const rows = parse(file, await read(file));
   const plans = new Map<string, AgreedPlan | null>();
   for (const row of rows) {
@@ -31,7 +33,7 @@ export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, A
     if (digest === null && !('error' in row))
       throw notAPlan(file, `the plan of ${row.account} has no digest`);
     if (plans.has(row.account)) throw notAPlan(file, `it contains ${row.account} twice`);
-    const isEdited = digest !== null && 'operations' in row && digestOf(row) !== digest;
+    const isEdited = digest !== null && 'operations' in row && digestOf(row, sha256) !== digest;
     if (isEdited) {
       showMessage(
         `${row.account}: its plan in ${file} was edited after it was saved; save a new plan with \`rolecall plan --save\``,
@@ -60,9 +62,8 @@ function agreedTo(digest: string, { warnings, observedDigest }: SavedPlan): Agre
 }
 
 /** The digest of the operations in the file, or null when they are malformed. */
-function digestOf(row: object): string | null {
+function digestOf(row: object, sha256: (text: string) => string): string | null {
   const { operations, remoteAccountId = null } = row as Partial<Pick<Plan, 'operations' | 'remoteAccountId'>>;
-  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
   try {
     return planDigest(remoteAccountId, operations ?? [], sha256);
   } catch {

@@ -1,25 +1,37 @@
 // rolecall usage: lists skills and roles with the number of people who have them. Writes nothing to the service.
-import { describeFailure } from '../app/run-result.ts';
 import type { FailedPlan } from '../core/plan.ts';
-import type { AccountUsage } from '../core/usage.ts';
-import { accountUsage } from '../core/usage.ts';
-import { renderUsage } from '../report/usage-report.ts';
+import { type AccountUsage, accountUsage } from '../core/usage.ts';
 import { loadAccounts, mapAccounts, settingsOf } from './accounts.ts';
-import type { OutputOptions } from './console.ts';
-import { openOutput, showFailure } from './console.ts';
-import type { Environment, RetryAfterOptions } from './environment.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { combine, EXIT, failureExit } from './exit-status.ts';
-import { orJsonFailure } from './json-failure.ts';
-import { openReading } from './read-accounts.ts';
+import {
+  ACCOUNTS_HELP,
+  addReportOptions,
+  addRetryAfterOption,
+  type CommandContext,
+  type CommandLine,
+} from './command-line.ts';
+import { openOutput, type OutputOptions } from './console.ts';
+import type { RetryAfterOptions } from './environment.ts';
+import { combine, EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 import { listenForSignals } from './signals.ts';
 
-async function readUsage(
-  environment: Environment,
-  configFile: string,
+type UsageFlags = OutputOptions & RetryAfterOptions;
+
+export function addUsage({ program, report }: CommandLine): void {
+  addRetryAfterOption(addReportOptions(program.command('usage')))
+    .description('list skills and roles with the number of people who have them')
+    .argument('[account...]', ACCOUNTS_HELP)
+    .action((names: string[], flags: UsageFlags) =>
+      report('usage', flags, (context) => usage(context, names, flags)),
+    );
+}
+
+async function usage(
+  { environment, configFile }: CommandContext,
   names: readonly string[],
-  options: OutputOptions & RetryAfterOptions,
+  options: UsageFlags,
 ): Promise<ExitStatus> {
+  const { openReading } = await import('./read-accounts.ts');
+  const { renderUsage } = await import('../report/usage-report.ts');
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const reading = await openReading(environment, configuration, service, options);
@@ -33,9 +45,7 @@ async function readUsage(
           const { observed } = await reading.read(settingsOf(account), signals);
           return accountUsage(account.name, observed);
         } catch (error) {
-          const failure = describeFailure(error);
-          showFailure(account.name, failure);
-          await reading.noteFailure(account.name, error);
+          const failure = await reading.reportFailure(account.name, error);
           exits.push(failureExit(failure.code));
           return { schemaVersion: 1, account: account.name, status: 'failed', error: failure };
         }
@@ -49,8 +59,4 @@ async function readUsage(
     await reading.close();
     signals.release();
   }
-}
-
-export async function usage(...args: Parameters<typeof readUsage>): Promise<ExitStatus> {
-  return await orJsonFailure(args[3], 'list', () => readUsage(...args));
 }

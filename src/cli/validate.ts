@@ -1,31 +1,30 @@
 // rolecall validate: checks all configuration files, without network access or secrets.
-import { renderIssues } from '../report/issues-report.ts';
-import type { OutputOptions } from './console.ts';
-import { openOutput } from './console.ts';
-import type { Environment } from './environment.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { EXIT } from './exit-status.ts';
-import { orJsonFailure } from './json-failure.ts';
+import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
+import { openOutput, type OutputOptions } from './console.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
 
-export interface ValidateOptions extends OutputOptions {
-  readonly requireSecrets: boolean;
+interface ValidateFlags extends OutputOptions {
+  readonly requireSecrets?: true;
 }
 
-export async function validate(...args: Parameters<typeof validateFiles>): Promise<ExitStatus> {
-  return await orJsonFailure(args[2], 'list', () => validateFiles(...args));
+export function addValidate({ program, report }: CommandLine): void {
+  addReportOptions(program.command('validate'))
+    .description('check all configuration files, without network access or secrets')
+    .option('--require-secrets', 'report missing environment variables and secret files as errors')
+    .action((flags: ValidateFlags) => report('validate', flags, (context) => validate(context, flags)));
 }
 
-async function validateFiles(
-  environment: Environment,
-  configFile: string,
-  options: ValidateOptions,
+async function validate(
+  { environment, configFile }: CommandContext,
+  flags: ValidateFlags,
 ): Promise<ExitStatus> {
+  const { renderIssues } = await import('../report/issues-report.ts');
   const configuration = await environment.loadConfiguration(configFile);
   const secrets = (await environment.checkSecrets(configuration)).map((issue) =>
-    options.requireSecrets ? { ...issue, severity: 'error' as const } : issue,
+    flags.requireSecrets === true ? { ...issue, severity: 'error' as const } : issue,
   );
   const issues = [...configuration.issues, ...secrets];
-  const output = openOutput(options);
+  const output = openOutput(flags);
   await output.print(renderIssues(issues, output.render));
   await output.close();
   return issues.some((issue) => issue.severity === 'error') ? EXIT.invalidConfiguration : EXIT.done;

@@ -1,7 +1,7 @@
 // Finds the address that an account's token is sent to: from `region` or `baseUrl`, exactly one of them.
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
-import { accountSettingsSchema } from './account-schema.ts';
+import { baseUrl } from './field-formats.ts';
 import { isPlainHttp } from './addresses.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 import { locate, spotOf } from '../yaml/node-lookup.ts';
@@ -86,5 +86,5 @@ function someOf(regions: readonly string[]): string {
 }
 
 function ownAddress(written: unknown): string | undefined {
-  return accountSettingsSchema.shape.baseUrl.safeParse(written).data;
+  return baseUrl().safeParse(written).data;
 }

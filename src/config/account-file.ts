@@ -12,12 +12,13 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { sha256 } from '../platform/digest.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
-import { accountSettingsSchema, approvalIssues, mergePolicies } from './account-schema.ts';
+import { accountSettingsSchema, approvalIssues } from './account-schema.ts';
 import { type AccountAddress, type KnownRegions, accountAddress } from './account-address.ts';
 import { type CatalogRead, mergeLists } from './catalog-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
+import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
 import { LIST_KEYS, MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
 import { locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
@@ -223,10 +224,10 @@ function complete(
     ...(region === undefined ? {} : { region }),
     ...pin,
     token: absoluteRef(settings.token, path.dirname(file)),
-    mode: settings.mode ?? defaults.mode ?? 'plan',
-    schedule: settings.schedule ?? defaults.schedule ?? '*/15 * * * *',
-    timezone: settings.timezone ?? defaults.timezone ?? 'Etc/UTC',
-    jitterMs: settings.jitter ?? defaults.jitter ?? 30_000,
+    mode: settings.mode ?? defaults.mode ?? ACCOUNT_DEFAULTS.mode,
+    schedule: settings.schedule ?? defaults.schedule ?? ACCOUNT_DEFAULTS.schedule,
+    timezone: settings.timezone ?? defaults.timezone ?? ACCOUNT_DEFAULTS.timezone,
+    jitterMs: settings.jitter ?? defaults.jitter ?? ACCOUNT_DEFAULTS.jitterMs,
     policy,
     desired,
     configDigest: configDigest({ baseUrl, ...pin, policy, desired }),

@@ -4,7 +4,7 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
 import { type WrittenEntry, LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
 import { type YamlFile, quoted, parseYaml } from '../yaml/yaml-file.ts';
-import { catalogSchema } from './account-schema.ts';
+import { catalogSchema } from './catalog-schema.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { nearestWord } from '../core/did-you-mean.ts';

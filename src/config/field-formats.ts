@@ -22,6 +22,8 @@ export const expectations = z.registry<{ readonly expected: string }>();
 export const neverShown = z.registry<{ readonly message: string }>();
 
 interface Format<T> {
+  /** What the value is, in a word or two: for editors and for the reference in config/README.md. */
+  readonly title: string;
   readonly expected: string;
   readonly parse: (text: string) => Checked<T>;
   readonly pattern?: string;
@@ -39,6 +41,7 @@ const LONGEST_GLOB = 2000;
 export function duration({ min = 0, timer = true }: { min?: number; timer?: boolean } = {}) {
   const max = timer ? LONGEST_TIMER_MS : LONGEST_MS;
   return format<number>({
+    title: 'duration',
     expected: 'a duration such as 500ms, 30s, 15m, 2h or 90d',
     pattern: '^[0-9]{1,12}(ms|s|m|h|d)$',
     parse: (text) => {
@@ -55,6 +58,7 @@ export function duration({ min = 0, timer = true }: { min?: number; timer?: bool
 /** A size, in bytes. */
 export function size({ min, max }: { min: number; max: number }) {
   return format<number>({
+    title: 'size',
     expected: 'a size such as 512KiB or 64MiB',
     pattern: '^[0-9]{1,12}(B|KiB|MiB|GiB|kB|MB|GB)$',
     parse: (text) => {
@@ -68,6 +72,7 @@ export function size({ min, max }: { min: number; max: number }) {
 
 export function cronLine() {
   return format<string>({
+    title: 'cron line',
     expected: 'a schedule in quotes, such as "*/15 * * * *"',
     parse: (text) => {
       const problem = cronProblem(text);
@@ -78,6 +83,7 @@ export function cronLine() {
 
 export function timezone() {
   return format<string>({
+    title: 'time zone',
     expected: 'a time zone such as Etc/UTC or Europe/Berlin',
     parse: (text) => {
       if (isTimezone(text)) return { value: text };
@@ -90,19 +96,32 @@ export function timezone() {
 }
 
 export function baseUrl() {
-  return format<string>({ expected: 'an address such as https://host', parse: parseBaseUrl });
+  return format<string>({
+    title: 'address',
+    expected: 'an address such as https://host',
+    parse: parseBaseUrl,
+  });
 }
 
 export function webhookUrl() {
-  return format<string>({ expected: 'an address such as https://host/path', parse: parseWebhookUrl });
+  return format<string>({
+    title: 'address',
+    expected: 'an address such as https://host/path',
+    parse: parseWebhookUrl,
+  });
 }
 
 export function gitUrl() {
-  return format<string>({ expected: 'a repository such as https://host/owner/name.git', parse: parseGitUrl });
+  return format<string>({
+    title: 'git address',
+    expected: 'a repository such as https://host/owner/name.git',
+    parse: parseGitUrl,
+  });
 }
 
 export function listenAddress() {
   return format<{ host: string; port: number }>({
+    title: 'host:port',
     expected: 'host:port, such as 127.0.0.1:8080',
     parse: parseListen,
   });
@@ -111,6 +130,7 @@ export function listenAddress() {
 /** The last day of something, in UTC. */
 export function calendarDate() {
   return format<string>({
+    title: 'date',
     expected: 'a date such as 2026-12-31',
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
     parse: (text) =>
@@ -123,6 +143,7 @@ export function calendarDate() {
 /** A date, or a date with time and zone. */
 export function moment() {
   return format<string>({
+    title: 'date or time',
     expected: 'a date such as 2026-12-24, or 2026-12-24T18:00:00Z',
     parse: (text) =>
       isCalendarDate(text) || isInstant(text)
@@ -136,6 +157,7 @@ export function nameText() {
   return z
     .string()
     .min(1)
+    .meta({ title: 'name' })
     .transform((written, context): string => {
       const problem = nameProblem(written);
       if (problem === undefined) return nameKey(written);
@@ -146,17 +168,21 @@ export function nameText() {
 
 /** The name of an existing skill or role, converted to NFC. */
 export function nameReference() {
-  return z.string().transform((written, context): string => {
-    const problem = referenceProblem(written);
-    if (problem === undefined) return nameKey(written);
-    context.addIssue({ code: 'custom', message: problem });
-    return z.NEVER;
-  });
+  return z
+    .string()
+    .meta({ title: 'name' })
+    .transform((written, context): string => {
+      const problem = referenceProblem(written);
+      if (problem === undefined) return nameKey(written);
+      context.addIssue({ code: 'custom', message: problem });
+      return z.NEVER;
+    });
 }
 
 /** A path or a glob of paths. Whether it exists is not checked here. */
 export function pathText() {
   return format<string>({
+    title: 'path',
     expected: 'a path',
     parse: (text) => {
       if (text === '' || /\p{Cc}/u.test(text))
@@ -171,6 +197,7 @@ export function pathText() {
 /** A glob over names. */
 export function nameGlob() {
   return format<string>({
+    title: 'glob',
     expected: 'a glob such as Admin*',
     parse: (text) =>
       hasTooManyMarks(text) && text.length > LONGEST_GLOB
@@ -182,6 +209,7 @@ export function nameGlob() {
 /** A glob over origins, written like an address. */
 export function originGlob() {
   return format<string>({
+    title: 'glob',
     expected: 'an origin such as https://host, where * matches any characters',
     pattern: '^(\\*|https?://[^\\s/#@]+/?)$',
     parse: parseOriginGlob,
@@ -191,6 +219,7 @@ export function originGlob() {
 /** A glob over names of variables. */
 export function variableGlob() {
   return format<string>({
+    title: 'glob',
     expected: 'the name of a variable, where * matches any characters',
     pattern: '^[A-Za-z0-9_*?]+$',
     parse: (text) =>
@@ -215,13 +244,15 @@ export function secretRef(what: string) {
     .regex(/^[^\p{Cc}]+$/u)
     .meta({ pattern: '^.+$' })
     .describe('File that contains it, relative to this file.');
-  const reference = z.union([z.strictObject({ env }), z.strictObject({ file })]);
+  const reference = z
+    .union([z.strictObject({ env }), z.strictObject({ file })])
+    .meta({ title: 'secret reference' });
   neverShown.add(reference, { message });
   return reference;
 }
 
-function format<T>({ expected, parse, pattern }: Format<T>) {
-  const text = pattern === undefined ? z.string() : z.string().meta({ pattern });
+function format<T>({ title, expected, parse, pattern }: Format<T>) {
+  const text = z.string().meta({ title, ...(pattern === undefined ? {} : { pattern }) });
   expectations.add(text, { expected });
   return text.transform((written, context): T => {
     const checked = parse(written);

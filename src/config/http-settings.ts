@@ -21,37 +21,75 @@ expectations.add(tokenName, {
 });
 
 const tokenSchema = z.strictObject({
-  name: tokenName.describe('Who uses it; logged with each action.'),
-  token: secretRef('token').describe('Reference to the token; at least 16 characters.'),
-  role: z
-    .enum(['read', 'operate'])
-    .describe('read: view and request plans. operate: also approve, pause, resume and sync.'),
+  name: tokenName.meta({
+    title: 'name',
+    description: 'Who uses it; logged with each action.',
+    examples: ['ci'],
+  }),
+  token: secretRef('token').meta({
+    description: 'Reference to the token; at least 16 characters.',
+    examples: [{ env: 'ROLECALL_CI_TOKEN' }],
+  }),
+  role: z.enum(['read', 'operate']).meta({
+    description: '`read`: view and request plans. `operate`: also approve, pause, resume and sync.',
+    examples: ['read'],
+  }),
 });
 
 /** An address, or a network in CIDR notation. */
 const network = z
   .string()
-  .refine(isNetwork, 'must be an IP address or a network, such as 10.0.0.7 or 10.0.0.0/8');
+  .refine(isNetwork, 'must be an IP address or a network, such as 10.0.0.7 or 10.0.0.0/8')
+  .meta({ title: 'network' });
 
 const tlsSchema = z.strictObject({
-  cert: pathText().describe('PEM file of the certificate and its chain, relative to this file.'),
-  key: pathText().describe('PEM file of the private key, relative to this file.'),
+  cert: pathText().meta({
+    description: 'PEM file of the certificate and its chain, relative to this file.',
+    examples: ['tls/cert.pem'],
+  }),
+  key: pathText().meta({
+    description: 'PEM file of the private key, relative to this file.',
+    examples: ['tls/key.pem'],
+  }),
 });
 
 export const httpSchema = z.strictObject({
   listen: listenAddress()
     .prefault('127.0.0.1:8080')
-    .describe('host:port; an address other than loopback needs a token.'),
+    .meta({
+      description:
+        'The address and port of the HTTP server. An address other than loopback needs a token: guards pages that list people.',
+      examples: ['0.0.0.0:8443'],
+    }),
   token: secretRef('token')
     .optional()
-    .describe('Reference to the token of the operator named `http`; at least 16 characters.'),
-  tokens: z.array(tokenSchema).max(100).prefault([]).describe('Further tokens, each with a name and a role.'),
+    .meta({
+      description:
+        'Reference to the token of the operator named `http`; at least 16 characters. Without any token nothing can be changed over HTTP.',
+      examples: [{ env: 'ROLECALL_HTTP_TOKEN' }],
+    }),
+  tokens: z
+    .array(tokenSchema)
+    .max(100)
+    .prefault([])
+    .meta({
+      description: 'Further tokens, each with a name and a role.',
+      examples: [[{ name: 'ci', token: { env: 'ROLECALL_CI_TOKEN' }, role: 'read' }]],
+    }),
   trustedProxies: z
     .array(network)
     .max(100)
     .prefault([])
-    .describe('Proxies whose X-Forwarded-For header is trusted: addresses or networks.'),
-  tls: tlsSchema.optional().describe('Certificate and key of the HTTP interface; SIGHUP reloads them.'),
+    .meta({
+      description:
+        'Proxies whose X-Forwarded-For header is trusted: addresses or networks. Guards the log against invented client addresses.',
+      examples: [['10.0.0.0/8']],
+    }),
+  tls: tlsSchema.optional().meta({
+    description:
+      'Certificate and key of the HTTP interface; SIGHUP reloads them. Guards tokens on the way to the daemon.',
+    examples: [{ cert: 'tls/cert.pem', key: 'tls/key.pem' }],
+  }),
 });
 
 export type HttpFile = z.output<typeof httpSchema>;

@@ -8,49 +8,17 @@ import {
   originGlob,
   pathText,
   secretRef,
-  size,
   neverShown,
   variableGlob,
   webhookUrl,
 } from './field-formats.ts';
+import { apiSchema } from './api-schema.ts';
 import { httpSchema } from './http-settings.ts';
-import { inheritedShape } from './account-schema.ts';
+import { inheritedShape } from './inherited-settings.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
 
 const regionName = z.string().regex(/^[A-Za-z0-9._-]+$/u);
-
-const apiSchema = z.strictObject({
-  concurrency: z.int().min(1).max(256).prefault(8).describe('Concurrent requests of one account.'),
-  requestsPerSecond: z
-    .number()
-    .min(0.01)
-    .max(10_000)
-    .prefault(20)
-    .describe('Requests of one account per second.'),
-  retries: z.int().min(0).max(20).prefault(4).describe('How many times a failed request is sent again.'),
-  hostConcurrency: z.int().min(1).max(1024).prefault(32).describe('Concurrent requests to one base address.'),
-  timeout: duration({ min: 1 }).prefault('30s').describe('Longest time of a complete call.'),
-  settle: duration({ min: 1 })
-    .prefault('35s')
-    .describe('How long a run waits for a list to show its changes; more than timeout.'),
-  recheck: duration().prefault('2s').describe('Wait before a list with missing entries is read again.'),
-  staleness: duration({ timer: false })
-    .prefault('2m')
-    .describe('How long a confirmed change is assumed although no list shows it.'),
-  maxResponseBytes: size({ min: 1024, max: 512 * 1024 ** 2 })
-    .prefault('64MiB')
-    .describe('Largest response, after decompression.'),
-  maxEntries: z
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .prefault(100_000)
-    .describe('Most objects of one list: skills, roles or resources.'),
-  caFile: pathText()
-    .optional()
-    .describe('PEM file with additional certificate authorities, relative to this file.'),
-});
 
 const notifyUrl = z.union([webhookUrl(), secretRef('url')]);
 neverShown.add(notifyUrl, {
@@ -59,17 +27,37 @@ neverShown.add(notifyUrl, {
 });
 
 const notifySchema = z.strictObject({
-  url: notifyUrl.describe('Address of the webhook, or a reference to it.'),
-  format: z.enum(['json', 'slack', 'teams']).prefault('json').describe('Format of the message.'),
+  url: notifyUrl.meta({
+    title: 'address or secret reference',
+    description: 'Address of the webhook. Use a reference if the address contains a key.',
+    examples: [{ env: 'SLACK_WEBHOOK' }],
+  }),
+  format: z
+    .enum(['json', 'slack', 'teams'])
+    .prefault('json')
+    .meta({
+      description: 'Format of the message: `json` for programs, `slack` and `teams` for people.',
+      examples: ['slack'],
+    }),
   events: z
     .array(z.enum(EVENTS))
     .min(1)
     .prefault([...EVENTS])
-    .describe('Which changes of state are sent.'),
-  secret: secretRef('secret').optional().describe('Reference to the key that signs the messages.'),
+    .meta({ description: 'Which changes of state are sent.', examples: [['held', 'failed', 'recovered']] }),
+  secret: secretRef('secret')
+    .optional()
+    .meta({
+      description:
+        'Reference to the key that signs each message (Standard Webhooks). Guards the receiver against messages of others.',
+      examples: [{ env: 'ROLECALL_WEBHOOK_SECRET' }],
+    }),
   remindEvery: duration({ min: 1000 })
     .prefault('24h')
-    .describe('How often a notice is repeated while the state lasts.'),
+    .meta({
+      description:
+        'How often a message is repeated while the state lasts. Guards against a problem that everybody forgets.',
+      examples: ['7d'],
+    }),
 });
 
 const branch = z.string().regex(/^(?![-./])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[^\s\p{Cc}~^:?*[\\]+$/u);
@@ -79,63 +67,167 @@ const checkoutPath = z.string().regex(/^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\p{Cc}\
 expectations.add(checkoutPath, { expected: 'a relative path within the repository' });
 
 const gitSchema = z.strictObject({
-  url: gitUrl().describe('Repository that contains the configuration.'),
-  branch: branch.meta({ pattern: '^[^-./].*$' }).prefault('main').describe('Branch that is followed.'),
+  url: gitUrl().meta({
+    description: 'Repository that contains the configuration: https, ssh, or a folder of this machine.',
+    examples: ['https://git.example.com/your-organisation/planning-catalog.git'],
+  }),
+  branch: branch
+    .meta({ title: 'branch', pattern: '^[^-./].*$' })
+    .prefault('main')
+    .meta({
+      description:
+        'Branch that is followed. A commit that does not descend from the last one is refused: guards against a forced push that restores old files.',
+      examples: ['production'],
+    }),
   path: checkoutPath
-    .meta({ pattern: '^[^/].*$' })
+    .meta({ title: 'path', pattern: '^[^/].*$' })
     .prefault('config')
-    .describe('Folder of rolecall.yaml in the repository.'),
-  interval: duration({ min: 1000 }).prefault('1m').describe('How often it is fetched.'),
+    .meta({
+      description: 'Folder of rolecall.yaml in the repository.',
+      examples: ['planning/config'],
+    }),
+  interval: duration({ min: 1000 })
+    .prefault('1m')
+    .meta({
+      description: 'How often it is fetched.',
+      examples: ['30s'],
+    }),
   credentials: secretRef('credentials')
     .optional()
-    .describe('Reference to the token, or user:password, for git; for ssh the file of the private key.'),
+    .meta({
+      description: 'Reference to the token, or user:password, for git; for ssh the file of the private key.',
+      examples: [{ file: '/run/secrets/git' }],
+    }),
+});
+
+const daemonSchema = z.strictObject({
+  maxRuns: z
+    .int()
+    .min(1)
+    .max(1024)
+    .prefault(8)
+    .meta({
+      description:
+        'Concurrent runs. No base address gets more than three quarters of them while others wait: guards the other regions against a slow one.',
+      examples: [16],
+    }),
+  runOnStart: z
+    .boolean()
+    .prefault(true)
+    .meta({
+      description: 'Whether each account runs once when the daemon starts.',
+      examples: [false],
+    }),
+  shutdownGrace: duration()
+    .prefault('20s')
+    .meta({
+      description:
+        'How long a stop waits for calls in flight. Guards against operations whose result nobody knows.',
+      examples: ['60s'],
+    }),
+});
+
+const trustSchema = z.strictObject({
+  origins: z
+    .array(originGlob())
+    .optional()
+    .meta({
+      description:
+        'Where tokens may be sent: globs over https://host or https://host:port. Guards against a file that sends a token to somebody else.',
+      examples: [['https://*.planning.example.com']],
+    }),
+  env: z
+    .array(variableGlob())
+    .optional()
+    .meta({
+      description:
+        'Variables that account files may use as tokens: globs over their names. Guards the other variables of the daemon.',
+      examples: [['ACME_*_TOKEN']],
+    }),
+  files: z
+    .array(pathText())
+    .optional()
+    .meta({
+      description:
+        'Files that account files may use as tokens: globs over real paths; `**` matches any number of folders. Guards the other files that the daemon can read.',
+      examples: [['/run/secrets/rolecall-accounts/**']],
+    }),
+});
+
+const retentionSchema = z.strictObject({
+  runs: duration({ timer: false })
+    .prefault('90d')
+    .meta({
+      description: 'How long runs are kept.',
+      examples: ['365d'],
+    }),
+  snapshots: duration({ timer: false })
+    .prefault('90d')
+    .meta({
+      description:
+        'How long snapshots are kept. The last good snapshot of an account is never deleted, since guards compare with it.',
+      examples: ['30d'],
+    }),
+  keepAtLeast: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .prefault(20)
+    .meta({
+      description:
+        'Number of runs of each account that are always kept. Guards the history of accounts that run rarely.',
+      examples: [100],
+    }),
+});
+
+const logSchema = z.strictObject({
+  level: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .prefault('info')
+    .meta({
+      description: 'The lowest level of messages that are written.',
+      examples: ['debug'],
+    }),
+  format: z
+    .enum(['auto', 'pretty', 'json'])
+    .prefault('auto')
+    .meta({
+      description: '`auto`: pretty on a terminal, otherwise JSON lines.',
+      examples: ['json'],
+    }),
 });
 
 export const serviceSchema = z
   .strictObject({
     accounts: pathText()
       .prefault('accounts/*.yaml')
-      .describe(
-        'The account files: a glob, relative to this file; * and ? match within a folder, ** matches any number of folders.',
-      ),
+      .meta({
+        description:
+          'The account files: a glob, relative to this file. `*` and `?` match within a folder, `**` matches any number of folders.',
+        examples: ['accounts/**/*.yaml'],
+      }),
     store: pathText()
       .prefault('../data/rolecall.db')
-      .describe('The SQLite file, relative to this file; created if missing.'),
-    regions: z.record(regionName, baseUrl()).prefault({}).describe('The base address of each region.'),
+      .meta({
+        description:
+          'The SQLite file, relative to this file; created with its folder if missing. Keep it: deletes are held without its history.',
+        examples: ['/var/lib/rolecall/rolecall.db'],
+      }),
+    regions: z
+      .record(regionName, baseUrl())
+      .prefault({})
+      .meta({
+        description: 'The base address of each region, before /api/public/v1. None is built in.',
+        examples: [{ eu: 'https://eu.planning.example.com' }],
+      }),
     defaults: z
       .strictObject(inheritedShape)
       .prefault({})
       .describe('Settings that every account inherits and may override.'),
     api: apiSchema.prefault({}).describe('Limits of the calls to the service.'),
-    daemon: z
-      .strictObject({
-        maxRuns: z.int().min(1).max(1024).prefault(8).describe('Concurrent runs.'),
-        runOnStart: z
-          .boolean()
-          .prefault(true)
-          .describe('Whether each account runs once when the daemon starts.'),
-        shutdownGrace: duration().prefault('20s').describe('How long a stop waits for calls in flight.'),
-      })
-      .prefault({})
-      .describe('The daemon.'),
+    daemon: daemonSchema.prefault({}).describe('The runs of the daemon.'),
     http: httpSchema.prefault({}).describe('The HTTP interface of the daemon.'),
-    trust: z
-      .strictObject({
-        origins: z
-          .array(originGlob())
-          .optional()
-          .describe('Where tokens may be sent: globs over https://host or https://host:port.'),
-        env: z
-          .array(variableGlob())
-          .optional()
-          .describe('Variables that account files may use as tokens: globs over their names.'),
-        files: z
-          .array(pathText())
-          .optional()
-          .describe(
-            'Files that account files may use as tokens: globs over real paths; ** matches any number of folders.',
-          ),
-      })
+    trust: trustSchema
       .optional()
       .describe(
         'What account files may use. Omitted: anything; with source.git the origins of the regions of this file, ' +
@@ -146,32 +238,8 @@ export const serviceSchema = z
       .strictObject({ git: gitSchema.describe('A repository; the daemon keeps its own checkout of it.') })
       .optional()
       .describe('Where the daemon fetches the configuration from.'),
-    retention: z
-      .strictObject({
-        runs: duration({ timer: false }).prefault('90d').describe('How long runs are kept.'),
-        snapshots: duration({ timer: false }).prefault('90d').describe('How long snapshots are kept.'),
-        keepAtLeast: z
-          .int()
-          .min(0)
-          .max(1_000_000)
-          .prefault(20)
-          .describe('Number of runs of each account that are always kept.'),
-      })
-      .prefault({})
-      .describe('When old runs and snapshots are pruned.'),
-    log: z
-      .strictObject({
-        level: z
-          .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
-          .prefault('info')
-          .describe('The lowest level of messages that are written.'),
-        format: z
-          .enum(['auto', 'pretty', 'json'])
-          .prefault('auto')
-          .describe('auto: pretty on a terminal, otherwise JSON lines.'),
-      })
-      .prefault({})
-      .describe('The log, on stderr.'),
+    retention: retentionSchema.prefault({}).describe('When old runs and snapshots are deleted.'),
+    log: logSchema.prefault({}).describe('The log, on stderr.'),
   })
   .meta({ title: 'rolecall service', description: 'The settings of rolecall itself.' });
 

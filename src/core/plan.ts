@@ -68,9 +68,7 @@ export interface LeftAlone {
 }
 
 /** Counts over the managed kinds. `keep` counts desired names that exist. */
-export interface PlanSummary {
-  readonly create: number;
-  readonly delete: number;
+export interface PlanSummary extends Readonly<Record<Action, number>> {
   readonly hold: number;
   readonly keep: number;
   readonly leave: number;

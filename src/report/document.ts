@@ -1,16 +1,17 @@
 // The report model: the content of a report without its format. The *-report.ts files build these documents;
-// text.ts and markdown.ts print them. A new format is one more such file.
+// text.ts, markdown.ts and html.tsx print them. A new format is one more such file.
 
 /** The meaning of a piece of a line. A format shows it as a colour, as a weight or not at all. */
 export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong';
 
 /**
  * A piece of a line. The format escapes every piece. A plain string is prose; `code` is a name, an id or a command that
- * must be shown exactly; a long `list` is cut after complete items, with the count of the rest.
+ * must be shown exactly; `time` is UTC, ISO 8601; a long `list` is cut after complete items, with the count of the rest.
  */
 export type Part =
   | string
   | { readonly code: string }
+  | { readonly time: string }
   | { readonly tone: Tone; readonly line: Line }
   | { readonly list: readonly Line[] };
 

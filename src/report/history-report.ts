@@ -4,7 +4,7 @@ import { code, toned, type Line, type Report, type ReportOptions } from './docum
 import { renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
 import { statusTone } from './run-status.ts';
-import { count, duration, elapsedMs, instant } from './formatting.ts';
+import { count, duration, elapsedMs } from './formatting.ts';
 
 /** All given runs. json is an array of runs without operations, warnings or plan. */
 export function renderRuns(runs: readonly RunRecord[], options: ReportOptions): string {
@@ -47,7 +47,7 @@ function repeats({ folded }: RunRecord): Line {
 
 function runRow(run: RunRecord): Line[] {
   return [
-    [instant(run.startedAt)],
+    [{ time: run.startedAt }],
     [code(run.account)],
     [toned(statusTone(run.status), run.status), ...repeats(run)],
     [`${run.trigger}, ${run.mode}`],

@@ -2,6 +2,7 @@
 // escaped, so that it adds no mark-up, mention, reference, link or table cell.
 import type { Fact, Group, Line, Report, ReportDocument, Section } from './document.ts';
 import { visible, visibleName } from './escape-invisible.ts';
+import { instant } from './formatting.ts';
 
 /** The longest report, in UTF-16 code units: below GitHub's limit, with room for text around the report. */
 export const MARKDOWN_LIMIT = 60_000;
@@ -135,6 +136,7 @@ function inline(line: Line): string {
     .map((part) => {
       if (typeof part === 'string') return escapeProse(part);
       if ('code' in part) return codeSpan(part.code);
+      if ('time' in part) return escapeProse(instant(part.time));
       if ('tone' in part) return inline(part.line);
       const shown = part.list.slice(0, ITEMS).map(inline).join(', ');
       const rest = part.list.length - ITEMS;

@@ -41,7 +41,7 @@ export function renderPlans(plans: readonly PlanResult[], options: ReportOptions
 }
 
 /** The report model of the plans. */
-export function planReport(plans: readonly PlanResult[]): Report {
+function planReport(plans: readonly PlanResult[]): Report {
   const documents = plans.map(planDocument);
   if (plans.length === 0) {
     return {
@@ -52,7 +52,8 @@ export function planReport(plans: readonly PlanResult[]): Report {
   return { title: 'rolecall plan', documents, ...(plans.length > 1 ? { total: planTotal(plans) } : {}) };
 }
 
-function planDocument(plan: PlanResult): ReportDocument {
+/** The report model of one plan. */
+export function planDocument(plan: PlanResult): ReportDocument {
   const title = [code(plan.account)];
   if (plan.status === 'failed' && plan.error.code === UNKNOWN_ACCOUNT) {
     return {

@@ -1,16 +1,6 @@
 // Converts a run to the JSON that other programs rely on. Its schema is published.
-import type { Warning } from '../core/catalog.ts';
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
-import type { Plan } from '../core/plan.ts';
-
-/** One run with everything that the journal stores about it. */
-export interface RunReport {
-  readonly run: RunRecord;
-  readonly operations: readonly OperationRecord[];
-  readonly warnings: readonly Warning[];
-  /** null when the run ended before it had a plan, or when the plan is no longer stored. */
-  readonly plan: Plan | null;
-}
+import type { RunDetail } from '../core/journal-reader.ts';
 
 /** The run's own fields, in the order of the published JSON. */
 export function runToJson(run: RunRecord) {
@@ -45,7 +35,7 @@ export function runToJson(run: RunRecord) {
 }
 
 /** The run with its operations, warnings and plan, as in the published JSON. */
-export function runReportToJson({ run, operations, warnings, plan }: RunReport) {
+export function runReportToJson({ run, operations, warnings, plan }: RunDetail) {
   return { ...runToJson(run), operations: operations.map(operationToJson), warnings, plan };
 }
 

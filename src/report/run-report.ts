@@ -1,6 +1,7 @@
 // The report of a run, for `show` and for the end of `apply`: what it did, what it did not do, and why.
 import type { Warning } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
+import type { RunDetail } from '../core/journal-reader.ts';
 import { heldSection, leftAloneSection, operationSections, warningSection } from './change-sections.ts';
 import {
   code,
@@ -13,18 +14,18 @@ import {
 } from './document.ts';
 import { summaryText } from './plan-report.ts';
 import { renderReport } from './render.ts';
-import { runReportToJson, type RunReport } from './run-json.ts';
+import { runReportToJson } from './run-json.ts';
 import { outcomeSections } from './run-sections.ts';
 import { commitLine, nextSteps, runSentence, statusTone } from './run-status.ts';
-import { count, duration, elapsedMs, instant, messageLines } from './formatting.ts';
+import { count, duration, elapsedMs, messageLines } from './formatting.ts';
 
 /** One run, for `show`. json is one object, described by `run.schema.json`. */
-export function renderRun(report: RunReport, options: ReportOptions): string {
-  return renderReport(runReportToJson(report), () => runReport([report]), options);
+export function renderRun(report: RunDetail, options: ReportOptions): string {
+  return renderReport(runReportToJson(report), () => runReport([report], 'full'), options);
 }
 
 /** The runs of several accounts, for `apply`, with a total. json is an array with one object for each run. */
-export function renderRunReports(reports: readonly RunReport[], options: ReportOptions): string {
+export function renderRunReports(reports: readonly RunDetail[], options: ReportOptions): string {
   return renderReport(reports.map(runReportToJson), () => runReport(reports, 'brief'), options);
 }
 
@@ -32,20 +33,20 @@ export function renderRunReports(reports: readonly RunReport[], options: ReportO
  * The report model of the runs. `brief` reports a run that had nothing to do in one line, and suggests `show` for the
  * details; `full` is what `show` prints.
  */
-export function runReport(reports: readonly RunReport[], detail: 'full' | 'brief' = 'full'): Report {
+function runReport(reports: readonly RunDetail[], detail: 'full' | 'brief'): Report {
   const documents = reports.map((report) =>
     detail === 'brief' && hadNothingToDo(report) ? quietDocument(report) : runDocument(report, detail),
   );
   return { title: 'rolecall run', documents, ...(reports.length > 1 ? { total: runTotal(reports) } : {}) };
 }
 
-function hadNothingToDo(report: RunReport): boolean {
+function hadNothingToDo(report: RunDetail): boolean {
   const { status, created, deleted } = report.run;
   const warnings = allWarnings(report).length;
   return status === 'converged' && created + deleted + report.operations.length + warnings === 0;
 }
 
-function quietDocument(report: RunReport): ReportDocument {
+function quietDocument(report: RunDetail): ReportDocument {
   const { run } = report;
   const kept = `${runSentence(report)} ${count(run.kept, 'entry matches', 'entries match')} the file`;
   return {
@@ -57,7 +58,8 @@ function quietDocument(report: RunReport): ReportDocument {
   };
 }
 
-function runDocument(report: RunReport, detail: 'full' | 'brief'): ReportDocument {
+/** The report model of one run. */
+export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'): ReportDocument {
   const { run, plan, operations } = report;
   const isDryRun = run.status === 'planned';
   return {
@@ -92,18 +94,21 @@ function runFacts(run: RunRecord): Fact[] {
       line: run.remoteAccountId === null ? ['not known yet'] : [code(run.remoteAccountId)],
     },
     { label: 'Trigger', line: [`${run.trigger}, mode ${run.mode}`] },
-    { label: 'Started', line: [instant(run.startedAt), took === null ? '' : `, took ${duration(took)}`] },
-    {
-      label: 'Requests',
-      line: [
-        `${run.requests}${run.retries > 0 ? `, including ${count(run.retries, 'retry', 'retries')}` : ''}`,
-      ],
-    },
+    { label: 'Started', line: [{ time: run.startedAt }] },
   ];
+  if (run.finishedAt !== null) {
+    facts.push({ label: 'Ended', line: [{ time: run.finishedAt }, `, after ${duration(took)}`] });
+  }
+  // Requests are counted when the run ends.
+  if (run.status !== 'running') facts.push({ label: 'Requests', line: [requestCount(run)] });
   const commit = commitLine(run);
   if (commit !== null) facts.push({ label: 'Commit', line: commit });
   if (run.planDigest !== null) facts.push({ label: 'Plan digest', line: [code(run.planDigest)] });
   return facts;
+}
+
+function requestCount({ requests, retries }: RunRecord): string {
+  return `${requests}${retries > 0 ? `, including ${count(retries, 'retry', 'retries')}` : ''}`;
 }
 
 /** `3 created, 2 deleted, 1 held, 0 failed, 412 unchanged`. */
@@ -112,7 +117,7 @@ function runCounts(run: RunRecord): string {
 }
 
 /** The warnings of the plan and of the run, without duplicates. */
-function allWarnings({ plan, warnings }: RunReport): Warning[] {
+function allWarnings({ plan, warnings }: RunDetail): Warning[] {
   const byText = new Map(
     [...(plan?.warnings ?? []), ...warnings].map((warning) => [JSON.stringify(warning), warning]),
   );
@@ -120,12 +125,12 @@ function allWarnings({ plan, warnings }: RunReport): Warning[] {
 }
 
 /** The warnings that the run added to those of its plan. */
-function newWarnings({ plan, warnings }: RunReport): Warning[] {
+function newWarnings({ plan, warnings }: RunDetail): Warning[] {
   const planned = new Set(plan?.warnings.map((warning) => JSON.stringify(warning)));
   return warnings.filter((warning) => !planned.has(JSON.stringify(warning)));
 }
 
-function runTotal(reports: readonly RunReport[]): NonNullable<Report['total']> {
+function runTotal(reports: readonly RunDetail[]): NonNullable<Report['total']> {
   const runs = reports.map(({ run }) => run);
   const sum = (key: 'created' | 'deleted' | 'held' | 'failed' | 'kept') =>
     runs.reduce((total, run) => total + run[key], 0);

@@ -1,9 +1,9 @@
 // What the status of a run means, and which commands to run next.
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
+import type { RunDetail } from '../core/journal-reader.ts';
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
-import type { RunReport } from './run-json.ts';
-import { count, instant, shortCommit } from './formatting.ts';
+import { count, shortCommit } from './formatting.ts';
 
 const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
   running: 'warn',
@@ -31,7 +31,7 @@ export function withStatus(
 }
 
 /** The result of the run, in one sentence. */
-export function runSentence({ run, operations }: RunReport): string {
+export function runSentence({ run, operations }: RunDetail): string {
   switch (run.status) {
     case 'running':
       return `Running: ${progress(operations, 'nothing has been written yet')}.`;
@@ -97,7 +97,7 @@ type Steps = NonNullable<ReportDocument['next']>;
 
 /** The commands to run next, the most useful one first. */
 export function nextSteps(
-  { run, plan, warnings }: Pick<RunReport, 'run' | 'plan' | 'warnings'>,
+  { run, plan, warnings }: Pick<RunDetail, 'run' | 'plan' | 'warnings'>,
   detail: 'full' | 'brief',
 ): Steps {
   const { account } = run;
@@ -191,7 +191,7 @@ function doctorStep(account: string): Steps[number] {
 export function commitLine(run: RunRecord): Line | null {
   if (run.configCommit === null) return null;
   const changed = run.configDirty === true ? ', with local changes' : '';
-  const authored = run.configAuthoredAt === null ? '' : `, ${instant(run.configAuthoredAt)}`;
+  const authored: Line = run.configAuthoredAt === null ? [] : [', ', { time: run.configAuthoredAt }];
   const subject = run.configSubject === null || run.configSubject === '' ? '' : ` “${run.configSubject}”`;
-  return [code(shortCommit(run.configCommit)), `${subject}${authored}${changed}`];
+  return [code(shortCommit(run.configCommit)), subject, ...authored, changed];
 }

@@ -1,5 +1,5 @@
-// The published JSON Schemas of a plan and of a run, which mirror the types of core/plan.ts and core/journal.ts.
-// The `satisfies` below fail the build when a schema and its type differ.
+// The published schemas of a plan and of a run, which mirror the types of core/plan.ts and core/journal.ts. The JSON
+// Schemas in config/schema/ and the daemon's OpenAPI description are generated from them.
 import { z } from 'zod';
 import { ACTIONS, KINDS } from '../core/catalog.ts';
 import { type PlanResult, type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
@@ -11,14 +11,35 @@ import {
   TRIGGERS,
 } from '../core/journal.ts';
 
+export const schemaVersion = z.literal(1).describe('Is increased when existing fields change.');
+export const accountName = z.string().describe('Name of the account in the configuration.');
 export const kind = z.enum(KINDS).describe('Kind of the entry.');
-const action = z.enum(ACTIONS);
-const count = z.int().min(0);
-const digest = z.string().describe('sha256:…');
-const time = z.string().describe('UTC, ISO 8601.');
-const people = z.array(z.string()).describe('Ids of the resources that have the entry, sorted.');
+export const remoteAccountId = z
+  .string()
+  .nullable()
+  .describe('Id of the account in the service; null when it is not known.');
+export const people = z.array(z.string()).describe('Ids of the resources that have the entry, sorted.');
+const action = z.enum(ACTIONS).describe('What is done with the entry.');
 
-const warningSchema = z
+/** A number of things, from 0. */
+export function amount(description: string) {
+  return z.int().min(0).describe(description);
+}
+
+const dateTime = z.string().meta({ format: 'date-time' });
+
+/** A time as the journal stores it. */
+export function time(description: string) {
+  return dateTime.describe(`${description} UTC, ISO 8601.`);
+}
+
+export function timeOrNull(description: string) {
+  return dateTime.nullable().describe(`${description} UTC, ISO 8601.`);
+}
+
+const CONFIG_DIGEST = 'Digest of the address, the account id, the policy and the desired catalog. `sha256:…`';
+
+export const warningSchema = z
   .looseObject({
     code: z.string().describe('Stable name of the warning.'),
     message: z.string().describe('Text for people. The wording may change.'),
@@ -28,66 +49,90 @@ const warningSchema = z
   })
   .describe('A notice that is neither a difference nor a failure.');
 
-const operationSchema = z.strictObject({
-  action,
-  kind,
-  name: z.string().describe('The name that is created, or the name as the service shows it.'),
-  remoteId: z.string().exactOptional().describe('Id of the entry that is deleted.'),
-  usedBy: people.exactOptional(),
-  reason: z.string().exactOptional().describe('Why, where that is not obvious.'),
-});
-
-const heldSchema = z.strictObject({
-  action,
-  kind,
-  name: z.string().describe('Name of the entry.'),
-  remoteId: z.string().nullable().describe('Id of the entry; null for a create.'),
-  usedBy: people,
-  rules: z.array(z.enum(HOLD_RULES)).min(1).describe('Every rule that holds the change.'),
-  reason: z.string().describe('Why it is held.'),
-  release: z.string().describe('What would release it.'),
-});
-
-const leftAloneSchema = z.strictObject({
-  kind,
-  name: z.string().describe('Name of the entry.'),
-  remoteId: z.string().describe('Id of the entry.'),
-  rule: z.enum(['unmanaged', 'protected', 'never_delete', 'duplicate']).describe('The policy that keeps it.'),
-});
-
-const planSchema = z
+export const plannedOperationSchema = z
   .strictObject({
-    schemaVersion: z.literal(1),
-    account: z.string().describe('Name of the account in the configuration.'),
-    remoteAccountId: z
+    action,
+    kind,
+    name: z.string().describe('The name that is created, or the name as the service shows it.'),
+    remoteId: z.string().exactOptional().describe('Id of the entry that is deleted.'),
+    usedBy: people.exactOptional(),
+    reason: z.string().exactOptional().describe('Why, where that is not obvious.'),
+  })
+  .describe('One create or delete of the plan.');
+
+export const heldChangeSchema = z
+  .strictObject({
+    action,
+    kind,
+    name: z.string().describe('Name of the entry.'),
+    remoteId: z.string().nullable().describe('Id of the entry; null for a create.'),
+    usedBy: people,
+    rules: z.array(z.enum(HOLD_RULES)).min(1).describe('Every rule that holds the change.'),
+    reason: z.string().describe('Why it is held.'),
+    release: z.string().describe('What would release it.'),
+  })
+  .describe('A change that rules hold until an operator or time releases it.');
+
+export const leftAloneSchema = z
+  .strictObject({
+    kind,
+    name: z.string().describe('Name of the entry.'),
+    remoteId: z.string().describe('Id of the entry.'),
+    rule: z
+      .enum(['unmanaged', 'protected', 'never_delete', 'duplicate'])
+      .describe('The policy that keeps it.'),
+  })
+  .describe('An entry that the policy keeps.');
+
+export const planSummarySchema = z
+  .strictObject({
+    create: amount('Entries to create.'),
+    delete: amount('Entries to delete.'),
+    hold: amount('Held changes.'),
+    keep: amount('Entries that match the file.'),
+    leave: amount('Entries that the policy keeps.'),
+  })
+  .describe('Counts over the managed kinds.');
+
+export const planSchema = z
+  .strictObject({
+    schemaVersion,
+    account: accountName,
+    remoteAccountId,
+    createdAt: time('When the plan was made.'),
+    digest: z
       .string()
-      .nullable()
-      .describe('Id of the account in the service; null when none is known.'),
-    createdAt: time,
-    digest: digest.describe('Covers the remote account id and the operations with their usedBy.'),
-    configDigest: digest,
-    observedDigest: digest,
-    configCommit: z.string().nullable().describe('Commit of the configuration.'),
+      .describe('Covers the remote account id and the operations with their usedBy. `sha256:…`'),
+    configDigest: z.string().describe(CONFIG_DIGEST),
+    observedDigest: z.string().describe('Digest of the lists of the service. `sha256:…`'),
+    configCommit: z.string().nullable().describe('Commit of the configuration; null when it is not in git.'),
     status: z.enum(['planned', 'blocked']).describe('blocked: a guard prevents all writes.'),
-    summary: z.strictObject({ create: count, delete: count, hold: count, keep: count, leave: count }),
-    operations: z.array(operationSchema).describe('In the order of execution.'),
-    held: z.array(heldSchema).describe('Changes that rules hold until an operator or time releases them.'),
+    summary: planSummarySchema,
+    operations: z.array(plannedOperationSchema).describe('In the order of execution.'),
+    held: z
+      .array(heldChangeSchema)
+      .describe('Changes that rules hold until an operator or time releases them.'),
     leftAlone: z.array(leftAloneSchema).describe('Entries that the policy keeps.'),
-    warnings: z.array(warningSchema),
+    warnings: z.array(warningSchema).describe('Notices that are neither a difference nor a failure.'),
   })
   .describe('The plan of one account.');
 
 /** Replaces the report of an account for which there is none. */
 export const failedPlanSchema = z
   .strictObject({
-    schemaVersion: z.literal(1),
+    schemaVersion,
     account: z
       .string()
       .describe(
         'Name of the account in the configuration; empty when the failure concerns no single account.',
       ),
-    status: z.literal('failed'),
-    error: z.strictObject({ code: z.string().describe('Stable.'), message: z.string() }),
+    status: z.literal('failed').describe('There is no plan.'),
+    error: z
+      .strictObject({
+        code: z.string().describe('Stable name of the failure.'),
+        message: z.string().describe('Text for people. The wording may change.'),
+      })
+      .describe('Why there is none.'),
   })
   .describe('An account that could not be planned.');
 
@@ -96,80 +141,82 @@ export const planResultSchema = z
   .union([planSchema, failedPlanSchema])
   .meta({ title: 'rolecall plan', description: 'One account of `rolecall plan --format json`.' });
 
-const operationRecordSchema = z.strictObject({
-  seq: z.int().min(1).describe('Position in the run, from 1.'),
-  kind,
-  action,
-  name: z.string(),
-  remoteId: z.string().nullable(),
-  status: z.enum(OPERATION_STATUSES).describe('skipped: planned and not tried.'),
-  rule: z.string().nullable().describe('The first rule that held it.'),
-  reason: z.string().nullable(),
-  attempts: count,
-  httpStatus: z.int().nullable().describe('Status of the last response.'),
-  startedAt: time.nullable(),
-  finishedAt: time.nullable(),
+export const operationRecordSchema = z
+  .strictObject({
+    seq: z.int().min(1).describe('Position in the run, from 1.'),
+    kind,
+    action,
+    name: z.string().describe('Name of the entry.'),
+    remoteId: z.string().nullable().describe('Id of the entry; null when it is not known.'),
+    status: z.enum(OPERATION_STATUSES).describe('skipped: planned and not tried.'),
+    rule: z.string().nullable().describe('The first rule that held it.'),
+    reason: z.string().nullable().describe('Why, where that is not obvious.'),
+    attempts: amount('How often the request was sent.'),
+    httpStatus: z.int().nullable().describe('Status of the last response.'),
+    startedAt: timeOrNull('When the request was first sent.'),
+    finishedAt: timeOrNull('When the result was known.'),
+  })
+  .describe('One operation of a run, with its result.');
+
+export const runRecordSchema = z
+  .strictObject({
+    schemaVersion,
+    id: z.string().describe('UUIDv7.'),
+    account: accountName,
+    remoteAccountId,
+    trigger: z.enum(TRIGGERS).describe('What started the run.'),
+    mode: z.enum(['plan', 'approve', 'apply']).describe('plan: nothing was written.'),
+    status: z.enum(RUN_STATUSES).describe('The result of the run.'),
+    startedAt: time('When the run began.'),
+    finishedAt: timeOrNull('When the run ended.'),
+    configDigest: z.string().nullable().describe(CONFIG_DIGEST),
+    configCommit: z.string().nullable().describe('Commit of the configuration; null when it is not in git.'),
+    configDirty: z.boolean().nullable().describe('Whether the configuration differed from its commit.'),
+    configAuthoredAt: timeOrNull('When that commit was authored.'),
+    configSubject: z.string().nullable().describe('First line of the message of that commit.'),
+    planDigest: z.string().nullable().describe('Digest of the plan. `sha256:…`'),
+    created: amount('Entries that were created; so far, while the run lasts.'),
+    deleted: amount('Entries that were deleted; so far, while the run lasts.'),
+    held: amount('Changes that rules hold.'),
+    kept: amount('Entries that match the file.'),
+    failed: amount('Operations that failed.'),
+    requests: amount('Requests to the service; counted when the run ends.'),
+    retries: amount('Requests that were sent again; counted when the run ends.'),
+    errorCode: z.string().nullable().describe('Stable name of the failure.'),
+    error: z.string().nullable().describe('What failed. The wording may change.'),
+    folded: amount('Number of later runs with the same result, which are stored as this count only.'),
+    foldedUntil: timeOrNull('When the last of those runs ended.'),
+  })
+  .describe('One run, without its operations.');
+
+export const runDetailSchema = runRecordSchema
+  .extend({
+    operations: z.array(operationRecordSchema).describe('In the order of execution.'),
+    warnings: z.array(warningSchema).describe('Notices that are neither a difference nor a failure.'),
+    plan: planSchema
+      .nullable()
+      .describe('null when the run ended before it had a plan, or when the plan is no longer stored.'),
+  })
+  .describe('One run with its operations, warnings and plan.');
+
+/** A run with its operations, or the failure that replaces it. */
+export const runSchema = z.union([runDetailSchema, failedPlanSchema]).meta({
+  title: 'rolecall run',
+  description: 'One run, as `rolecall show --format json` and `apply` print it.',
 });
 
-export const runRecordShape = {
-  id: z.string().describe('UUIDv7.'),
-  account: z.string(),
-  remoteAccountId: z.string().nullable(),
-  trigger: z.enum(TRIGGERS).describe('What started the run.'),
-  mode: z.enum(['plan', 'approve', 'apply']).describe('plan: nothing was written.'),
-  status: z.enum(RUN_STATUSES),
-  startedAt: time,
-  finishedAt: time.nullable(),
-  configDigest: digest.nullable(),
-  configCommit: z.string().nullable(),
-  configDirty: z.boolean().nullable().describe('Whether the configuration differed from its commit.'),
-  configAuthoredAt: z.string().nullable(),
-  configSubject: z.string().nullable(),
-  planDigest: digest.nullable(),
-  created: count,
-  deleted: count,
-  held: count,
-  kept: count,
-  failed: count,
-  requests: count,
-  retries: count,
-  errorCode: z.string().nullable(),
-  error: z.string().nullable(),
-  folded: count.describe('Number of later runs with the same result, which are stored as this count only.'),
-  foldedUntil: time.nullable(),
-};
-
-/** A run with its operations. */
-export const runSchema = z
-  .union([
-    z.strictObject({
-      schemaVersion: z.literal(1),
-      ...runRecordShape,
-      operations: z.array(operationRecordSchema),
-      warnings: z.array(warningSchema),
-      plan: planSchema.nullable(),
-    }),
-    failedPlanSchema,
-  ])
-  .meta({
-    title: 'rolecall run',
-    description: 'One run, as `rolecall show --format json` and `apply` print it.',
-  });
-
-/** Fails to compile unless each type is assignable to the other. */
-type Mirrors<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+/** With `true satisfies`, fails to compile unless each type is assignable to the other. */
+export type Mirrors<A, B> = [DeepReadonly<A>] extends [DeepReadonly<B>]
+  ? [DeepReadonly<B>] extends [DeepReadonly<A>]
+    ? true
+    : false
+  : false;
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-true satisfies Mirrors<
-  DeepReadonly<Omit<z.output<typeof planSchema>, 'warnings'>>,
-  DeepReadonly<Omit<Plan, 'warnings'>>
->;
-true satisfies Mirrors<DeepReadonly<z.output<typeof failedPlanSchema>>, DeepReadonly<FailedPlan>>;
-true satisfies Mirrors<DeepReadonly<z.output<z.ZodObject<typeof runRecordShape>>>, DeepReadonly<RunRecord>>;
-true satisfies Mirrors<
-  DeepReadonly<z.output<typeof operationRecordSchema>>,
-  DeepReadonly<Omit<OperationRecord, 'runId'>>
->;
+true satisfies Mirrors<Omit<z.output<typeof planSchema>, 'warnings'>, Omit<Plan, 'warnings'>>;
+true satisfies Mirrors<z.output<typeof failedPlanSchema>, FailedPlan>;
+true satisfies Mirrors<Omit<z.output<typeof runRecordSchema>, 'schemaVersion'>, RunRecord>;
+true satisfies Mirrors<z.output<typeof operationRecordSchema>, Omit<OperationRecord, 'runId'>>;
 
 /** Longest problem text, since a response may contain anything. */
 const LONGEST_PROBLEM = 300;

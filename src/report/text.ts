@@ -4,6 +4,7 @@ import picocolors from 'picocolors';
 import { alignColumns, shownLength } from './columns.ts';
 import type { Fact, Group, Line, Report, ReportDocument, ReportOptions, Section, Tone } from './document.ts';
 import { visible, visibleName } from './escape-invisible.ts';
+import { instant } from './formatting.ts';
 
 /** The most rows of one section that are printed; the rest is counted. */
 export const TEXT_ROWS = 200;
@@ -43,6 +44,7 @@ function createPrinter(colour: boolean, width: number): Printer {
       .map((part) => {
         if (typeof part === 'string') return visible(part);
         if ('code' in part) return visibleName(part.code);
+        if ('time' in part) return visible(instant(part.time));
         if ('tone' in part) return paint(part.tone, inline(part.line));
         const shown = part.list.slice(0, TEXT_ITEMS).map(inline).join(', ');
         const rest = part.list.length - TEXT_ITEMS;

@@ -1,6 +1,7 @@
 // The report of `usage`: each skill and role with its number of people, unused ones, and references to unknown ids.
 import type { Kind } from '../core/catalog.ts';
 import type { FailedPlan } from '../core/plan.ts';
+import type { AccountUsage } from '../core/usage.ts';
 import {
   code,
   codeList,
@@ -13,29 +14,8 @@ import {
 import { renderReport } from './render.ts';
 import { byKind, count, people } from './formatting.ts';
 
-/** The usage of one account. `usedBy` and `resourceId` are ids of resources. */
-export interface UsageReport {
-  readonly account: string;
-  readonly entries: readonly UsageEntry[];
-  /** Ids that resources refer to and that no list contains. */
-  readonly unknownReferences: readonly UnknownReference[];
-}
-
-interface UsageEntry {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly remoteId: string;
-  readonly usedBy: readonly string[];
-}
-
-interface UnknownReference {
-  readonly resourceId: string;
-  readonly kind: Kind;
-  readonly remoteId: string;
-}
-
 /** The usage of each account, the most used entries first, otherwise in the given order. json is an array in that order. */
-export function renderUsage(results: readonly (UsageReport | FailedPlan)[], options: ReportOptions): string {
+export function renderUsage(results: readonly (AccountUsage | FailedPlan)[], options: ReportOptions): string {
   const sorted = results.map((result) =>
     'status' in result
       ? result
@@ -51,7 +31,7 @@ export function renderUsage(results: readonly (UsageReport | FailedPlan)[], opti
   return renderReport(sorted, () => ({ title: 'rolecall usage', documents }) satisfies Report, options);
 }
 
-function usageDocument({ account, entries, unknownReferences }: UsageReport): ReportDocument {
+function usageDocument({ account, entries, unknownReferences }: AccountUsage): ReportDocument {
   const used = entries.filter(({ usedBy }) => usedBy.length > 0);
   const unused = entries.filter(({ usedBy }) => usedBy.length === 0);
   return {
@@ -68,9 +48,9 @@ function usageDocument({ account, entries, unknownReferences }: UsageReport): Re
 }
 
 function usageSummary(
-  entries: readonly UsageEntry[],
+  entries: AccountUsage['entries'],
   unused: number,
-  unknownReferences: readonly UnknownReference[],
+  unknownReferences: AccountUsage['unknownReferences'],
 ): string {
   const kinds = byKind(entries).map(([kind, some]) => count(some.length, kind));
   const parts = [kinds.length === 0 ? 'no skills and no roles' : kinds.join(' and ')];
@@ -80,7 +60,7 @@ function usageSummary(
   return parts.join(', ');
 }
 
-function entrySection(title: string, entries: readonly UsageEntry[]): Section[] {
+function entrySection(title: string, entries: AccountUsage['entries']): Section[] {
   if (entries.length === 0) return [];
   const columns = [
     { head: 'People', align: 'right' } as const,
@@ -98,7 +78,7 @@ function entrySection(title: string, entries: readonly UsageEntry[]): Section[] 
 }
 
 /** One row for each unknown id, with the people who refer to it. */
-function unknownSection(references: readonly UnknownReference[]): Section[] {
+function unknownSection(references: AccountUsage['unknownReferences']): Section[] {
   const holders = new Map<string, { kind: Kind; remoteId: string; resourceIds: string[] }>();
   for (const { kind, remoteId, resourceId } of references) {
     const key = JSON.stringify([kind, remoteId]);

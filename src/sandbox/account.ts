@@ -10,8 +10,9 @@ import {
   type SandboxEntry,
   type SandboxResource,
 } from './model.ts';
-import { SandboxError } from './sandbox-error.ts';
 import { EntryStore } from './entry-store.ts';
+import { newId } from './ids.ts';
+import { SandboxError } from './sandbox-error.ts';
 
 /** Requests are served from memory. Each change is written to the data file before a request can see it. */
 export class Account {
@@ -140,4 +141,9 @@ export class Account {
 function without(person: ResourceRecord, kind: Kind, id: string): ResourceRecord {
   if (kind === 'role') return person.roleId === id ? { ...person, roleId: null } : person;
   return { ...person, skillsIds: person.skillsIds.filter((each) => each !== id) };
+}
+
+/** A new entry, created at `nowMs`. */
+export function newEntry(name: string, nowMs: number): SandboxEntry {
+  return { id: newId(nowMs), name, createDate: new Date(nowMs).toISOString() };
 }

@@ -2,7 +2,7 @@
 
 import { Account } from './account.ts';
 import type { DataFile } from './data-file.ts';
-import { newId, seededId } from './ids.ts';
+import { seededId } from './ids.ts';
 import { type AccountIdentity, type Kind, REGIONS, type ResourceRecord, type SandboxEntry } from './model.ts';
 import { SandboxError } from './sandbox-error.ts';
 import type { SandboxSeed, SeedAccount, SeedEntry, SeedResource } from './seed.ts';
@@ -74,25 +74,26 @@ interface PersonDefaults {
 
 /** A person with names resolved to ids. Throws `SandboxError` for an unknown name; of duplicates it uses the first. */
 export function makeResource(account: Account, seed: SeedResource, defaults: PersonDefaults): ResourceRecord {
-  const roles = idsByName(account, 'role');
-  return resolvePerson(seed, defaults, roles, idsByName(account, 'skill'), account.identity.name);
+  const roles = idsByName(account.entries.role.all());
+  const skills = idsByName(account.entries.skill.all());
+  return resolvePerson(seed, defaults, { account: account.identity.name, roles, skills });
 }
 
-function idsByName(account: Account, kind: Kind): ReadonlyMap<string, string> {
-  return new Map(
-    account.entries[kind]
-      .all()
-      .toReversed()
-      .map((entry) => [entry.name, entry.id]),
-  );
+function idsByName(entries: readonly SandboxEntry[]): ReadonlyMap<string, string> {
+  return new Map(entries.toReversed().map((entry) => [entry.name, entry.id]));
+}
+
+/** The ids of an account's entries by their names. */
+interface KnownNames {
+  readonly account: string;
+  readonly roles: ReadonlyMap<string, string>;
+  readonly skills: ReadonlyMap<string, string>;
 }
 
 function resolvePerson(
   seed: SeedResource,
   defaults: PersonDefaults,
-  roles: ReadonlyMap<string, string>,
-  skills: ReadonlyMap<string, string>,
-  account: string,
+  { account, roles, skills }: KnownNames,
 ): ResourceRecord {
   const idOf = (ids: ReadonlyMap<string, string>, name: string): string => {
     const id = ids.get(name);
@@ -122,12 +123,10 @@ function storeSeedAccount(data: DataFile, seed: SeedAccount, index: number): voi
   data.addAccount(identity);
   for (const entry of skills) data.addEntry(name, 'skill', entry);
   for (const entry of roles) data.addEntry(name, 'role', entry);
-  const byName = (entries: readonly SandboxEntry[]) =>
-    new Map(entries.toReversed().map((entry) => [entry.name, entry.id]));
-  const [roleIds, skillIds] = [byName(roles), byName(skills)];
+  const known = { account: name, roles: idsByName(roles), skills: idsByName(skills) };
   for (const [position, person] of (seed.resources ?? []).entries()) {
     const defaults = { id: seededId(name, 'resource', String(position)), createDate: seededDate(position) };
-    data.putResource(name, resolvePerson(person, defaults, roleIds, skillIds, name));
+    data.putResource(name, resolvePerson(person, defaults, known));
   }
 }
 
@@ -160,9 +159,4 @@ function refuseDuplicates(all: readonly AccountIdentity[]): void {
       `accounts ${duplicate.name} and ${one.name} would have the same ${what}; give one its own`,
     );
   }
-}
-
-/** A new entry, created at `nowMs`. */
-export function newEntry(name: string, nowMs: number): SandboxEntry {
-  return { id: newId(nowMs), name, createDate: new Date(nowMs).toISOString() };
 }

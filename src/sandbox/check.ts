@@ -1,23 +1,7 @@
-// Checks for seeds, faults, settings and request bodies. They collect every problem, each with its path.
-
+// The parts from which the schemas of seeds, faults, settings and control requests are made. A failed check reports
+// every problem with its path, what is expected, and the fix.
+import { z } from 'zod';
 import { SandboxError } from './sandbox-error.ts';
-
-/** Checks one value and adds each problem to `issues`. */
-export type Check = (value: unknown, path: string, issues: Issues) => void;
-
-/** The problems found so far, in the order in which they were found. */
-export class Issues {
-  private readonly found: string[] = [];
-
-  add(path: string, message: string): void {
-    this.found.push(`${path}: ${message}`);
-  }
-
-  /** Throws one `SandboxError` with every problem, if there is any. */
-  throwIfAny(): void {
-    if (this.found.length > 0) throw new SandboxError('invalid', this.found);
-  }
-}
 
 /** Whether the value is a JSON object, not null or an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -29,88 +13,93 @@ function preview(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-function check(isValid: (value: unknown) => boolean, expected: string): Check {
-  return (value, path, issues) => {
-    if (!isValid(value)) issues.add(path, `should be ${expected}, not ${preview(value)}`);
-  };
+/** The error of a schema: what is expected, and the given value. */
+export function expected(what: string) {
+  return { error: ({ input }: { readonly input?: unknown }) => `should be ${what}, not ${preview(input)}` };
 }
 
-export const anything: Check = () => {};
-export const aString = check((value) => typeof value === 'string', 'a string');
-export const aNonEmptyString = check(
-  (value) => typeof value === 'string' && value !== '',
-  'a string that is not empty',
-);
-export const aBoolean = check((value) => typeof value === 'boolean', 'true or false');
+export const aString = z.string(expected('a string'));
+const notEmpty = expected('a string that is not empty');
+export const aNonEmptyString = z.string(notEmpty).min(1, notEmpty);
+export const aBoolean = z.boolean(expected('true or false'));
+
+function inRange(what: string, min: number, max: number) {
+  return expected(
+    max === Number.MAX_SAFE_INTEGER ? `${what} of at least ${min}` : `${what} from ${min} to ${max}`,
+  );
+}
 
 /** A finite number within the bounds, both included. */
-export function aNumber(min: number, max = Number.MAX_SAFE_INTEGER): Check {
-  return check(
-    (value) => typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max,
-    max === Number.MAX_SAFE_INTEGER ? `a number of at least ${min}` : `a number from ${min} to ${max}`,
-  );
+export function aNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
+  const range = inRange('a number', min, max);
+  return z.number(range).min(min, range).max(max, range);
 }
 
 /** A whole number within the bounds, both included. */
-export function anInteger(min: number, max = Number.MAX_SAFE_INTEGER): Check {
-  return check(
-    (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
-    max === Number.MAX_SAFE_INTEGER
-      ? `a whole number of at least ${min}`
-      : `a whole number from ${min} to ${max}`,
-  );
+export function anInteger(min: number, max = Number.MAX_SAFE_INTEGER) {
+  const range = inRange('a whole number', min, max);
+  return z.int(range).min(min, range).max(max, range);
 }
 
 /** One of the given values. */
-export function oneOf(...values: readonly (string | number | boolean | null)[]): Check {
-  return check(
-    (value) => values.some((each) => each === value),
-    `one of ${values.map((each) => JSON.stringify(each)).join(', ')}`,
-  );
-}
-
-/** Null, or a value that passes the inner check. */
-export function nullOr(inner: Check): Check {
-  return (value, path, issues) => {
-    if (value !== null) inner(value, path, issues);
-  };
-}
-
-/** A string that is not empty, or another value that passes the inner check. */
-export function textOr(inner: Check): Check {
-  return (value, path, issues) => (typeof value === 'string' ? aNonEmptyString : inner)(value, path, issues);
+export function oneOf<const T extends readonly (string | number | boolean)[]>(...values: T) {
+  return z.literal(values, expected(`one of ${values.map((each) => JSON.stringify(each)).join(', ')}`));
 }
 
 /** An array whose items all pass the check. */
-export function listOf(item: Check): Check {
-  return (value, path, issues) => {
-    if (!Array.isArray(value)) return issues.add(path, `should be a list, not ${preview(value)}`);
-    value.forEach((each, index) => item(each, `${path}[${index}]`, issues));
-  };
+export function listOf<T extends z.ZodType>(item: T) {
+  return z.array(item, expected('a list')).readonly();
 }
 
 /** An object with any keys whose values all pass the check. */
-export function recordOf(item: Check): Check {
-  return (value, path, issues) => {
-    if (!isRecord(value)) return issues.add(path, `should be an object, not ${preview(value)}`);
-    for (const [key, each] of Object.entries(value)) item(each, `${path}.${key}`, issues);
-  };
+export function recordOf<T extends z.ZodType>(item: T) {
+  return z.record(z.string(), item, expected('an object')).readonly();
 }
 
-/** An object with known keys only. The keys in `required` must be present; `undefined` counts as missing. */
-export function objectOf(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
-  return (value, path, issues) => {
-    if (!isRecord(value)) return issues.add(path, `should be an object, not ${preview(value)}`);
-    for (const key of required) {
-      if (value[key] === undefined) issues.add(path, `"${key}" is missing; add it`);
-    }
-    for (const [key, each] of Object.entries(value)) {
-      const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-      if (field === undefined) {
-        issues.add(path, `unknown key "${key}"; the keys are ${Object.keys(fields).join(', ')}`);
-      } else if (each !== undefined) {
-        field(each, `${path}.${key}`, issues);
-      }
-    }
-  };
+/** An object with these keys only. */
+export function objectOf<T extends z.ZodRawShape>(shape: T) {
+  const anObject = expected('an object');
+  return z
+    .strictObject(shape, {
+      error: (issue) =>
+        issue.code === 'unrecognized_keys'
+          ? `the keys are ${Object.keys(shape).join(', ')}`
+          : anObject.error(issue),
+    })
+    .readonly();
+}
+
+/** The value, checked and typed. Throws one `SandboxError` with every problem. `path` names the value. */
+export function parseAs<T extends z.ZodType>(schema: T, value: unknown, path: string): z.output<T> {
+  const { error, data } = schema.safeParse(value, { reportInput: true });
+  if (error !== undefined) {
+    throw new SandboxError(
+      'invalid',
+      error.issues.flatMap((issue) => problemsOf(issue, path)),
+    );
+  }
+  return data as z.output<T>; // present, since there is no error
+}
+
+function problemsOf(issue: z.core.$ZodIssue, root: string): string[] {
+  const path = pathBelow(root, issue.path);
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => `${path}: unknown key "${key}"; ${issue.message}`);
+  const key = issue.path.at(-1);
+  if (issue.input === undefined && key !== undefined && issue.code !== 'custom')
+    return [`${pathBelow(root, issue.path.slice(0, -1))}: "${String(key)}" is missing; add it`];
+  // The problems of the alternative whose type fits, otherwise of the last one.
+  const fitting =
+    issue.code === 'invalid_union'
+      ? (issue.errors.find(([first]) => first !== undefined && !isWrongType(first)) ?? issue.errors.at(-1))
+      : undefined;
+  return fitting?.flatMap((each) => problemsOf(each, path)) ?? [`${path}: ${issue.message}`];
+}
+
+function isWrongType({ code, path }: z.core.$ZodIssue): boolean {
+  return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
+}
+
+function pathBelow(root: string, path: readonly PropertyKey[]): string {
+  return root + path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
 }

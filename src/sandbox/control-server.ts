@@ -2,13 +2,13 @@
 
 import { Hono } from 'hono';
 import type { HttpBindings } from '@hono/node-server';
-import { aString, aNonEmptyString, type Check, Issues, listOf, objectOf, oneOf } from './check.ts';
+import { aNonEmptyString, aString, listOf, objectOf, oneOf, parseAs } from './check.ts';
 import type { SandboxControls } from './controls.ts';
 import type { SandboxAccount } from './sandbox-account.ts';
 import { SandboxError, type SandboxErrorCode } from './sandbox-error.ts';
-import type { Fault } from './faults.ts';
-import type { SeedResource } from './seed.ts';
-import type { SandboxSettings } from './settings.ts';
+import { parseFaults } from './faults.ts';
+import { resourceSchema } from './seed.ts';
+import { settingsSchema } from './settings.ts';
 
 const STATUS = { invalid: 400, file: 400, not_found: 404, unavailable: 503 } as const satisfies Record<
   SandboxErrorCode,
@@ -20,37 +20,24 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 type Env = { Bindings: HttpBindings };
 type App = Hono<Env>;
 
-interface NewEntryBody {
-  readonly kind: 'skill' | 'role';
-  readonly name: string;
-  readonly id?: string;
-  readonly createDate?: string;
-}
+const newEntryBody = objectOf({
+  kind: oneOf('skill', 'role'),
+  name: aNonEmptyString,
+  id: aNonEmptyString.exactOptional(),
+  createDate: aString.exactOptional(),
+});
+const renameBody = objectOf({ name: aNonEmptyString });
+const assignBody = objectOf({
+  assign: listOf(aNonEmptyString).default([]),
+  unassign: listOf(aNonEmptyString).default([]),
+});
 
-interface AssignBody {
-  readonly assign?: readonly string[];
-  readonly unassign?: readonly string[];
-}
-
-const newEntryBody = objectOf(
-  { kind: oneOf('skill', 'role'), name: aNonEmptyString, id: aNonEmptyString, createDate: aString },
-  ['kind', 'name'],
-);
-const renameBody = objectOf({ name: aNonEmptyString }, ['name']);
-const assignBody = objectOf({ assign: listOf(aNonEmptyString), unassign: listOf(aNonEmptyString) });
-
-/** The JSON body as T. Throws `SandboxError` with every problem that the check for T finds. */
-async function bodyOf<T>(request: { text(): Promise<string> }, check: Check | null): Promise<T> {
-  let body: unknown;
+async function jsonOf(request: { text(): Promise<string> }): Promise<unknown> {
   try {
-    body = JSON.parse(await request.text());
+    return JSON.parse(await request.text());
   } catch (cause) {
     throw new SandboxError('invalid', 'the request body is not valid JSON', { cause });
   }
-  const issues = new Issues();
-  check?.(body, 'body', issues);
-  issues.throwIfAny();
-  return body as T; // checked above, or by the control that receives it
 }
 
 function addEntryRoutes(app: App, controls: SandboxControls): void {
@@ -59,14 +46,14 @@ function addEntryRoutes(app: App, controls: SandboxControls): void {
     return c.json({ skills, roles });
   });
   app.post('/accounts/:name/entries', async (c) => {
-    const { kind, name, ...choice } = await bodyOf<NewEntryBody>(c.req, newEntryBody);
+    const { kind, name, ...choice } = parseAs(newEntryBody, await jsonOf(c.req), 'body');
     const account = c.req.param('name');
     const entry =
       kind === 'skill' ? controls.addSkill(account, name, choice) : controls.addRole(account, name, choice);
     return c.json(entry, 201);
   });
   app.patch('/accounts/:name/entries/:id', async (c) => {
-    const { name } = await bodyOf<{ readonly name: string }>(c.req, renameBody);
+    const { name } = parseAs(renameBody, await jsonOf(c.req), 'body');
     return c.json(controls.renameEntry(c.req.param('name'), c.req.param('id'), name));
   });
   app.delete('/accounts/:name/entries/:id', (c) => {
@@ -78,11 +65,11 @@ function addEntryRoutes(app: App, controls: SandboxControls): void {
 function addResourceRoutes(app: App, controls: SandboxControls): void {
   app.get('/accounts/:name/resources', (c) => c.json(controls.state(c.req.param('name')).resources));
   app.post('/accounts/:name/resources', async (c) => {
-    const resource = await bodyOf<SeedResource>(c.req, null);
+    const resource = parseAs(resourceSchema, await jsonOf(c.req), 'resource');
     return c.json(controls.addResource(c.req.param('name'), resource), 201);
   });
   app.patch('/accounts/:name/resources/:id', async (c) => {
-    const { assign = [], unassign = [] } = await bodyOf<AssignBody>(c.req, assignBody);
+    const { assign, unassign } = parseAs(assignBody, await jsonOf(c.req), 'body');
     const [account, id] = [c.req.param('name'), c.req.param('id')];
     for (const entry of unassign) controls.unassign(account, id, entry);
     for (const entry of assign) controls.assign(account, id, entry);
@@ -97,12 +84,12 @@ function addResourceRoutes(app: App, controls: SandboxControls): void {
 function addBehaviourRoutes(app: App, controls: SandboxControls): void {
   app.get('/faults', (c) => c.json(controls.faults()));
   app.put('/faults', async (c) => {
-    controls.setFaults(await bodyOf<readonly Fault[]>(c.req, null));
+    controls.setFaults(parseFaults(await jsonOf(c.req)));
     return c.json(controls.faults());
   });
   app.get('/settings', (c) => c.json(controls.settings()));
   app.put('/settings', async (c) => {
-    controls.setSettings(await bodyOf<Partial<SandboxSettings>>(c.req, null));
+    controls.setSettings(parseAs(settingsSchema, await jsonOf(c.req), 'settings'));
     return c.json(controls.settings());
   });
   app.get('/requests', (c) => c.json(controls.requests()));

@@ -1,16 +1,16 @@
 // The controls of a running sandbox: changes that the public API does not offer.
 
-import type { Account } from './account.ts';
-import { Issues } from './check.ts';
+import { type Account, newEntry } from './account.ts';
+import { parseAs } from './check.ts';
 import { type Fault, parseFaults } from './faults.ts';
 import { newId } from './ids.ts';
 import type { AccountContents, AccountIdentity, Kind, SandboxEntry, SandboxResource } from './model.ts';
 import type { LoggedRequest } from './request-log.ts';
 import { SandboxError } from './sandbox-error.ts';
-import { resourceCheck, type SeedResource } from './seed.ts';
-import type { Service } from './serve.ts';
+import { resourceSchema, type SeedResource } from './seed.ts';
+import type { Service } from './service.ts';
 import { changeSettings, type SandboxSettings } from './settings.ts';
-import { makeResource, newEntry } from './accounts.ts';
+import { makeResource } from './accounts.ts';
 
 /** An id or a creation date chosen by the caller. */
 interface EntryChoice {
@@ -56,10 +56,8 @@ function addEntry(account: Account, kind: Kind, name: string, choice: EntryChoic
   return entry;
 }
 
-function addResource(account: Account, resource: SeedResource): SandboxResource {
-  const issues = new Issues();
-  resourceCheck(resource, 'resource', issues);
-  issues.throwIfAny();
+function addResource(account: Account, given: SeedResource): SandboxResource {
+  const resource = parseAs(resourceSchema, given, 'resource');
   const nowMs = Date.now();
   const defaults = { id: newId(nowMs), createDate: new Date(nowMs).toISOString() };
   return account.addResource(makeResource(account, resource, defaults));

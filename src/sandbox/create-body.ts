@@ -16,13 +16,13 @@ export type CreateBody = { readonly name: string } | { readonly problems: readon
 
 const strict = new TextDecoder('utf-8', { fatal: true });
 
-function invalid(
-  loc: readonly string[],
-  type: string,
-  msg: string,
-  input: unknown,
-  ctx: Readonly<Record<string, unknown>> = {},
-): ValidationProblem {
+function invalid({
+  loc,
+  msg,
+  type,
+  input,
+  ctx = {},
+}: Omit<ValidationProblem, 'ctx'> & Partial<ValidationProblem>): ValidationProblem {
   return { loc, msg, type, input, ctx };
 }
 
@@ -32,17 +32,18 @@ function nameProblems(
 ): ValidationProblem[] {
   const loc = ['body', 'name'];
   const name = body['name'];
-  if (name === undefined) return [invalid(loc, 'missing', 'Field required', body)];
-  if (typeof name !== 'string') return [invalid(loc, 'string_type', 'Input should be a valid string', name)];
+  if (name === undefined) return [invalid({ loc, type: 'missing', msg: 'Field required', input: body })];
+  if (typeof name !== 'string')
+    return [invalid({ loc, type: 'string_type', msg: 'Input should be a valid string', input: name })];
   const length = Array.from(name).length;
   const { minNameLength: min, maxNameLength: max } = settings;
   if (length < min) {
     const msg = `String should have at least ${min} characters`;
-    return [invalid(loc, 'string_too_short', msg, name, { min_length: min })];
+    return [invalid({ loc, type: 'string_too_short', msg, input: name, ctx: { min_length: min } })];
   }
   if (max !== null && length > max) {
     const msg = `String should have at most ${max} characters`;
-    return [invalid(loc, 'string_too_long', msg, name, { max_length: max })];
+    return [invalid({ loc, type: 'string_too_long', msg, input: name, ctx: { max_length: max } })];
   }
   return [];
 }
@@ -56,23 +57,31 @@ export function readCreateBody(
   const mediaType = contentType?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== 'application/json') {
     const msg = 'Content-Type should be application/json';
-    return { problems: [invalid(['header', 'content-type'], 'content_type', msg, contentType ?? null)] };
+    const loc = ['header', 'content-type'];
+    return { problems: [invalid({ loc, type: 'content_type', msg, input: contentType ?? null })] };
   }
   let body: unknown;
   try {
     body = JSON.parse(strict.decode(bytes));
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'the bytes are not UTF-8';
-    return { problems: [invalid(['body'], 'json_invalid', 'JSON decode error', {}, { error: reason })] };
+    const problem = { loc: ['body'], type: 'json_invalid', msg: 'JSON decode error', input: {} };
+    return { problems: [invalid({ ...problem, ctx: { error: reason } })] };
   }
   if (!isRecord(body)) {
-    return { problems: [invalid(['body'], 'object_type', 'Input should be a valid object', body)] };
+    const msg = 'Input should be a valid object';
+    return { problems: [invalid({ loc: ['body'], type: 'object_type', msg, input: body })] };
   }
   const extra = Object.keys(body).filter((key) => key !== 'name');
   const problems = [
     ...nameProblems(body, settings),
     ...extra.map((key) =>
-      invalid(['body', key], 'extra_forbidden', 'Extra inputs are not permitted', body[key]),
+      invalid({
+        loc: ['body', key],
+        type: 'extra_forbidden',
+        msg: 'Extra inputs are not permitted',
+        input: body[key],
+      }),
     ),
   ];
   return problems.length === 0 ? { name: String(body['name']) } : { problems };

@@ -1,16 +1,18 @@
 // The account `acme` of the demo: real names of roles and skills, and invented people who have them.
 
-import { aNonEmptyString, Issues, listOf, objectOf } from './check.ts';
+import type { z } from 'zod';
+import { aNonEmptyString, listOf, objectOf, parseAs } from './check.ts';
 import { readJsonFile } from './json-file.ts';
 import { type Random, seededRandom, shuffled } from './random.ts';
 import type { SandboxSeed, SeedResource } from './seed.ts';
 
 /** `config/demo/onet-extract.json`: roles with the skills that belong to them. */
-export interface DemoExtract {
+const extractSchema = objectOf({
   /** The licence requires that everything derived from the extract repeats this text. */
-  readonly attribution: string;
-  readonly roles: readonly { readonly name: string; readonly skills: readonly string[] }[];
-}
+  attribution: aNonEmptyString,
+  roles: listOf(objectOf({ name: aNonEmptyString, skills: listOf(aNonEmptyString) })),
+});
+export type DemoExtract = z.output<typeof extractSchema>;
 
 /** The names in the account `acme`, sorted by code points. */
 export interface DemoNames {
@@ -20,21 +22,10 @@ export interface DemoNames {
 
 const ROLES = 36;
 const PEOPLE = 120;
-const extractCheck = objectOf(
-  {
-    attribution: aNonEmptyString,
-    roles: listOf(objectOf({ name: aNonEmptyString, skills: listOf(aNonEmptyString) }, ['name', 'skills'])),
-  },
-  ['attribution', 'roles'],
-);
 
 /** Reads the extract. Throws `SandboxError` if the file is not a valid extract. */
 export function readDemoExtract(file: string): DemoExtract {
-  const value = readJsonFile(file);
-  const issues = new Issues();
-  extractCheck(value, file, issues);
-  issues.throwIfAny();
-  return value as DemoExtract; // checked above
+  return parseAs(extractSchema, readJsonFile(file), file);
 }
 
 /** The first 36 roles and every skill that belongs to one of them. */

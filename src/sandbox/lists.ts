@@ -1,11 +1,10 @@
-// Writes the three lists and caches their bytes until something changes, so that long lists are fast.
-
+// Writes entries, resources and the three lists as the JSON of the API. The bytes of a list are cached until something
+// changes, so that long lists are fast.
+import type { AccountIdentity, ResourceRecord, SandboxEntry, Kind } from './model.ts';
+import type { SandboxSettings } from './settings.ts';
 import type { Account } from './account.ts';
 import { type Payload, payloadOf } from './response.ts';
-import type { Kind } from './model.ts';
 import { type Random, seededRandom, shuffled } from './random.ts';
-import type { SandboxSettings } from './settings.ts';
-import { entryJson, resourceJson } from './wire.ts';
 
 export type ListOf = Kind | 'resource';
 
@@ -81,4 +80,52 @@ function writeTexts(cache: ListCache, account: Account, of: ListOf, nowMs: numbe
     texts: view.entries.map((entry) => once(entry, (each) => entryJson(each, identity, settings, false))),
     validUntilMs: view.validUntilMs,
   };
+}
+
+function timestamp(value: string, settings: SandboxSettings): string {
+  return settings.timestampsWithZone ? value : value.replace(/(?:Z|[+-]\d\d:?\d\d)$/, '');
+}
+
+function accountId(account: AccountIdentity, settings: SandboxSettings): string {
+  return Object.hasOwn(settings.listedAccountId, account.name)
+    ? (settings.listedAccountId[account.name] ?? account.id)
+    : account.id;
+}
+
+/** A skill or role as JSON. `complete`: optional fields are always included, as in the response of a create. */
+export function entryJson(
+  entry: SandboxEntry,
+  account: AccountIdentity,
+  settings: SandboxSettings,
+  complete: boolean,
+): string {
+  const lean = settings.omitOptionalFields && !complete;
+  return JSON.stringify({
+    ...(lean ? {} : { accountId: accountId(account, settings) }),
+    name: entry.name,
+    _id: entry.id,
+    ...(lean ? {} : { createDate: timestamp(entry.createDate, settings) }),
+    ...settings.extraFields,
+  });
+}
+
+/** A resource as JSON. Its date is `create_date`; skills and roles have `createDate`. */
+export function resourceJson(
+  person: ResourceRecord,
+  account: AccountIdentity,
+  settings: SandboxSettings,
+): string {
+  const lean = settings.omitOptionalFields;
+  return JSON.stringify({
+    _id: person.id,
+    accountId: accountId(account, settings),
+    ...(lean ? {} : { create_date: timestamp(person.createDate, settings) }),
+    ...(lean && person.roleId === null ? {} : { roleId: person.roleId }),
+    ...(lean && person.skillsIds.length === 0 ? {} : { skillsIds: person.skillsIds }),
+    workingDays: person.workingDays,
+    dailyCapacity: person.dailyCapacity,
+    ...(lean && person.calendarsIds.length === 0 ? {} : { calendarsIds: person.calendarsIds }),
+    ...(lean && person.salary === null ? {} : { salary: person.salary }),
+    ...settings.extraFields,
+  });
 }

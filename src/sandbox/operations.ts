@@ -1,14 +1,12 @@
 // Carries out the seven operations of the API on the account that the token belongs to.
 
-import type { Account } from './account.ts';
+import { type Account, newEntry } from './account.ts';
 import { type ServiceResponse, jsonResponse, payloadOf, errorResponse } from './response.ts';
 import type { CreateBody } from './create-body.ts';
-import type { ListWriter } from './lists.ts';
+import { type ListWriter, entryJson } from './lists.ts';
 import type { Kind } from './model.ts';
 import type { Route } from './route.ts';
 import { storedName, type SandboxSettings } from './settings.ts';
-import { entryJson } from './wire.ts';
-import { newEntry } from './accounts.ts';
 
 /** One request to the service. */
 export interface ServiceRequest {
@@ -20,13 +18,15 @@ export interface ServiceRequest {
   readonly body: CreateBody | null;
 }
 
-function create(
-  account: Account,
-  kind: Kind,
-  body: CreateBody,
-  settings: SandboxSettings,
-  nowMs: number,
-): ServiceResponse {
+/** Where an operation takes effect, and when. */
+interface Target {
+  readonly account: Account;
+  readonly kind: Kind;
+  readonly settings: SandboxSettings;
+  readonly nowMs: number;
+}
+
+function create({ account, kind, settings, nowMs }: Target, body: CreateBody): ServiceResponse {
   if ('problems' in body) return jsonResponse(settings.validationStatus, { detail: body.problems });
   const name = storedName(body.name, settings);
   if (settings.uniqueNames !== false && account.entries[kind].hasName(name, settings.uniqueNames)) {
@@ -38,13 +38,7 @@ function create(
   return { status: settings.createStatus, payload, effect: true };
 }
 
-function remove(
-  account: Account,
-  kind: Kind,
-  id: string,
-  settings: SandboxSettings,
-  nowMs: number,
-): ServiceResponse {
+function remove({ account, kind, settings, nowMs }: Target, id: string): ServiceResponse {
   const done = jsonResponse(200, settings.deleteString);
   const { unknownIdStatus, deleteRefusalStatus } = settings;
   if (account.entries[kind].get(id) === undefined) {
@@ -86,8 +80,8 @@ export function operate(
         effect: false,
       };
     case 'create':
-      return create(account, route.of, body ?? { problems: [] }, settings, nowMs);
+      return create({ account, kind: route.of, settings, nowMs }, body ?? { problems: [] });
     case 'delete':
-      return remove(account, route.of, route.id, settings, nowMs);
+      return remove({ account, kind: route.of, settings, nowMs }, route.id);
   }
 }

@@ -3,7 +3,7 @@
 import { getRequestListener } from '@hono/node-server';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { anInteger, Issues } from './check.ts';
+import { anInteger, parseAs } from './check.ts';
 import { controlServer } from './control-server.ts';
 import { controlsOf, type SandboxControls } from './controls.ts';
 import { DataFile } from './data-file.ts';
@@ -19,12 +19,13 @@ import { splitTarget } from './route.ts';
 import type { SandboxAccount } from './sandbox-account.ts';
 import { SandboxError } from './sandbox-error.ts';
 import { parseSeed, type SandboxSeed } from './seed.ts';
-import { serve, type Service } from './serve.ts';
+import { serve } from './serve.ts';
+import type { Service } from './service.ts';
 import { DEFAULT_SETTINGS, type SandboxSettings } from './settings.ts';
 import { Timers } from './timers.ts';
 import { openAccounts } from './accounts.ts';
 
-export type { Fault, FaultAction, FaultMatch } from './faults.ts';
+export type { Fault, FaultAction } from './faults.ts';
 export type { SandboxSeed } from './seed.ts';
 export type { SandboxSettings } from './settings.ts';
 export { SandboxError } from './sandbox-error.ts';
@@ -35,16 +36,16 @@ export interface SandboxOptions {
   /** Loopback only: anybody who can connect can read the tokens and use the controls. */
   readonly host?: '127.0.0.1';
   /** A SQLite file, created if missing, for one process at a time. Without it the data is in memory. */
-  readonly dataFile?: string;
+  readonly dataFile?: string | undefined;
   /** The minimum number of accounts (default 1). Missing ones are created: `account-n` with `sandbox-token-n`. */
   readonly accounts?: number;
   /** A seed, as a JSON file or as an object; not both. */
-  readonly seedFile?: string;
+  readonly seedFile?: string | undefined;
   readonly seed?: SandboxSeed;
   /** Overrides the settings of the seed. */
   readonly settings?: Partial<SandboxSettings>;
   /** A JSON file with a list of fault rules. They come after those of `faults`. */
-  readonly faultsFile?: string;
+  readonly faultsFile?: string | undefined;
   readonly faults?: readonly Fault[];
   /** Is called for every request when its response is sent; without tokens. */
   readonly log?: (entry: LoggedRequest) => void;
@@ -91,10 +92,8 @@ function readFaults(options: SandboxOptions): readonly Fault[] {
 }
 
 function checkNumbers(options: SandboxOptions): void {
-  const issues = new Issues();
-  anInteger(0, 65_535)(options.port ?? 0, 'port', issues);
-  anInteger(0, 10_000)(options.accounts ?? 1, 'accounts', issues);
-  issues.throwIfAny();
+  parseAs(anInteger(0, 65_535), options.port ?? 0, 'port');
+  parseAs(anInteger(0, 10_000), options.accounts ?? 1, 'accounts');
 }
 
 function listen(server: Server, port: number): Promise<string> {

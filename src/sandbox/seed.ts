@@ -1,122 +1,96 @@
 // The format of a seed, the data with which a sandbox starts, and its validation.
+import { z } from 'zod';
+import { aNonEmptyString, anInteger, aNumber, aString, listOf, objectOf, oneOf, parseAs } from './check.ts';
+import { PERIODS, REGIONS } from './model.ts';
+import { SandboxError } from './sandbox-error.ts';
+import { settingsSchema } from './settings.ts';
 
-import {
-  aNumber,
-  aNonEmptyString,
-  anInteger,
-  type Check,
-  Issues,
-  listOf,
-  nullOr,
-  objectOf,
-  oneOf,
-  aString,
-  textOr,
-} from './check.ts';
-import { PERIODS, REGIONS, type Region, type Salary } from './model.ts';
-import { settingsCheck, type SandboxSettings } from './settings.ts';
+const timestamp = aNonEmptyString.refine((text) => !Number.isNaN(Date.parse(text)), {
+  error: 'should be an ISO 8601 timestamp',
+});
 
 /** A skill or a role: its name, or an object with its name, id and creation date. */
-export type SeedEntry =
-  string | { readonly name: string; readonly id?: string; readonly createDate?: string };
+const entry = z.union([
+  aNonEmptyString,
+  objectOf({
+    name: aNonEmptyString,
+    id: aNonEmptyString.exactOptional(),
+    createDate: timestamp.exactOptional(),
+  }),
+]);
+export type SeedEntry = z.output<typeof entry>;
 
 /**
  * A person. `role` and `skills` are names in the same account. `roleId` and `skillsIds` are ids, which are not
  * checked: a seed can contain references to ids that no entry has.
  */
-export interface SeedResource {
-  readonly id?: string;
-  readonly createDate?: string;
-  readonly role?: string | null;
-  readonly skills?: readonly string[];
-  readonly roleId?: string;
-  readonly skillsIds?: readonly string[];
+export const resourceSchema = objectOf({
+  id: aNonEmptyString.exactOptional(),
+  createDate: timestamp.exactOptional(),
+  role: aNonEmptyString.nullable().exactOptional(),
+  skills: listOf(aNonEmptyString).exactOptional(),
+  roleId: aNonEmptyString.exactOptional(),
+  skillsIds: listOf(aNonEmptyString).exactOptional(),
   /** 0 = Monday … 6 = Sunday. Default: Monday to Friday. */
-  readonly workingDays?: readonly number[];
+  workingDays: listOf(anInteger(0, 6)).exactOptional(),
   /** Default: 8. */
-  readonly dailyCapacity?: number;
-  readonly calendarsIds?: readonly string[];
+  dailyCapacity: aNumber(0).exactOptional(),
+  calendarsIds: listOf(aNonEmptyString).exactOptional(),
   /** Defaults: amount 0, currency USD, period monthly. */
-  readonly salary?: Partial<Salary> | null;
-}
+  salary: objectOf({
+    amount: anInteger(0).exactOptional(),
+    currency: aString.exactOptional(),
+    period: oneOf(...PERIODS).exactOptional(),
+  })
+    .nullable()
+    .exactOptional(),
+});
+export type SeedResource = z.output<typeof resourceSchema>;
+
+/** The message must not contain the token. */
+const token = z
+  .string('should be a token of visible ASCII characters')
+  .regex(/^[\x21-\x7e]+$/, 'should be a token of visible ASCII characters');
 
 /** An account. Defaults of the n-th: id `sandbox-account-n`, token `sandbox-token-n`, region `us`. */
-export interface SeedAccount {
-  readonly name: string;
-  readonly id?: string;
-  readonly token?: string;
-  readonly region?: Region;
-  readonly skills?: readonly SeedEntry[];
-  readonly roles?: readonly SeedEntry[];
-  readonly resources?: readonly SeedResource[];
-}
+const account = objectOf({
+  name: aNonEmptyString,
+  id: aNonEmptyString.exactOptional(),
+  token: token.exactOptional(),
+  region: oneOf(...REGIONS).exactOptional(),
+  skills: listOf(entry).exactOptional(),
+  roles: listOf(entry).exactOptional(),
+  resources: listOf(resourceSchema).exactOptional(),
+});
+export type SeedAccount = z.output<typeof account>;
 
 /** The accounts are used only if the data file is new, the settings at every start. */
-export interface SandboxSeed {
-  readonly accounts: readonly SeedAccount[];
-  readonly settings?: Partial<SandboxSettings>;
+const seedSchema = objectOf({ accounts: listOf(account), settings: settingsSchema.exactOptional() });
+export type SandboxSeed = z.output<typeof seedSchema>;
+
+/** The seed. Throws a `SandboxError` that names every problem and its path. */
+export function parseSeed(value: unknown): SandboxSeed {
+  const seed = parseAs(seedSchema, value, 'seed');
+  const problems = [...duplicateProblems(seed)];
+  for (const [index, one] of seed.accounts.entries()) {
+    const path = `seed.accounts[${index}]`;
+    problems.push(...referenceProblems(path, one), ...idProblems(path, one));
+  }
+  if (problems.length > 0) throw new SandboxError('invalid', problems);
+  return seed;
 }
 
-const timestamp: Check = (value, path, issues) => {
-  aNonEmptyString(value, path, issues);
-  if (typeof value === 'string' && Number.isNaN(Date.parse(value)))
-    issues.add(path, 'should be an ISO 8601 timestamp');
-};
-
-const entry = textOr(
-  objectOf({ name: aNonEmptyString, id: aNonEmptyString, createDate: timestamp }, ['name']),
-);
-
-/** Checks a person of a seed or of a control request. */
-export const resourceCheck: Check = objectOf({
-  id: aNonEmptyString,
-  createDate: timestamp,
-  role: nullOr(aNonEmptyString),
-  skills: listOf(aNonEmptyString),
-  roleId: aNonEmptyString,
-  skillsIds: listOf(aNonEmptyString),
-  workingDays: listOf(anInteger(0, 6)),
-  dailyCapacity: aNumber(0),
-  calendarsIds: listOf(aNonEmptyString),
-  salary: nullOr(objectOf({ amount: anInteger(0), currency: aString, period: oneOf(...PERIODS) })),
-});
-
-const token: Check = (value, path, issues) => {
-  if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
-    issues.add(path, 'should be a token of visible ASCII characters'); // the message must not contain the token
-  }
-};
-
-const account = objectOf(
-  {
-    name: aNonEmptyString,
-    id: aNonEmptyString,
-    token,
-    region: oneOf(...REGIONS),
-    skills: listOf(entry),
-    roles: listOf(entry),
-    resources: listOf(resourceCheck),
-  },
-  ['name'],
-);
-
-const seed = objectOf({ accounts: listOf(account), settings: settingsCheck }, ['accounts']);
-
-function checkUnique(
-  issues: Issues,
-  what: string,
-  values: readonly (string | undefined)[],
-  show: boolean,
-): void {
-  const seen = new Set<string>();
-  for (const [index, value] of values.entries()) {
-    if (value === undefined) continue;
-    if (seen.has(value))
-      issues.add(
-        `seed.accounts[${index}]`,
-        `another account has the same ${what}${show ? ` (${value})` : ''}; choose another`,
-      );
-    seen.add(value);
+function* duplicateProblems({ accounts }: SandboxSeed): Generator<string> {
+  const names = new Set<string>();
+  const tokens = new Set<string | undefined>();
+  for (const [index, { name, token: own }] of accounts.entries()) {
+    const path = `seed.accounts[${index}]`;
+    if (names.has(name)) yield `${path}: another account has the same name (${name}); choose another`;
+    // The message must not contain the token.
+    if (own !== undefined && tokens.has(own))
+      yield `${path}: another account has the same token; choose another`;
+    names.add(name);
+    tokens.add(own);
   }
 }
 
@@ -124,55 +98,26 @@ function nameOf(each: SeedEntry): string {
   return typeof each === 'string' ? each : each.name;
 }
 
-function checkReferences(issues: Issues, path: string, one: SeedAccount): void {
+function* referenceProblems(path: string, one: SeedAccount): Generator<string> {
   const skills = new Set((one.skills ?? []).map(nameOf));
   const roles = new Set((one.roles ?? []).map(nameOf));
-  for (const [index, person] of (one.resources ?? []).entries()) {
+  for (const [index, { role, skills: used = [] }] of (one.resources ?? []).entries()) {
     const place = `${path}.resources[${index}]`;
-    if (typeof person.role === 'string' && !roles.has(person.role)) {
-      issues.add(`${place}.role`, `the account has no role "${person.role}"; add it to "roles"`);
-    }
-    for (const skill of person.skills ?? []) {
-      if (!skills.has(skill))
-        issues.add(`${place}.skills`, `the account has no skill "${skill}"; add it to "skills"`);
-    }
+    if (typeof role === 'string' && !roles.has(role))
+      yield `${place}.role: the account has no role "${role}"; add it to "roles"`;
+    for (const skill of used.filter((each) => !skills.has(each)))
+      yield `${place}.skills: the account has no skill "${skill}"; add it to "skills"`;
   }
 }
 
-function checkIds(issues: Issues, path: string, one: SeedAccount): void {
+function* idProblems(path: string, one: SeedAccount): Generator<string> {
   const seen = new Set<string>();
   for (const each of [...(one.skills ?? []), ...(one.roles ?? [])]) {
     if (typeof each === 'string' || each.id === undefined) continue;
-    if (seen.has(each.id)) issues.add(path, `two entries have the id ${each.id}; give each its own`);
+    if (seen.has(each.id)) yield `${path}: two entries have the id ${each.id}; give each its own`;
     seen.add(each.id);
   }
   const people = (one.resources ?? []).map((person) => person.id).filter((id) => id !== undefined);
   if (new Set(people).size < people.length)
-    issues.add(`${path}.resources`, 'two resources have the same id; give each its own');
-}
-
-/** The seed. Throws a `SandboxError` that names every problem and its path. */
-export function parseSeed(value: unknown): SandboxSeed {
-  const issues = new Issues();
-  seed(value, 'seed', issues);
-  issues.throwIfAny();
-  const parsed = structuredClone(value) as SandboxSeed; // every key and value was checked above
-  checkUnique(
-    issues,
-    'name',
-    parsed.accounts.map((one) => one.name),
-    true,
-  );
-  checkUnique(
-    issues,
-    'token',
-    parsed.accounts.map((one) => one.token),
-    false,
-  );
-  for (const [index, one] of parsed.accounts.entries()) {
-    checkReferences(issues, `seed.accounts[${index}]`, one);
-    checkIds(issues, `seed.accounts[${index}]`, one);
-  }
-  issues.throwIfAny();
-  return parsed;
+    yield `${path}.resources: two resources have the same id; give each its own`;
 }

@@ -4,31 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Account } from './account.ts';
 import { type ServiceResponse, errorResponse, retryAfter } from './response.ts';
 import { type CreateBody, readCreateBody } from './create-body.ts';
-import type { FaultRules } from './fault-rules.ts';
-import type { ListWriter } from './lists.ts';
 import type { Region } from './model.ts';
 import { operate } from './operations.ts';
-import type { RateLimiter } from './rate-limiter.ts';
-import type { RequestLog } from './request-log.ts';
 import { findRoute, type Route, splitTarget } from './route.ts';
 import { send } from './send.ts';
-import type { SandboxSettings } from './settings.ts';
+import type { Service } from './service.ts';
 import { type FaultEffects, applyFault } from './apply-fault.ts';
-import type { Timers } from './timers.ts';
 import type { Accounts } from './accounts.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
-
-/** The parts of a running service. */
-export interface Service {
-  readonly accounts: Accounts;
-  readonly faults: FaultRules;
-  readonly limiter: RateLimiter;
-  readonly lists: ListWriter;
-  readonly log: RequestLog;
-  readonly timers: Timers;
-  settings: SandboxSettings;
-}
 
 /** The body, or null if it is larger than 1 MiB. The rest is read all the same, so that the client gets a response. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | null> {

@@ -4,6 +4,7 @@ import type { AccountMemory } from '../app/read-account.ts';
 import type { Environment } from '../cli/environment.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import type { ServiceSettings } from '../core/settings.ts';
+import { sha256 } from '../platform/digest.ts';
 
 /** With `source.git` the accounts are in the checkout that the daemon of this store keeps. */
 async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | undefined> {
@@ -16,6 +17,7 @@ async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | und
 export function createEnvironment(version: string): Environment {
   const environment: Environment = {
     version,
+    sha256,
     async loadConfiguration(file) {
       const { loadConfiguration } = await import('../config/load-configuration.ts');
       const loaded = await loadConfiguration(file);
@@ -66,16 +68,7 @@ export function createEnvironment(version: string): Environment {
       (await import('../config/account-file-on-disk.ts')).replaceAccountFile(file, before, text),
     nextTimes: async (schedule, timezone, count) =>
       (await import('../daemon/cron.ts')).nextTimes(schedule, timezone, count, Date.now()),
-    async startSandbox({ dataFile, seedFile, faultsFile, port, accounts }) {
-      const { startSandbox } = await import('../sandbox/sandbox.ts');
-      return await startSandbox({
-        port,
-        accounts,
-        ...(dataFile === undefined ? {} : { dataFile }),
-        ...(seedFile === undefined ? {} : { seedFile }),
-        ...(faultsFile === undefined ? {} : { faultsFile }),
-      });
-    },
+    startSandbox: async (options) => (await import('../sandbox/sandbox.ts')).startSandbox(options),
     serve: async (configFile, options) => (await import('./daemon.ts')).serve(version, configFile, options),
     demo: async () => (await import('./demo.ts')).playDemo(environment),
   };

@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { apply } from '../cli/apply.ts';
+import { applyToAccounts } from '../cli/apply-accounts.ts';
 import type { Environment } from '../cli/environment.ts';
 import { EXIT } from '../cli/exit-status.ts';
-import { plan } from '../cli/plan.ts';
+import { planAccounts } from '../cli/plan-accounts.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { demoNames, demoSeed, readDemoExtract } from '../sandbox/demo-seed.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -29,7 +29,11 @@ export async function playDemo(environment: Environment): Promise<number> {
     // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
     const output = join(folder, 'first-plan.txt');
     const options = { format: 'text', output, detailedExitcode: false } as const;
-    await plan(environment, await configure(catalogText(demoNames(extract), null)), [], options);
+    await planAccounts(
+      { environment, configFile: await configure(catalogText(demoNames(extract), null)) },
+      [],
+      options,
+    );
     const drift = introduceDrift(sandbox);
     return await runSteps(environment, await configure(catalogText(demoNames(extract), drift)), sandbox);
   } finally {
@@ -40,15 +44,15 @@ export async function playDemo(environment: Environment): Promise<number> {
 async function runSteps(environment: Environment, configFile: string, sandbox: Sandbox): Promise<number> {
   const text = { format: 'text' } as const;
   heading('1. Dry run: what rolecall would create, delete and hold', `rolecall plan ${ACCOUNT}`);
-  const planned = await plan(environment, configFile, [], { ...text, detailedExitcode: true });
+  const planned = await planAccounts({ environment, configFile }, [], { ...text, detailedExitcode: true });
 
   heading('2. Apply: rolecall applies the plan, except the held changes', `rolecall apply ${ACCOUNT} --yes`);
   const applyOptions = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
-  const applied = await apply(environment, configFile, [], { ...text, ...applyOptions });
+  const applied = await applyToAccounts({ environment, configFile }, [], { ...text, ...applyOptions });
 
   const writesBefore = countWrites(sandbox);
   heading('3. Apply again: nothing remains to be written', `rolecall apply ${ACCOUNT} --yes`);
-  const again = await apply(environment, configFile, [], { ...text, ...applyOptions });
+  const again = await applyToAccounts({ environment, configFile }, [], { ...text, ...applyOptions });
   const writes = countWrites(sandbox) - writesBefore;
 
   // The path of the running program, so that the commands can be copied.

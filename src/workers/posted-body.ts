@@ -1,18 +1,6 @@
 // Validates the body of a posted plan. Every field is checked by hand, because its paths are used as file paths.
-import type { PostedFiles } from '../app/posted-plan.ts';
+import type { PostedConfiguration } from '../app/posted-plan.ts';
 import { decode } from '../daemon/http/body.ts';
-
-/** The configuration files of a working tree, to be planned with this daemon's history. */
-export interface PostedConfiguration {
-  /** The service file among `files`. */
-  readonly config: string;
-  /** Text by relative path, with slashes, below one root. */
-  readonly files: Readonly<Record<string, string>>;
-  /** The accounts to plan; none means all. */
-  readonly accounts: readonly string[];
-  /** The commit of the working tree, when it is in git. */
-  readonly commit: PostedFiles['commit'];
-}
 
 const MAX_FILES = 5000;
 const MAX_PATH_LENGTH = 1024;

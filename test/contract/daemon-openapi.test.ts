@@ -94,18 +94,34 @@ describe('the OpenAPI document of the daemon', () => {
     expect(described.toSorted()).toEqual([...new Set(served)].toSorted());
   });
 
+  it('describes every field of every schema', () => {
+    const undescribed: string[] = [];
+    function walk(node: unknown, place: string): void {
+      if (typeof node !== 'object' || node === null) return;
+      if ('properties' in node) {
+        for (const [name, field] of Object.entries(node.properties as Record<string, object>)) {
+          if (!('description' in field || '$ref' in field)) undescribed.push(`${place}.${name}`);
+        }
+      }
+      for (const [key, each] of Object.entries(node)) walk(each, `${place}.${key}`);
+    }
+    walk(description.components.schemas, 'schemas');
+    expect(undescribed).toEqual([]);
+    expect(Object.keys(description.components.schemas).length).toBeGreaterThan(20);
+  });
+
   it.each([
     ['Run', 'run.schema.json', 0],
     ['Plan', 'plan.schema.json', 0],
     ['FailedPlan', 'plan.schema.json', 1],
-  ])('says of a %s what %s says', (name, published, alternative) => {
+  ])('gives %s the shape that %s publishes', (name, published, alternative) => {
     const schema = JSON.parse(readFileSync(`${root}config/schema/${published}`, 'utf8')) as Shape;
     const shape = schema.anyOf?.[alternative] ?? schema;
     expect(shapeOf({ $ref: `#/components/schemas/${name}` })).toEqual(shapeOf(shape));
   });
 });
 
-/** A schema without its words, with references followed and `null` said in one way. */
+/** A schema without its descriptions, with references resolved and one spelling of `null`. */
 function shapeOf(schema: Shape): unknown {
   const { $ref } = schema;
   if ($ref !== undefined) {

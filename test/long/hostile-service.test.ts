@@ -17,7 +17,7 @@ const HOSTILE = 'full full-held tiny large bomb repeated deep name endless space
 
 /** `MemoryMax=` of the shipped unit, in bytes. */
 function memoryLimit(): number {
-  const unit = readFileSync(new URL('../../config/systemd/rolecall.service', import.meta.url), 'utf8');
+  const unit = readFileSync(new URL('../../config/deploy/systemd/rolecall.service', import.meta.url), 'utf8');
   const megabytes = Number(/^MemoryMax=(\d+)M$/m.exec(unit)?.[1]);
   expect(megabytes).toBeGreaterThan(100);
   return megabytes * 1024 * 1024;

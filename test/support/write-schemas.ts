@@ -3,7 +3,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { accountSchema, catalogSchema } from '../../src/config/account-schema.ts';
+import { accountSchema } from '../../src/config/account-schema.ts';
+import { catalogSchema } from '../../src/config/catalog-schema.ts';
 import {
   doctorSchema,
   historySchema,
@@ -12,6 +13,8 @@ import {
 } from '../../src/report/command-schemas.ts';
 import { planResultSchema, runSchema } from '../../src/report/schemas.ts';
 import { serviceSchema } from '../../src/config/service-schema.ts';
+
+type Annotated = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0];
 
 const FOLDER = 'config/schema';
 
@@ -30,7 +33,7 @@ export function schemaTexts(): ReadonlyMap<string, string> {
   };
   return new Map(
     Object.entries(schemas).map(([name, schema]) => {
-      const json = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+      const json = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', override: annotate });
       return [name, `${JSON.stringify(json, null, 2)}\n`];
     }),
   );
@@ -49,6 +52,13 @@ export async function writeSchemas(folder: string, check: boolean): Promise<read
     await writeFile(file, text);
   }
   return stale;
+}
+
+/** Restores the annotations that zod omits from a schema that converts its input. */
+function annotate({ zodSchema, jsonSchema }: Annotated): void {
+  const { default: unset, examples } = z.globalRegistry.get(zodSchema) ?? {};
+  if (unset !== undefined) Object.assign(jsonSchema, { default: unset });
+  if (examples !== undefined) Object.assign(jsonSchema, { examples });
 }
 
 async function main(): Promise<void> {

@@ -27,7 +27,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   platform: { rooms: ['core'], packages: ['node:*', 'undici', ...SQLITE] },
   store: { rooms: ['core', 'platform'], packages: ['node:*', 'kysely'] },
   app: { rooms: ['core'], packages: [] },
-  report: { rooms: ['core'], packages: ['node:*', 'cli-table3', 'picocolors', 'zod'] },
+  report: { rooms: ['core'], packages: ['node:*', 'cli-table3', 'picocolors', 'zod', 'hono'] },
   daemon: {
     rooms: ['core', 'platform', 'app', 'report'],
     packages: [
@@ -40,6 +40,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'pino-pretty',
       'p-queue',
       'undici',
+      'zod',
     ],
   },
   // Programs that run as child processes join rooms as wire/ does.
@@ -64,7 +65,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
     packages: ['node:*'],
   },
-  sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', ...HTTP_SERVER] },
+  sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', 'zod', ...HTTP_SERVER] },
   cli: {
     rooms: ['core', 'app', 'report'],
     packages: ['node:*', 'commander', '@bomb.sh/tab', 'close-with-grace', 'listr2', 'picocolors'],

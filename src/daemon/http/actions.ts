@@ -4,8 +4,8 @@ import type { DaemonApi } from '../daemon-api.ts';
 import type { HttpContext } from './context.ts';
 import type { HttpLimits } from './limits.ts';
 
-export const ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
-export type Action = (typeof ACTIONS)[number];
+export const OPERATOR_ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
+export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
 
 /** `unknown`: there is no such account. */
 export type ActionOutcome =
@@ -32,7 +32,7 @@ export interface ActionDeps {
 }
 
 export interface RequestedAction {
-  readonly action: Action;
+  readonly action: OperatorAction;
   readonly account: string;
   /** The plan to approve; null approves the plan that waits now. */
   readonly digest: string | null;
@@ -57,7 +57,7 @@ export async function performFor(
 /** Performs the action. `digest` is the plan to approve; null approves the plan that waits now. */
 export async function perform(
   daemon: DaemonApi,
-  action: Action,
+  action: OperatorAction,
   account: string,
   digest: string | null,
 ): Promise<ActionOutcome> {

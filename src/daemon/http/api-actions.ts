@@ -5,10 +5,10 @@ import { ConfigError, UsageError } from '../../core/errors.ts';
 import { PLAN_DIGEST } from '../../core/operator.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import {
-  type Action,
+  type OperatorAction,
   type ActionDeps,
   type ActionOutcome,
-  ACTIONS,
+  OPERATOR_ACTIONS,
   OUTCOME_WORDS,
   performFor,
 } from './actions.ts';
@@ -26,7 +26,7 @@ const MAX_WAITING_PLANS = 4;
 const MAX_ARRIVING = 6;
 
 export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
-  for (const action of ACTIONS) {
+  for (const action of OPERATOR_ACTIONS) {
     app.post(`/api/v1/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
       const body = parseJson(await readBody(context.env.incoming, deps.limits.bodyBytes), {});
       if ('failure' in body) return apiFailure(context, body.failure);
@@ -99,7 +99,7 @@ function parseJson(body: Body, empty: unknown): Json {
 /** Unknown fields are refused: with a misspelt `digest` the request would approve any plan that waits. */
 function parseDigest(
   body: unknown,
-  action: Action,
+  action: OperatorAction,
 ): { readonly value: string | null } | { readonly failure: Failure } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { failure: badRequest('the body must be an object, or empty') };

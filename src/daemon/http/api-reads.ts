@@ -6,7 +6,6 @@ import type { Log } from '../log.ts';
 import { accountToJson, daemonToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
-import { openapiDocument } from './openapi/document.ts';
 import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.ts';
 import { parseRunFilter } from './run-filter.ts';
 import { sendJsonPieces } from './send-pieces.ts';
@@ -18,7 +17,10 @@ export function addApiReads(
   app: Hono<HttpEnv>,
   { daemon, log, nowMs }: { daemon: DaemonApi; log: Pick<Log, 'error'>; nowMs: () => number },
 ): void {
-  app.get('/api/v1/openapi.json', (context) => context.json(openapiDocument()));
+  // Generated when it is first requested, since that takes longer than everything else here.
+  app.get('/api/v1/openapi.json', async (context) =>
+    context.json((await import('./openapi/document.ts')).OPENAPI_DOCUMENT),
+  );
 
   app.get('/api/v1/status', async (context) => context.json(daemonToJson(await daemon.overview())));
 

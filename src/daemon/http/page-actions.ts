@@ -1,7 +1,7 @@
 // The buttons of the pages: forms that post a command of an operator and redirect to the account with the result.
 import type { Hono } from 'hono';
 import { PLAN_DIGEST } from '../../core/operator.ts';
-import { type ActionDeps, ACTIONS, performFor } from './actions.ts';
+import { type ActionDeps, OPERATOR_ACTIONS, performFor } from './actions.ts';
 import { readBody } from './body.ts';
 import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
@@ -9,7 +9,7 @@ import { badRequest, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
 
 /** Adds the paths that the forms post to. The form that approves contains the plan that was shown, and approves no other. */
 export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
-  for (const action of ACTIONS) {
+  for (const action of OPERATOR_ACTIONS) {
     app.post(`/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
       const body = await readBody(context.env.incoming, deps.limits.bodyBytes);
       if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);

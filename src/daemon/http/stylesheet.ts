@@ -64,7 +64,7 @@ h2 { margin: 2rem 0 0.5rem; font-size: 1.15rem; }
 h3 { margin: 1.25rem 0 0.25rem; font-size: 1rem; }
 p { margin: 0.5rem 0; }
 code { font: 0.9em ui-monospace, monospace; overflow-wrap: anywhere; }
-code.whole { white-space: nowrap; }
+code.nowrap { white-space: nowrap; }
 .quiet { color: var(--quiet); }
 .strong { font-weight: 600; }
 .good { color: var(--good); }

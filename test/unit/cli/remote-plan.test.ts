@@ -18,12 +18,11 @@ afterEach(() => void delete process.env['ROLECALL_HTTP_TOKEN']);
 async function ask(server: string): Promise<readonly PlanResult[]> {
   const workspace = makeWorkspace('token-of-acme');
   writeAccount(workspace, 'http://127.0.0.1:1', 'skills: [Go]');
-  return await planRemotely(
-    createEnvironment('0.1.0'),
-    join(workspace.folder, 'config/rolecall.yaml'),
-    [],
-    server,
-  );
+  const context = {
+    environment: createEnvironment('0.1.0'),
+    configFile: join(workspace.folder, 'config/rolecall.yaml'),
+  };
+  return await planRemotely(context, [], server);
 }
 
 const NO_PLANS: readonly (readonly [string, number, string])[] = [

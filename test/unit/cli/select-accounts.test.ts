@@ -49,7 +49,7 @@ describe('the accounts that arguments select', () => {
     expect(() => accountNamed(accounts, 'a?')).toThrow(UsageError);
   });
 
-  test('never include what an exclusion matches, and never come twice', () => {
+  test('never include what an exclusion matches, and are never listed twice', () => {
     const arg = fc.tuple(fc.constantFrom('', '!'), fc.constantFrom('*', 'eu-*', '?u', 'us', 'eu-test'));
     fc.assert(
       fc.property(fc.array(arg, { minLength: 1 }), (parts) => {

@@ -105,7 +105,7 @@ async function runRecipe(kind: 'github' | 'gitlab', host: Host, situation: Situa
   };
   let outcome = { status: 0, output: '' };
   if (kind === 'gitlab') {
-    const script = yamlOf('config/ci/gitlab/.gitlab-ci.yml').at('rolecall plan', 'script').items();
+    const script = yamlOf('config/deploy/ci/gitlab/.gitlab-ci.yml').at('rolecall plan', 'script').items();
     outcome = await shell(folder, script.map((each) => each.text()).join('\n'), {
       ...env,
       CI_API_V4_URL: host.url,
@@ -116,7 +116,7 @@ async function runRecipe(kind: 'github' | 'gitlab', host: Host, situation: Situa
       ROLECALL_NOTE_TOKEN: TOKEN,
     });
   } else {
-    for (const step of yamlOf('config/ci/github/plan.yaml').at('jobs', 'plan', 'steps').items()) {
+    for (const step of yamlOf('config/deploy/ci/github/plan.yaml').at('jobs', 'plan', 'steps').items()) {
       if (step.at('run').value === undefined) continue;
       const always = JSON.stringify(step.at('if').value ?? '').includes('always()');
       if (outcome.status !== 0 && !always) continue;
@@ -271,7 +271,7 @@ describe.skipIf(!hasPrograms())('a job that applies', () => {
     });
     const url = await listen(server);
     const folder = makeFolder();
-    const steps = yamlOf('config/ci/github/apply.yaml').at('jobs', 'apply', 'steps').items();
+    const steps = yamlOf('config/deploy/ci/github/apply.yaml').at('jobs', 'apply', 'steps').items();
     const step = steps.find((each) => each.at('id').value === 'newest');
     const outputs = join(folder, 'outputs');
     const ended = await shell(folder, step?.at('run').text() ?? '', {
@@ -305,7 +305,7 @@ describe.skipIf(!hasPrograms())('a job that applies', () => {
     const bin = join(folder, 'bin');
     mkdirSync(bin);
     program(join(bin, 'rolecall'), [`echo "$*" >> '${folder}/calls'`]);
-    const script = yamlOf('config/ci/gitlab/.gitlab-ci.yml').at('rolecall apply', 'script').items();
+    const script = yamlOf('config/deploy/ci/gitlab/.gitlab-ci.yml').at('rolecall apply', 'script').items();
     const { status, output } = await shell(
       join(folder, 'clone'),
       script.map((each) => each.text()).join('\n'),

@@ -2,15 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import { jsonOf, textOf, yamlOf } from './operational-file.ts';
 
-const plan = yamlOf('config/ci/github/plan.yaml');
-const apply = yamlOf('config/ci/github/apply.yaml');
-const install = yamlOf('config/ci/github/install/action.yaml');
+const plan = yamlOf('config/deploy/ci/github/plan.yaml');
+const apply = yamlOf('config/deploy/ci/github/apply.yaml');
+const install = yamlOf('config/deploy/ci/github/install/action.yaml');
 const own = yamlOf('.github/workflows/ci.yaml');
 const WORKFLOWS = [
   '.github/workflows/ci.yaml',
-  ...['plan.yaml', 'apply.yaml', 'install/action.yaml'].map((name) => `config/ci/github/${name}`),
+  ...['plan.yaml', 'apply.yaml', 'install/action.yaml'].map((name) => `config/deploy/ci/github/${name}`),
 ];
-const gitlab = yamlOf('config/ci/gitlab/.gitlab-ci.yml');
+const gitlab = yamlOf('config/deploy/ci/gitlab/.gitlab-ci.yml');
 
 describe('the GitHub workflows', () => {
   it('ask for no right that they do not need', () => {
@@ -30,7 +30,7 @@ describe('the GitHub workflows', () => {
 
   it('never run what a fork sends with secrets', () => {
     expect(plan.at('on').keys()).toEqual(['pull_request']);
-    expect(textOf('config/ci/github/plan.yaml').match(/^\s*pull_request_target:/m)).toBeNull();
+    expect(textOf('config/deploy/ci/github/plan.yaml').match(/^\s*pull_request_target:/m)).toBeNull();
     expect(plan.at('jobs', 'plan', 'if').value).toBe(
       'github.event.pull_request.head.repo.full_name == github.repository',
     );
@@ -144,8 +144,10 @@ describe('the GitLab pipeline', () => {
 describe('the recipes', () => {
   it('hold no token, and call nothing of rolecall that takes one as an argument', () => {
     for (const path of ['github/plan.yaml', 'github/apply.yaml', 'gitlab/.gitlab-ci.yml']) {
-      expect(textOf(`config/ci/${path}`)).not.toMatch(/(ghp|glpat|github_pat)[-_]/);
-      expect(textOf(`config/ci/${path}`)).not.toMatch(/--token|Authorization: \w+ [^%]|PRIVATE-TOKEN: [^%]/);
+      expect(textOf(`config/deploy/ci/${path}`)).not.toMatch(/(ghp|glpat|github_pat)[-_]/);
+      expect(textOf(`config/deploy/ci/${path}`)).not.toMatch(
+        /--token|Authorization: \w+ [^%]|PRIVATE-TOKEN: [^%]/,
+      );
     }
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { serviceSchema } from '../../../src/config/service-schema.ts';
 import { textOf } from './operational-file.ts';
 
-const unit = textOf('config/systemd/rolecall.service');
+const unit = textOf('config/deploy/systemd/rolecall.service');
 
 /** Every value of a setting, in order. */
 function values(key: string): string[] {
@@ -64,7 +64,7 @@ it('allows the calls of a service, and lets Node compile', () => {
 
 it('takes tokens as credentials, and shows none', () => {
   expect(values('LoadCredential')).toEqual(['token:/etc/credstore/rolecall']);
-  const example = textOf('config/systemd/rolecall.env.example');
+  const example = textOf('config/deploy/systemd/rolecall.env.example');
   const settings = example.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   expect(settings).toEqual([]);
   const examples = [...example.matchAll(/^#(\w*TOKEN)=(.*)$/gm)].map(([, , value]) => value);

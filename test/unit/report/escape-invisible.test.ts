@@ -1,4 +1,4 @@
-// Hostile names: nothing that cannot be seen reaches a reader unseen.
+// Hostile names: every invisible character is shown as an escape.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,7 +10,7 @@ import {
   visibleName,
 } from '../../../src/report/escape-invisible.ts';
 
-describe('visible', () => {
+describe('a text that is shown', () => {
   it.each([
     ['a terminal escape', 'a\u001b[31mred', 'a\\u001b[31mred'],
     ['a C1 control sequence', 'a\u009b2J', 'a\\u009b2J'],
@@ -21,18 +21,18 @@ describe('visible', () => {
     ['a soft hyphen', 'a\u00adb', 'a\\u00adb'],
     ['a tag character', 'a\u{e0041}', 'a\\u{e0041}'],
     ['a lone surrogate', 'a\ud800', 'a\\ud800'],
-    ['a space that is none', 'a\u00a0b\u3000c', 'a\\u00a0b\\u3000c'],
+    ['an unusual space', 'a\u00a0b\u3000c', 'a\\u00a0b\\u3000c'],
     ['a Hangul filler', 'a\u3164b', 'a\\u3164b'],
-    ['a mark with nothing to stand on', '\u0301a', '\\u0301a'],
+    ['a combining mark without a base', '\u0301a', '\\u0301a'],
     ['a line separator', 'a\u2028b', 'a\\u2028b'],
-    ['a blank of Braille', 'a\u2800b', 'a\\u2800b'],
-    ['a style on a digit that is no keycap', '1\ufe0f', '1\\ufe0f'],
+    ['the blank Braille pattern', 'a\u2800b', 'a\\u2800b'],
+    ['a variation selector on a plain digit', '1\ufe0f', '1\\ufe0f'],
     ['a command to GitHub', '::error::x', '\\u003a:error::x'],
-    ['a command to GitHub behind a space', 'see ::error::x', 'see \\u003a:error::x'],
-    ['an older command to it', 'a##[error]x', 'a\\u0023#[error]x'],
+    ['a command to GitHub after a space', 'see ::error::x', 'see \\u003a:error::x'],
+    ['an older command to GitHub', 'a##[error]x', 'a\\u0023#[error]x'],
     ['a command to Azure', '##vso[task.complete]', '\\u0023#vso[task.complete]'],
     ['a command to TeamCity', '##teamcity[x]', '\\u0023#teamcity[x]'],
-  ])('shows %s as an escape', (_, text, shown) => {
+  ])('has an escape for %s', (_, text, shown) => {
     expect(visible(text)).toBe(shown);
   });
 
@@ -52,25 +52,25 @@ describe('visible', () => {
     'a: b',
     '## a',
     '[::1]',
-  ])('leaves %s as it is', (text) => {
+  ])('contains %s unchanged', (text) => {
     expect(visible(text)).toBe(text);
   });
 
-  it('tells an escape from a name that spells one', () => {
+  it('differs for an invisible character and for a name that spells its escape', () => {
     expect(visible('\\u202e')).toBe('\\\\u202e');
     expect(visible('\\\u202e')).toBe('\\\\\\u202e');
   });
 
-  it('breaks piles of combining marks', () => {
+  it('has at most eight combining marks in a row', () => {
     expect(visible(`a${'\u0301'.repeat(20)}`)).toBe(`a${'\u0301'.repeat(8)}${'\\u0301'.repeat(12)}`);
   });
 
-  it('shows the spaces of a name that alignment would swallow', () => {
+  it('has escapes for the spaces of a name that would not be seen', () => {
     expect(visibleName(' two  words ')).toBe('\\u0020two \\u0020words\\u0020');
     expect(visibleName('')).toBe('""');
   });
 
-  it('never makes two different names look the same', () => {
+  it('is different for two different names', () => {
     const tricky = fc.string({
       unit: fc.constantFrom(
         '\\',
@@ -100,24 +100,24 @@ describe('visible', () => {
   });
 });
 
-describe('JSON that can be shown', () => {
+describe('JSON that is shown', () => {
   const value = {
     'a\u202e': ['\u009b2J', 'x\u{e0041}\u200b', '##[error]', '\ud800', '日本語 👨‍👩‍👧', '\u2028\u00a0'],
   };
 
-  it('is the exact value to who parses it', () => {
+  it('returns the exact value when it is parsed', () => {
     expect(JSON.parse(visibleJson(value, 2))).toEqual(value);
     expect(JSON.parse(inVisibleJson(JSON.stringify(value)))).toEqual(value);
   });
 
-  it('holds nothing unseen and no command', () => {
+  it('contains no invisible character and no command', () => {
     expect(visibleJson(value)).toBe(
       String.raw`{"a\u202e":["\u009b2J","x\udb40\udc41\u200b","\u0023#[error]","\ud800","日本語 👨\u200d👩\u200d👧","\u2028\u00a0"]}`,
     );
   });
 });
 
-it('makes each line of a text visible, and all texts of a log line', () => {
+it('escapes each line of a text, and all texts of a log line', () => {
   expect(visibleLines('a\u202e\n::b::')).toBe('a\\u202e\n\\u003a:b::');
   expect(visibleData({ 'a\n': ['\u200b', { b: 1, c: null, d: 'e\nf' }] })).toEqual({
     'a\\u000a': ['\\u200b', { b: 1, c: null, d: 'e\\u000af' }],

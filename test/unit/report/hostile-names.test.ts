@@ -1,14 +1,18 @@
-// Whatever a name, an id or a message holds, every report stays a report.
+// Names, ids and messages may contain anything; no report is damaged by them.
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
+import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
 import { renderRuns } from '../../../src/report/history-report.ts';
 import { renderIssues } from '../../../src/report/issues-report.ts';
 import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
-import { renderPlans } from '../../../src/report/plan-report.ts';
-import { renderRun } from '../../../src/report/run-report.ts';
+import { DocumentBody } from '../../../src/report/html.tsx';
+import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
+import { renderRun, runDocument } from '../../../src/report/run-report.ts';
 import { renderUsage } from '../../../src/report/usage-report.ts';
 import { create, hold, makeOperation, makePlan, makeRun, MARKDOWN, remove, TEXT } from './samples.ts';
+import type { RunDetail } from '../../../src/core/journal-reader.ts';
+import type { Plan } from '../../../src/core/plan.ts';
 import type { ReportOptions } from '../../../src/report/document.ts';
 
 const MARK_UP = [
@@ -55,9 +59,8 @@ const hostile = fc.oneof(
   }),
 );
 
-/** Everything that can be printed, with the text in every place that a stranger can fill. */
-function everyReport(text: string, options: ReportOptions): string {
-  const plan = makePlan({
+function hostilePlan(text: string): Plan {
+  return makePlan({
     account: text,
     remoteAccountId: text,
     configCommit: text,
@@ -66,6 +69,10 @@ function everyReport(text: string, options: ReportOptions): string {
     leftAlone: [{ kind: 'role', name: text, remoteId: text, rule: 'duplicate' }],
     warnings: [{ code: text, message: text, kind: 'skill', name: text, remoteId: text }],
   });
+}
+
+function hostileRun(text: string): RunDetail {
+  const plan = hostilePlan(text);
   const run = makeRun({
     account: text,
     status: 'failed',
@@ -74,21 +81,30 @@ function everyReport(text: string, options: ReportOptions): string {
     id: text,
     startedAt: text,
   });
+  const operations = [makeOperation(1, text, { status: 'failed', rule: text, reason: text })];
+  return { run, plan, warnings: plan.warnings, operations };
+}
+
+/** A plan and a run as HTML, with the text in every place that can contain text from outside. */
+async function htmlReports(text: string): Promise<string> {
+  const documents = [planDocument(hostilePlan(text)), runDocument(hostileRun(text))];
+  const pages = documents.map(async (document) =>
+    String(await html`${DocumentBody({ document, jsonAt: '/' })}`),
+  );
+  return (await Promise.all(pages)).join('');
+}
+
+/** Every report, with the text in every place that can contain text from outside. */
+function everyReport(text: string, options: ReportOptions): string {
+  const plan = hostilePlan(text);
+  const detail = hostileRun(text);
   return [
     renderPlans(
       [plan, { schemaVersion: 1, account: text, status: 'failed', error: { code: text, message: text } }],
       options,
     ),
-    renderRun(
-      {
-        run,
-        plan,
-        warnings: plan.warnings,
-        operations: [makeOperation(1, text, { status: 'failed', rule: text, reason: text })],
-      },
-      options,
-    ),
-    renderRuns([run], options),
+    renderRun(detail, options),
+    renderRuns([detail.run], options),
     renderUsage(
       [
         {
@@ -109,7 +125,7 @@ const EMOJI_JOINER =
   /(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})/gu;
 
 describe('a hostile name', () => {
-  it('brings no control character and no bidi override into text', () => {
+  it('adds no control character and no bidi override to text', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(everyReport(text, TEXT).replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
@@ -117,7 +133,7 @@ describe('a hostile name', () => {
     );
   });
 
-  it('brings no escape into coloured text but the colours of the report', () => {
+  it('adds no escape to coloured text beside the colours of the report', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const coloured = everyReport(text, { ...TEXT, colour: true });
@@ -128,7 +144,7 @@ describe('a hostile name', () => {
     );
   });
 
-  it('brings no control character, table cell, HTML or mention into markdown', () => {
+  it('adds no control character, table cell, HTML or mention to markdown', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const report = everyReport(text, MARKDOWN);
@@ -136,6 +152,22 @@ describe('a hostile name', () => {
         // What is left outside of code spans and `<code>` elements is what the page acts on.
         const live = report.replace(/`[^`\n]*`/g, '').replace(/<code>[^<\n]*<\/code>/g, '');
         expect(live).not.toMatch(/@|<(?!\/?(?:details|summary)>)|\]\(|`|~|\$/);
+      }),
+    );
+  });
+
+  it('adds no control character, element or attribute to HTML', async () => {
+    // The lines of an error have a `div` each. The class of a short name differs, and a time is also an attribute.
+    const tagsOf = (page: string) =>
+      [...page.matchAll(/<(?!\/?div>)[^>]*>/g)].map(([tag]) =>
+        tag.replace(/ (?:datetime|class)="[^"]*"/g, ''),
+      );
+    const harmless = tagsOf(await htmlReports('x'));
+    await fc.assert(
+      fc.asyncProperty(hostile, async (text) => {
+        const page = await htmlReports(`x${text}`);
+        expect(page.replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
+        expect(tagsOf(page)).toEqual(harmless);
       }),
     );
   });
@@ -151,27 +183,29 @@ describe('a hostile name', () => {
   });
 });
 
-describe('markdown escaping', () => {
-  it('keeps plain names readable and spells hostile ones as entities within code', () => {
+describe('the escaping of markdown', () => {
+  it('keeps plain names readable and writes hostile ones as entities within code', () => {
     expect(codeSpan('C++ & @bob <b>')).toBe('`C++ & @bob <b>`');
     expect(codeSpan('a|b')).toBe('<code>a&#124;b</code>');
     expect(codeSpan('`x`')).toBe('<code>&#96;x&#96;</code>');
     expect(codeSpan('a\nb')).toBe('<code>a&#92;u000ab</code>');
   });
 
-  it('makes code of prose that would mention, refer or link', () => {
+  it('writes prose with a mention, a reference or a link as code', () => {
     expect(escapeProse('ask @bob')).toBe('<code>ask &#64;bob</code>');
     expect(escapeProse('see #12')).toBe('<code>see &#35;12</code>');
     expect(escapeProse('see https://x.io')).toBe('<code>see https&#58;&#47;&#47;x&#46;io</code>');
   });
 
-  it('leaves harmless prose alone and defuses mark-up in the rest', () => {
-    expect(escapeProse('It goes when nobody has it; or not.')).toBe('It goes when nobody has it; or not.');
+  it('keeps harmless prose and escapes mark-up in the rest', () => {
+    expect(escapeProse('It is deleted when nobody has it; or not.')).toBe(
+      'It is deleted when nobody has it; or not.',
+    );
     expect(escapeProse('*a* [b](c)')).toBe('&#42;a&#42; &#91;b&#93;(c)');
   });
 });
 
-it('colour changes nothing but the colour', () => {
+it('a coloured report differs from the plain one only in its colours', () => {
   expect(stripVTControlCharacters(everyReport('Perl', { ...TEXT, colour: true }))).toBe(
     everyReport('Perl', TEXT),
   );

@@ -1,11 +1,12 @@
 // The reports of `usage` and `validate`.
 import { describe, expect, it } from 'vitest';
 import { renderIssues } from '../../../src/report/issues-report.ts';
-import { renderUsage, type UsageReport } from '../../../src/report/usage-report.ts';
+import { renderUsage } from '../../../src/report/usage-report.ts';
+import type { AccountUsage } from '../../../src/core/usage.ts';
 import { JSON_FORMAT, MARKDOWN, resourceIds, TEXT } from './samples.ts';
 import type { ConfigIssue } from '../../../src/core/errors.ts';
 
-const USAGE: UsageReport = {
+const USAGE: AccountUsage = {
   account: 'acme-eu',
   entries: [
     { kind: 'skill', name: 'Perl', remoteId: 'p1', usedBy: [] },
@@ -39,7 +40,7 @@ describe('the report of usage', () => {
   });
 
   it('contains every entry and every person in json, in the same order', () => {
-    const [account] = JSON.parse(renderUsage([USAGE], JSON_FORMAT)) as (UsageReport & {
+    const [account] = JSON.parse(renderUsage([USAGE], JSON_FORMAT)) as (AccountUsage & {
       schemaVersion: number;
     })[];
     expect(account?.schemaVersion).toBe(1);

@@ -79,7 +79,7 @@ describe('plans as text', () => {
     expect(text).toContain('- skill  Perl  47 people have it');
     expect(text).toMatch(/Who +res-0001, .*res-0008,\n +res-0009, res-0010 … and 37 more\n/);
     expect(text).toContain('Why      People have it.');
-    expect(text).toContain('Release  Take it off them, or approve the delete under approvedDeletes.');
+    expect(text).toContain('Release  Remove it from them, or approve the delete under approvedDeletes.');
   });
 
   it('print once what all changes held by the same rules have in common', () => {

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { renderRuns } from '../../../src/report/history-report.ts';
 import { renderRun, renderRunReports } from '../../../src/report/run-report.ts';
 import { hold, JSON_FORMAT, makeOperation, makePlan, makeRun, MARKDOWN, TEXT } from './samples.ts';
-import type { RunReport } from '../../../src/report/run-json.ts';
+import type { RunDetail } from '../../../src/core/journal-reader.ts';
 
-function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunReport> = {}): RunReport {
+function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = {}): RunDetail {
   return { run: makeRun(run), operations: [], warnings: [], plan: null, ...parts };
 }
 
@@ -44,7 +44,7 @@ describe('the next command of a failed run', () => {
     ['malformed_response', 'rolecall doctor acme-eu'],
   ])('fits the code %s', (errorCode, command) => {
     const { account } = makeRun();
-    const text = renderRun(report({ status: 'failed', errorCode, error: 'said' }), TEXT);
+    const text = renderRun(report({ status: 'failed', errorCode, error: 'why' }), TEXT);
     expect(text).toContain(`Next: ${command.replace('acme-eu', account)}`);
   });
 });
@@ -134,7 +134,7 @@ describe('a run as text', () => {
     expect(text).toContain(
       '  Failed (1)\n    + skill  Go  HTTP 409, 2 attempts  240 ms\n        The name is taken.\n',
     );
-    expect(text).toContain('took 12.4 s');
+    expect(text).toContain('after 12.4 s');
   });
 
   it('explains an unknown outcome, also of a request whose run was interrupted', () => {
@@ -215,7 +215,7 @@ describe('the report of history', () => {
     expect(lines.at(-1)).toBe('250 runs.');
   });
 
-  it('says so when there are no runs', () => {
+  it('reports that there are no runs', () => {
     expect(renderRuns([], TEXT)).toBe('No runs.\n');
     expect(renderRuns([], JSON_FORMAT)).toBe('[]\n');
   });

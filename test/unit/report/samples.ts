@@ -58,7 +58,7 @@ export function hold(name: string, parts: Partial<HeldChange> = {}): HeldChange 
     usedBy: [],
     rules: ['in_use'],
     reason: 'People have it.',
-    release: 'Take it off them, or approve the delete under approvedDeletes.',
+    release: 'Remove it from them, or approve the delete under approvedDeletes.',
     ...parts,
   };
 }
@@ -80,23 +80,23 @@ export const MIXED = makePlan({
     hold('Perl', {
       usedBy: resourceIds(47),
       reason: '47 people have it.',
-      release: 'It goes by itself when nobody has it; or approve it under approvedDeletes.',
+      release: 'It is deleted when nobody has it; or approve it under approvedDeletes.',
     }),
     hold('K8s', {
       usedBy: ['res-0007'],
       rules: ['in_use', 'rename'],
       reason: 'It is the old name of Kubernetes, and 1 person still has it.',
-      release: 'Move that person over to Kubernetes; the old name goes in the next run.',
+      release: 'Move that person to Kubernetes; the next run deletes the old name.',
     }),
     hold('Fortran', {
       rules: ['too_new'],
       reason: 'It must be unused for a day first.',
-      release: 'It goes when it has been unused for 24h.',
+      release: 'It is deleted when it has been unused for 24h.',
     }),
     hold('Ada', {
       rules: ['too_new'],
       reason: 'It must be unused for a day first.',
-      release: 'It goes when it has been unused for 24h.',
+      release: 'It is deleted when it has been unused for 24h.',
     }),
   ],
   leftAlone: [

@@ -1,11 +1,15 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import type { Fault, FaultAction, FaultMatch } from '../../../src/sandbox/sandbox.ts';
+import type { Fault, FaultAction } from '../../../src/sandbox/sandbox.ts';
 import { api, call, create, json, list, names, only, start } from './client.ts';
 
 const SKILLS = Array.from({ length: 10 }, (_, index) => `s${index}`);
 
-async function under(action: FaultAction, match: FaultMatch = {}, more: Partial<Fault> = {}) {
+async function under(
+  action: FaultAction,
+  match: NonNullable<Fault['match']> = {},
+  more: Partial<Fault> = {},
+) {
   const seed = { accounts: [{ name: 'acme', skills: SKILLS, resources: [{}] }] };
   return await start({ seed, faults: [{ match, do: action, ...more }] });
 }
@@ -200,7 +204,7 @@ describe('a fault rule', () => {
 
   it('matches by method, kind, path, account and name', async () => {
     const sandbox = await start({ accounts: 2 });
-    const hits = async (match: FaultMatch, ask: () => Promise<{ status: number }>) => {
+    const hits = async (match: NonNullable<Fault['match']>, ask: () => Promise<{ status: number }>) => {
       sandbox.setFaults([{ match, do: { type: 'status', status: 599 } }]);
       return (await ask()).status === 599;
     };

@@ -1,22 +1,21 @@
-// The paths of the API, each with everything that it may answer.
+// The paths of the API, each with all of its possible responses.
 import { RUN_STATUSES } from '../../../core/journal.ts';
 import { DEFAULT_LIMIT, MOST_RUNS } from '../run-filter.ts';
-import { ref, type Schema } from './schema-words.ts';
-import type { SCHEMAS } from './schemas.ts';
+import { type ComponentName, ref } from './schemas.ts';
 
 type Answers = Readonly<Record<string, object>>;
 
-function json(description: string, schema: Schema) {
+function json(description: string, schema: object) {
   return { description, content: { 'application/json': { schema } } };
 }
 
-function answer(description: string, name: keyof typeof SCHEMAS) {
+function answer(description: string, name: ComponentName) {
   return json(description, ref(name));
 }
 
-/** Who has to wait is told for how long. */
+/** A refusal with the time after which the client may try again. */
 function busy(why: string) {
-  const headers = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };
+  const headers = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
   return { ...error(`\`busy\`: ${why}`), headers };
 }
 
@@ -26,7 +25,7 @@ function error(description: string) {
 
 const shared = (name: string) => ({ $ref: `#/components/responses/${name}` });
 
-/** What every path behind the token may answer. */
+/** The responses that every path behind the token can have. */
 const ALWAYS: Answers = {
   '400': shared('BadRequest'),
   '401': shared('Unauthorized'),
@@ -50,37 +49,38 @@ const RUN_ID = {
   name: 'id',
   in: 'path',
   required: true,
-  description: 'Id of the run, or an unambiguous beginning of it.',
+  description: 'Id of the run, or the unambiguous beginning of it.',
   schema: { type: 'string', pattern: '^[0-9a-f-]+$' },
   example: '0193a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f',
 };
 
 const RUN_FILTERS = [
-  { name: 'account', description: 'Runs of this account only.', schema: { type: 'string' } },
+  { name: 'account', description: 'Only runs of this account.', schema: { type: 'string' } },
   {
     name: 'status',
-    description: 'Runs that ended so only.',
+    description: 'Only runs with this status.',
     schema: { type: 'string', enum: RUN_STATUSES },
   },
   {
     name: 'since',
-    description: 'How far back, as `24h` or `7d`.',
+    description: 'Only runs newer than this, such as `24h` or `7d`.',
     schema: { type: 'string', pattern: '^[0-9]{1,12}(ms|s|m|h|d)$' },
   },
   {
     name: 'limit',
-    description: 'How many at most.',
+    description: 'Maximum number of runs.',
     schema: { type: 'integer', minimum: 1, maximum: MOST_RUNS, default: DEFAULT_LIMIT },
   },
 ].map((parameter) => ({ ...parameter, in: 'query' }));
 
-function read(
-  operationId: string,
-  tag: string,
-  summary: string,
-  answers: Answers,
-  parameters: object[] = [],
-) {
+interface ReadOperation {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly parameters?: readonly object[];
+}
+
+function read({ operationId, tag, summary, parameters = [] }: ReadOperation, answers: Answers) {
   return { get: { operationId, tags: [tag], summary, parameters, responses: { ...answers, ...ALWAYS } } };
 }
 
@@ -106,7 +106,7 @@ function probe(operationId: string, summary: string, answers: Answers) {
       security: [],
       responses: {
         ...answers,
-        '421': { description: 'Without a token in the configuration: the Host is not loopback.' },
+        '421': { description: 'No token is configured, and the Host header is not a loopback address.' },
       },
     },
   };
@@ -117,91 +117,96 @@ function text(description: string) {
 }
 
 export const PATHS = {
-  '/healthz': probe('getHealth', 'Whether the process lives', { '200': text('It does.') }),
-  '/readyz': probe('getReadiness', 'Whether it can do its work', {
+  '/healthz': probe('getHealth', 'Whether the process is alive', { '200': text('It is alive.') }),
+  '/readyz': probe('getReadiness', 'Whether the daemon can run accounts', {
     '200': text('It can.'),
-    '503': text('What is not ready, a line each.'),
+    '503': text('One line for each part that is not ready.'),
   }),
   '/metrics': probe('getMetrics', 'Metrics for Prometheus', {
-    '200': text('The exposition format of Prometheus.'),
+    '200': text('Text in the exposition format of Prometheus.'),
   }),
-  '/api/v1/openapi.json': read('getDescription', 'Daemon', 'This description', {
-    '200': json('OpenAPI 3.1.', { type: 'object' }),
-  }),
-  '/api/v1/status': read('getStatus', 'Daemon', 'The daemon as a whole', {
-    '200': answer('How it stands.', 'Status'),
-  }),
-  '/api/v1/accounts': read('listAccounts', 'Accounts', 'All configured accounts', {
-    '200': answer('The accounts, by name.', 'Accounts'),
-  }),
+  '/api/v1/openapi.json': read(
+    { operationId: 'getDescription', tag: 'Daemon', summary: 'This description' },
+    {
+      '200': json('OpenAPI 3.1.', { type: 'object' }),
+    },
+  ),
+  '/api/v1/status': read(
+    { operationId: 'getStatus', tag: 'Daemon', summary: 'The state of the daemon itself' },
+    {
+      '200': answer('The state.', 'Status'),
+    },
+  ),
+  '/api/v1/accounts': read(
+    { operationId: 'listAccounts', tag: 'Accounts', summary: 'All configured accounts' },
+    {
+      '200': answer('The accounts, ordered by name.', 'Accounts'),
+    },
+  ),
   '/api/v1/accounts/{name}': read(
-    'getAccount',
-    'Accounts',
-    'One account',
+    { operationId: 'getAccount', tag: 'Accounts', summary: 'One account', parameters: [ACCOUNT_NAME] },
     { '200': answer('The account.', 'Account'), '404': shared('NoAccount') },
-    [ACCOUNT_NAME],
   ),
   '/api/v1/accounts/{name}/sync': act(
     'syncAccount',
-    'Run an account as soon as there is room; while it runs, exactly one more run follows',
+    'Run an account as soon as possible; during a run, exactly one more run follows',
     {
-      '202': answer('It will run.', 'Queued'),
-      '503': error('`stopping`: the daemon starts nothing new.'),
+      '202': answer('A run is queued.', 'Queued'),
+      '503': error('`stopping`: the daemon is shutting down and starts no new run.'),
     },
   ),
   '/api/v1/accounts/{name}/approve': act(
     'approvePlan',
-    'Let the pending plan of an account be carried out: this plan only, once, within 24 hours',
+    'Allow the daemon to apply the pending plan of an account: only this plan, once, within 24 hours',
     {
-      '200': answer('It is approved.', 'Approved'),
-      '409': error('`nothing_pending`, or `other_plan` with the digest of the plan that waits.'),
+      '200': answer('The plan is approved.', 'Approved'),
+      '409': error('`nothing_pending`, or `other_plan` with the digest of the pending plan.'),
     },
     { requestBody: { required: false, content: { 'application/json': { schema: ref('Approval') } } } },
   ),
   '/api/v1/accounts/{name}/pause': act('pauseAccount', 'Stop the scheduled runs of an account', {
-    '200': answer('They are stopped.', 'Paused'),
+    '200': answer('Scheduled runs are stopped.', 'Paused'),
   }),
   '/api/v1/accounts/{name}/resume': act('resumeAccount', 'Restart the scheduled runs of an account', {
-    '200': answer('They go on.', 'Resumed'),
+    '200': answer('Scheduled runs start again.', 'Resumed'),
   }),
   '/api/v1/runs': read(
-    'listRuns',
-    'Runs',
-    'Runs, newest first',
+    { operationId: 'listRuns', tag: 'Runs', summary: 'Runs, newest first', parameters: RUN_FILTERS },
     { '200': answer('The runs.', 'Runs') },
-    RUN_FILTERS,
   ),
   '/api/v1/runs/{id}': read(
-    'getRun',
-    'Runs',
-    'One run with everything that came of it',
+    {
+      operationId: 'getRun',
+      tag: 'Runs',
+      summary: 'One run with its plan, its operations and their results',
+      parameters: [RUN_ID],
+    },
     {
       '200': answer('The run.', 'Run'),
       '404': error('`not_found`: there is no such run.'),
-      '503': busy('too many large runs are being read.'),
+      '503': busy('too many large runs are being sent.'),
     },
-    [RUN_ID],
   ),
   '/api/v1/plan': {
     post: {
       operationId: 'planConfiguration',
       tags: ['Operator'],
       summary:
-        'Plan configuration files with the history of this daemon; writes nothing, and the role read may',
+        'Plan posted configuration files with the history of this daemon; writes nothing, and needs only the role read',
       requestBody: {
         required: true,
         content: { 'application/json': { schema: ref('PostedConfiguration') } },
       },
       responses: {
-        '200': json('One for each account.', {
+        '200': json('A plan or a failure for each account.', {
           type: 'array',
           items: { anyOf: [ref('Plan'), ref('FailedPlan')] },
         }),
         ...WRITING,
         '400': error(
-          '`bad_request`, or `config_invalid` and `usage` for what the files themselves say, or take to read.',
+          '`bad_request`; or `config_invalid` or `usage`, when the posted files are invalid or too large to read.',
         ),
-        '503': busy('too many posted plans wait already.'),
+        '503': busy('too many posted configurations are waiting.'),
       },
     },
   },
@@ -209,20 +214,20 @@ export const PATHS = {
 
 /** Everything under `#/components/responses`. */
 export const RESPONSES = {
-  BadRequest: error('`bad_request`: what is wrong, and the mend.'),
+  BadRequest: error('`bad_request`: the message says what is wrong, and how to fix it.'),
   Unauthorized: {
     ...error('`unauthorized`: the token is missing or wrong.'),
-    headers: { 'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } } },
+    headers: { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { type: 'string' } } },
   },
   Refused: error(
-    '`read_only`: the token has the role read; `writing_off`: no token is set in the configuration; `cross_site`: sent by the page of another site.',
+    '`read_only`: the token has the role read; `writing_off`: no token is configured; `cross_site`: a page of another site sent the request.',
   ),
   NoAccount: error('`not_found`: there is no such account.'),
-  TooLarge: error('`too_large`: the body is over 1 MiB, or 16 MiB for a configuration.'),
-  WrongHost: error('`wrong_host`: without a token in the configuration only a loopback Host is answered.'),
+  TooLarge: error('`too_large`: the body is larger than 1 MiB, or 16 MiB for a configuration.'),
+  WrongHost: error('`wrong_host`: no token is configured, and the Host header is not a loopback address.'),
   TooManyAttempts: {
-    ...error('`too_many_attempts`: this address gave too many wrong tokens.'),
-    headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } },
+    ...error('`too_many_attempts`: this address sent too many wrong tokens.'),
+    headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } },
   },
-  Internal: error('`internal`: the server failed; its log says how.'),
+  Internal: error('`internal`: the server failed; its log has the details.'),
 };

@@ -1,145 +1,192 @@
-// Accounts, the daemon, and what is posted, in the description of the API.
+// The schemas of the API: those of the reports, and those of what only the API returns or receives. The `satisfies`
+// below fail the build when a schema and the JSON of the API differ.
+import { z } from 'zod';
 import { PLAN_DIGEST } from '../../../core/operator.ts';
-import { PLAN_SCHEMAS } from './plan-schemas.ts';
 import {
-  aConst,
-  aCount,
-  aFlag,
-  anEnum,
-  anObject,
-  aText,
-  aTime,
-  listOf,
-  orNull,
-  ref,
-} from './schema-words.ts';
+  amount,
+  failedPlanSchema,
+  heldChangeSchema,
+  leftAloneSchema,
+  type Mirrors,
+  operationRecordSchema,
+  plannedOperationSchema,
+  planSchema,
+  planSummarySchema,
+  remoteAccountId,
+  runDetailSchema,
+  runRecordSchema,
+  time,
+  timeOrNull,
+  warningSchema,
+} from '../../../report/schemas.ts';
+import type { PostedConfiguration } from '../../../app/posted-plan.ts';
+import type { accountToJson, daemonToJson } from '../account-json.ts';
 
-function orNothing(schema: object, description: string) {
-  return { anyOf: [schema, { type: 'null' }], description };
+const text = (description: string) => z.string().describe(description);
+const textOrNull = (description: string) => z.string().nullable().describe(description);
+
+const accountSchema = z
+  .strictObject({
+    name: text('Name in the configuration.'),
+    valid: z.boolean().describe('Whether its configuration is valid.'),
+    issues: z.array(text('`file:line:column: …`')).describe('The errors of its configuration.'),
+    mode: z
+      .enum(['plan', 'approve', 'apply'])
+      .nullable()
+      .describe('From the last valid configuration; null when there never was one.'),
+    schedule: textOrNull('Cron expression, from the last valid configuration.'),
+    timezone: textOrNull('Time zone of the schedule.'),
+    region: textOrNull('Region of the account.'),
+    remoteAccountId,
+    paused: z.boolean().describe('Whether scheduled runs are stopped.'),
+    activity: z
+      .enum(['running', 'queued', 'idle'])
+      .describe('queued: a run starts as soon as the limit of parallel runs allows it.'),
+    nextRunAt: timeOrNull('When the next scheduled run starts; null while the account is paused.'),
+    backoffUntil: timeOrNull('After failures, no scheduled run starts before this time.'),
+    consecutiveFailures: amount('Runs that failed in a row.'),
+    drift: z
+      .strictObject({ create: amount('Entries to create.'), delete: amount('Entries to delete.') })
+      .nullable()
+      .describe('What a plan would do now; null when it is not known.'),
+    pending: z
+      .strictObject({
+        digest: text('Digest of the plan, for an approval.'),
+        runId: text('The run that made the plan.'),
+        since: time('When the plan was made.'),
+      })
+      .nullable()
+      .describe('The plan that waits for approval; null when there is none, or while a run applies it.'),
+    approved: z
+      .strictObject({
+        digest: text('Digest of the plan.'),
+        expiresAt: time('When the approval expires.'),
+      })
+      .nullable()
+      .describe('The approval of a plan that is not applied yet; null when there is none.'),
+    lastRun: runRecordSchema.nullable().describe('null when the account has not run yet.'),
+    lastSuccessAt: timeOrNull('When a run last succeeded.'),
+  })
+  .describe('The current state of one account.');
+
+const statusSchema = z
+  .strictObject({
+    version: text('Version of rolecall.'),
+    startedAt: time('When the daemon started.'),
+    issues: z
+      .array(text('One error.'))
+      .describe(
+        'Errors of the service file, of the source and of the store. The last valid configuration is used.',
+      ),
+    commit: z
+      .strictObject({
+        sha: text('Id of the commit.'),
+        dirty: z.boolean().describe('Whether the working tree differed from it.'),
+        committedAt: time('When it was committed.'),
+        authoredAt: time('When it was authored.'),
+        subject: text('First line of its message.'),
+      })
+      .nullable()
+      .describe('The commit of the configuration; null when it is not in git.'),
+    undelivered: amount('Notifications that could not be delivered in the last 24 hours.'),
+  })
+  .describe('The state of the daemon itself.');
+
+const postedConfigurationSchema = z
+  .strictObject({
+    config: text('The path of the service file among `files`.'),
+    files: z.record(z.string(), z.string()).meta({
+      maxProperties: 5000,
+      description: 'Text by relative path, with slashes, below one root. `..` is refused.',
+    }),
+    accounts: z
+      .array(text('Name of an account.'))
+      .exactOptional()
+      .describe('The accounts to plan; an empty list means all.'),
+    commit: z
+      .strictObject({ sha: text('Id of the commit.'), committedAt: time('When it was committed.') })
+      .nullable()
+      .exactOptional()
+      .describe('The commit of the working tree; null when it is not in git.'),
+  })
+  .describe('The configuration files of a working tree.');
+
+true satisfies Mirrors<z.output<typeof accountSchema>, ReturnType<typeof accountToJson>>;
+true satisfies Mirrors<z.output<typeof statusSchema>, ReturnType<typeof daemonToJson>>;
+true satisfies Mirrors<Required<z.output<typeof postedConfigurationSchema>>, PostedConfiguration>;
+
+function status<T extends string>(value: T) {
+  return z.literal(value).describe('The request was accepted.');
 }
 
-const PENDING = anObject('The plan that waits for approval.', {
-  digest: aText('What an approval names.'),
-  runId: aText('The run that made it.'),
-  since: aTime('Since when it waits.'),
-});
+const COMPONENTS = {
+  Warning: warningSchema,
+  PlannedOperation: plannedOperationSchema,
+  HeldChange: heldChangeSchema,
+  LeftAlone: leftAloneSchema,
+  PlanSummary: planSummarySchema,
+  Plan: planSchema,
+  FailedPlan: failedPlanSchema,
+  Operation: operationRecordSchema,
+  RunSummary: runRecordSchema,
+  Run: runDetailSchema,
+  Account: accountSchema,
+  Accounts: z
+    .strictObject({ accounts: z.array(accountSchema).describe('Ordered by name.') })
+    .describe('All configured accounts.'),
+  Runs: z
+    .strictObject({ runs: z.array(runRecordSchema).describe('Newest first.') })
+    .describe('The runs that match the filters.'),
+  Status: statusSchema,
+  PostedConfiguration: postedConfigurationSchema,
+  Approval: z
+    .strictObject({
+      digest: z
+        .string()
+        .regex(PLAN_DIGEST)
+        .nullish()
+        .describe('The digest of the plan, or at least its first eight hex digits; null: the pending plan.'),
+    })
+    .describe('The plan to approve.'),
+  Approved: z
+    .strictObject({
+      status: status('approved'),
+      digest: text('Digest of the plan.'),
+      expiresAt: time('When the approval expires.'),
+    })
+    .describe('The plan is approved.'),
+  Queued: z
+    .strictObject({ status: status('queued') })
+    .describe('A run starts as soon as the limit of parallel runs allows it.'),
+  Paused: z.strictObject({ status: status('paused') }).describe('Scheduled runs are stopped.'),
+  Resumed: z.strictObject({ status: status('resumed') }).describe('Scheduled runs start again.'),
+  Error: z
+    .strictObject({
+      error: z
+        .strictObject({
+          code: text('Stable name of the error.'),
+          message: text('What is wrong, and how to fix it. The wording may change.'),
+          pending: text('With `other_plan`: the digest of the pending plan.').exactOptional(),
+        })
+        .describe('The reason.'),
+    })
+    .describe('Why the request was refused, or that it failed.'),
+} satisfies Record<string, z.ZodType>;
 
-const APPROVED = anObject('The plan that is approved and not carried out yet.', {
-  digest: aText('Digest of the plan.'),
-  expiresAt: aTime('When the approval ends.'),
-});
+export type ComponentName = keyof typeof COMPONENTS;
 
-const DRIFT = anObject('What a plan would do now.', {
-  create: aCount('Entries to create.'),
-  delete: aCount('Entries to delete.'),
-});
+/** The reference to a schema under `#/components/schemas`. */
+export function ref(name: string) {
+  return { $ref: `#/components/schemas/${name}` };
+}
 
-const ACCOUNT = anObject('One account as the daemon sees it now.', {
-  name: aText('Name in the configuration.'),
-  valid: aFlag('Whether its configuration is valid.'),
-  issues: listOf(aText('`file:line:column: …`'), 'What is wrong with its configuration.'),
-  mode: {
-    type: ['string', 'null'],
-    enum: ['plan', 'approve', 'apply', null],
-    description: 'From the last good configuration.',
-  },
-  schedule: orNull(aText('Cron line, from the last good configuration.')),
-  timezone: orNull(aText('Of the schedule.')),
-  region: orNull(aText('Where the account lives.')),
-  remoteAccountId: orNull(aText('Id of the account in the service.')),
-  paused: aFlag('Whether scheduled runs are stopped.'),
-  activity: anEnum('`queued`: waits for room.', ['running', 'queued', 'idle']),
-  nextRunAt: orNull(aTime('When it runs next; null while it is paused.')),
-  backoffUntil: orNull(aTime('Before then no scheduled run starts, after failures.')),
-  consecutiveFailures: aCount('Runs that failed in a row.'),
-  drift: orNothing(DRIFT, 'null: not known.'),
-  pending: orNothing(PENDING, 'null: none waits, or a run carries it out at this moment.'),
-  approved: orNothing(APPROVED, 'null: none is.'),
-  lastRun: orNothing(ref('RunSummary'), 'null: it has not run yet.'),
-  lastSuccessAt: orNull(aTime('When a run last went well.')),
-});
-
-const COMMIT = anObject('A commit.', {
-  sha: aText('Its id.'),
-  dirty: aFlag('Whether the working tree differed from it.'),
-  committedAt: aTime('When it was committed.'),
-  authoredAt: aTime('When it was written.'),
-  subject: aText('First line of its message.'),
-});
-
-const STATUS = anObject('The daemon as a whole.', {
-  version: aText('Version of rolecall.'),
-  startedAt: aTime('Since when it runs.'),
-  issues: listOf(aText('One error.'), 'Errors of the service’s file; the last good configuration goes on.'),
-  commit: orNothing(COMMIT, 'Where the configuration stands in git; null: it does not.'),
-  undelivered: aCount('Notifications that could not be delivered in the last 24 hours.'),
-});
-
-const POSTED = {
-  ...anObject(
-    'The configuration files of a working tree.',
-    {
-      config: aText('The service’s file, one of `files`.'),
-      files: {
-        type: 'object',
-        description: 'Text by relative path, with slashes, below one root; `..` is refused.',
-        additionalProperties: { type: 'string' },
-        maxProperties: 5000,
-      },
-    },
-    {
-      accounts: listOf(aText('Name of an account.'), 'Which accounts to plan; none means all.'),
-      commit: orNothing(
-        anObject('The commit of the working tree.', {
-          sha: aText('Its id.'),
-          committedAt: aTime('Its time.'),
-        }),
-        'When the working tree stands in git.',
-      ),
-    },
-  ),
-};
-
-const ERROR = anObject('Why it was refused, or that it failed.', {
-  error: anObject(
-    'The reason.',
-    { code: aText('Stable, for programs.'), message: aText('For people, with the mend.') },
-    { pending: aText('With `other_plan`: the digest of the plan that waits.') },
-  ),
-});
-
-/** Everything under `#/components/schemas`. */
-export const SCHEMAS = {
-  ...PLAN_SCHEMAS,
-  Account: ACCOUNT,
-  Accounts: anObject('All configured accounts.', { accounts: listOf(ref('Account'), 'By name.') }),
-  Runs: anObject('Some runs.', { runs: listOf(ref('RunSummary'), 'Newest first.') }),
-  Status: STATUS,
-  PostedConfiguration: POSTED,
-  Approval: anObject(
-    'Which plan is approved.',
-    {},
-    {
-      digest: {
-        type: ['string', 'null'],
-        pattern: PLAN_DIGEST.source,
-        description: 'The plan that is meant, or at least eight hex digits of it; null: whatever waits now.',
-      },
-    },
-  ),
-  Approved: anObject('The plan is approved.', {
-    status: { ...aConst('approved'), description: 'Done.' },
-    digest: aText('Digest of the plan.'),
-    expiresAt: aTime('When the approval ends.'),
-  }),
-  Queued: anObject('A run starts as soon as there is room.', {
-    status: { ...aConst('queued'), description: 'Accepted.' },
-  }),
-  Paused: anObject('Scheduled runs are stopped.', {
-    status: { ...aConst('paused'), description: 'Done.' },
-  }),
-  Resumed: anObject('Scheduled runs go on.', {
-    status: { ...aConst('resumed'), description: 'Done.' },
-  }),
-  Error: ERROR,
-};
+/** Everything under `#/components/schemas`, as JSON Schema 2020-12. */
+export function componentSchemas(): Record<string, object> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(COMPONENTS)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { uri: (id) => ref(id).$ref });
+  // A component is identified by its place in the document.
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $id: _id, $schema: _schema, ...schema }]) => [name, schema]),
+  );
+}

@@ -1,19 +1,19 @@
-// What is out of the ordinary about an account, in a word each.
+// The marks of an account: what needs attention or differs from normal operation.
 import type { AccountView } from '../../daemon-api.ts';
 
 interface Mark {
-  readonly word: string;
+  readonly label: string;
   readonly tone: 'good' | 'warn' | 'bad' | '';
 }
 
 function marksOf(account: AccountView): Mark[] {
   const marks: (Mark | false)[] = [
-    !account.valid && { word: 'invalid file', tone: 'bad' },
-    waitsForApproval(account) && { word: 'waits for approval', tone: 'warn' },
-    account.approved !== null && { word: 'approved', tone: 'good' },
-    account.paused && { word: 'paused', tone: 'warn' },
-    account.backoffUntil !== null && { word: 'held back', tone: 'warn' },
-    account.activity !== 'idle' && { word: account.activity, tone: '' },
+    !account.valid && { label: 'invalid file', tone: 'bad' },
+    waitsForApproval(account) && { label: 'waits for approval', tone: 'warn' },
+    account.approved !== null && { label: 'approved', tone: 'good' },
+    account.paused && { label: 'paused', tone: 'warn' },
+    account.backoffUntil !== null && { label: 'backing off', tone: 'warn' },
+    account.activity !== 'idle' && { label: account.activity, tone: '' },
   ];
   return marks.filter((mark) => mark !== false);
 }
@@ -21,29 +21,29 @@ function marksOf(account: AccountView): Mark[] {
 export function AccountMarks({ account }: { readonly account: AccountView }) {
   return (
     <>
-      {marksOf(account).map(({ word, tone }, index) => (
+      {marksOf(account).map(({ label, tone }, index) => (
         <>
           {index === 0 ? '' : ' '}
-          <span class={`badge ${tone}`}>{word}</span>
+          <span class={`badge ${tone}`}>{label}</span>
         </>
       ))}
     </>
   );
 }
 
-/** Whether a plan waits and nobody has approved it. */
+/** Whether a plan is pending and not approved. */
 export function waitsForApproval({ pending, approved }: AccountView): boolean {
   return pending !== null && approved?.digest !== pending.digest;
 }
 
-/** Whether a person should look: something failed or is broken, or waits for approval. */
+/** Whether an operator must act: the file is invalid, runs fail, or a plan waits for approval. */
 export function needsAttention(account: AccountView): boolean {
   const { valid, consecutiveFailures, lastRun } = account;
   const isBad = lastRun !== null && ['failed', 'partial', 'blocked', 'interrupted'].includes(lastRun.status);
   return !valid || waitsForApproval(account) || consecutiveFailures > 0 || isBad;
 }
 
-/** `+3 −2`, what a plan would do now; a dash when nobody knows. */
+/** `+3 −2`: what a plan would create and delete now; a dash when it is not known. */
 export function Drift({ drift }: { readonly drift: AccountView['drift'] }) {
   if (drift === undefined) return <span class="quiet">–</span>;
   if (drift.create + drift.delete === 0) return <span class="quiet">0</span>;

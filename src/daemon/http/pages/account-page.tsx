@@ -1,8 +1,9 @@
-// The page of one account: how it stands, the plan that waits, the buttons, and the last runs.
+// The page of one account: its state, the pending plan, the buttons and the last runs.
 import type { RunRecord } from '../../../core/journal.ts';
 import type { Plan } from '../../../core/plan.ts';
 import type { Fact } from '../../../report/document.ts';
 import { code } from '../../../report/document.ts';
+import { Facts, Instant } from '../../../report/html.tsx';
 import type { AccountView } from '../../daemon-api.ts';
 import { OUTCOME_WORDS } from '../actions.ts';
 import type { ActionOutcome } from '../actions.ts';
@@ -10,29 +11,27 @@ import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountMarks } from './account-marks.tsx';
 import { ActionButton } from './action-button.tsx';
-import { Instant } from './instant.tsx';
 import { Layout } from './layout.tsx';
 import { Notice } from './notice.tsx';
 import { PendingPlan } from './pending-plan.tsx';
 import { RemainingChanges } from './remaining-changes.tsx';
-import { Facts } from './report-view.tsx';
 import { RunTable, StatusBadge } from './run-table.tsx';
 
 interface AccountPageProps {
   readonly account: AccountView;
   readonly runs: readonly RunRecord[];
-  /** The plan that waits for approval, when there is one and it is still kept. */
+  /** The plan that waits for approval; null when there is none, or when it is no longer stored. */
   readonly plan: Plan | null;
-  /** What the last run left to do or holds; null when nothing is, or when a plan waits. */
+  /** What the last run did not do or holds; null when nothing remains, or when a plan is pending. */
   readonly remaining: Plan | null;
-  /** Why neither of the two is shown, although there may be one. */
+  /** Why neither of the two is shown, although one of them may exist. */
   readonly unshown?: string;
-  /** What came of the button that led here. */
+  /** The result of the button that led to this page. */
   readonly said: ActionOutcome['type'] | null;
   readonly visitor: Visitor | undefined;
 }
 
-const GOOD_NEWS: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
+const SUCCESSES: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
 
 export function AccountPage(props: AccountPageProps) {
   const { account, runs, plan, remaining, unshown, said, visitor } = props;
@@ -45,12 +44,12 @@ export function AccountPage(props: AccountPageProps) {
         {lastRun === null ? null : <StatusBadge status={lastRun.status} />} <AccountMarks account={account} />
       </p>
       {said === null ? null : (
-        <p class={`notice ${GOOD_NEWS.includes(said) ? 'good' : 'warn'}`} role="status">
+        <p class={`notice ${SUCCESSES.includes(said) ? 'good' : 'warn'}`} role="status">
           {OUTCOME_WORDS[said]}
         </p>
       )}
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
-      <Notice tone="bad" title={lastTrouble(lastRun)} lines={troubleLines(account)} />
+      <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
       <Facts facts={settingsOf(account)}>
         <Times account={account} />
       </Facts>
@@ -69,19 +68,19 @@ export function AccountPage(props: AccountPageProps) {
       <RemainingChanges plan={remaining} lastRun={lastRun} />
       <section>
         <h2>Last runs</h2>
-        {runs.length === 0 ? <p class="quiet">It has not run yet.</p> : <RunTable runs={runs} />}
+        {runs.length === 0 ? <p class="quiet">The account has not run yet.</p> : <RunTable runs={runs} />}
       </section>
     </Layout>
   );
 }
 
-function lastTrouble(run: RunRecord | null): string {
+function failureTitle(run: RunRecord | null): string {
   if (run === null) return '';
   return `The last run ended ${run.status}${run.errorCode === null ? '' : ` (${run.errorCode})`}.`;
 }
 
-/** Why the last run went wrong, unless that is what the file's own errors say. */
-function troubleLines({ issues, lastRun }: AccountView): string[] {
+/** Why the last run failed. Errors of the file are shown already. */
+function failureLines({ issues, lastRun }: AccountView): string[] {
   if (issues.length > 0) return [];
   return lastRun?.error?.split('\n') ?? [];
 }
@@ -89,9 +88,9 @@ function troubleLines({ issues, lastRun }: AccountView): string[] {
 function Times({ account }: { readonly account: AccountView }) {
   const times: readonly (readonly [string, string | null])[] = [
     ['Next run', account.nextRunAt],
-    ['Held back until', account.backoffUntil],
+    ['Backing off until', account.backoffUntil],
     ['Last success', account.lastSuccessAt],
-    ['Approval ends', account.approved?.expiresAt ?? null],
+    ['Approval expires', account.approved?.expiresAt ?? null],
   ];
   return (
     <>

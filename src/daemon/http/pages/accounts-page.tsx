@@ -1,10 +1,10 @@
-// The page at /: all accounts at a glance, those that need somebody first.
+// The page at /: all accounts, those that need attention first.
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/formatting.ts';
+import { Instant } from '../../../report/html.tsx';
 import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import type { Visitor } from '../context.ts';
 import { AccountMarks, Drift, needsAttention, waitsForApproval } from './account-marks.tsx';
-import { Instant } from './instant.tsx';
 import { Layout } from './layout.tsx';
 import { Notice } from './notice.tsx';
 import { Count, StatusBadge } from './run-table.tsx';
@@ -16,7 +16,7 @@ interface AccountsPageProps {
 }
 
 export function AccountsPage({ daemon, accounts, visitor }: AccountsPageProps) {
-  const needy = accounts.filter(needsAttention);
+  const urgent = accounts.filter(needsAttention);
   const others = accounts.filter((account) => !needsAttention(account));
   return (
     <Layout title="Accounts" visitor={visitor}>
@@ -26,31 +26,32 @@ export function AccountsPage({ daemon, accounts, visitor }: AccountsPageProps) {
         tone="bad"
         title={
           accounts.length === 0
-            ? 'The configuration has errors, and there is no good one yet.'
-            : 'The configuration has errors; the last good one goes on.'
+            ? 'The configuration has errors. No account runs until they are fixed.'
+            : 'The configuration has errors. The last valid configuration is used until they are fixed.'
         }
         lines={daemon.issues}
       />
       {daemon.undelivered === 0 ? null : (
         <p class="notice warn">
-          {count(daemon.undelivered, 'notification')} could not be delivered in the last 24 hours.
+          {count(daemon.undelivered, 'notification')} could not be delivered in the last 24 hours; the log of
+          the daemon has the reasons.
         </p>
       )}
-      {needy.length === 0 ? null : <AccountTable title="Need attention" accounts={needy} />}
+      {urgent.length === 0 ? null : <AccountTable title="Need attention" accounts={urgent} />}
       {others.length === 0 ? null : (
-        <AccountTable title={needy.length === 0 ? 'All accounts' : 'All others'} accounts={others} />
+        <AccountTable title={urgent.length === 0 ? 'All accounts' : 'All others'} accounts={others} />
       )}
       <DaemonFacts daemon={daemon} />
     </Layout>
   );
 }
 
-/** What there is to know of all of them, in one line. */
+/** The state of all accounts in one line. */
 function summaryOf(accounts: readonly AccountView[]): string {
   const amount = (test: (account: AccountView) => boolean): number => accounts.filter(test).length;
   const sum = (read: (account: AccountView) => number): number =>
     accounts.reduce((total, account) => total + read(account), 0);
-  const words: readonly (readonly [number, string])[] = [
+  const counts: readonly (readonly [number, string])[] = [
     [amount(({ valid }) => !valid), 'with an invalid file'],
     [amount(({ lastRun }) => lastRun?.status === 'failed'), 'failed'],
     [amount(({ lastRun }) => lastRun?.status === 'blocked'), 'blocked'],
@@ -63,11 +64,11 @@ function summaryOf(accounts: readonly AccountView[]): string {
   ];
   const drift = sum((account) => (account.drift?.create ?? 0) + (account.drift?.delete ?? 0));
   const held = sum(({ lastRun }) => lastRun?.held ?? 0);
-  const parts = words.filter(([times]) => times > 0).map(([times, what]) => `${times} ${what}`);
-  if (drift > 0) parts.push(`${count(drift, 'change')} to make`);
+  const parts = counts.filter(([total]) => total > 0).map(([total, what]) => `${total} ${what}`);
+  if (drift > 0) parts.push(`${count(drift, 'change')} to apply`);
   if (held > 0) parts.push(`${count(held, 'change')} held`);
   if (accounts.length === 0) return 'No account is configured.';
-  return parts.length === 0 ? 'All are as their files say.' : `${parts.join(' · ')}.`;
+  return parts.length === 0 ? 'All accounts match their files.' : `${parts.join(' · ')}.`;
 }
 
 function AccountTable({
@@ -98,7 +99,7 @@ function AccountTable({
               Failed
             </th>
             <th scope="col">Next run (UTC)</th>
-            <th scope="col">Marks</th>
+            <th scope="col">Notes</th>
           </tr>
         </thead>
         <tbody>{accounts.map(accountRow)}</tbody>
@@ -152,7 +153,7 @@ function DaemonFacts({ daemon }: { readonly daemon: DaemonView }) {
         <>
           {' · configuration at '}
           <code>{visible(shortCommit(commit.sha))}</code>
-          {commit.dirty ? ' with changes that are not committed' : ''} ({visible(commit.subject)},{' '}
+          {commit.dirty ? ' with local changes' : ''} ({visible(commit.subject)},{' '}
           <Instant at={commit.committedAt} />)
         </>
       )}

@@ -1,17 +1,17 @@
-// A button that says one word of the operator about one account.
-import type { Action } from '../actions.ts';
+// A button for one action of the operator on one account.
+import type { OperatorAction } from '../actions.ts';
 
 interface ActionButtonProps {
   readonly account: string;
-  readonly action: Action;
+  readonly action: OperatorAction;
   readonly label: string;
-  /** The plan that was looked at, for `approve`. */
+  /** For `approve`: the plan that the page shows. */
   readonly digest?: string;
-  /** Whether it is what the page is there for. */
+  /** Whether it is the most important button of the page. */
   readonly main?: boolean;
 }
 
-/** A form of its own: it posts, since nothing is ever changed by following a link. */
+/** A form that posts, since following a link must not change anything. */
 export function ActionButton({ account, action, label, digest, main = false }: ActionButtonProps) {
   return (
     <form method="post" action={`/accounts/${account}/${action}`}>

@@ -1,13 +1,13 @@
-// What every page has around it. There is no script: pages are whole as they come, and forms do the rest.
+// The frame of every page. There is no script: pages arrive complete, and forms send actions.
 import type { Child } from 'hono/jsx';
 import type { Visitor } from '../context.ts';
 import { STYLESHEET_PATH } from '../stylesheet.ts';
 
 interface LayoutProps {
   readonly title: string;
-  /** Who looks: only who has a session can end it. */
+  /** Only a visitor with a session sees the button that ends it. */
   readonly visitor?: Visitor | undefined;
-  /** Whether the browser is to ask for the same address once more. */
+  /** Whether the browser requests the same address again. */
   readonly again?: boolean;
   readonly children: Child;
 }
@@ -18,7 +18,7 @@ export function Layout({ title, visitor, again = false, children }: LayoutProps)
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        {/* Within this server only: otherwise browsers would not say that our forms are sent by our own pages. */}
+        {/* Browsers must report to this server, and to no other, that a form was sent by one of its own pages. */}
         <meta name="referrer" content="same-origin" />
         {again ? <meta http-equiv="refresh" content="0" /> : null}
         <title>{`${title} · rolecall`}</title>

@@ -1,14 +1,14 @@
-// Boxes that are to be seen before anything else on a page.
+// The boxes above the content of a page, for what an operator must see first.
 import { visible } from '../../../report/escape-invisible.ts';
 
 interface NoticeProps {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly title: string;
-  /** One item each; without any there is no box. */
+  /** One item each. Without lines there is no box. */
   readonly lines: readonly string[];
 }
 
-/** A titled list of what is wrong, as compilers print it. */
+/** A titled list of errors. */
 export function Notice({ tone, title, lines }: NoticeProps) {
   if (lines.length === 0) return null;
   return (

@@ -1,4 +1,4 @@
-// Which page stands at which path, and what of the panel it shows.
+// The paths of the pages, and what of the daemon each page shows.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { DaemonApi } from '../../daemon-api.ts';
@@ -12,18 +12,18 @@ import { AccountsPage } from './accounts-page.tsx';
 
 const LAST_RUNS = 20;
 
-/** Adds the pages. They have buttons for who may use them. */
-export function addPages(app: Hono<HttpEnv>, panel: DaemonApi, showRun: ShowRun): void {
+/** Adds the pages. They have buttons for visitors who may use them. */
+export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, showRun: ShowRun): void {
   app.get('/', async (context) => {
-    const [daemon, accounts] = await Promise.all([panel.overview(), panel.accounts()]);
-    const page = <AccountsPage daemon={daemon} accounts={accounts} visitor={context.get('visitor')} />;
+    const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accounts()]);
+    const page = <AccountsPage daemon={overview} accounts={accounts} visitor={context.get('visitor')} />;
     return await context.html(html`<!doctype html>${page}`);
   });
 
   app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
-    const account = await panel.account(context.req.param('name'));
+    const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
-    const runs = await panel.runs({ account: account.name, limit: LAST_RUNS });
+    const runs = await daemon.runs({ account: account.name, limit: LAST_RUNS });
     const said = outcomeIn(context.req.query('said'));
     return await answerView(context, {
       type: 'account',
@@ -60,7 +60,7 @@ export function addPages(app: Hono<HttpEnv>, panel: DaemonApi, showRun: ShowRun)
   }
 }
 
-/** The account can be looked at, paused and run although the changes of its last run cannot be shown. */
+/** The account can be viewed, paused and run although the changes of its last run cannot be shown. */
 async function answerWithoutPlan(
   context: HttpContext,
   { account, runs, said, visitor }: Extract<RunView, { type: 'account' }>,
@@ -80,7 +80,7 @@ async function answerWithoutPlan(
   return await context.html(html`<!doctype html>${page}`);
 }
 
-/** What an address says came of a button: one of our own words, or nothing. */
+/** The result of a button in the query of the address: a known outcome, or null. */
 function outcomeIn(text: string | undefined): ActionOutcome['type'] | null {
   const isOutcome = (word: string): word is ActionOutcome['type'] => Object.hasOwn(OUTCOME_WORDS, word);
   return text !== undefined && isOutcome(text) ? text : null;

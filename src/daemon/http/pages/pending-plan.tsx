@@ -1,47 +1,45 @@
-// The plan that waits for a person: shown whole, so that nobody approves what they have not seen.
+// The plan that waits for approval, shown completely, since nobody may approve a plan unseen.
 import type { Plan } from '../../../core/plan.ts';
-import { planReport } from '../../../report/plan-report.ts';
+import { Instant, DocumentChanges } from '../../../report/html.tsx';
+import { planDocument } from '../../../report/plan-report.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { ActionButton } from './action-button.tsx';
 import { waitsForApproval } from './account-marks.tsx';
-import { Instant } from './instant.tsx';
-import { Inline, Sections } from './report-view.tsx';
+import { ActionButton } from './action-button.tsx';
 
 interface PendingPlanProps {
   readonly account: AccountView;
   readonly plan: Plan | null;
-  /** The page says elsewhere why the plan is not shown. */
+  /** Whether the page explains elsewhere why the plan is not shown. */
   readonly isUnshown: boolean;
   readonly canWrite: boolean;
 }
 
-/** The button carries the digest of the plan that is shown; where that is not the one that waits, there is none. */
+/** The button sends the digest of the plan that is shown. There is none when that is not the pending plan. */
 export function PendingPlan({ account, plan, isUnshown, canWrite }: PendingPlanProps) {
   const { name, pending } = account;
   if (pending === null) return null;
   const isWaiting = waitsForApproval(account);
-  const shown = plan?.digest === pending.digest ? planReport([plan]).documents[0] : undefined;
+  const shown = plan?.digest === pending.digest ? planDocument(plan) : undefined;
   return (
     <section class="pending">
-      <h2>{isWaiting ? 'A plan waits for approval' : 'A plan is approved, and runs next'}</h2>
+      <h2>{isWaiting ? 'A plan waits for approval' : 'A plan is approved; the next run applies it'}</h2>
       <dl>
-        <dt>Digest</dt>
+        <dt>Plan digest</dt>
         <dd>
           <code>{pending.digest}</code>
         </dd>
-        <dt>Since</dt>
+        <dt>Planned</dt>
         <dd>
           <Instant at={pending.since} />, by <a href={`/runs/${pending.runId}`}>this run</a>
         </dd>
       </dl>
       {shown === undefined && !isUnshown ? (
-        <p class="notice warn">The plan cannot be shown any more; run the account to make it anew.</p>
+        <p class="notice warn">
+          The plan is no longer stored. Run the account again, and approve the new plan.
+        </p>
       ) : null}
       {shown === undefined ? null : (
-        <>
-          <p class="strong">
-            <Inline line={shown.summary ?? []} />
-          </p>
+        <DocumentChanges document={shown} jsonAt={`/api/v1/runs/${pending.runId}`}>
           {canWrite && isWaiting ? (
             <div class="actions">
               <ActionButton
@@ -53,8 +51,7 @@ export function PendingPlan({ account, plan, isUnshown, canWrite }: PendingPlanP
               />
             </div>
           ) : null}
-          <Sections sections={shown.sections} allAt={`/api/v1/runs/${pending.runId}`} />
-        </>
+        </DocumentChanges>
       )}
     </section>
   );

@@ -1,9 +1,8 @@
-// What the last run of an account left to do, and what it holds, with the reason of each.
+// What the last run of an account did not do or holds, with the reasons.
 import type { RunRecord } from '../../../core/journal.ts';
 import type { Plan } from '../../../core/plan.ts';
-import { planReport } from '../../../report/plan-report.ts';
-import { Instant } from './instant.tsx';
-import { Inline, Sections } from './report-view.tsx';
+import { Instant, DocumentChanges } from '../../../report/html.tsx';
+import { planDocument } from '../../../report/plan-report.ts';
 
 interface RemainingChangesProps {
   readonly plan: Plan | null;
@@ -12,17 +11,13 @@ interface RemainingChangesProps {
 
 export function RemainingChanges({ plan, lastRun }: RemainingChangesProps) {
   if (plan === null || lastRun === null) return null;
-  const shown = planReport([plan]).documents[0];
   return (
     <section class="remaining">
       <h2>Remaining changes</h2>
       <p>
-        As <a href={`/runs/${lastRun.id}`}>the run</a> of <Instant at={lastRun.startedAt} /> left them.
+        After <a href={`/runs/${lastRun.id}`}>the run</a> of <Instant at={lastRun.startedAt} />.
       </p>
-      <p class="strong">
-        <Inline line={shown?.summary ?? []} />
-      </p>
-      <Sections sections={shown?.sections ?? []} allAt={`/api/v1/runs/${lastRun.id}`} />
+      <DocumentChanges document={planDocument(plan)} jsonAt={`/api/v1/runs/${lastRun.id}`} />
     </section>
   );
 }

@@ -1,20 +1,20 @@
-// Runs as pages list them: what each did, and the way to the whole of it.
+// The table of runs on a page: what each run did, with a link to its page.
 import type { RunRecord } from '../../../core/journal.ts';
 import { statusTone } from '../../../report/run-status.ts';
+import { Instant } from '../../../report/html.tsx';
 import { duration, elapsedMs } from '../../../report/formatting.ts';
-import { Instant } from './instant.tsx';
 
-/** The status of a run as a word that is also coloured. */
+/** The status of a run, coloured. */
 export function StatusBadge({ status }: { readonly status: RunRecord['status'] }) {
   return <span class={`badge ${statusTone(status)}`}>{status}</span>;
 }
 
-/** A count that is quiet where there is nothing to see. */
+/** A count in a colour; a zero is quiet. */
 export function Count({ of, tone }: { readonly of: number; readonly tone: 'good' | 'warn' | 'bad' }) {
   return <span class={of === 0 ? 'quiet' : tone}>{String(of)}</span>;
 }
 
-/** The runs of one account, in the order given. */
+/** The runs of one account, in the given order. */
 export function RunTable({ runs }: { readonly runs: readonly RunRecord[] }) {
   return (
     <table class="cards">
@@ -22,8 +22,8 @@ export function RunTable({ runs }: { readonly runs: readonly RunRecord[] }) {
         <tr>
           <th scope="col">Started (UTC)</th>
           <th scope="col">Status</th>
-          <th scope="col">Asked by</th>
-          {['Created', 'Deleted', 'Held', 'Failed', 'Took'].map((head) => (
+          <th scope="col">Trigger</th>
+          {['Created', 'Deleted', 'Held', 'Failed', 'Duration'].map((head) => (
             <th scope="col" class="number">
               {head}
             </th>
@@ -41,7 +41,7 @@ export function RunTable({ runs }: { readonly runs: readonly RunRecord[] }) {
             <td data-head="Status">
               <StatusBadge status={run.status} />
             </td>
-            <td data-head="Asked by">
+            <td data-head="Trigger">
               {run.trigger}, {run.mode}
             </td>
             <td class="number" data-head="Created">
@@ -56,7 +56,7 @@ export function RunTable({ runs }: { readonly runs: readonly RunRecord[] }) {
             <td class="number" data-head="Failed">
               <Count of={run.failed} tone="bad" />
             </td>
-            <td class="number" data-head="Took">
+            <td class="number" data-head="Duration">
               {duration(elapsedMs(run.startedAt, run.finishedAt))}
             </td>
           </tr>

@@ -1,5 +1,5 @@
-// The two pages that show a run's plan or operations, as values: made beside everything else, or in a process of its own
-// where the run is large.
+// Renders the two pages that show the plan or the operations of a run. A page of a large run is rendered in a process of
+// its own, so that the daemon stays responsive.
 import { html } from 'hono/html';
 import { remainingPlan } from '../../../core/remaining-operations.ts';
 import type { JournalReader } from '../../../core/journal-reader.ts';

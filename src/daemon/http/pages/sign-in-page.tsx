@@ -1,7 +1,7 @@
-// The form for the token, and the page that sends a browser round once more.
+// The form for the token, and the page that makes a browser repeat its request.
 import { Layout } from './layout.tsx';
 
-/** `next` is where to go from here, `problem` what was wrong with the last try. */
+/** `next` is the address after the sign-in, `problem` why the last attempt failed. */
 export function SignInPage({ next, problem }: { readonly next: string; readonly problem?: string }) {
   return (
     <Layout title="Sign in">
@@ -13,9 +13,9 @@ export function SignInPage({ next, problem }: { readonly next: string; readonly 
           </p>
         )}
         <input type="hidden" name="next" value={next} />
-        {/* For password managers, which ask whose password it is. */}
+        {/* For password managers, which need a user name. */}
         <input type="text" name="username" value="rolecall" autocomplete="username" hidden />
-        <label for="token">A token of this server</label>
+        <label for="token">Token of this server</label>
         <input
           id="token"
           name="token"
@@ -33,13 +33,13 @@ export function SignInPage({ next, problem }: { readonly next: string; readonly 
   );
 }
 
-/** Asks for the same page once more, this time from a page of ours, so that the session's cookie comes along. */
+/** Requests the same page again, now from a page of this server, so that the browser sends the cookie of the session. */
 export function ReturnPage() {
   return (
     <Layout title="One moment" again>
       <h1>One moment</h1>
       <p>
-        <a href="">Go on</a>
+        <a href="">Continue</a>
       </p>
     </Layout>
   );

@@ -1,4 +1,4 @@
-// The pages as a browser gets them: what they show, what their buttons do, and that hostile text stays text.
+// The pages as a browser receives them: what they show, what their buttons do, and that hostile text stays text.
 import { describe, expect, it } from 'vitest';
 import { create, hold, makeOperation, makePlan, makeRun } from '../../report/samples.ts';
 import { FORM, HTML, makeAccount, makeDetail, PENDING, RUN_ID, signIn, start } from './stage.ts';
@@ -25,7 +25,7 @@ function rowOf(page: string, name: string): string {
 }
 
 describe('the page of all accounts', () => {
-  it('shows how each stands, those that need somebody first', async () => {
+  it('shows the state of each account, those that need attention first', async () => {
     const accounts = [
       makeAccount('calm', { drift: { create: 0, delete: 0 } }),
       makeAccount('drifting', { drift: { create: 3, delete: 2 }, paused: true }),
@@ -41,32 +41,34 @@ describe('the page of all accounts', () => {
     const page = await get('/');
     expect(page).toContain('<h1>5 accounts</h1>');
     expect(page).toContain(
-      '1 with an invalid file · 1 failed · 1 waiting for approval · 1 paused · 1 not run yet · 5 changes to make · 7 changes held.',
+      '1 with an invalid file · 1 failed · 1 waiting for approval · 1 paused · 1 not run yet · 5 changes to apply · 7 changes held.',
     );
     const [first = '', others = ''] = page.split('All others (2)');
     for (const name of ['invalid', 'waiting', 'failing']) expect(first).toContain(`>${name}</a>`);
     for (const name of ['calm', 'drifting']) expect(others).toContain(`>${name}</a>`);
     expect(rowOf(page, 'drifting')).toMatch(/\+3.*−2.*paused/);
-    expect(rowOf(page, 'failing')).toMatch(/failed.*data-head="Held">.*7.*data-head="Failed">.*4.*held back/);
+    expect(rowOf(page, 'failing')).toMatch(
+      /failed.*data-head="Held">.*7.*data-head="Failed">.*4.*backing off/,
+    );
     expect(rowOf(page, 'waiting')).toMatch(/waits for approval.*queued/);
     expect(rowOf(page, 'invalid')).toMatch(/never.*invalid file/);
     expect(page).toContain('<time datetime="2026-11-21T05:45:00.000Z">2026-11-21 05:45</time>');
     expect(page).not.toContain('<script');
   });
 
-  it('shows what is wrong with the daemon itself', async () => {
+  it('shows the errors of the daemon itself', async () => {
     const { stage } = await start();
     const overview = { ...stage.overview, issues: [`rolecall.yaml:1:1: ${HOSTILE}`], undelivered: 2 };
     const { get } = await browse(await start({}, { overview }));
     const page = await get('/');
-    expect(page).toContain('the last good one goes on');
+    expect(page).toContain('The last valid configuration is used');
     expect(page).toContain('rolecall.yaml:1:1: &lt;script&gt;');
     expect(page).toContain('2 notifications could not be delivered');
     expect(page).toContain('Name the skills of the data team');
     expect(page).toContain('<code>3f2a91c0d1e2</code>');
   });
 
-  it('is quick and whole with a thousand accounts, and says so when there is none', async () => {
+  it('is fast and complete with a thousand accounts, and reports when there is none', async () => {
     const accounts = Array.from({ length: 1000 }, (_, index) => makeAccount(`account-${index}`));
     const running = await start({}, { accounts });
     const { get } = await browse(running);
@@ -75,7 +77,7 @@ describe('the page of all accounts', () => {
     const page = await get('/');
     expect(performance.now() - startedAt).toBeLessThan(2000);
     expect(page.match(/<tr>/g)).toHaveLength(1001);
-    expect(page).toContain('All are as their files say.');
+    expect(page).toContain('All accounts match their files.');
     running.stage.accounts = [];
     expect(await get('/')).toContain('No account is configured.');
   });
@@ -87,13 +89,13 @@ describe('the page of an account whose last run is large', () => {
     expect(page).toContain(PENDING.digest);
     expect(page).toContain(`The changes of <a href="/runs/${RUN_ID}">the run</a> are not shown.`);
     for (const action of ['sync', 'pause']) expect(page).toContain(`action="/accounts/acme-eu/${action}"`);
-    // Nobody is to approve a plan unseen.
+    // Nobody may approve a plan unseen.
     expect(page).not.toContain('/approve"');
-    expect(page).not.toContain('cannot be shown any more');
+    expect(page).not.toContain('no longer stored');
     expect(page).toContain('<h2>Last runs</h2>');
   };
 
-  it('has everything but the changes, and the reason, when the run cannot be read', async () => {
+  it('shows the reason in place of the changes when the run cannot be read', async () => {
     const view = async () => ({ type: 'failed', runId: RUN_ID, reason: 'reading took too long' }) as const;
     const { get } = await browse(await start({}, { view }));
     const page = await get('/accounts/acme-eu');
@@ -101,14 +103,14 @@ describe('the page of an account whose last run is large', () => {
     expect(page).toContain('reading took too long');
   });
 
-  it('has everything but the changes while other large runs are read', async () => {
+  it('shows everything but the changes while other large runs are read', async () => {
     const { get } = await browse(await start({}, { view: async () => ({ type: 'busy' }) }));
     const page = await get('/accounts/acme-eu');
     noChanges(page);
     expect(page).toContain('try again in 10 s');
   });
 
-  it('is not made when its client leaves', async () => {
+  it('is not rendered when its client disconnects', async () => {
     let left = false;
     let isBegun = false;
     const running = await start(
@@ -136,7 +138,7 @@ describe('the page of an account whose last run is large', () => {
 });
 
 describe('the page of a large run that cannot be read', () => {
-  it('says why, and where the run can be read', async () => {
+  it('shows the reason, and the command that shows the run', async () => {
     const view = async () => ({ type: 'failed', runId: RUN_ID, reason: 'reading took too long' }) as const;
     const { get } = await browse(await start({}, { view }));
     const page = await get(`/runs/${RUN_ID}`);
@@ -146,7 +148,7 @@ describe('the page of a large run that cannot be read', () => {
 });
 
 describe('the page of an account', () => {
-  it('shows how it stands, the plan that waits and the last runs', async () => {
+  it('shows its state, the pending plan and the last runs', async () => {
     const { get } = await browse(await start());
     const page = await get('/accounts/acme-eu');
     for (const text of ['*/15 * * * *', 'Etc/UTC', '4815162342', 'waits for approval', PENDING.digest]) {
@@ -158,16 +160,16 @@ describe('the page of an account', () => {
     expect(page).not.toContain('name="digest" value=""');
   });
 
-  it('shows what is wrong with its file', async () => {
+  it('shows the errors of its file', async () => {
     const account = makeAccount('a', { valid: false, issues: [`a.yaml:2:3: ${HOSTILE}`], mode: null });
     const { get } = await browse(await start({}, { accounts: [account], runs: [] }));
     const page = await get('/accounts/a');
     expect(page).toContain('a.yaml:2:3: &lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page).toContain('\\u202e\\u0000\\u200b');
-    expect(page).toContain('It has not run yet.');
+    expect(page).toContain('The account has not run yet.');
   });
 
-  it('shows why its last run went wrong, unless the file says it already', async () => {
+  it('shows why its last run failed, unless the errors of the file are shown already', async () => {
     const lastRun = makeRun({
       status: 'failed',
       errorCode: 'unavailable',
@@ -185,7 +187,7 @@ describe('the page of an account', () => {
     expect(await get('/accounts/b')).not.toContain('The last run ended');
   });
 
-  it('has a button that approves the plan that is shown, and no other', async () => {
+  it('has a button that approves only the plan that is shown', async () => {
     const running = await start();
     const { get, press } = await browse(running);
     expect(await get('/accounts/acme-eu')).toContain(
@@ -199,14 +201,14 @@ describe('the page of an account', () => {
     expect((await press('/accounts/acme-eu/approve')).status).toBe(400);
     expect((await press('/accounts/acme-eu/approve', { digest: '' })).status).toBe(400);
     expect(running.told.words).toHaveLength(2);
-    // What waits by now is not what the journal has to show: nobody is to approve it unseen.
+    // The journal shows another plan than the pending one, which nobody may approve unseen.
     running.stage.runs = [makeDetail({ plan: makePlan({ digest: `sha256:${'9'.repeat(64)}` }) })];
     const unseen = await get('/accounts/acme-eu');
-    expect(unseen).toContain('cannot be shown');
+    expect(unseen).toContain('The plan is no longer stored.');
     expect(unseen).not.toContain('/approve"');
   });
 
-  it('has buttons that run, pause and resume it, and say what came of it', async () => {
+  it('has buttons that run, pause and resume it, and shows the result of each', async () => {
     const running = await start();
     const { get, press } = await browse(running);
     expect((await press('/accounts/acme-us/sync')).headers.get('location')).toBe(
@@ -226,7 +228,7 @@ describe('the page of an account', () => {
     expect(await get('/accounts/acme-us?said=toString')).not.toContain('role="status"');
   });
 
-  it('asks for the token again when the session has ended before the button was pressed', async () => {
+  it('asks for the token again when the session ended before the button was pressed', async () => {
     const running = await start();
     const answer = await running.post('/accounts/acme-eu/sync', { ...HTML, ...FORM, origin: running.url });
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining('name="token"')]);
@@ -235,7 +237,7 @@ describe('the page of an account', () => {
 });
 
 describe('the page of a run', () => {
-  it('shows what was done, what failed, what is held and why, and what to know', async () => {
+  it('shows what was done, what failed, what is held and why, and the warnings', async () => {
     const { get } = await browse(await start());
     const page = await get(`/runs/${RUN_ID}`);
     for (const text of ['Created (1)', 'Failed (1)', 'Held (4)', 'Left alone (5)', 'Warnings (2)']) {
@@ -250,7 +252,7 @@ describe('the page of a run', () => {
     expect(page).toContain('<a href="/accounts/acme-eu">acme-eu</a>');
   });
 
-  it('shows a failure as it was told, line by line', async () => {
+  it('shows the error of the run line by line', async () => {
     const run = makeRun({
       id: RUN_ID,
       status: 'failed',
@@ -265,19 +267,21 @@ describe('the page of a run', () => {
     expect(page).toContain('<div>a.yaml:1:1: one</div><div>a.yaml:2:1: &lt;script&gt;');
   });
 
-  it('shortens what is very long by whole rows, and says how many are left out', async () => {
+  it('cuts a long section after complete rows, with the count of the rest', async () => {
     const operations = Array.from({ length: 1700 }, (_, index) => makeOperation(index + 1, `Skill ${index}`));
     const held = Array.from({ length: 501 }, (_, index) => hold(`Held ${index}`));
     const plan = makePlan({ operations: operations.map(({ name }) => create(name)), held });
     const { get } = await browse(await start({}, { runs: [makeDetail({ operations, plan, warnings: [] })] }));
     const page = await get(`/runs/${RUN_ID}`);
     expect(page.match(/<tr><td/g)).toHaveLength(1000);
-    expect(page).toContain(`… and 1200 more; <a href="/api/v1/runs/${RUN_ID}">the JSON</a> has them all.`);
+    expect(page).toContain(
+      `… and 1200 more; <a href="/api/v1/runs/${RUN_ID}">the JSON report</a> lists all of them.`,
+    );
     expect(page).toContain('… and 1 more;');
     expect(page).toContain('Created (1700)');
   });
 
-  it('keeps hostile names, ids, reasons and messages text', async () => {
+  it('shows hostile names, ids, reasons and messages as text', async () => {
     const operation = makeOperation(1, HOSTILE, { remoteId: HOSTILE, reason: HOSTILE, status: 'failed' });
     const plan = makePlan({
       held: [hold(HOSTILE, { reason: HOSTILE, release: HOSTILE, usedBy: [HOSTILE], remoteId: HOSTILE })],
@@ -301,8 +305,8 @@ describe('the page of a run', () => {
   });
 });
 
-describe('what pages are made of', () => {
-  it('is one stylesheet, kept for good by its digest, and no script', async () => {
+describe('every page', () => {
+  it('has one stylesheet, which browsers keep by its digest, and no script', async () => {
     const running = await start();
     const page = (await running.get('/', HTML)).text;
     const [, path = ''] = /<link rel="stylesheet" href="([^"]+)"\/>/.exec(page) ?? [];

@@ -1,20 +1,77 @@
-// The report model as HTML: what the other formats print of a plan or run, with the same words.
+// Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
 import type { Child } from 'hono/jsx';
-import type { Fact, Group, Line, Section } from '../../../report/document.ts';
-import { visible, visibleName } from '../../../report/escape-invisible.ts';
+import type { Fact, Group, Line, ReportDocument, Section } from './document.ts';
+import { visible, visibleName } from './escape-invisible.ts';
+import { instant } from './formatting.ts';
 
-/** Rows of one section that a page shows before it counts the rest. */
-export const PAGE_ROWS = 500;
-/** Items of one list within a cell. */
-const PAGE_ITEMS = 20;
+/** The most rows of one section that are shown; the rest is counted. */
+const HTML_ROWS = 500;
+/** The most items of one list that a line contains. */
+const HTML_ITEMS = 20;
 
-/** One line. Whatever a piece holds, it stays text: what cannot be seen is written out, and hono escapes the rest. */
-export function Inline({ line }: { readonly line: Line }) {
+interface DocumentProps {
+  readonly document: ReportDocument;
+  /** The address of the complete report as JSON. */
+  readonly jsonAt: string;
+}
+
+/** A document without its title and status, which are the heading of the page. */
+export function DocumentBody({ document, jsonAt }: DocumentProps) {
+  const { headline, lines = [], summary = [], facts, sections } = document;
+  return (
+    <>
+      {headline.map((line) => (
+        <p>
+          <Inline line={line} />
+        </p>
+      ))}
+      {lines.length === 0 ? null : (
+        <div class="notice bad lines">
+          {lines.map((line) => (
+            <div>
+              <Inline line={line} />
+            </div>
+          ))}
+        </div>
+      )}
+      <Summary line={summary} />
+      <Facts facts={facts} />
+      <Sections sections={sections} jsonAt={jsonAt} />
+    </>
+  );
+}
+
+interface ChangesProps extends DocumentProps {
+  /** Between the summary and the changes. */
+  readonly children?: Child;
+}
+
+/** Only the summary and the changes of a document. */
+export function DocumentChanges({ document, jsonAt, children }: ChangesProps) {
+  return (
+    <>
+      <Summary line={document.summary ?? []} />
+      {children}
+      <Sections sections={document.sections} jsonAt={jsonAt} />
+    </>
+  );
+}
+
+function Summary({ line }: { readonly line: Line }) {
+  return (
+    <p class="strong">
+      <Inline line={line} />
+    </p>
+  );
+}
+
+function Inline({ line }: { readonly line: Line }) {
   return (
     <>
       {line.map((part) => {
         if (typeof part === 'string') return visible(part);
         if ('code' in part) return <Code text={part.code} />;
+        if ('time' in part) return <Instant at={part.time} />;
         if ('tone' in part) {
           return (
             <span class={part.tone}>
@@ -28,17 +85,23 @@ export function Inline({ line }: { readonly line: Line }) {
   );
 }
 
-/** A name, an id, a digest. Short ones are not broken between lines: half an id is of no use. */
-export function Code({ text }: { readonly text: string }) {
+/** A UTC time. `brief` omits seconds and zone, for tables whose heads say UTC. */
+export function Instant({ at, brief = false }: { readonly at: string; readonly brief?: boolean }) {
+  const text = visible(instant(at));
+  return <time datetime={visible(at)}>{brief ? text.replace(/:\d\d UTC$/, '') : text}</time>;
+}
+
+/** A name, an id or a digest. A short one is not broken between lines: half an id cannot be copied. */
+function Code({ text }: { readonly text: string }) {
   const shown = visibleName(text);
-  return <code class={/^\S{1,36}$/.test(shown) ? 'whole' : ''}>{shown}</code>;
+  return <code class={/^\S{1,36}$/.test(shown) ? 'nowrap' : ''}>{shown}</code>;
 }
 
 function Items({ items }: { readonly items: readonly Line[] }) {
-  const rest = items.length - PAGE_ITEMS;
+  const rest = items.length - HTML_ITEMS;
   return (
     <>
-      {items.slice(0, PAGE_ITEMS).map((item, index) => (
+      {items.slice(0, HTML_ITEMS).map((item, index) => (
         <>
           {index === 0 ? '' : ', '}
           <Inline line={item} />
@@ -51,12 +114,13 @@ function Items({ items }: { readonly items: readonly Line[] }) {
 
 interface FactsProps {
   readonly facts: readonly Fact[];
-  /** What comes before them, as `dt` and `dd`. */
+  /** Further facts before them, as `dt` and `dd`. */
   readonly children?: Child;
 }
 
 /** Facts with their labels. */
 export function Facts({ facts, children }: FactsProps) {
+  if (facts.length === 0 && children === undefined) return null;
   return (
     <dl>
       {children}
@@ -72,19 +136,18 @@ export function Facts({ facts, children }: FactsProps) {
   );
 }
 
-/** The sections, each shortened by whole rows with the count of the rest; `allAt` is where everything is. */
-export function Sections({
-  sections,
-  allAt,
-}: {
+interface SectionsProps {
   readonly sections: readonly Section[];
-  readonly allAt: string;
-}) {
+  readonly jsonAt: string;
+}
+
+/** The sections. A long one is cut after complete rows, with the count of the rest. A quiet one is folded. */
+function Sections({ sections, jsonAt }: SectionsProps) {
   return (
     <>
       {sections.map((section) => {
         const title = section.count === undefined ? section.title : `${section.title} (${section.count})`;
-        const body = <SectionBody section={section} allAt={allAt} />;
+        const body = <SectionBody section={section} jsonAt={jsonAt} />;
         if (!section.quiet) {
           return (
             <section>
@@ -106,7 +169,7 @@ export function Sections({
   );
 }
 
-function SectionBody({ section, allAt }: { readonly section: Section; readonly allAt: string }) {
+function SectionBody({ section, jsonAt }: { readonly section: Section; readonly jsonAt: string }) {
   const { groups, hidden } = firstRows(section.groups);
   return (
     <>
@@ -122,23 +185,23 @@ function SectionBody({ section, allAt }: { readonly section: Section; readonly a
               <Inline line={group.title} />
             </h3>
           )}
-          {group.facts === undefined || group.facts.length === 0 ? null : <Facts facts={group.facts} />}
+          <Facts facts={group.facts ?? []} />
           <GroupTable group={group} />
         </>
       ))}
       {hidden === 0 ? null : (
         <p class="quiet">
-          … and {hidden} more; <a href={allAt}>the JSON</a> has them all.
+          … and {hidden} more; <a href={jsonAt}>the JSON report</a> lists all of them.
         </p>
       )}
     </>
   );
 }
 
-/** The groups with PAGE_ROWS rows at most between them, and how many rows are left out. */
+/** The groups with at most HTML_ROWS rows together, and how many rows are left out. */
 function firstRows(groups: readonly Group[]): { readonly groups: readonly Group[]; readonly hidden: number } {
   const kept: Group[] = [];
-  let left = PAGE_ROWS;
+  let left = HTML_ROWS;
   let hidden = 0;
   for (const group of groups) {
     const rows = group.rows.slice(0, left);
@@ -149,7 +212,7 @@ function firstRows(groups: readonly Group[]): { readonly groups: readonly Group[
   return { groups: kept, hidden };
 }
 
-/** A table of the columns that have something in them; on a narrow screen each row becomes a block of its own. */
+/** A table without the columns that are empty in every row. On a narrow screen each row becomes a block. */
 function GroupTable({ group }: { readonly group: Group }) {
   const used = group.columns.flatMap((column, index) =>
     group.rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],

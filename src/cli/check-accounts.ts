@@ -1,0 +1,194 @@
+// Checks, for `doctor`, everything that a run needs. Writes nothing to the service.
+import { readLists } from '../app/observe.ts';
+import { describeFailure, rememberThrottle } from '../app/run-result.ts';
+import { listedAccountId, shownPin } from '../core/identity.ts';
+import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
+import type { RunSignals } from '../core/ports.ts';
+import { yamlQuoted } from '../core/yaml-text.ts';
+import { visible, visibleJson } from '../report/escape-invisible.ts';
+import { count } from '../report/formatting.ts';
+import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
+import type { CommandContext } from './command-line.ts';
+import { openOutput } from './console.ts';
+import type { ConfiguredAccount } from '../core/settings.ts';
+import type { Environment, RetryAfterOptions, Session } from './environment.ts';
+import type { ExitStatus } from './exit-status.ts';
+import { combine, EXIT, failureExit } from './exit-status.ts';
+import { listenForSignals } from './signals.ts';
+
+interface Finding {
+  readonly ok: boolean;
+  readonly what: string;
+  readonly detail: string;
+}
+
+interface Diagnosis {
+  readonly title: string;
+  /** null for the store and the service. */
+  readonly account: string | null;
+  readonly findings: readonly Finding[];
+  readonly exit: ExitStatus;
+}
+
+export interface CheckOptions extends RetryAfterOptions {
+  readonly format: 'text' | 'json';
+  readonly output?: string;
+}
+
+/** Checks the store, the secrets and each account, and prints what was found. */
+export async function checkAccounts(
+  { environment, configFile }: CommandContext,
+  names: readonly string[],
+  options: CheckOptions,
+): Promise<ExitStatus> {
+  const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
+  const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const secrets = await environment.checkSecrets(configuration);
+  const { session, diagnosis } = await openStore(environment, configuration, service, options);
+  try {
+    const diagnoses = [...ownSecrets(secrets), diagnosis];
+    if (session !== null) {
+      diagnoses.push(
+        ...(await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
+          examine(account, { environment, session, signals, secrets }),
+        )),
+      );
+    }
+    const output = openOutput(options);
+    await output.print(
+      options.format === 'json'
+        ? `${visibleJson(diagnoses.map(toJson), 2)}\n`
+        : diagnoses.map(toText).join('\n'),
+    );
+    await output.close();
+    if (signals.stop.aborted) return EXIT.interrupted;
+    return combine(diagnoses.map(({ exit }) => exit));
+  } finally {
+    await session?.close();
+    signals.release();
+  }
+}
+
+async function openStore(
+  environment: Environment,
+  configuration: Parameters<Environment['openSession']>[0],
+  service: Parameters<Environment['openSession']>[1],
+  options: RetryAfterOptions,
+): Promise<{ session: Session | null; diagnosis: Diagnosis }> {
+  const title = `store ${service.store}`;
+  let session: Session | null = null;
+  try {
+    session = await environment.openSession(configuration, service, options);
+    await session.checkStore();
+    await session.verifyStore();
+    const findings = [{ ok: true, what: 'store', detail: 'readable, writable and not damaged' }];
+    return { session, diagnosis: { title, account: null, findings, exit: EXIT.done } };
+  } catch (error) {
+    await session?.close();
+    const failure = describeFailure(error);
+    const findings = [{ ok: false, what: 'store', detail: failure.message }];
+    return { session: null, diagnosis: { title, account: null, findings, exit: failureExit(failure.code) } };
+  }
+}
+
+/** The warnings about secrets that belong to no account. */
+function ownSecrets(secrets: readonly SecretIssue[]): Diagnosis[] {
+  const findings = secrets.filter(({ account }) => account === undefined).map(secretNote);
+  return findings.length === 0
+    ? []
+    : [{ title: 'secrets of the service', account: null, findings, exit: EXIT.done }];
+}
+
+function secretNote(issue: SecretIssue): Finding {
+  return { ok: true, what: 'warning', detail: formatConfigIssue(issue) };
+}
+
+interface Examination {
+  readonly environment: Environment;
+  readonly session: Session;
+  readonly signals: RunSignals;
+  readonly secrets: readonly SecretIssue[];
+}
+
+async function examine(
+  account: ConfiguredAccount,
+  { environment, session, signals, secrets }: Examination,
+): Promise<Diagnosis> {
+  const title = `account ${account.name}`;
+  const { settings } = account;
+  if (settings === undefined) {
+    const findings = errorsOf(account.issues).map((issue) => ({
+      ok: false,
+      what: 'configuration',
+      detail: formatConfigIssue(issue),
+    }));
+    return { title, account: account.name, findings, exit: EXIT.invalidConfiguration };
+  }
+  const next = await environment.nextTimes(settings.schedule, settings.timezone, 3);
+  const findings: Finding[] = [
+    // A missing secret is reported below, when the lists are read.
+    ...secrets.filter((issue) => issue.account === account.name && issue.isOpen === true).map(secretNote),
+    {
+      ok: true,
+      what: 'schedule',
+      detail: `${settings.schedule} ${settings.timezone}, mode ${settings.mode}; next ${next.map((time) => time.toISOString()).join(', ')}`,
+    },
+  ];
+  try {
+    const reader = await session.planning.service.reader(settings, signals);
+    const observed = await readLists(reader);
+    const state = await session.planning.journal.accountState(account.name);
+    const listed = listedAccountId(observed);
+    const expected = settings.accountId ?? state.remoteAccountId;
+    findings.push(
+      { ok: true, what: 'address', detail: `${settings.baseUrl} answers and accepts the token` },
+      {
+        ok: true,
+        what: 'lists',
+        detail: `${count(observed.skill.length, 'skill')}, ${count(observed.role.length, 'role')}, ${count(observed.resources.length, 'resource')}, all well-formed`,
+      },
+      ...observed.warnings.map((warning) => ({ ok: true, what: 'note', detail: warning.message })),
+      {
+        ok: listed === null || expected === null || listed === expected,
+        what: 'account id',
+        detail: accountIdDetail(listed, settings.accountId, state.remoteAccountId),
+      },
+    );
+  } catch (error) {
+    const failure = describeFailure(error);
+    await rememberThrottle(account.name, error, session.planning);
+    findings.push({ ok: false, what: 'service', detail: failure.message });
+    return { title, account: account.name, findings, exit: failureExit(failure.code) };
+  }
+  return {
+    title,
+    account: account.name,
+    findings,
+    exit: findings.every(({ ok }) => ok) ? EXIT.done : EXIT.failed,
+  };
+}
+
+function accountIdDetail(
+  listed: string | null,
+  pinned: string | undefined,
+  remembered: string | null,
+): string {
+  if (listed === null) return 'the lists contain no account id; the response to the first create shows it';
+  const expected = pinned ?? remembered;
+  if (expected === null) return `${listed}; pin it with accountId: ${yamlQuoted(listed)}`;
+  const source = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
+  return listed === expected
+    ? `${listed}, as ${source}`
+    : `the token belongs to account ${listed}, but ${pinned === undefined ? expected : shownPin(pinned)} is ${source}; fix the token, or set accountId in the file if the change is intended`;
+}
+
+function toJson({ title, account, findings, exit }: Diagnosis) {
+  return { schemaVersion: 1, title, account, findings, exit };
+}
+
+function toText({ title, findings }: Diagnosis): string {
+  const lines = findings.map(
+    ({ ok, what, detail }) => `  ${ok ? 'ok  ' : 'FAIL'}  ${what.padEnd(13)} ${visible(detail)}`,
+  );
+  return `${visible(title)}\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,130 @@
+// The dry run, for `plan` and for the question of `apply`. Its service client has no methods that write.
+import { writeFile } from 'node:fs/promises';
+import { errorCode } from '../core/error-code.ts';
+import { dryRun } from '../app/reconcile.ts';
+import type { Acceptance } from '../app/request.ts';
+import { ACCEPT_NOTHING } from '../app/request.ts';
+import { journalBrokenAccount } from '../app/broken-account.ts';
+import { UsageError } from '../core/errors.ts';
+import type { FailedPlan, PlanResult } from '../core/plan.ts';
+import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
+import type { RunSignals } from '../core/ports.ts';
+import { renderPlans } from '../report/plan-report.ts';
+import { visibleJson } from '../report/escape-invisible.ts';
+import { count } from '../report/formatting.ts';
+import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
+import type { CommandContext } from './command-line.ts';
+import type { OutputOptions } from './console.ts';
+import { openOutput, progressLine, refuseDatabase } from './console.ts';
+import type { ConfiguredAccount } from '../core/settings.ts';
+import type { RetryAfterOptions, Session } from './environment.ts';
+import type { ExitStatus } from './exit-status.ts';
+import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
+import { planRemotely } from './remote-plan.ts';
+import { listenForSignals } from './signals.ts';
+
+export interface PlanOptions extends OutputOptions, RetryAfterOptions {
+  /** The file for `apply --plan`. */
+  readonly save?: string | undefined;
+  readonly detailedExitcode?: boolean;
+  /** The address of a daemon that plans instead. */
+  readonly server?: string | undefined;
+  /** Whether accounts that the daemon does not know yet fail the command. */
+  readonly newAccounts?: 'ok' | 'fail';
+}
+
+/** Plans the accounts here or on a daemon, prints the plans and saves them if requested. */
+export async function planAccounts(
+  context: CommandContext,
+  names: readonly string[],
+  options: PlanOptions,
+): Promise<ExitStatus> {
+  if (options.server !== undefined) {
+    if (options.ignoreRetryAfter === true)
+      throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');
+    return await report(await planRemotely(context, names, options.server), options);
+  }
+  const { environment, configFile } = context;
+  const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
+  const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const session = await environment.openSession(configuration, service, options);
+  try {
+    const progress = progressLine();
+    let planned = 0;
+    progress.show(`planning ${count(accounts.length, 'account')}…`);
+    const plans = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
+      const { result } = await planOne(account, session, signals);
+      planned += 1;
+      progress.show(`planned ${planned} of ${count(accounts.length, 'account')}…`);
+      return result;
+    });
+    progress.clear();
+    const status = await report(plans, options);
+    return signals.stop.aborted ? EXIT.interrupted : status;
+  } finally {
+    await session.close();
+    signals.release();
+  }
+}
+
+async function report(plans: readonly PlanResult[], options: PlanOptions): Promise<ExitStatus> {
+  const output = openOutput(options);
+  await output.print(renderPlans(plans, output.render));
+  await output.close();
+  if (options.save !== undefined) await save(options.save, plans);
+  return combine(
+    plans.map((result) =>
+      result.status === 'failed'
+        ? isUnplannedAddition(result, options)
+          ? EXIT.done
+          : failureExit(result.error.code)
+        : planExit(result, options.detailedExitcode === true),
+    ),
+  );
+}
+
+/** Whether a pull request adds this account: the daemon plans it after its own configuration contains it. */
+function isUnplannedAddition({ error }: FailedPlan, { server, newAccounts = 'ok' }: PlanOptions): boolean {
+  return server !== undefined && newAccounts === 'ok' && error.code === UNKNOWN_ACCOUNT;
+}
+
+export interface PlannedAccount {
+  readonly result: PlanResult;
+  readonly runId: string;
+}
+
+/** Plans one account and journals the dry run. Returns the plan, or the failure. */
+export async function planOne(
+  account: ConfiguredAccount,
+  session: Session,
+  signals: RunSignals,
+  accept: Acceptance = ACCEPT_NOTHING,
+): Promise<PlannedAccount> {
+  const deps = session.planning;
+  const { runId, plan, failure } =
+    account.settings === undefined
+      ? await journalBrokenAccount(
+          {
+            account: account.name,
+            issues: errorsOf(account.issues),
+            trigger: 'cli',
+            mode: 'plan',
+            commit: session.commit,
+          },
+          deps,
+        )
+      : await dryRun(session.requestFor(account.settings, 'cli', signals), deps, accept);
+  if (failure === null && plan !== null) return { runId, result: plan };
+  const error = failure ?? { code: 'internal', message: 'no plan was made' };
+  return { runId, result: { schemaVersion: 1, account: account.name, status: 'failed', error } };
+}
+
+async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
+  refuseDatabase(file, '--save');
+  try {
+    await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: 0o600 });
+  } catch (error) {
+    const reason = errorCode(error);
+    throw new UsageError(`cannot write ${file} (${reason}); check the path of --save`);
+  }
+}
