@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The program: parses the arguments, runs the command and sets the exit status. Decides how errors are shown.
 import { readFileSync } from 'node:fs';
+import { adaptHints, resetConsole } from './cli/console.ts';
 import { runCommand } from './cli/program.ts';
 import {
   ConfigError,
@@ -20,7 +21,6 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 /** The message of an error that a user can fix; any other error is reported as a bug, without a stack. */
 async function explain(error: unknown): Promise<{ readonly text: string; readonly exit: number }> {
   const { visible, visibleLines } = await import('./report/escape-invisible.ts');
-  const { adaptHints } = await import('./cli/console.ts');
   if (error instanceof ConfigError) {
     const lines = error.issues.map((issue) => `error: ${visible(adaptHints(formatConfigIssue(issue)))}`);
     return { text: lines.join('\n'), exit: 4 };
@@ -51,6 +51,8 @@ process.once('exit', () => {
   if (outputFailed && process.exitCode === 0) process.exitCode = 1;
 });
 
+// Tests run this module several times in one process.
+resetConsole();
 try {
   const environment = async () => (await import('./wire/commands.ts')).createEnvironment(version);
   process.exitCode = await runCommand(process.argv.slice(2), environment, version);

@@ -4,7 +4,7 @@ import { addApply } from './apply.ts';
 import { addApprove } from './approve.ts';
 import { addBackup } from './backup.ts';
 import type { CommandLine } from './command-line.ts';
-import { repeatConfig, resetConsole } from './console.ts';
+import { repeatConfig } from './console.ts';
 import { addDemo } from './demo.ts';
 import { addDoctor } from './doctor.ts';
 import { addDump } from './dump.ts';
@@ -56,7 +56,6 @@ export async function runCommand(
   environment: () => Promise<Environment>,
   version: string,
 ): Promise<ExitStatus> {
-  resetConsole();
   const program = createProgram(version);
   let status: ExitStatus = EXIT.done;
   const line: CommandLine = {

@@ -10,31 +10,6 @@ import { makeWorkspace } from '../support/workspace.ts';
 const COLOUR = /\u001B\[[0-9;]*m/;
 const COMMANDS = 'validate plan apply serve dump usage history show doctor sandbox completion'.split(' ');
 
-test('the process of each command ends by itself, with the status of the command', async () => {
-  const s = await scene({ asProcess: true, file: 'skills: [Go]' });
-  for (const [args, expected] of [
-    [['validate'], 0],
-    [['plan', '--detailed-exitcode'], 2],
-    [['apply', '--yes'], 0],
-    [['usage'], 0],
-    [['history'], 0],
-    [['show', 'last'], 0],
-    [['show', 'no-run'], 1],
-    [['doctor'], 0],
-    [['dump', 'acme'], 0],
-    [['pause', 'acme'], 0],
-    [['resume', 'acme'], 0],
-    [['approve', 'acme'], 1],
-    [['backup', 'copy.db'], 0],
-    [['completion', 'bash'], 0],
-    [['--help'], 0],
-    [['nonsense'], 64],
-  ] as const) {
-    const { status, signal } = await s.run(args);
-    expect({ args, status, signal }).toEqual({ args, status: expected, signal: null });
-  }
-});
-
 test('validate needs neither network nor secrets, and missing secrets fail it only with --require-secrets', async () => {
   const workspace = makeWorkspace('unused');
   workspace.write(

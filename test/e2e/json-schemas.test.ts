@@ -1,8 +1,7 @@
 // What each command prints as JSON keeps to its published schema, also when it fails.
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import { publishedSchema } from '../support/published-schema.ts';
 import { type Scene, scene } from '../support/scene.ts';
 
 const SCHEMA_OF = {
@@ -14,12 +13,6 @@ const SCHEMA_OF = {
   validate: 'validate',
   doctor: 'doctor',
 } as const;
-
-function schemaOf(command: string): z.ZodType {
-  const name = SCHEMA_OF[command as keyof typeof SCHEMA_OF];
-  const file = fileURLToPath(new URL(`../../config/schema/${name}.schema.json`, import.meta.url));
-  return z.fromJSONSchema(JSON.parse(readFileSync(file, 'utf8')) as Parameters<typeof z.fromJSONSchema>[0]);
-}
 
 /** Every element that the command prints, each of which has to fit the schema. */
 async function elements(
@@ -35,7 +28,7 @@ async function elements(
   ]);
   const value = JSON.parse(result.stdout) as unknown;
   const list = (Array.isArray(value) ? value : [value]) as Record<string, unknown>[];
-  const schema = schemaOf(args[0] ?? '');
+  const schema = publishedSchema(SCHEMA_OF[args[0] as keyof typeof SCHEMA_OF]);
   for (const element of list) {
     expect([args, schema.safeParse(element).error?.message]).toEqual([args, undefined]);
     expect(element['schemaVersion']).toBe(1);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Plan } from '../../src/core/plan.ts';
+import { publishedSchema } from '../support/published-schema.ts';
 import { arrayOf, scene, type Scene, type SceneOptions } from '../support/scene.ts';
 
 const BUSY: SceneOptions = {
@@ -23,11 +24,6 @@ const BUSY: SceneOptions = {
   ],
   file: 'skills: [New b, New a, Kept, Twin]\nroles: [Dev]\npolicy: { protect: [Protected] }',
 };
-
-function schemaOf(name: string): z.ZodType {
-  const text = readFileSync(new URL(`../../config/schema/${name}.schema.json`, import.meta.url), 'utf8');
-  return z.fromJSONSchema(JSON.parse(text) as Parameters<typeof z.fromJSONSchema>[0]);
-}
 
 function isValid(schema: z.ZodType, value: unknown): string {
   const { error } = schema.safeParse(value);
@@ -135,7 +131,7 @@ test('plans in JSON match the published schema, also failed and blocked ones', a
   });
   s.configure('skills: [A]', 'failing');
   s.configure('skills: [1.0]', 'invalid');
-  const schema = schemaOf('plan');
+  const schema = publishedSchema('plan');
   await s.run(['plan']);
   const plans = arrayOf<Plan>(await s.run(['plan', '--format', 'json']));
   expect(plans.map(({ account, status }) => [account, status])).toEqual([
@@ -165,7 +161,7 @@ test('runs in JSON match the published schema, whatever their status', async () 
     { match: { account: 'failing' }, times: 'always', do: { type: 'status', status: 401 } },
     { match: { name: 'New a' }, do: { type: 'status', status: 422 } },
   ]);
-  const schema = schemaOf('run');
+  const schema = publishedSchema('run');
   const runs = arrayOf<{ id: string; account: string; status: string }>(
     await s.run(['apply', '--yes', '--all', '--format', 'json']),
   );

@@ -1,10 +1,10 @@
 // Prism, a program that serves an OpenAPI document: as a mock, or as a proxy that checks requests and responses.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { freePort } from '../support/loopback.ts';
 
-const PRISM = fileURLToPath(new URL('./node_modules/@stoplight/prism-cli/dist/index.js', import.meta.url));
+const PRISM = join(import.meta.dirname, 'node_modules/@stoplight/prism-cli/dist/index.js');
 
 /** Starts prism in one process; resolves when it listens. It is killed when the test ends. */
 export async function startPrism(

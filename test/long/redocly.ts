@@ -1,10 +1,9 @@
 // Redocly, a program that checks an OpenAPI document by rules of style and of soundness.
 import { execFile } from 'node:child_process';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-const REDOCLY = fileURLToPath(new URL('./node_modules/@redocly/cli/bin/cli.js', import.meta.url));
+const REDOCLY = join(import.meta.dirname, 'node_modules/@redocly/cli/bin/cli.js');
 
 /** The problems of a document by the recommended rules, warnings included. */
 export async function lint(file: string): Promise<readonly object[]> {

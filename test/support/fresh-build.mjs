@@ -9,9 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCES = [
   'src',
   'package-lock.json',
-  'test/support/build.mjs',
-  'test/support/third-party.mjs',
-  'test/support/write-schemas.ts',
+  ...['build.mjs', 'third-party.mjs', 'write-schemas.ts'].map((name) => `test/support/${name}`),
 ];
 
 function newestMs(item) {

@@ -18,21 +18,27 @@ test.each([
   [['doctor']],
   [['dump', 'acme']],
   [['show', 'no-run', '--format', 'json']],
-  [['completion', 'bash']],
+  [['history', '--status', 'held']],
+  [['approve', 'acme']],
+  [['resume', 'acme']],
+  [['backup', 'copy.db']],
   [['--help']],
   [['nonsense']],
-])('%j has the same output and status in the process of a test as in its own', async (args) => {
-  const s = await scene({
-    skills: ['Perl', 'Used'],
-    resources: [{ skills: ['Used'] }],
-    file: 'skills: [Go]',
-  });
-  await s.run(['plan']);
-  const [own, here] = [await s.run(args, { asProcess: true }), await s.run(args)];
-  for (const stream of ['stdout', 'stderr'] as const)
-    expect(withoutNumbers(here[stream])).toBe(withoutNumbers(own[stream]));
-  expect(here.status).toBe(own.status);
-});
+])(
+  '%j has the same output and status in the process of a test as in its own, which ends by itself',
+  async (args) => {
+    const s = await scene({
+      skills: ['Perl', 'Used'],
+      resources: [{ skills: ['Used'] }],
+      file: 'skills: [Go]',
+    });
+    await s.run(['plan']);
+    const [own, here] = [await s.run(args, { asProcess: true }), await s.run(args)];
+    for (const stream of ['stdout', 'stderr'] as const)
+      expect(withoutNumbers(here[stream])).toBe(withoutNumbers(own[stream]));
+    expect(here.status).toBe(own.status);
+  },
+);
 
 test('a command in the process of a test leaves its environment, folder, streams and listeners as they were', async () => {
   const s = await scene({ file: 'skills: [Go]' });
