@@ -86,7 +86,7 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
     if (errors.join('\n') === before.map(formatConfigIssue).join('\n')) return;
     if (errors.length > 0)
       log.error({ event: 'config_invalid', account, errors }, 'the configuration is invalid');
-    else log.info({ event: 'config_mended', account }, 'the configuration is valid again');
+    else log.info({ event: 'config_fixed', account }, 'the configuration is valid again');
   }
 
   function takeAccounts(readings: readonly ConfiguredAccount[]): void {

@@ -50,7 +50,7 @@ export async function openGitSource({
     if (found === problem) return;
     problem = found;
     if (found !== null) log.error({ event: 'source_failed', reason: found }, 'the newest commit is not used');
-    else log.info({ event: 'source_mended' }, 'the newest commit is used again');
+    else log.info({ event: 'source_fixed' }, 'the newest commit is used again');
   }
 
   async function refresh(): Promise<void> {

@@ -321,7 +321,7 @@ test('a restart without the repository uses the last commit, and applies later w
   await appliedFrom(on, second);
   expect(on.skills()).toEqual(['Go', 'Nim']);
   expect(await sourceOf(daemon)).toEqual({ issues: '', commit: second, refused: 0 });
-  expect(daemon.events('source_mended')).toHaveLength(1);
+  expect(daemon.events('source_fixed')).toHaveLength(1);
   await daemon.stop();
 });
 

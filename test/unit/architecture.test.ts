@@ -1,5 +1,5 @@
 // The rooms of src/ and who may enter which (the table of the house), read off the import lines of every file.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -209,5 +209,32 @@ describe('every file', () => {
     expect(
       offending(({ text }) => /^export\s+default\b|^export\s*\{[^}]*\bas\s+default\b/m.test(text)),
     ).toEqual([]);
+  });
+});
+
+describe('src/README.md', () => {
+  const text = readFileSync(join(SRC, 'README.md'), 'utf8');
+
+  it('shows the rooms with what each may import', () => {
+    const codes = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+    const rows = [...text.matchAll(/^\| `(\w+)` +\|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)];
+    const shown = rows.map(([, room, , rooms = '', packages]) => [
+      room,
+      rooms.startsWith(' every room but')
+        ? Object.keys(ROOMS).filter((each) => each !== room && !codes(rooms).includes(each))
+        : codes(rooms),
+      codes(packages),
+    ]);
+    const sorted = (table: unknown[][]): unknown =>
+      table.map((row) => row.map((cell) => (Array.isArray(cell) ? cell.toSorted() : cell))).toSorted();
+    const law = Object.entries(ROOMS).map(([room, { rooms, packages }]) => [room, rooms, packages]);
+    expect(sorted(shown)).toEqual(sorted(law));
+  });
+
+  it('names only files that exist', () => {
+    const named = [...text.matchAll(/`((?:\.\.\/)*[a-z][\w-]*\/[\w./-]+\.(?:tsx?|mjs|md|yaml))`/g)];
+    const missing = named.map(([, path = '']) => path).filter((path) => !existsSync(join(SRC, path)));
+    expect(named.length).toBeGreaterThan(30);
+    expect(missing.filter((path) => !/\/NAME\./.test(path))).toEqual([]);
   });
 });

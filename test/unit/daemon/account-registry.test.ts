@@ -81,7 +81,7 @@ it('an invalid account file keeps its last valid settings, and reports its error
   expect(events()).toEqual(['config_invalid']);
   set(GOOD);
   await registry.reload();
-  expect([registry.account('acme')?.errors, events()]).toEqual([[], ['config_invalid', 'config_mended']]);
+  expect([registry.account('acme')?.errors, events()]).toEqual([[], ['config_invalid', 'config_fixed']]);
 });
 
 it.each<[string, Configuration]>([

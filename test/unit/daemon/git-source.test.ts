@@ -49,7 +49,7 @@ it('a refused commit is a problem that is logged once, until the newest commit i
   await source.refresh();
   expect([source.problem(), events()]).toEqual(['not a descendant', ['source_failed']]);
   await source.refresh();
-  expect([source.problem(), events()]).toEqual([null, ['source_failed', 'source_mended', 'source_updated']]);
+  expect([source.problem(), events()]).toEqual([null, ['source_failed', 'source_fixed', 'source_updated']]);
   expect(counted).toEqual(['fetched', 'refused', 'fetched', 'refused', 'fetched', 'accepted', 'fetched']);
 });
 
