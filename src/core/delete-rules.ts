@@ -16,8 +16,6 @@ export interface Candidate {
   /** Until when they count, in epoch milliseconds; null when they are missing for the first time. */
   readonly missingUntilMs: number | null;
   readonly approved: boolean;
-  /** A desired name that differs only in case, white space, diacritics or compatibility forms. */
-  readonly nearName: string | null;
 }
 
 /** What the rules depend on besides the entry itself. */
@@ -105,8 +103,8 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
     recheck: recheckUse,
   },
   no_people: {
-    holds: (candidate, { policy, listsPeople }) =>
-      !listsPeople && usageMatters(candidate, policy) && !policy.allowNoPeople,
+    holds: ({ extra }, { policy, listsPeople }) =>
+      !listsPeople && usageMatters(extra, policy) && !policy.allowNoPeople,
     recheck: recheckPeople,
   },
   rename: {
@@ -116,12 +114,12 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
     recheck: recheckRename,
   },
   suspected_rename: {
-    holds: ({ usedBy, nearName, approved }) => usedBy.length > 0 && nearName !== null && !approved,
+    holds: ({ extra, usedBy, approved }) => usedBy.length > 0 && extra.nearName !== undefined && !approved,
     recheck: 'as_in_use',
   },
   holders_missing: {
     holds: (candidate, { policy }) =>
-      candidate.missingHolders.length > 0 && usageMatters(candidate, policy) && !candidate.approved,
+      candidate.missingHolders.length > 0 && usageMatters(candidate.extra, policy) && !candidate.approved,
     recheck: 'fixed',
   },
   too_new: { holds: isTooNew, recheck: 'as_in_use' },
@@ -158,8 +156,8 @@ export function isOpenApproval(approval: ApprovedDelete, today: string): boolean
 }
 
 /** Whether the delete depends on who has the entry. */
-function usageMatters({ extra, nearName }: Pick<Candidate, 'extra' | 'nearName'>, policy: Policy): boolean {
-  return policy.delete === 'unused' || extra.cause === 'renamed' || nearName !== null;
+function usageMatters(extra: Extra | undefined, policy: Policy): boolean {
+  return policy.delete === 'unused' || extra?.cause === 'renamed' || extra?.nearName !== undefined;
 }
 
 /** Whether the entry has been unused for less time than `unusedFor` requires, by the journal. */
@@ -176,13 +174,12 @@ function recheckUse({ usedByThen, usedByNow, hasExpired }: DeleteNow): string | 
     const who = `${added.slice(0, 5).join(', ')}${added.length > 5 ? ` and ${added.length - 5} more` : ''}`;
     return `it was assigned to ${who} during the run`;
   }
-  if (usedByNow.length === 0 || !hasExpired) return null;
-  return 'people have it, and its approvedDeletes entry expired during the run';
+  // Also when no listed person has it: the approval may have released it from people who are missing from the lists.
+  return hasExpired ? 'its approvedDeletes entry expired during the run' : null;
 }
 
 function recheckPeople({ policy, extra, findings }: DeleteNow): string | null {
-  const matters = policy.delete === 'unused' || extra?.cause === 'renamed';
-  if (findings.listsPeople || policy.allowNoPeople || !matters) return null;
+  if (findings.listsPeople || policy.allowNoPeople || !usageMatters(extra, policy)) return null;
   return 'the service stopped listing people during the run';
 }
 

@@ -8,7 +8,7 @@ import {
   type ObservedCatalog,
 } from './catalog.ts';
 import type { History } from './history.ts';
-import { compareCodePoints, nameKey } from './names.ts';
+import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import { timestampSeconds } from './utc-time.ts';
 import { entryKey, type UsageIndex } from './usage.ts';
 
@@ -18,6 +18,8 @@ export interface Extra {
   readonly cause: 'unnamed' | 'renamed' | 'duplicate';
   /** The desired name: of a rename its new name, of a duplicate the name that they share. */
   readonly desiredName?: string;
+  /** Of an unnamed entry: a desired name that differs only in case, white space, diacritics or compatibility forms. */
+  readonly nearName?: string;
 }
 
 /** Several entries with one desired name. */
@@ -96,6 +98,7 @@ export function diffKind(
   const renamedTo = new Map(
     desired.flatMap((entry) => entry.formerly.map((old) => [nameKey(old), entry.name])),
   );
+  const nearNames = new Map(desired.map(({ name }) => [nearKey(name), name]));
   const extras = present
     .filter((entry) => !keptIds.has(entry.id))
     .map((entry): Extra => {
@@ -105,7 +108,8 @@ export function diffKind(
         .map((key) => renamedTo.get(key))
         .find((name) => name !== undefined);
       if (newName !== undefined) return { entry, cause: 'renamed', desiredName: newName };
-      return { entry, cause: 'unnamed' };
+      const nearName = nearNameOf(entry, nearNames);
+      return { entry, cause: 'unnamed', ...(nearName === undefined ? {} : { nearName }) };
     });
   return {
     kind,
@@ -118,6 +122,14 @@ export function diffKind(
     duplicates,
     changedNames,
   };
+}
+
+/** The desired name that a name of the entry is near to. */
+function nearNameOf(
+  { name, otherNames = [] }: Entry,
+  nearNames: ReadonlyMap<string, string>,
+): string | undefined {
+  return [name, ...otherNames].map((each) => nearNames.get(nearKey(each))).find((near) => near !== undefined);
 }
 
 /** The desired names that no observed or awaited entry has, as name keys. */

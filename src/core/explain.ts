@@ -130,8 +130,8 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
           };
     case 'suspected_rename':
       return {
-        reason: `its name is near the desired “${judged.nearName ?? ''}”, and ${have}`,
-        release: `if it is a rename, write the new name as { name: ${yamlText(judged.nearName ?? '')}, formerly: [${yamlText(extra.entry.name)}] }; if not, ${approve}`,
+        reason: `its name is near the desired “${extra.nearName ?? ''}”, and ${have}`,
+        release: `if it is a rename, write the new name as { name: ${yamlText(extra.nearName ?? '')}, formerly: [${yamlText(extra.entry.name)}] }; if not, ${approve}`,
       };
     case 'holders_missing':
       return {

@@ -137,12 +137,12 @@ function severalNames({ kind, present }: KindDiff): Warning[] {
 
 function nearWarnings(diff: KindDiff, extras: readonly JudgedEntry[]): Warning[] {
   const nearExtras = extras.flatMap((judged): Warning[] => {
-    if (judged.kind !== diff.kind || judged.nearName === null) return [];
+    if (judged.kind !== diff.kind || judged.extra.nearName === undefined) return [];
     const { entry } = judged.extra;
     return [
       {
         code: 'near_name',
-        message: `the ${diff.kind} “${entry.name}” (${people(judged.usedBy.length)}) differs from the desired “${judged.nearName}” only in case, white space, diacritics or compatibility forms; if it is a rename, declare it with \`formerly\``,
+        message: `the ${diff.kind} “${entry.name}” (${people(judged.usedBy.length)}) differs from the desired “${judged.extra.nearName}” only in case, white space, diacritics or compatibility forms; if it is a rename, declare it with \`formerly\``,
         kind: diff.kind,
         name: entry.name,
         remoteId: entry.id,

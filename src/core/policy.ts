@@ -11,7 +11,7 @@ import {
 import type { Extra, KindDiff } from './diff.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import { type History, kindNameKey } from './history.ts';
-import { globMatcher, nameKey, nearKey } from './names.ts';
+import { globMatcher, nameKey } from './names.ts';
 import { type CreateRule, HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
 import { entryKey, type MissingHolding } from './usage.ts';
 
@@ -72,7 +72,6 @@ function judgeKind(
   context: PolicyContext,
 ): JudgedEntry[] {
   const { kind } = diff;
-  const nearNames = new Map(diff.desired.map(({ name }) => [nearKey(name), name]));
   const leaves = standingRules(context.policy);
   const deleteContext = { ...context, heldCreates, asksForNothing: diff.desired.length === 0 };
   const missing = holdersByEntry(kind, context.history);
@@ -93,23 +92,10 @@ function judgeKind(
       // People who are missing for the first time are not in the journal yet.
       missingUntilMs: lastMissingMs < context.nowMs ? lastMissingMs + DAY_MS : null,
       approved: approvals.has(nameKey(extra.entry.name)),
-      nearName: extra.cause === 'unnamed' ? nearNameOf(extra.entry, nearNames) : null,
     };
     const leave = leaveRule(base, leaves, context);
     return { ...base, leave, holds: leave === null ? deleteHolds(base, deleteContext) : [] };
   });
-}
-
-/** The desired name that a name of the entry is near to, or null. */
-function nearNameOf(
-  { name, otherNames = [] }: Extra['entry'],
-  nearNames: ReadonlyMap<string, string>,
-): string | null {
-  for (const each of [name, ...otherNames]) {
-    const near = nearNames.get(nearKey(each));
-    if (near !== undefined) return near;
-  }
-  return null;
 }
 
 /** The policy rule by which the entry is left alone, or null. */

@@ -59,7 +59,11 @@ describe('a recheck of a delete', () => {
       { lists: { resources: [person('p1', ['Old'])] }, usedBy: ['p1'], run: { hasExpired: true } },
       'in_use',
     ],
-    ['allows it when the approval has expired and nobody has the entry', { run: { hasExpired: true } }, null],
+    [
+      'holds it when the approval has expired, also when no listed person has the entry',
+      { run: { hasExpired: true } },
+      'in_use',
+    ],
     ['holds it when no people are listed', { lists: { resources: [] } }, 'no_people'],
     [
       'allows it without people when delete is always',
@@ -95,6 +99,24 @@ describe('a recheck of a delete', () => {
       recheck({ lists: { skill }, run: { pendingCreates: new Set(['skill:New']) } }, ['Old']),
     ).toBeNull();
     expect(recheck({}, ['Old'])).toBeNull();
+  });
+
+  it('holds an entry with a near name when no people are listed, also when delete is always', () => {
+    const result = recheckDelete(
+      { action: 'delete', kind: 'skill', name: 'Old', remoteId: 'Old', usedBy: [] },
+      findingsOf(
+        { skill: wanted('OLD'), approvedDeletes: [] },
+        observed({ skill: [entry('OLD'), entry('Old')], resources: [] }),
+        HISTORY,
+      ),
+      {
+        policy: { ...POLICY, delete: 'always', allowNoPeople: false },
+        answeredFor: undefined,
+        hasExpired: false,
+        pendingCreates: new Set(),
+      },
+    );
+    expect(result).toMatchObject({ status: 'held', rule: 'no_people' });
   });
 
   it('reports no_people before a declared rename', () => {
