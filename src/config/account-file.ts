@@ -123,7 +123,15 @@ function readVariant(
     ...(identity === undefined ? {} : { identity }),
     ...(address === undefined ? {} : { address }),
     ...(isValid && settings !== undefined && address !== undefined
-      ? { settings: complete(base, settings, address.baseUrl, lists.desired, context.defaults) }
+      ? {
+          settings: complete({
+            ...base,
+            settings,
+            baseUrl: address.baseUrl,
+            desired: lists.desired,
+            defaults: context.defaults,
+          }),
+        }
       : {}),
   };
 }
@@ -207,13 +215,16 @@ function identityOf(
   };
 }
 
-function complete(
-  { name, file }: { name: string; file: string },
-  settings: Settings,
-  baseUrl: string,
-  desired: DesiredCatalog,
-  defaults: ServiceFile['defaults'],
-): AccountSettings {
+interface AccountParts {
+  readonly name: string;
+  readonly file: string;
+  readonly settings: Settings;
+  readonly baseUrl: string;
+  readonly desired: DesiredCatalog;
+  readonly defaults: ServiceFile['defaults'];
+}
+
+function complete({ name, file, settings, baseUrl, desired, defaults }: AccountParts): AccountSettings {
   const { region, accountId } = settings;
   const policy = mergePolicies([defaults.policy, settings.policy]);
   const pin = accountId === undefined ? {} : { accountId };

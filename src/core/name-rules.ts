@@ -66,7 +66,7 @@ function invisibleAt(name: string): number[] {
   );
 }
 
-/** Look-alike letters in words with Latin letters: a word of one other script is normal text. */
+/** Look-alike letters in words with Latin letters: words of one other script are normal text. */
 function lookalikesAt(name: string): number[] {
   return [...name.matchAll(WORD)].flatMap(({ index, 0: word }) =>
     /\p{Script=Latin}/u.test(word) ? [...word.matchAll(LOOKALIKE)].map((letter) => index + letter.index) : [],

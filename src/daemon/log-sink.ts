@@ -39,7 +39,7 @@ export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
     unreported += lines;
   }
 
-  /** Writes the waiting bytes until the reader accepts no more. */
+  /** Writes the waiting bytes until the reader is busy. */
   function drain(): void {
     clearTimeout(timer);
     timer = undefined;

@@ -32,7 +32,7 @@ export interface LargeAccounts extends LargeRuns {
 interface ProcessSize {
   /** A list of more objects needs the next size. */
   readonly largeFrom: number;
-  /** Heap of one process. All processes and the daemon together fit the limits of the unit and the manifests. */
+  /** The heap limit of one process. All processes and the daemon together fit the limits of the unit and the manifests. */
   readonly megabytes: number;
   readonly maxProcesses: number;
 }
