@@ -1,7 +1,6 @@
 // Applies the deletes of a plan. Right before the first delete, and every 60 seconds while deleting, it reads the lists
 // again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held.
 import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
-import type { Findings } from '../core/delete-rules.ts';
 import type { OperationStatus } from '../core/journal.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -25,7 +24,7 @@ import {
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
-import { findingsNow, recheckNow } from './recheck-deletes.ts';
+import { findingsNow, type FindingsNow, recheckNow } from './recheck-deletes.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
@@ -34,7 +33,7 @@ const READ_AGAIN_MS = 60_000;
 /** After this many readings in a row that took more than a minute, nothing more is deleted. */
 const MOST_SLOW_READINGS = 2;
 
-interface Reading extends Findings {
+interface Reading extends FindingsNow {
   /** Whether a minute has passed since the reading started. */
   readonly isOld: () => boolean;
 }

@@ -25,8 +25,8 @@ export async function takeLock(
   }
 }
 
-/** Renews the lock until the returned function is called, which also releases the lock. */
-export function keepLock(lease: Lease, locks: Locks, clock: Clock, onLost: () => void): () => Promise<void> {
+/** Renews the lock until it is lost or the returned function is called, which also releases the lock. */
+export function keepLock(lease: Lease, locks: Locks, clock: Clock): () => Promise<void> {
   const ended = new AbortController();
   const loop = (async () => {
     for (;;) {
@@ -34,7 +34,7 @@ export function keepLock(lease: Lease, locks: Locks, clock: Clock, onLost: () =>
       if (ended.signal.aborted) return;
       // A renewal that fails is tried again: every commit checks the lock anyway.
       const held = await locks.renew(lease, clock.nowMs()).catch(() => true);
-      if (!held) return onLost();
+      if (!held) return;
     }
   })();
   return async () => {

@@ -1,9 +1,9 @@
 // Plans configuration files that somebody posted, with the history of this store. Writes nothing.
 import { LargeAccount } from '../core/errors.ts';
-import type { PlanResult } from '../core/plan.ts';
+import { type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
-import { UNKNOWN_ACCOUNT, tokenUse } from './posted-token.ts';
+import { tokenUse, UNKNOWN_POSTED_ACCOUNT } from './posted-token.ts';
 import type { PreviewDeps } from './preview.ts';
 import { preview } from './preview.ts';
 import type { AccountRequest } from './request.ts';
@@ -87,14 +87,14 @@ async function planFiles(
     const { settings, failure } = await files.account(name);
     if (failure !== undefined) return failed(name, failure);
     if (settings === undefined) {
-      return failed(name, { code: 'unknown_account', message: 'no posted file is of this account' });
+      return failed(name, { code: UNKNOWN_ACCOUNT, message: 'no posted file is of this account' });
     }
     const ownSettings = ownAccounts.find((account) => account.name === name)?.settings;
     const use = await tokenUse(settings, ownSettings, trustPosted);
     if ('refusal' in use) return failed(name, use.refusal);
     const result = await planWith(use.settings);
     if (!use.isNew || result.status !== 'failed' || !UNREACHABLE.has(result.error.code)) return result;
-    const { code, message } = UNKNOWN_ACCOUNT;
+    const { code, message } = UNKNOWN_POSTED_ACCOUNT;
     return failed(name, { code, message: `${message} (${result.error.message})` });
   }
 

@@ -1,5 +1,6 @@
 // Decides which token is sent to which address when somebody posts a configuration. Anybody who may post files could
 // otherwise have this daemon send a token to an address of their choice.
+import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { AccountSettings } from '../core/settings.ts';
 
 /** The folder in which posted files appear to be. It does not exist; its depth leaves room for `..` in references. */
@@ -7,8 +8,8 @@ export const POSTED_ROOT = '/posted/a/b/c/d/e/f/g/h';
 /** The beginning of every path that posted files can refer to with relative references. */
 const POSTED_TOP = '/posted/';
 
-export const UNKNOWN_ACCOUNT = {
-  code: 'unknown_account',
+export const UNKNOWN_POSTED_ACCOUNT = {
+  code: UNKNOWN_ACCOUNT,
   message:
     'this daemon does not have the account yet, and may not or cannot read it: it is planned once the daemon’s own configuration has it',
 } as const;
@@ -29,7 +30,7 @@ export async function tokenUse(
 ): Promise<TokenUse> {
   if (own === undefined) {
     const trusted = await trustPosted(posted);
-    return trusted === null ? { refusal: UNKNOWN_ACCOUNT } : { settings: trusted, isNew: true };
+    return trusted === null ? { refusal: UNKNOWN_POSTED_ACCOUNT } : { settings: trusted, isNew: true };
   }
   if (posted.baseUrl !== own.baseUrl) return differs('the address');
   if (!isSameReference(posted, own)) return differs('the token reference');

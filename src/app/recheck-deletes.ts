@@ -3,32 +3,48 @@ import type { ObservedCatalog } from '../core/catalog.ts';
 import { type Findings, isOpenApproval } from '../core/delete-rules.ts';
 import { kindNameKey } from '../core/history.ts';
 import { nameKey } from '../core/names.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 import { findingsOf, recheckDelete, type RecheckResult } from '../core/recheck.ts';
 import type { ApplyContext, NumberedOperation } from './apply-context.ts';
 import { runHistory } from './run-history.ts';
 
+/** What the lists show now, with what the run has done so far. No create is sent while deletes are. */
+export interface FindingsNow extends Findings {
+  /** The requested name of each entry that the service returned as the answer to a create of this run. */
+  readonly answeredFor: ReadonlyMap<EntryKey, string>;
+  readonly pendingCreates: ReadonlySet<string>;
+}
+
 /** Compares the lists with the file again, including the entries that this run has created. */
-export function findingsNow(context: ApplyContext, observed: ObservedCatalog): Findings {
-  return findingsOf(context.request.settings.desired, observed, runHistory(context, observed));
+export function findingsNow(context: ApplyContext, observed: ObservedCatalog): FindingsNow {
+  const { operations, statuses, request } = context;
+  const answered = operations.flatMap(({ kind, name, seq }): [EntryKey, string][] => {
+    const entry = statuses.get(seq)?.entry;
+    return entry === undefined ? [] : [[entryKey(kind, entry.remoteId), name]];
+  });
+  const pending = operations.filter(({ action, seq }) => action === 'create' && !statuses.has(seq));
+  return {
+    ...findingsOf(request.settings.desired, observed, runHistory(context, observed)),
+    answeredFor: new Map(answered),
+    pendingCreates: new Set(pending.map(({ kind, name }) => kindNameKey(kind, name))),
+  };
 }
 
 /** Checks one delete right before it is sent. Null allows it. */
 export function recheckNow(
   context: ApplyContext,
   operation: NumberedOperation,
-  findings: Findings,
+  findings: FindingsNow,
 ): RecheckResult | null {
-  const { operations, statuses, request } = context;
-  const { kind, remoteId } = operation;
-  const answered = operations.find(
-    (each) => each.kind === kind && statuses.get(each.seq)?.entry?.remoteId === remoteId,
-  );
-  const pending = operations.filter(({ action, seq }) => action === 'create' && !statuses.has(seq));
+  const { kind, remoteId = '' } = operation;
   return recheckDelete(operation, findings, {
-    policy: request.settings.policy,
-    answeredFor: answered?.name,
+    policy: context.request.settings.policy,
+    answeredFor: findings.answeredFor.get(entryKey(kind, remoteId)),
+    hadMissingHolders: context.history.missingHoldings.some(
+      (holding) => holding.kind === kind && holding.remoteId === remoteId,
+    ),
     hasExpired: hasExpired(context, operation),
-    pendingCreates: new Set(pending.map((create) => kindNameKey(create.kind, create.name))),
+    pendingCreates: findings.pendingCreates,
   });
 }
 

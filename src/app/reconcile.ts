@@ -87,7 +87,7 @@ export async function reconcile(
   });
   if ('heldBy' in lock) return lock;
   const { lease } = lock;
-  const release = keepLock(lease, deps.locks, deps.clock, () => undefined);
+  const release = keepLock(lease, deps.locks, deps.clock);
   try {
     if ((await options.isMade?.()) === true) return { heldBy: null };
     const current = waited && options.reread !== undefined ? await options.reread() : request;

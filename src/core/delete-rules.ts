@@ -73,6 +73,8 @@ export interface DeleteNow {
   readonly extra: Extra | undefined;
   readonly policy: Policy;
   readonly findings: Findings;
+  /** Whether people who were missing from the lists when the plan was made had the entry. */
+  readonly hadMissingHolders: boolean;
   /** Whether the approval on which the plan relied has expired since. */
   readonly hasExpired: boolean;
   /** `kind:name key` of creates that the run has not sent yet. */
@@ -120,7 +122,7 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
   holders_missing: {
     holds: (candidate, { policy }) =>
       candidate.missingHolders.length > 0 && usageMatters(candidate.extra, policy) && !candidate.approved,
-    recheck: 'fixed',
+    recheck: recheckMissingHolders,
   },
   too_new: { holds: isTooNew, recheck: 'as_in_use' },
   empty_catalog: {
@@ -174,8 +176,13 @@ function recheckUse({ usedByThen, usedByNow, hasExpired }: DeleteNow): string | 
     const who = `${added.slice(0, 5).join(', ')}${added.length > 5 ? ` and ${added.length - 5} more` : ''}`;
     return `it was assigned to ${who} during the run`;
   }
-  // Also when no listed person has it: the approval may have released it from people who are missing from the lists.
-  return hasExpired ? 'its approvedDeletes entry expired during the run' : null;
+  if (usedByNow.length === 0 || !hasExpired) return null;
+  return 'people have it, and its approvedDeletes entry expired during the run';
+}
+
+function recheckMissingHolders({ hadMissingHolders, hasExpired }: DeleteNow): string | null {
+  if (!hadMissingHolders || !hasExpired) return null;
+  return 'people who are missing from the lists had it, and its approvedDeletes entry expired during the run';
 }
 
 function recheckPeople({ policy, extra, findings }: DeleteNow): string | null {

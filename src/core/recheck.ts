@@ -27,7 +27,7 @@ export function findingsOf(desired: DesiredCatalog, observed: ObservedCatalog, h
 }
 
 /** What the run has done besides reading the lists. */
-export type RunFacts = Pick<DeleteNow, 'policy' | 'hasExpired' | 'pendingCreates'> & {
+export type RunFacts = Pick<DeleteNow, 'policy' | 'hadMissingHolders' | 'hasExpired' | 'pendingCreates'> & {
   /** The requested name, when the service returned this entry as the answer to a create of this run. */
   readonly answeredFor: string | undefined;
 };

@@ -65,6 +65,8 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       const { code, message } = describeFailure(error);
       log.error({ event: 'run_failed', account: name, trigger, code, error: message }, 'the run failed');
       metrics.runFailed(name);
+      // An account that was removed meanwhile is not run again, so it could never report that the problem has gone.
+      if (registry.account(name) === undefined) return;
       const failures = (unjournaled.get(name) ?? 0) + 1;
       unjournaled.set(name, failures);
       scheduler.ended(name, failures);

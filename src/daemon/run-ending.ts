@@ -1,4 +1,5 @@
 // The end of a run: what it found goes to the metrics, the scheduler, the log and the notifications.
+import type { Action } from '../core/catalog.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
@@ -64,7 +65,7 @@ export function createRunEnding(options: RunEndingOptions): RunEnding {
 }
 
 function driftOf({ drift }: NonNullable<RunOutcome['plan']>): Drift {
-  const total = (wanted: 'create' | 'delete'): number =>
+  const total = (wanted: Action): number =>
     drift.reduce((sum, { action, count }) => sum + (action === wanted ? count : 0), 0);
   return { create: total('create'), delete: total('delete') };
 }

@@ -63,7 +63,7 @@ export function startChild<Sent extends object, Received>(options: ChildOptions<
   });
   // The other process is part of this program and sends the type that the caller names.
   child.on('message', (message) => options.onMessage(message as Received));
-  const failed = new Promise<string>((resolve) => child.once('error', ({ message }) => resolve(message)));
+  const failed = new Promise<string>((resolve) => child.on('error', ({ message }) => resolve(message)));
   const closed = new Promise<string>((resolve) =>
     child.once('close', (code, by) => resolve(by ?? `status ${String(code)}`)),
   );

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
+import { checkDriver } from './driver.mjs';
 import { packagesOf, thirdPartyNotices } from './third-party.mjs';
 
 /** Leaves out of undici what the program never asks of it: fetch, sockets, mocks and caches are most of its loading. */
@@ -63,8 +64,4 @@ const { output } = await build({
 });
 chmodSync(`${root}dist/main.js`, 0o755);
 writeFileSync(`${root}dist/THIRD-PARTY-NOTICES`, thirdPartyNotices(packagesOf(output)));
-// npm leaves an optional package out without a word when its compilation fails, so the installation must fail here.
-await import(`${root}dist/sqlite.js`).catch(({ message }) => {
-  console.error(`error: ${message}`);
-  process.exitCode = 1;
-});
+await checkDriver();

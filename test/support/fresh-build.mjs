@@ -22,10 +22,20 @@ function builtMs() {
   return statSync(join(root, 'dist/main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-export function setup() {
-  if (Math.max(...SOURCES.map((source) => newestMs(join(root, source)))) <= builtMs()) return;
+/** Builds if needed, and returns whether it was. The build checks the SQLite driver. */
+function build() {
+  if (Math.max(...SOURCES.map((source) => newestMs(join(root, source)))) <= builtMs()) return false;
   console.log('dist/ is older than src/, so the program is built first');
   execFileSync(process.execPath, [join(root, 'test/support/build.mjs')], { cwd: root, stdio: 'inherit' });
+  return true;
 }
 
-if (process.argv[1] === import.meta.filename) setup();
+export function setup() {
+  build();
+}
+
+if (process.argv[1] === import.meta.filename && !build()) {
+  // A repeated installation may have left the driver out, although the program is built already.
+  const { checkDriver } = await import('./driver.mjs');
+  await checkDriver();
+}

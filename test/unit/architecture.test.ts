@@ -68,7 +68,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', 'zod', ...HTTP_SERVER] },
   cli: {
     rooms: ['core', 'app', 'report'],
-    packages: ['node:*', 'commander', '@bomb.sh/tab', 'close-with-grace', 'listr2', 'picocolors'],
+    packages: ['node:*', 'commander', '@bomb.sh/tab', 'picocolors'],
   },
 };
 

@@ -28,6 +28,7 @@ function recheck({ lists, policy, run, usedBy = [] }: Now, formerly: readonly st
     {
       policy: { ...POLICY, allowNoPeople: false, ...policy },
       answeredFor: undefined,
+      hadMissingHolders: false,
       hasExpired: false,
       pendingCreates: new Set(),
       ...run,
@@ -59,10 +60,11 @@ describe('a recheck of a delete', () => {
       { lists: { resources: [person('p1', ['Old'])] }, usedBy: ['p1'], run: { hasExpired: true } },
       'in_use',
     ],
+    ['allows it when the approval has expired and nobody has the entry', { run: { hasExpired: true } }, null],
     [
-      'holds it when the approval has expired, also when no listed person has the entry',
-      { run: { hasExpired: true } },
-      'in_use',
+      'holds it when the approval has expired and people who are missing from the lists had the entry',
+      { run: { hasExpired: true, hadMissingHolders: true } },
+      'holders_missing',
     ],
     ['holds it when no people are listed', { lists: { resources: [] } }, 'no_people'],
     [
@@ -87,7 +89,13 @@ describe('a recheck of a delete', () => {
         observed({ skill: [entry('Kept', 'second')], resources: [person('p1')] }),
         HISTORY,
       ),
-      { policy: POLICY, answeredFor: undefined, hasExpired: false, pendingCreates: new Set() },
+      {
+        policy: POLICY,
+        answeredFor: undefined,
+        hadMissingHolders: false,
+        hasExpired: false,
+        pendingCreates: new Set(),
+      },
     );
     expect(result).toMatchObject({ status: 'held', rule: 'rename' });
   });
@@ -112,6 +120,7 @@ describe('a recheck of a delete', () => {
       {
         policy: { ...POLICY, delete: 'always', allowNoPeople: false },
         answeredFor: undefined,
+        hadMissingHolders: false,
         hasExpired: false,
         pendingCreates: new Set(),
       },

@@ -119,7 +119,7 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     const change = { action: 'delete', kind: 'skill', name: 'Go', rule: 'in_use', reason: '1 person has it' };
     return [{ account: 'acme', ...change }];
   },
-  async 'Which creates and deletes are in doubt?'(store) {
+  async 'Which creates and deletes have an unknown outcome?'(store) {
     const operations = ['Rust', 'Zig', 'Go'].map((name) => operation({ name }));
     const results = [result(1), result(2, { status: 'unknown' }), result(3, { status: 'unknown' })];
     const id = await run(store, { n: 1, operations, results, status: 'partial' });
@@ -213,6 +213,7 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     const id = await run(store, { n: 1, operations: [operation()], results: [result(1)] });
     const other = await run(store, { n: 2, atMs: T0 + 1000 });
     store.execute('update runs set config_commit = ? where id in (?, ?)', 'c0ffee', id, other);
+    store.execute("update runs set mode = 'approve' where id = ?", id);
     await run(store, { n: 3 });
     return [{ account: 'acme', config_commit: 'c0ffee', first_run: iso(T0), created: 1, deleted: 0 }];
   },
