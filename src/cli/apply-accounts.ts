@@ -9,7 +9,7 @@ import type { RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
-import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
+import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output, OutputOptions } from './console.ts';

@@ -7,7 +7,7 @@ import type { Plan, PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { count } from '../report/formatting.ts';
-import { mapAccounts } from './accounts.ts';
+import { mapAccounts } from './load-accounts.ts';
 import type { Output } from './console.ts';
 import { canAsk, confirm, showMessage, terminalRender } from './console.ts';
 import type { Session } from './environment.ts';

@@ -1,7 +1,7 @@
 // rolecall backup: a consistent copy of the store, also while the daemon runs.
 import { ConfigError } from '../core/errors.ts';
 import { count } from '../report/formatting.ts';
-import { errorsOf } from './accounts.ts';
+import { errorsOf } from './load-accounts.ts';
 import type { CommandContext, CommandLine } from './command-line.ts';
 import { printLine } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';

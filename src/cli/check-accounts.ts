@@ -7,7 +7,7 @@ import type { RunSignals } from '../core/ports.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
 import { visible, visibleJson } from '../report/escape-invisible.ts';
 import { count } from '../report/formatting.ts';
-import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
+import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import { openOutput } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';

@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { count } from '../report/formatting.ts';
-import { loadAccounts, settingsOf } from './accounts.ts';
+import { loadAccounts, settingsOf } from './load-accounts.ts';
 import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, showMessage, showWarnings } from './console.ts';
 import type { RetryAfterOptions } from './environment.ts';

@@ -1,7 +1,7 @@
 // rolecall history: lists the runs in the journal. It reads the store and never calls the service.
 import { UsageError } from '../core/errors.ts';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
-import { loadAccounts } from './accounts.ts';
+import { loadAccounts } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';

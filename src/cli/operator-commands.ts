@@ -2,7 +2,7 @@
 import { ConfigError } from '../core/errors.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
-import { errorsOf } from './accounts.ts';
+import { errorsOf } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { accountNamed } from './select-accounts.ts';

@@ -12,7 +12,7 @@ import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
 import { count } from '../report/formatting.ts';
-import { errorsOf, loadAccounts, mapAccounts } from './accounts.ts';
+import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput, progressLine, refuseDatabase } from './console.ts';

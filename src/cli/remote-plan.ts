@@ -4,7 +4,7 @@ import { ConfigError, ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
-import { errorsOf, showConfigWarnings } from './accounts.ts';
+import { errorsOf, showConfigWarnings } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import { showMessage } from './console.ts';
 import type { Environment } from './environment.ts';

@@ -1,6 +1,6 @@
 // rolecall show: one run from the journal. It reads the store and never calls the service.
 import type { JournalReader } from '../core/journal-reader.ts';
-import { loadAccounts } from './accounts.ts';
+import { loadAccounts } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';

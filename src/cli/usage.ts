@@ -1,7 +1,7 @@
 // rolecall usage: lists skills and roles with the number of people who have them. Writes nothing to the service.
 import type { FailedPlan } from '../core/plan.ts';
 import { type AccountUsage, accountUsage } from '../core/usage.ts';
-import { loadAccounts, mapAccounts, settingsOf } from './accounts.ts';
+import { loadAccounts, mapAccounts, settingsOf } from './load-accounts.ts';
 import {
   ACCOUNTS_HELP,
   addReportOptions,

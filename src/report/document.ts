@@ -1,5 +1,5 @@
 // The report model: the content of a report without its format. The *-report.ts files build these documents;
-// text.ts, markdown.ts and html.tsx print them. A new format is one more such file.
+// text.ts, markdown.ts and html.tsx print them. src/README.md says how to add one.
 
 /** The formats of a report, in the order of the help. */
 export const FORMATS = ['text', 'json', 'markdown'] as const;

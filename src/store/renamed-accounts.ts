@@ -5,6 +5,23 @@ import { claimantOf } from './claims.ts';
 import type { Database } from './tables.ts';
 import { brokenRuns, interruptRuns } from './locks.ts';
 
+/** The columns of `accounts` that the new name takes from the former one. A pause of either stays. */
+export const MOVED_COLUMNS = [
+  'base_url',
+  'remote_account_id',
+  'pending_digest',
+  'pending_run',
+  'pending_since',
+  'approved_digest',
+  'approved_at',
+  'last_good_run',
+  'last_good_phase',
+  'throttled_until',
+  'last_applied_commit',
+  'last_applied_committed_at',
+  'last_success_at',
+] as const;
+
 /** Implements Journal.adoptRenamedAccount within a transaction. */
 export async function adoptRenamedAccount(
   connection: Database,
@@ -44,12 +61,9 @@ async function moveJournal(connection: Database, former: string, account: string
   await interruptRuns(connection, broken, nowMs, (work) => work(connection));
   await connection.deleteFrom('locks').where('account', '=', former).execute();
   await sql`
-    update accounts set (base_url, remote_account_id, paused, pending_digest, pending_run, pending_since,
-      approved_digest, approved_at, last_good_run, last_good_phase, throttled_until, last_applied_commit,
-      last_applied_committed_at, last_success_at)
-      = (select base_url, remote_account_id, max(paused, accounts.paused), pending_digest, pending_run, pending_since,
-        approved_digest, approved_at, last_good_run, last_good_phase, throttled_until, last_applied_commit,
-        last_applied_committed_at, last_success_at from accounts as former where former.name = ${former})
+    update accounts set (paused, ${sql.join(MOVED_COLUMNS.map((column) => sql.ref(column)))})
+      = (select max(former.paused, accounts.paused), ${sql.join(MOVED_COLUMNS.map((column) => sql.ref(`former.${column}`)))}
+        from accounts as former where former.name = ${former})
     where name = ${account}`.execute(connection);
   for (const table of ['runs', 'snapshots', 'entries', 'missing_holdings'] as const) {
     await sql`update or replace ${sql.table(table)} set account = ${account} where account = ${former}`.execute(

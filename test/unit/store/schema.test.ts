@@ -5,6 +5,7 @@ import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { MIGRATIONS } from '../../../src/store/migrations.ts';
+import { MOVED_COLUMNS } from '../../../src/store/renamed-accounts.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
 
@@ -25,6 +26,15 @@ describe('a new store', () => {
       .rows<{ name: string }>('select name from pragma_table_info(?)', table)
       .map(({ name }) => name);
     expect(columns.split(' ').filter((column) => !there.includes(column))).toEqual([]);
+  });
+
+  it('has no column of accounts of which it is undecided whether a renamed account takes it along', () => {
+    const columns = fixture()
+      .rows<{ name: string }>("select name from pragma_table_info('accounts')")
+      .map(({ name }) => name);
+    // A pause of either name stays, and the runs that the other two count are moved themselves.
+    const others = ['name', 'paused', 'consecutive_failures', 'last_run_id'];
+    expect(columns.toSorted()).toEqual([...MOVED_COLUMNS, ...others].toSorted());
   });
 
   it('has strict tables only', () => {
