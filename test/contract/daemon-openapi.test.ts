@@ -1,5 +1,5 @@
-// The OpenAPI document of the daemon: valid, complete for the paths that the server has, in agreement with the published
-// schemas of plans and runs, and kept to by every response. Redocly and prism check the same in test/long/.
+// The OpenAPI document of the daemon: it is valid, lists every path of the server, agrees with the published schemas of
+// plans and runs, and every response matches it. Redocly and prism check the same in test/long/.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ describe('the OpenAPI document of the daemon', () => {
     expect(await problemsOf(description)).toEqual([]);
   });
 
-  it('would be reported as invalid without a status, or with a reference to nothing', async () => {
+  it('fails the check when a response is malformed or a reference does not resolve', async () => {
     const [path = ''] = Object.keys(description.paths);
     const broken = {
       get: { operationId: 'x', responses: { '200': { $ref: '#/components/responses/None' } } },
@@ -54,12 +54,12 @@ describe('the OpenAPI document of the daemon', () => {
       expect(await problemsOf({ ...description, paths: { [path]: item } })).not.toEqual([]);
   });
 
-  it('covers every path of the server that is not a page', () => {
+  it('describes every path of the server except the pages', () => {
     const never = async () => Promise.reject(new Error('nobody asks'));
     const app = buildApp({
       tokens: [{ name: 'http', role: 'operate', token: new Secret('x') }],
       trustedProxies: [],
-      // Routes are only counted here; nothing of it is ever called.
+      // The routes are only counted; none of these functions is called.
       daemon: {
         overview: never,
         accounts: never,
@@ -114,7 +114,7 @@ describe('the OpenAPI document of the daemon', () => {
     ['Run', 'run.schema.json', 0],
     ['Plan', 'plan.schema.json', 0],
     ['FailedPlan', 'plan.schema.json', 1],
-  ])('gives %s the shape that %s publishes', (name, published, alternative) => {
+  ])('describes %s with the same schema as %s', (name, published, alternative) => {
     const schema = JSON.parse(readFileSync(`${root}config/schema/${published}`, 'utf8')) as Shape;
     const shape = schema.anyOf?.[alternative] ?? schema;
     expect(shapeOf({ $ref: `#/components/schemas/${name}` })).toEqual(shapeOf(shape));
@@ -152,7 +152,7 @@ function alternatives(shape: unknown): unknown[] {
 }
 
 describe('the daemon', () => {
-  it('responds as its OpenAPI document says, errors included', async () => {
+  it('responds as its OpenAPI document describes, errors included', async () => {
     const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
     const odd = makeAccount('odd', {
       valid: false,
@@ -176,7 +176,7 @@ describe('the daemon', () => {
     } as const;
     const running = await start({}, { accounts: [...makeStage().accounts, odd], plans: [MIXED, failed] });
     const problems = judge(description);
-    const ask = async (
+    const send = async (
       status: number,
       method: string,
       path: string,
@@ -192,36 +192,41 @@ describe('the daemon', () => {
       expect([path, reply.status]).toEqual([path, status]);
       return problems({ method, path, status: reply.status, contentType, text, sent });
     };
-    const fine = async (...request: Parameters<typeof ask>): Promise<void> => {
-      expect([request, await ask(...request)]).toEqual([request, []]);
+    const expectValid = async (...request: Parameters<typeof send>): Promise<void> => {
+      expect([request, await send(...request)]).toEqual([request, []]);
     };
     const account = '/api/v1/accounts/acme-eu';
-    await fine(200, 'GET', '/healthz');
-    await fine(200, 'GET', '/readyz');
-    await fine(200, 'GET', '/metrics');
-    await fine(200, 'GET', '/api/v1/openapi.json');
-    await fine(200, 'GET', '/api/v1/status');
-    await fine(200, 'GET', '/api/v1/accounts');
-    await fine(200, 'GET', account);
-    await fine(404, 'GET', '/api/v1/accounts/nobody');
-    await fine(200, 'GET', '/api/v1/runs?account=acme-eu&status=held&since=7d&limit=10');
-    await fine(200, 'GET', `/api/v1/runs/${RUN_ID}`);
-    await fine(404, 'GET', '/api/v1/runs/ffff');
-    await fine(202, 'POST', `${account}/sync`);
+    await expectValid(200, 'GET', '/healthz');
+    await expectValid(200, 'GET', '/readyz');
+    await expectValid(200, 'GET', '/metrics');
+    await expectValid(200, 'GET', '/api/v1/openapi.json');
+    await expectValid(200, 'GET', '/api/v1/status');
+    await expectValid(200, 'GET', '/api/v1/accounts');
+    await expectValid(200, 'GET', account);
+    await expectValid(404, 'GET', '/api/v1/accounts/nobody');
+    await expectValid(200, 'GET', '/api/v1/runs?account=acme-eu&status=held&since=7d&limit=10');
+    await expectValid(200, 'GET', `/api/v1/runs/${RUN_ID}`);
+    await expectValid(404, 'GET', '/api/v1/runs/ffff');
+    await expectValid(202, 'POST', `${account}/sync`);
     running.stage.sync = 'stopping';
-    await fine(503, 'POST', `${account}/sync`);
-    await fine(404, 'POST', '/api/v1/accounts/nobody/sync');
-    await fine(200, 'POST', `${account}/approve`, { digest: PENDING.digest });
-    await fine(409, 'POST', `${account}/approve`, { digest: '00000000' });
-    await fine(409, 'POST', '/api/v1/accounts/acme-us/approve', {});
-    await fine(200, 'POST', `${account}/pause`);
-    await fine(200, 'POST', `${account}/resume`);
-    await fine(200, 'POST', '/api/v1/plan', { config: 'a', files: { a: '' }, accounts: ['b'], commit: null });
-    await fine(400, 'POST', '/api/v1/plan', { config: 'b', files: { a: '' } });
+    await expectValid(503, 'POST', `${account}/sync`);
+    await expectValid(404, 'POST', '/api/v1/accounts/nobody/sync');
+    await expectValid(200, 'POST', `${account}/approve`, { digest: PENDING.digest });
+    await expectValid(409, 'POST', `${account}/approve`, { digest: '00000000' });
+    await expectValid(409, 'POST', '/api/v1/accounts/acme-us/approve', {});
+    await expectValid(200, 'POST', `${account}/pause`);
+    await expectValid(200, 'POST', `${account}/resume`);
+    await expectValid(200, 'POST', '/api/v1/plan', {
+      config: 'a',
+      files: { a: '' },
+      accounts: ['b'],
+      commit: null,
+    });
+    await expectValid(400, 'POST', '/api/v1/plan', { config: 'b', files: { a: '' } });
     running.stage.broken = new Error('no');
-    await fine(500, 'GET', '/api/v1/accounts');
+    await expectValid(500, 'GET', '/api/v1/accounts');
     running.stage.broken = null;
     Object.assign(running.stage, { overview: { ...running.stage.overview, version: 7 } });
-    expect((await ask(200, 'GET', '/api/v1/status')).join()).toContain('/version');
+    expect((await send(200, 'GET', '/api/v1/status')).join()).toContain('/version');
   });
 });

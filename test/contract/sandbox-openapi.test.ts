@@ -1,5 +1,5 @@
-// The OpenAPI document of the sandbox: valid, with examples that are one account, and kept to by every response. Redocly and
-// prism check the same in test/long/.
+// The OpenAPI document of the sandbox: it is valid, its examples describe one account, and every response matches it.
+// Redocly and prism check the same in test/long/.
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Description, judge, problemsOf } from '../support/openapi.ts';
@@ -41,7 +41,7 @@ describe('the OpenAPI document of the sandbox', () => {
     expect(await problemsOf(description)).toEqual([]);
   });
 
-  it('has examples that match their schemas and are one consistent account', () => {
+  it('has examples that match their schemas and describe one consistent account', () => {
     const exampleOf = (path: string): Wire[] => {
       const { content } = description.paths[`${BASE}/${path}`]?.['get']?.responses['200'] ?? {};
       const { example } = (content as Record<string, { example: Wire[] }>)['application/json'] ?? {
@@ -72,7 +72,7 @@ describe('the OpenAPI document of the sandbox', () => {
 });
 
 describe('the sandbox', () => {
-  async function ask(
+  async function send(
     method: string,
     path: string,
     sent?: object,
@@ -90,33 +90,33 @@ describe('the sandbox', () => {
     return { status, value: JSON.parse(text), problems };
   }
 
-  async function fine(status: number, method: string, path: string, sent?: object): Promise<unknown> {
-    const reply = await ask(method, path, sent);
+  async function expectValid(status: number, method: string, path: string, sent?: object): Promise<unknown> {
+    const reply = await send(method, path, sent);
     expect({ ...reply, path }).toMatchObject({ status, problems: [] });
     return reply.value;
   }
 
-  it('responds as its OpenAPI document says, errors included', async () => {
-    expect(await fine(200, 'GET', 'resource')).toHaveLength(2);
+  it('responds as its OpenAPI document describes, errors included', async () => {
+    expect(await expectValid(200, 'GET', 'resource')).toHaveLength(2);
     for (const kind of ['skill', 'role']) {
       sandbox.setSettings({ createStatus: 201, uniqueNames: 'exact' });
-      const made = (await fine(201, 'POST', kind, { name: 'New' })) as Wire;
-      await fine(409, 'POST', kind, { name: 'New' });
+      const made = (await expectValid(201, 'POST', kind, { name: 'New' })) as Wire;
+      await expectValid(409, 'POST', kind, { name: 'New' });
       sandbox.setSettings({ createStatus: 200, maxNameLength: 5 });
-      await fine(200, 'POST', kind, { name: 'Other' });
-      await fine(422, 'POST', kind, { name: 'too long' });
-      expect(((await fine(200, 'GET', kind)) as Wire[]).map((each) => each._id)).toContain(made._id);
-      expect(await fine(200, 'DELETE', `${kind}/${made._id}`)).toBeTypeOf('string');
-      await fine(404, 'DELETE', `${kind}/${made._id}`);
+      await expectValid(200, 'POST', kind, { name: 'Other' });
+      await expectValid(422, 'POST', kind, { name: 'too long' });
+      expect(((await expectValid(200, 'GET', kind)) as Wire[]).map((each) => each._id)).toContain(made._id);
+      expect(await expectValid(200, 'DELETE', `${kind}/${made._id}`)).toBeTypeOf('string');
+      await expectValid(404, 'DELETE', `${kind}/${made._id}`);
     }
     sandbox.setFaults([{ do: { type: 'rate-limit', retryAfter: 1 } }]);
-    await fine(429, 'GET', 'skill');
-    const wrong = await ask('GET', 'skill', undefined, { authorization: 'Bearer wrong' });
+    await expectValid(429, 'GET', 'skill');
+    const wrong = await send('GET', 'skill', undefined, { authorization: 'Bearer wrong' });
     expect(wrong).toMatchObject({ status: 401, problems: [] });
   });
 
-  it('is reported when a response breaks its OpenAPI document', async () => {
+  it('fails the check when a response does not match its OpenAPI document', async () => {
     sandbox.setFaults([{ do: { type: 'wrong-type', field: '_id' } }]);
-    expect((await ask('GET', 'skill')).problems.join()).toContain('_id');
+    expect((await send('GET', 'skill')).problems.join()).toContain('_id');
   });
 });

@@ -1,4 +1,4 @@
-// What a report advises to write into a file, written there, is accepted and does what the report said.
+// Advice from a report can be copied into an account file: it is accepted there and has the announced effect.
 import fc from 'fast-check';
 import '../support/seed.ts';
 import { describe, expect, test } from 'vitest';
@@ -19,12 +19,12 @@ const tricky = fc.constantFrom(
 ); // prettier-ignore
 const name = fc
   .oneof(tricky, fc.string({ unit: 'binary', minLength: 1 }), fc.string({ unit: 'grapheme', minLength: 1 }))
-  // Half of a character cannot be written to a file, and a heap of marks not normalised.
+  // An unpaired surrogate cannot be written to a file, and more than 30 marks in a row are not normalised.
   .filter((text) => !/\p{Cs}|\p{M}{31}/u.test(text) && text.trim() !== '');
 
 const HEAD = 'baseUrl: https://eu.example.com\ntoken: { env: A }\n';
 
-/** The errors of an account's file with these lines, and what it asks for. */
+/** The desired catalog of an account file with these lines, and its errors. */
 async function loaded(lines: string) {
   const files = filesFromMemory('/x', {
     'rolecall.yaml': 'accounts: "?.yaml"\nstore: x.db\n',
@@ -39,8 +39,8 @@ async function loaded(lines: string) {
 
 const HOLDERS = [person('p1', ['1']), person('p2', ['1'])];
 
-describe('advice of a report', () => {
-  test('to approve a delete is accepted as it is shown, and releases it', async () => {
+describe('advice in a report', () => {
+  test('to approve a delete is accepted as it is shown, and releases the delete', async () => {
     await fc.assert(
       fc.asyncProperty(name, async (old) => {
         const observed = { skill: [entry(old, '1'), entry('Kept', '2')], resources: HOLDERS };
@@ -81,7 +81,7 @@ describe('advice of a report', () => {
     );
   });
 
-  test('is one line of YAML that means exactly the text, whatever the text is', () => {
+  test('is one line of YAML that parses to exactly the given text', () => {
     fc.assert(
       fc.property(fc.oneof(tricky, fc.string({ unit: 'binary' })), (text) => {
         for (const written of [yamlText(text), yamlQuoted(text)]) {
@@ -95,7 +95,7 @@ describe('advice of a report', () => {
     );
   });
 
-  test('is plain where nothing else could be meant', () => {
+  test('quotes a name only where plain YAML is ambiguous', () => {
     const plain = ['Go', 'C++', 'Backend engineer', 'R&D', 'Node.js', 'é'];
     expect(plain.map(yamlText)).toEqual(plain);
     expect(['C#', '1.0', 'no', 'a: b', ' a'].toSorted(compareCodePoints).map(yamlText)).toEqual([

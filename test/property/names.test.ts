@@ -13,8 +13,8 @@ const text = fc.oneof(
   }),
 );
 
-describe('keys', () => {
-  it('are their own keys', () => {
+describe('the keys of names', () => {
+  it('are the same when they are computed again from a key', () => {
     fc.assert(
       fc.property(text, (name) => {
         expect(nameKey(nameKey(name))).toBe(nameKey(name));
@@ -23,7 +23,7 @@ describe('keys', () => {
     );
   });
 
-  it('of the same names are near', () => {
+  it('are the same for the composed and the decomposed form of a name', () => {
     fc.assert(
       fc.property(text, (name) => {
         for (const form of ['NFC', 'NFD'] as const) {
@@ -35,7 +35,7 @@ describe('keys', () => {
     );
   });
 
-  it('of names that differ only in case are near', () => {
+  it('are near for names that differ only in case', () => {
     const letters = fc.string({
       unit: fc.constantFrom('a', 'Z', 'é', 'ß', 'ẞ', 'Σ', 'ς', 'Ж', 'İ', 'ﬁ', 'ǅ', 'ա', '1'),
       maxLength: 8,
@@ -48,7 +48,7 @@ describe('keys', () => {
     );
   });
 
-  it('of names that differ only in white space around them are near', () => {
+  it('are near for names that differ only in surrounding white space', () => {
     fc.assert(
       fc.property(text, fc.constantFrom(' ', '\t', '\u00a0', '\u2003'), (name, space) => {
         expect(nearKey(`${space}${name}${space}`)).toBe(nearKey(name));
@@ -57,10 +57,10 @@ describe('keys', () => {
   });
 });
 
-describe('the order', () => {
+describe('the order of names', () => {
   const points = (name: string): number[] => Array.from(name, (each) => each.codePointAt(0) ?? 0);
 
-  it('is that of the lists of code points', () => {
+  it('is the order of their code points', () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         const [x, y] = [points(a), points(b)];
@@ -75,7 +75,7 @@ describe('the order', () => {
 describe('a glob', () => {
   const escaped = (name: string): string => name.replace(/[\\*?]/g, '\\$&');
 
-  it('of an escaped name matches that name and no other', () => {
+  it('from an escaped name matches that name and no other', () => {
     fc.assert(
       fc.property(text, text, (name, other) => {
         const matches = globMatcher(escaped(name));
@@ -85,7 +85,7 @@ describe('a glob', () => {
     );
   });
 
-  it('with stars around an escaped part matches just the names that contain it', () => {
+  it('with stars around an escaped part matches exactly the names that contain the part', () => {
     const ascii = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?', '/'), maxLength: 6 });
     fc.assert(
       fc.property(ascii, ascii, (part, name) => {
@@ -96,7 +96,7 @@ describe('a glob', () => {
     );
   });
 
-  it('of question marks matches just the names of so many characters', () => {
+  it('of question marks matches exactly the names with that many characters', () => {
     const plain = fc.string({ unit: fc.constantFrom('a', 'é', '\u{1f600}', '\n'), maxLength: 5 });
     fc.assert(
       fc.property(plain, fc.nat(5), (name, count) => {

@@ -1,4 +1,4 @@
-// What holds for the notices of every history of runs, whatever a target listens to.
+// What holds for the notices of every history of runs, whatever types a target lists.
 import fc from 'fast-check';
 import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
@@ -34,20 +34,20 @@ const history: fc.Arbitrary<Run[]> = fc
     });
   });
 
-function heard(runs: readonly Run[], events: readonly NoticeType[]): (readonly DueNotice[])[] {
+function noticesOf(runs: readonly Run[], events: readonly NoticeType[]): (readonly DueNotice[])[] {
   let notified: NotifiedState | null = null;
   return runs.map((run) => {
-    const judged = decideNotices(run, notified, { events, remindEveryMs: REMIND_MS }, run.nowMs);
-    notified = judged.notified;
-    return judged.due;
+    const decided = decideNotices(run, notified, { events, remindEveryMs: REMIND_MS }, run.nowMs);
+    notified = decided.notified;
+    return decided.due;
   });
 }
 
 describe('every history of runs', () => {
-  it('tells what was done once for each run that did something, before anything else', () => {
+  it('leads to one `applied` notice for each run that changed something, before all other notices', () => {
     fc.assert(
       fc.property(history, (runs) => {
-        const due = heard(runs, TYPES);
+        const due = noticesOf(runs, TYPES);
         expect(due.map((each) => each[0]?.type === 'applied')).toEqual(runs.map(({ applied }) => applied));
         expect(due.flat().filter(({ type }) => type === 'applied').length).toBe(
           runs.filter(({ applied }) => applied).length,
@@ -56,12 +56,12 @@ describe('every history of runs', () => {
     );
   });
 
-  it('leaves whoever listens with the state that is, and tells it again only as a reminder', () => {
+  it('leads to one notice for each new state, and repeats a state only as a reminder', () => {
     fc.assert(
       fc.property(history, (runs) => {
         let known: AccountHealth = { state: 'ok', fingerprint: '' };
         let notifiedAtMs = 0;
-        for (const [index, due] of heard(runs, TYPES).entries()) {
+        for (const [index, due] of noticesOf(runs, TYPES).entries()) {
           const run = runs[index];
           const { state, fingerprint } = run?.health ?? known;
           const now: AccountHealth = { state, fingerprint: fingerprint ?? '' };
@@ -79,11 +79,11 @@ describe('every history of runs', () => {
     );
   });
 
-  it('tells a recovery only of what was bad, and never leaves a failure without one', () => {
+  it('leads to a `recovered` notice only after a problem, and always after a failure', () => {
     fc.assert(
       fc.property(history, (runs) => {
         let before: AccountHealth['state'] = 'ok';
-        for (const [index, due] of heard(runs, TYPES).entries()) {
+        for (const [index, due] of noticesOf(runs, TYPES).entries()) {
           const now: AccountHealth['state'] = runs[index]?.health?.state ?? before;
           const recovered = due.some(({ type }) => type === 'recovered');
           if (recovered) expect(before !== 'ok' && before !== now).toBe(true);
@@ -94,11 +94,11 @@ describe('every history of runs', () => {
     );
   });
 
-  it('lets a target that lists fewer types hear a part of the same, in the same order', () => {
+  it('sends a target that lists fewer types the same notices in the same order, without the other types', () => {
     fc.assert(
       fc.property(history, fc.subarray([...TYPES]), (runs, events) => {
-        const all = heard(runs, TYPES).map((due) => due.filter(({ type }) => events.includes(type)));
-        expect(heard(runs, events)).toEqual(all);
+        const all = noticesOf(runs, TYPES).map((due) => due.filter(({ type }) => events.includes(type)));
+        expect(noticesOf(runs, events)).toEqual(all);
       }),
     );
   });

@@ -31,7 +31,7 @@ import {
 
 fc.configureGlobal({ numRuns: 250, ...fc.readConfigureGlobal() });
 
-/** Few names, many of them near or the same in another form, so that they meet. */
+/** Few names, many of them near or equal in another form, so that collisions are frequent. */
 const NAMES = [
   'a',
   'A',
@@ -64,7 +64,7 @@ const desiredList: fc.Arbitrary<DesiredEntry[]> = fc
       .map((formers) =>
         names.map((each, index) => ({
           name: each,
-          // A name that is desired is never a former one: the configuration refuses that.
+          // A desired name is never a former one: the configuration does not allow that.
           formerly: (formers[index] ?? []).filter((former) => !names.includes(former)),
         })),
       ),
@@ -156,8 +156,8 @@ function planOf(
   });
 }
 
-/** What the service would list after the operations. */
-function carriedOut(lists: ObservedCatalog, operations: readonly Operation[]): ObservedCatalog {
+/** The lists of the service after the operations. */
+function listsAfter(lists: ObservedCatalog, operations: readonly Operation[]): ObservedCatalog {
   const gone = (of: Kind) =>
     new Set(
       operations.filter((each) => each.action === 'delete' && each.kind === of).map((each) => each.remoteId),
@@ -184,21 +184,21 @@ const keysOf = (entries: readonly { readonly name: string }[]) =>
   new Set(entries.map((each) => nameKey(each.name)));
 const sorted = (keys: ReadonlySet<string>) => [...keys].toSorted();
 
-describe('a plan that nothing holds back', () => {
-  it('leaves exactly the desired names, and another one is empty', () => {
+describe('a plan without holds', () => {
+  it('leads to exactly the desired names, and the next plan is empty', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, (desired, lists) => {
-        // Only what may be held for its people's sake stands in the way, so nobody has anything.
+        // Deletes are held only for people who have the entry, so nobody has one here.
         const nobody = { ...lists, resources: [] };
         const rules = { ...UNLIMITED, duplicates: 'remove-unused' } as const;
         const made = planOf(desired, nobody, rules);
-        const after = carriedOut(nobody, made.operations);
+        const after = listsAfter(nobody, made.operations);
         for (const each of KINDS) {
-          const asked = desired[each];
-          if (asked === undefined) expect(after[each]).toEqual(lists[each]);
+          const wantedHere = desired[each];
+          if (wantedHere === undefined) expect(after[each]).toEqual(lists[each]);
           else {
-            expect(sorted(keysOf(after[each]))).toEqual(sorted(keysOf(asked)));
-            expect(after[each]).toHaveLength(asked.length);
+            expect(sorted(keysOf(after[each]))).toEqual(sorted(keysOf(wantedHere)));
+            expect(after[each]).toHaveLength(wantedHere.length);
           }
         }
         const again = planOf(desired, after, rules);
@@ -209,18 +209,18 @@ describe('a plan that nothing holds back', () => {
 });
 
 describe('every plan', () => {
-  it('of what is desired is empty', () => {
+  it('is empty when the lists already match the file', () => {
     fc.assert(
       fc.property(desiredCatalog, policy, (desired, rules) => {
-        const there = (of: Kind) =>
+        const listed = (of: Kind) =>
           (desired[of] ?? []).map((each, index) => entry(each.name, `${of}${String(index)}`));
-        const made = planOf(desired, observed({ skill: there('skill'), role: there('role') }), rules);
+        const made = planOf(desired, observed({ skill: listed('skill'), role: listed('role') }), rules);
         expect([made.operations, made.held, made.leftAlone]).toEqual([[], [], []]);
       }),
     );
   });
 
-  it('is the same to the byte whatever order the service lists in', () => {
+  it('is the same byte for byte, in whatever order the service lists the entries', () => {
     const shuffledToo = observedCatalog.chain((lists) =>
       fc.record({
         lists: fc.constant(lists),
@@ -233,7 +233,7 @@ describe('every plan', () => {
     );
     fc.assert(
       fc.property(desiredCatalog, shuffledToo, policy, (desired, { lists, shuffled }, rules) => {
-        const turned = {
+        const reordered = {
           ...shuffled,
           resources: shuffled.resources.map((each) => ({
             ...each,
@@ -241,18 +241,18 @@ describe('every plan', () => {
           })),
           warnings: [],
         };
-        expect(JSON.stringify(planOf(desired, turned, rules))).toBe(
+        expect(JSON.stringify(planOf(desired, reordered, rules))).toBe(
           JSON.stringify(planOf(desired, lists, rules)),
         );
       }),
     );
   });
 
-  it('keeps an entry of every desired name, and never touches a kind that is left out', () => {
+  it('keeps an entry for every desired name and does not touch a kind that the file omits', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, policy, history, (desired, lists, rules, known) => {
         const made = planOf(desired, lists, rules, known);
-        const after = carriedOut(lists, made.operations);
+        const after = listsAfter(lists, made.operations);
         for (const each of KINDS) {
           const lost = sorted(keysOf(lists[each])).filter((key) => !keysOf(after[each]).has(key));
           expect(lost.filter((key) => keysOf(desired[each] ?? []).has(key))).toEqual([]);
@@ -265,7 +265,7 @@ describe('every plan', () => {
     );
   });
 
-  it('deletes what people have only under delete: always or when that entry is approved', () => {
+  it('deletes entries that people have only with `delete: always` or an approval', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, policy, (desired, lists, rules) => {
         for (const { action, kind: of, name: gone, usedBy = [], remoteId = '' } of planOf(
@@ -315,7 +315,7 @@ describe('every plan', () => {
     );
   });
 
-  it('stays within every limit, and a limit that is passed lets nothing through in slices', () => {
+  it('stays within every limit, and deletes nothing where a limit is exceeded', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, policy, history, (desired, lists, rules, known) => {
         const made = planOf(desired, lists, rules, known);
@@ -343,7 +343,7 @@ describe('every plan', () => {
     );
   });
 
-  it('has a summary that counts its lists, and every extra entry once in one of them', () => {
+  it('has a summary that matches its lists, and contains every extra entry exactly once', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, policy, history, (desired, lists, rules, known) => {
         const made = planOf(desired, lists, rules, known);
@@ -357,17 +357,17 @@ describe('every plan', () => {
           keep: wanted - of('create') - heldCreates,
           leave: made.leftAlone.length,
         });
-        const told = [...made.operations, ...made.held, ...made.leftAlone].flatMap((each) =>
+        const allNamed = [...made.operations, ...made.held, ...made.leftAlone].flatMap((each) =>
           typeof each.remoteId === 'string' ? [`${each.kind}:${each.remoteId}`] : [],
         );
-        expect(new Set(told).size).toBe(told.length);
+        expect(new Set(allNamed).size).toBe(allNamed.length);
         const managed = KINDS.flatMap((each) => (desired[each] === undefined ? [] : lists[each]));
-        expect(told.length + made.summary.keep).toBe(managed.length);
+        expect(allNamed.length + made.summary.keep).toBe(managed.length);
       }),
     );
   });
 
-  it('gives a reason, a release and at least one rule for all that it holds', () => {
+  it('gives every held operation a reason, a release and at least one rule', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, policy, history, (desired, lists, rules, known) => {
         for (const held of planOf(desired, lists, rules, known).held) {
@@ -378,7 +378,7 @@ describe('every plan', () => {
     );
   });
 
-  it('sends all creates before the deletes, but for approved near twins that nobody has', () => {
+  it('sends all creates before the deletes, except for approved near duplicates that nobody has', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, (desired, lists) => {
         const { operations } = planOf(desired, lists, UNLIMITED);

@@ -7,7 +7,7 @@ import type { DryRunDeps } from '../../src/app/request.ts';
 import type { OperationStatus } from '../../src/core/journal.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { OperationResult } from '../../src/core/ports.ts';
-import { unasked } from '../unit/app/bare-context.ts';
+import { unused } from '../unit/app/bare-context.ts';
 import { QuickClock } from '../unit/app/quick-clock.ts';
 import { entry, plan } from '../unit/core/builders.ts';
 import { type Fixture, fixture, operation, runId, T0 } from '../unit/store/fixture.ts';
@@ -88,11 +88,11 @@ async function journaled(store: Fixture, n: number, { outcomes, held }: Run) {
 const totalsOf = (store: Fixture, id: string) =>
   store.rows('select created, deleted, held, kept, failed from runs where id = ?', id)[0];
 
-it('a run counts what the store counts of its operations', async () => {
+it('the totals that a run reports equal what the store counts from its operations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), async (runs) => {
       const store = fixture();
-      const deps = { ...unasked<DryRunDeps>('deps'), journal: store.journal, clock: new QuickClock() };
+      const deps = { ...unused<DryRunDeps>('deps'), journal: store.journal, clock: new QuickClock() };
       for (const [index, each] of runs.entries()) {
         const { id, made, results } = await journaled(store, index + 1, each);
         const traffic = { requests: 3, retries: 0 };

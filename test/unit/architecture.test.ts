@@ -1,4 +1,4 @@
-// The rooms of src/ and who may enter which (the table of the house), read off the import lines of every file.
+// The rooms (folders) of src/ and what each may import, checked in the import lines of every file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
@@ -11,7 +11,7 @@ const TEST = fileURLToPath(new URL('..', import.meta.url));
 interface Room {
   /** The other rooms, or single files of them, that it may import. */
   readonly rooms: readonly string[];
-  /** Packages by their names, `node:*` for what the platform brings along. */
+  /** Packages by name; `node:*` means every module of Node.js. */
   readonly packages: readonly string[];
 }
 
@@ -112,22 +112,22 @@ function roomOf(path: string): string | null {
   return path.includes('/') ? (path.split('/')[0] ?? null) : null;
 }
 
-/** What a file of this room imports and may not. */
-function trespasses(file: SourceFile, room: Room, name: string): string[] {
+/** The imports of a file that its room does not allow. */
+function forbiddenImports(file: SourceFile, room: Room, name: string): string[] {
   return file.imports.flatMap((specifier) => {
     if (!specifier.startsWith('.')) {
       return room.packages.includes(packageOf(specifier)) ? [] : [`${file.path} imports ${specifier}`];
     }
     const target = relative(SRC, join(SRC, dirname(file.path), specifier));
-    const entered = roomOf(target);
+    const imported = roomOf(target);
     const allowed =
-      entered === name || (entered !== null && room.rooms.some((it) => it === entered || it === target));
+      imported === name || (imported !== null && room.rooms.some((it) => it === imported || it === target));
     return allowed ? [] : [`${file.path} imports ${target}`];
   });
 }
 
-describe('the rooms', () => {
-  it('are those of the house, and every file is in one or at the top', () => {
+describe('the rooms of src/', () => {
+  it('are all known, and every file is in one of them or is main.ts', () => {
     const rooms = new Set(FILES.flatMap(({ path }) => roomOf(path) ?? []));
     expect([...rooms].filter((room) => !Object.hasOwn(ROOMS, room))).toEqual([]);
     const top = FILES.filter(({ path }) => roomOf(path) === null).map(({ path }) => path);
@@ -135,13 +135,13 @@ describe('the rooms', () => {
     expect(top).toContain('main.ts');
   });
 
-  it.each(Object.entries(ROOMS))('%s imports only what it may', (name, room) => {
+  it.each(Object.entries(ROOMS))('allow %s only the imports of the table', (name, room) => {
     const files = FILES.filter(({ path }) => roomOf(path) === name);
     expect(files.length).toBeGreaterThan(0);
-    expect(files.flatMap((file) => trespasses(file, room, name))).toEqual([]);
+    expect(files.flatMap((file) => forbiddenImports(file, room, name))).toEqual([]);
   });
 
-  it('are entered through files that are there', () => {
+  it('are imported through files that exist', () => {
     const paths = new Set(FILES.map(({ path }) => path));
     const lost = FILES.flatMap((file) =>
       file.imports
@@ -153,7 +153,7 @@ describe('the rooms', () => {
     expect(lost).toEqual([]);
   });
 
-  it('get SQLite from the one file that knows which driver this Node.js needs, in tests too', () => {
+  it('get SQLite only through the file that chooses the driver, in tests too', () => {
     const tests = readdirSync(TEST, { recursive: true, encoding: 'utf8' }).filter(
       (path) => /\.m?ts$/.test(path) && !path.includes('node_modules'),
     );
@@ -165,7 +165,7 @@ describe('the rooms', () => {
     expect(tests.length).toBeGreaterThan(100);
   });
 
-  it('are read off import lines of every shape', () => {
+  it('are checked for every form of import', () => {
     const text = [
       "import a from 'one';",
       "import type { B } from './two.ts';",
@@ -183,11 +183,11 @@ describe('the rooms', () => {
   });
 });
 
-describe('every file', () => {
+describe('every file of src/', () => {
   const offending = (test: (file: SourceFile) => boolean): string[] =>
     FILES.filter(test).map(({ path }) => path);
 
-  it('begins with a comment that says what it is for', () => {
+  it('starts with a comment that states its purpose', () => {
     expect(offending(({ text }) => !/^(#!.*\n)?(\/\/ \S|\/\*)/.test(text))).toEqual([]);
   });
 
@@ -195,7 +195,7 @@ describe('every file', () => {
     expect(offending(({ text }) => text.trimEnd().split('\n').length > 300)).toEqual([]);
   });
 
-  it('is named for what it holds, in kebab case, and is no barrel', () => {
+  it('has a specific name in kebab case and is not a barrel', () => {
     const bad = /^(utils?|helpers?|common|types|misc|index)$/;
     expect(
       offending(({ path }) => {
@@ -205,7 +205,7 @@ describe('every file', () => {
     ).toEqual([]);
   });
 
-  it('exports by name', () => {
+  it('has only named exports', () => {
     expect(
       offending(({ text }) => /^export\s+default\b|^export\s*\{[^}]*\bas\s+default\b/m.test(text)),
     ).toEqual([]);
@@ -215,7 +215,7 @@ describe('every file', () => {
 describe('src/README.md', () => {
   const text = readFileSync(join(SRC, 'README.md'), 'utf8');
 
-  it('shows the rooms with what each may import', () => {
+  it('lists what each room may import', () => {
     const codes = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
     const rows = [...text.matchAll(/^\| `(\w+)` +\|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)];
     const line = (room: string, rooms: readonly string[], packages: readonly string[]): string =>
@@ -225,8 +225,8 @@ describe('src/README.md', () => {
       const others = Object.keys(ROOMS).filter((each) => each !== room && !codes(rooms).includes(each));
       return line(room, isComposition ? others : codes(rooms), codes(packages));
     });
-    const law = Object.entries(ROOMS).map(([room, { rooms, packages }]) => line(room, rooms, packages));
-    expect(shown.toSorted()).toEqual(law.toSorted());
+    const expected = Object.entries(ROOMS).map(([room, { rooms, packages }]) => line(room, rooms, packages));
+    expect(shown.toSorted()).toEqual(expected.toSorted());
   });
 
   it('names only files that exist', () => {

@@ -17,7 +17,7 @@ const FILES = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .filter((file) => file !== '' && existsSync(join(ROOT, file)));
 const DOCUMENTS = FILES.filter((file) => file.endsWith('.md'));
 
-/** A document without what stands in code. */
+/** A document without its code. */
 function proseOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8')
     .replaceAll(/^```[^]*?^```/gm, '')
@@ -38,7 +38,7 @@ function anchorsOf(file: string): Set<string> {
   );
 }
 
-/** Why a link leads nowhere, or null. Addresses of other sites are not looked at. */
+/** Why a link is dead, or null. Addresses of other sites are not checked. */
 function problemOf(document: string, link: string): string | null {
   if (/^[a-z]+:/.test(link)) return null;
   const [path = '', anchor] = link.split('#');
@@ -63,7 +63,7 @@ describe('the documents', () => {
     expect(cited.filter((file) => file !== 'test/unit/documents.test.ts')).toEqual([]);
   });
 
-  test('are found', () => {
+  test('are found by these tests', () => {
     expect(DOCUMENTS).toContain('README.md');
     expect(DOCUMENTS.length).toBeGreaterThan(3);
   });

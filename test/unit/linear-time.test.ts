@@ -5,13 +5,13 @@ import { stripped } from '../../src/config/secrets.ts';
 import { visible } from '../../src/report/escape-invisible.ts';
 
 it.each([
-  ['addresses lose their users', withoutUsers, 'a'],
-  ['a secret loses its line ends', stripped, '\n'],
-  ['text becomes visible', visible, '\\'],
-])('a megabyte is read in linear time where %s', (_, read, unit) => {
+  ['user names are removed from addresses', withoutUsers, 'a'],
+  ['line ends are removed from a secret', stripped, '\n'],
+  ['invisible characters are escaped', visible, '\\'],
+])('a megabyte is processed in linear time when %s', (_, read, unit) => {
   const before = process.cpuUsage();
   read(`x${unit.repeat(1_000_000)}x`);
   const { user, system } = process.cpuUsage(before);
-  // Quadratic time would be minutes.
+  // Quadratic time would take minutes.
   expect((user + system) / 1000).toBeLessThan(3000);
 });

@@ -1,4 +1,4 @@
-// The refusal of lists of another account during a run.
+// Lists of another account are refused during a run.
 import { describe, expect, it } from 'vitest';
 import { guardAccount } from '../../../src/app/account-guard.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
@@ -7,12 +7,12 @@ import { readerOf } from './bare-context.ts';
 
 const of = <T>(accountId: string, item: T): T & { accountId: string } => ({ ...item, accountId });
 
-describe('the lists of a known account', () => {
+describe('the lists of an account', () => {
   it.each<[string, Partial<ObservedCatalog>]>([
     ['a skill', { skill: [entry('A'), of('43', entry('B'))] }],
     ['a role', { role: [of('43', entry('B'))] }],
     ['a person', { resources: [of('42', person('p')), of('43', person('q'))] }],
-  ])('are refused for %s of another one', async (_, lists) => {
+  ])('are refused when they contain %s of another account', async (_, lists) => {
     const reader = guardAccount(
       readerOf(() => lists),
       () => '42',

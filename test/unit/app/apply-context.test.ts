@@ -28,7 +28,7 @@ describe('the result of an operation', () => {
     expect(context.results).toMatchObject([{ attempts: 0, httpStatus: null, reason: null, rule: null }]);
   });
 
-  it('is skipped only for operations without a result', () => {
+  it('is set to skipped only for operations without a result', () => {
     const context = bareContext();
     conclude(context, 1, 'done');
     skip(context, [creating(1, 'A'), creating(2, 'B')], 'why not');
@@ -65,7 +65,7 @@ describe('the reason for a halt', () => {
     [new ServiceError('throttled', 'm'), null],
     [new ServiceError('unavailable', 'm', { retryAfterMs: 600_000 }), null],
     [new ServiceError('rejected', 'm', { httpStatus: 422 }), null],
-  ])('is a refused token and a long time to be left alone: %j', (error, code) => {
+  ])('is a rejected token or a long Retry-After, and no other error: %j', (error, code) => {
     const context = bareContext();
     noteFailure(context, error);
     expect([context.halt?.code ?? null, context.halt?.message]).toEqual([
@@ -75,7 +75,7 @@ describe('the reason for a halt', () => {
   });
 });
 
-describe('working on operations', () => {
+describe('the work on operations', () => {
   const operations = Array.from({ length: 7 }, (_, index) => creating(index + 1, `S${String(index)}`));
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -83,23 +83,26 @@ describe('working on operations', () => {
     [1, 7, 1],
     [3, 7, 3],
     [8, 2, 2],
-  ])('does at most %d of %d at once: %d', async (concurrency, count, most) => {
-    const request = { ...bareRequest(), api: { ...API, concurrency } };
-    let running = 0;
-    let peak = 0;
-    const worked: number[] = [];
-    await forEachOperation(bareContext({ request }), operations.slice(0, count), async ({ seq }) => {
-      running += 1;
-      peak = Math.max(peak, running);
-      await turn();
-      running -= 1;
-      worked.push(seq);
-    });
-    expect([worked.length, peak]).toEqual([count, most]);
-    expect(worked.toSorted((a, b) => a - b)).toEqual(operations.slice(0, count).map(({ seq }) => seq));
-  });
+  ])(
+    'with a concurrency of %d and %d operations runs at most %d at once',
+    async (concurrency, count, most) => {
+      const request = { ...bareRequest(), api: { ...API, concurrency } };
+      let running = 0;
+      let peak = 0;
+      const worked: number[] = [];
+      await forEachOperation(bareContext({ request }), operations.slice(0, count), async ({ seq }) => {
+        running += 1;
+        peak = Math.max(peak, running);
+        await turn();
+        running -= 1;
+        worked.push(seq);
+      });
+      expect([worked.length, peak]).toEqual([count, most]);
+      expect(worked.toSorted((a, b) => a - b)).toEqual(operations.slice(0, count).map(({ seq }) => seq));
+    },
+  );
 
-  it('starts nothing more once the run is halted', async () => {
+  it('starts no further operation after a halt', async () => {
     const context = bareContext({ request: { ...bareRequest(), api: { ...API, concurrency: 1 } } });
     const worked: number[] = [];
     await forEachOperation(context, operations, async ({ seq }) => {
@@ -109,7 +112,7 @@ describe('working on operations', () => {
     expect(worked).toEqual([1, 2, 3]);
   });
 
-  it('starts nothing more when the journal fails, waits for running ones, and throws the error', async () => {
+  it('starts no further operation after a failure, waits for the running ones and throws the first error', async () => {
     const context = bareContext({ request: { ...bareRequest(), api: { ...API, concurrency: 3 } } });
     const ended: number[] = [];
     const working = forEachOperation(context, operations, async ({ seq }) => {

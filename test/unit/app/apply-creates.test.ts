@@ -1,4 +1,4 @@
-// The creates of a plan: answers, repetitions, and the account id.
+// The creates of a plan: answers, repeated requests, and the account id.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
 import type { DuplicateHint } from '../../../src/app/apply-creates.ts';
@@ -10,25 +10,25 @@ import type { CreateOutcome } from '../../../src/core/write-outcome.ts';
 import type { ApiSettings } from '../../../src/core/settings.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
 import { entry, wanted } from '../core/builders.ts';
-import { bareContext, bareRequest, creating, readerOf, unasked } from './bare-context.ts';
+import { bareContext, bareRequest, creating, readerOf, unused } from './bare-context.ts';
 import { API } from './api.ts';
 import { QuickClock } from './quick-clock.ts';
 
-interface Scenery {
+interface Setup {
   readonly api?: Partial<ApiSettings>;
   readonly planned?: Partial<ObservedCatalog>;
-  /** Ids that the journal knows of. */
+  /** Ids that the journal contains. */
   readonly known?: readonly EntryKey[];
-  /** Names that the file asks for. */
+  /** Desired names of the file. */
   readonly desired?: readonly string[];
   readonly identified?: boolean;
   readonly nearDuplicate?: DuplicateHint;
-  /** What is wrong with an account id that an answer carries. */
+  /** The error that claiming an account id returns. */
   readonly wrong?: string;
 }
 
 /** A service that answers creates as given; any other create gets an id of its own. */
-function scenery(of: Scenery = {}) {
+function setUp(of: Setup = {}) {
   const clock = new QuickClock();
   const request = {
     ...bareRequest({ skill: wanted(...(of.desired ?? [])) }),
@@ -39,22 +39,22 @@ function scenery(of: Scenery = {}) {
     request,
     lists: (): Partial<ObservedCatalog> | Error => ({}),
     sent: [] as string[],
-    asked: [] as string[],
-    /** By the name and how often it has been sent, from 1. */
+    claimed: [] as string[],
+    /** Receives the name and how often it has been sent, counted from 1. */
     answer: (_name: string, _times: number): CreateOutcome | null => null,
     /** The freeze window that is open. */
     window: null as string | null,
   };
   let ids = 0;
   const writer: ServiceWriter = {
-    ...unasked<ServiceWriter>('writer'),
+    ...unused<ServiceWriter>('writer'),
     create: async (kind: Kind, name: string, mayStart: () => boolean) => {
       if (!mayStart()) return { type: 'outdated', error: null, attempts: 0 };
       on.sent.push(name);
       ids += 1;
-      const told = on.answer(name, on.sent.filter((each) => each === name).length);
+      const prepared = on.answer(name, on.sent.filter((each) => each === name).length);
       return (
-        told ?? {
+        prepared ?? {
           type: 'created',
           entry: answered(name, `${kind}-${String(ids)}`),
           httpStatus: 201,
@@ -64,10 +64,10 @@ function scenery(of: Scenery = {}) {
     },
   };
   const journal: Journal = {
-    ...unasked<Journal>('journal'),
+    ...unused<Journal>('journal'),
     knownIds: async (account, remoteAccountId, upToRun) => {
       expect([account, remoteAccountId]).toEqual(['acme', '42']);
-      // Whatever id a run has, it comes before.
+      // This id sorts after the id of every run.
       expect(upToRun > 'ffffffff-ffff-7fff-bfff-ffffffffffff').toBe(true);
       return new Set(of.known ?? []);
     },
@@ -80,7 +80,7 @@ function scenery(of: Scenery = {}) {
     deps: { ...bare.deps, journal },
     identified: of.identified ?? true,
     claimAccountId: async (accountId: string) => {
-      on.asked.push(accountId);
+      on.claimed.push(accountId);
       return of.wrong ?? null;
     },
   };
@@ -112,7 +112,7 @@ const LOST: CreateOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502,
 
 describe('creates', () => {
   it('are sent once each, in their order, and are done with the returned entry', async () => {
-    const on = scenery();
+    const on = setUp();
     expect(await on.apply('A', 'B')).toEqual(['A done', 'B done']);
     expect(on.sent).toEqual(['A', 'B']);
     expect(on.context.results).toMatchObject([
@@ -134,28 +134,28 @@ describe('creates', () => {
   });
 
   it('do not read the journal when there are none', async () => {
-    const on = scenery();
-    const context = { ...on.context, deps: { ...on.context.deps, journal: unasked<Journal>('journal') } };
+    const on = setUp();
+    const context = { ...on.context, deps: { ...on.context.deps, journal: unused<Journal>('journal') } };
     await applyCreates(context, [], () => null);
     expect(on.sent).toEqual([]);
   });
 
   it('continue after a refused one, whose reason is journaled', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = (name) => (name === 'A' ? refused(422) : null);
     expect(await on.apply('A', 'B')).toEqual(['A failed', 'B done']);
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 1, httpStatus: 422, reason: 'refused' });
   });
 
   it('that were never sent are skipped', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => ({ type: 'failed', error: new ServiceError('unavailable', 'no way'), attempts: 0 });
     expect(await on.apply('A')).toEqual(['A skipped']);
     expect(on.context.statuses.get(1)).toMatchObject({ httpStatus: null, reason: 'no way' });
   });
 
   it('end when the lock is lost, before the request is sent', async () => {
-    const on = scenery();
+    const on = setUp();
     const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
     const context = { ...on.context, log };
     await applyCreates(context, [creating(1, 'A'), creating(2, 'B')], () => null);
@@ -167,7 +167,7 @@ describe('creates', () => {
   });
 
   it('end when the token is rejected', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => ({
       type: 'failed',
       error: new ServiceError('auth', 'who?', { httpStatus: 401 }),
@@ -178,7 +178,7 @@ describe('creates', () => {
   });
 
   it('end when the run is stopped', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => {
       on.request.stop();
       return null;
@@ -189,11 +189,11 @@ describe('creates', () => {
 });
 
 describe('an answer with an older entry', () => {
-  it.each<[string, Scenery]>([
+  it.each<[string, Setup]>([
     ['listed', { planned: { skill: [entry('A', '7')] } }],
     ['known to the journal', { known: ['skill:7'] }],
-  ])('created nothing: %s', async (_, of) => {
-    const on = scenery(of);
+  ])('reports that the entry already existed: %s', async (_, of) => {
+    const on = setUp(of);
     on.answer = (name) => created(name, '7');
     expect(await on.apply('A')).toEqual(['A done']);
     expect(on.context.statuses.get(1)).toMatchObject({ entry: { remoteId: '7', existed: true } });
@@ -201,14 +201,14 @@ describe('an answer with an older entry', () => {
   });
 
   it('under an unrelated name leaves the create in doubt', async () => {
-    const on = scenery({ planned: { skill: [entry('Theirs', '7')] }, api: { retries: 1 } });
+    const on = setUp({ planned: { skill: [entry('Theirs', '7')] }, api: { retries: 1 } });
     on.answer = () => created('Theirs', '7');
     expect([await on.apply('A'), on.sent]).toEqual([['A unknown'], ['A', 'A']]);
     expect(on.context.statuses.get(1)?.reason).toContain('“Theirs”');
   });
 
   it('under an unrelated name still confirms the account', async () => {
-    const on = scenery({
+    const on = setUp({
       planned: { skill: [entry('Theirs', '7')] },
       identified: false,
       wrong: 'not the account that is meant',
@@ -219,14 +219,14 @@ describe('an answer with an older entry', () => {
   });
 
   it('is a new entry when only a role has that id', async () => {
-    const on = scenery({ planned: { role: [entry('A', '7')] }, known: ['role:8'] });
+    const on = setUp({ planned: { role: [entry('A', '7')] }, known: ['role:8'] });
     on.answer = (name) => created(name, name === 'A' ? '7' : '8');
     await on.apply('A', 'B');
     expect(on.context.results.map((result) => result.entry?.existed)).toEqual([false, false]);
   });
 
   it('is reported for the second of two creates that the service answers with one entry', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => created('A', '7');
     await on.apply('A', 'a');
     expect(on.context.results.map((result) => result.entry?.existed)).toEqual([false, true]);
@@ -235,7 +235,7 @@ describe('an answer with an older entry', () => {
 
 describe('a create whose answer was lost', () => {
   it('is unknown until a list shows its entry, and then done without a second request', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('A', '7')] });
     expect(await on.apply('A')).toEqual(['A done']);
@@ -247,46 +247,46 @@ describe('a create whose answer was lost', () => {
     expect(on.context.results[1]?.reason).toContain('list');
   });
 
-  it.each<[string, Scenery]>([
+  it.each<[string, Setup]>([
     ['was listed before', { planned: { skill: [entry('A', '7')] } }],
     ['the journal knows', { known: ['skill:7'] }],
-  ])('is not found in an entry that %s', async (_, of) => {
-    const on = scenery({ ...of, api: { retries: 0 } });
+  ])('is not matched to an entry that %s', async (_, of) => {
+    const on = setUp({ ...of, api: { retries: 0 } });
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('A', '7')] });
     expect(await on.apply('A')).toEqual(['A unknown']);
   });
 
   it('is not sent again when the list shows an older entry of its name', async () => {
-    const on = scenery({ known: ['skill:7'], api: { retries: 2 } });
+    const on = setUp({ known: ['skill:7'], api: { retries: 2 } });
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('A', '7')] });
     expect([await on.apply('A'), on.sent]).toEqual([['A unknown'], ['A']]);
   });
 
-  it('is not found in an entry that belongs to another create', async () => {
-    const on = scenery({ api: { retries: 0 } });
+  it('is not matched to an entry of another create', async () => {
+    const on = setUp({ api: { retries: 0 } });
     on.answer = (name) => (name === 'a' ? LOST : created('A', '7'));
     on.lists = () => ({ skill: [entry('a', '7')] });
     expect(await on.apply('A', 'a')).toEqual(['A done', 'a unknown']);
   });
 
-  it('is not found in an entry of a near name that the file asks for', async () => {
-    const on = scenery({ api: { retries: 0 }, desired: ['A', 'a'] });
+  it('is not matched to an entry with a near name that is also desired', async () => {
+    const on = setUp({ api: { retries: 0 }, desired: ['A', 'a'] });
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('a', '7')] });
     expect(await on.apply('A')).toEqual(['A unknown']);
   });
 
-  it('is found in an entry of a near name that is not desired', async () => {
-    const on = scenery({ desired: ['A', 'B'] });
+  it('is matched to an entry with a near name that is not desired', async () => {
+    const on = setUp({ desired: ['A', 'B'] });
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('a', '7')] });
     expect(await on.apply('A')).toEqual(['A done']);
   });
 
-  it('is sent again only after settle, and as often as retries allow', async () => {
-    const on = scenery({ api: { retries: 2 } });
+  it('is sent again only after `settle`, and at most `retries` times', async () => {
+    const on = setUp({ api: { retries: 2 } });
     const startMs = on.clock.nowMs();
     const sentAt: number[] = [];
     on.answer = () => {
@@ -300,21 +300,21 @@ describe('a create whose answer was lost', () => {
   });
 
   it('is done by a later attempt, and all attempts are counted', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = (_, times) => (times < 3 ? LOST : null);
     expect(await on.apply('A')).toEqual(['A done']);
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 3, httpStatus: 201, reason: null });
   });
 
   it('is not sent again when no list could be read', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => LOST;
     on.lists = () => new ServiceError('unavailable', 'no answer');
     expect([await on.apply('A'), on.sent.length]).toEqual([['A unknown'], 1]);
   });
 
   it('is not searched for when the run is stopped, and stays unknown', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => {
       on.request.stop();
       return LOST;
@@ -323,7 +323,7 @@ describe('a create whose answer was lost', () => {
   });
 
   it('is not sent again when the run is stopped during the search', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => LOST;
     const startMs = on.clock.nowMs();
     on.lists = () => {
@@ -333,8 +333,8 @@ describe('a create whose answer was lost', () => {
     expect([await on.apply('A'), on.sent.length]).toEqual([['A unknown'], 1]);
   });
 
-  it('and that is refused with 409 when sent again may have succeeded, so a list decides', async () => {
-    const on = scenery({ api: { retries: 1 } });
+  it('is done when sending it again returns 409 and a list then shows its entry', async () => {
+    const on = setUp({ api: { retries: 1 } });
     on.answer = (_, times) => (times === 1 ? LOST : refused(409));
     on.lists = () => (on.sent.length < 2 ? {} : { skill: [entry('A', '7')] });
     expect(await on.apply('A')).toEqual(['A done']);
@@ -345,15 +345,15 @@ describe('a create whose answer was lost', () => {
     });
   });
 
-  it('and that is refused with another status when sent again has failed', async () => {
-    const on = scenery({ api: { retries: 1 } });
+  it('fails when sending it again returns another error', async () => {
+    const on = setUp({ api: { retries: 1 } });
     on.answer = (_, times) => (times === 1 ? LOST : refused(422));
     expect(await on.apply('A')).toEqual(['A failed']);
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 2, httpStatus: 422 });
   });
 
-  it('does not delay the others', async () => {
-    const on = scenery();
+  it('does not delay the other creates', async () => {
+    const on = setUp();
     on.answer = (name, times) => (name === 'A' && times === 1 ? LOST : null);
     expect([await on.apply('A', 'B'), on.sent]).toEqual([
       ['A done', 'B done'],
@@ -362,22 +362,24 @@ describe('a create whose answer was lost', () => {
   });
 });
 
-describe('a create that is refused with 409', () => {
-  const twin = { nearDuplicate: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way` };
+describe('a create that the service refuses', () => {
+  const withDuplicate = {
+    nearDuplicate: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way`,
+  };
 
-  it('names the near duplicate in the error', async () => {
-    const on = scenery(twin);
+  it('with 409 names the near duplicate in the error', async () => {
+    const on = setUp(withDuplicate);
     on.answer = () => refused(409);
     expect(await on.apply('A')).toEqual(['A failed']);
     expect(on.context.statuses.get(1)?.reason).toBe('refused; a stands in its way');
     expect(on.reader.readings).toBe(0);
   });
 
-  it.each<[string, Scenery, number]>([
-    ['where there is none', {}, 409],
-    ['where the refusal says something else', twin, 422],
-  ])('says no more than the service: %s', async (_, of, status) => {
-    const on = scenery(of);
+  it.each<[string, Setup, number]>([
+    ['without a near duplicate', {}, 409],
+    ['with another status', withDuplicate, 422],
+  ])('is reported with only the message of the service: %s', async (_, of, status) => {
+    const on = setUp(of);
     on.answer = () => refused(status);
     await on.apply('A');
     expect(on.context.statuses.get(1)?.reason).toBe('refused');
@@ -386,25 +388,25 @@ describe('a create that is refused with 409', () => {
 
 describe('the account id', () => {
   it('is claimed once, by the first answer that carries it', async () => {
-    const on = scenery({ identified: false });
+    const on = setUp({ identified: false });
     on.answer = (name) => created(name, name, name === 'A' ? undefined : '42');
     expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C done']);
-    expect([on.asked, on.context.identified, on.context.remoteAccountId]).toEqual([['42'], true, '42']);
+    expect([on.claimed, on.context.identified, on.context.remoteAccountId]).toEqual([['42'], true, '42']);
   });
 
   it('is claimed again when an answer carries another one', async () => {
-    const on = scenery({ wrong: 'not that one' });
+    const on = setUp({ wrong: 'not that one' });
     on.answer = (name) => created(name, name, name === 'A' ? '42' : '43');
     expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C skipped']);
-    expect([on.asked, on.context.halt]).toEqual([
+    expect([on.claimed, on.context.halt]).toEqual([
       ['43'],
       { code: 'identity_mismatch', message: 'not that one' },
     ]);
     expect(on.context.remoteAccountId).toBe('42');
   });
 
-  it('allows only the first create while it is unknown, and the others afterwards', async () => {
-    const on = scenery({ identified: false, api: { concurrency: 4 } });
+  it('allows only the first create while it is unknown, and all others afterwards', async () => {
+    const on = setUp({ identified: false, api: { concurrency: 4 } });
     const atOnce: number[] = [];
     let running = 0;
     const inner = on.context.writer;
@@ -428,7 +430,7 @@ describe('the account id', () => {
   });
 
   it('allows the next create alone when the first was refused', async () => {
-    const on = scenery({ identified: false, api: { concurrency: 4 } });
+    const on = setUp({ identified: false, api: { concurrency: 4 } });
     on.answer = (name) => (name === 'A' ? refused(422) : created(name, name, '43'));
     const wrong = { ...on.context, claimAccountId: () => Promise.resolve('not that one') };
     await applyCreates(
@@ -439,8 +441,8 @@ describe('the account id', () => {
     expect(on.sent).toEqual(['A', 'B']);
   });
 
-  it('allows a first create with a lost answer as often as retries allow', async () => {
-    const on = scenery({ identified: false, api: { retries: 2 } });
+  it('allows a first create whose answer is lost to be sent again as often as retries allow', async () => {
+    const on = setUp({ identified: false, api: { retries: 2 } });
     on.answer = () => LOST;
     expect([await on.apply('A', 'B'), on.sent]).toEqual([
       ['A unknown', 'B skipped'],
@@ -449,14 +451,14 @@ describe('the account id', () => {
   });
 
   it('is known when a list shows the first create whose answer was lost', async () => {
-    const on = scenery({ identified: false });
+    const on = setUp({ identified: false });
     on.answer = (name) => (name === 'A' ? LOST : null);
     on.lists = () => ({ skill: [answered('A', '7', '42')] });
     expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C done']);
   });
 
   it('stays unknown when a list shows that create without an id, and nothing more is sent', async () => {
-    const on = scenery({ identified: false });
+    const on = setUp({ identified: false });
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('A', '7')] });
     expect([await on.apply('A', 'B', 'C'), on.sent]).toEqual([['A done', 'B skipped', 'C skipped'], ['A']]);
@@ -466,7 +468,7 @@ describe('the account id', () => {
   });
 
   it('stops a create whose row is being committed when another answer halts the run', async () => {
-    const on = scenery();
+    const on = setUp();
     const sent = (): Promise<'committed'> => {
       context.halt = { code: 'identity_mismatch', message: 'not that one' };
       return Promise.resolve('committed');
@@ -477,28 +479,28 @@ describe('the account id', () => {
   });
 
   it('is not needed when the lock is lost before the first create', async () => {
-    const on = scenery({ identified: false });
+    const on = setUp({ identified: false });
     const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
     await applyCreates({ ...on.context, log }, [creating(1, 'A'), creating(2, 'B')], () => null);
     expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped', 'skipped']]);
   });
 
-  it('leaves a create unknown that would be sent again when it is a wrong one', async () => {
-    const on = scenery({ wrong: 'not that one' });
+  it('of another account leaves a create in doubt unknown instead of sending it again', async () => {
+    const on = setUp({ wrong: 'not that one' });
     const startMs = on.clock.nowMs();
     on.answer = () => {
       on.clock.pass(10_000);
       return LOST;
     };
-    // The first is given up as absent after settle; only then the list shows the second, in another account.
+    // The first counts as absent after settle; only then the list shows the second, in another account.
     on.lists = () => (on.clock.nowMs() - startMs < 47_000 ? {} : { skill: [answered('B', '7', '43')] });
     expect(await on.apply('A', 'B')).toEqual(['A unknown', 'B done']);
     expect([on.sent, on.context.halt?.code]).toEqual([['A', 'B'], 'identity_mismatch']);
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 1 });
   });
 
-  it('is never known when all are refused', async () => {
-    const on = scenery({ identified: false });
+  it('remains unknown when all creates are refused', async () => {
+    const on = setUp({ identified: false });
     on.answer = () => refused(422);
     expect([await on.apply('A', 'B'), on.sent]).toEqual([
       ['A failed', 'B failed'],
@@ -506,16 +508,16 @@ describe('the account id', () => {
     ]);
   });
 
-  it('stops everything when the first answer carries another one', async () => {
-    const on = scenery({ identified: false, wrong: 'not that one' });
+  it('stops all creates when the first answer carries another one', async () => {
+    const on = setUp({ identified: false, wrong: 'not that one' });
     on.answer = (name) => created(name, name, '43');
     expect([await on.apply('A', 'B'), on.sent]).toEqual([['A done', 'B skipped'], ['A']]);
     expect(on.context.statuses.get(2)?.reason).toBe('not that one');
     expect(on.context.identified).toBe(false);
   });
 
-  it('is found by a first create whose answer was lost', async () => {
-    const on = scenery({ identified: false });
+  it('is confirmed by the second attempt of a first create whose answer was lost', async () => {
+    const on = setUp({ identified: false });
     on.answer = (name, times) => (name === 'A' && times === 1 ? LOST : created(name, name, '42'));
     expect([await on.apply('A', 'B'), on.sent]).toEqual([
       ['A done', 'B done'],
@@ -525,13 +527,13 @@ describe('the account id', () => {
 });
 
 describe('a freeze window that opens during a run', () => {
-  const opened = (on: ReturnType<typeof scenery>, outcome: CreateOutcome | null): CreateOutcome | null => {
+  const opened = (on: ReturnType<typeof setUp>, outcome: CreateOutcome | null): CreateOutcome | null => {
     on.window = 'cron * * * * *';
     return outcome;
   };
 
   it('holds the creates that have not been sent', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = (name) => (name === 'B' ? opened(on, null) : null);
     expect(await on.apply('A', 'B', 'C')).toEqual(['A done', 'B done', 'C held']);
     expect(on.sent).toEqual(['A', 'B']);
@@ -543,7 +545,7 @@ describe('a freeze window that opens during a run', () => {
   });
 
   it('leaves no row of a held operation as `sent`', async () => {
-    const on = scenery();
+    const on = setUp();
     on.window = 'now';
     const log = { ...on.context.log, sent: () => Promise.reject(new Error('a row was sent')) };
     await applyCreates({ ...on.context, log }, [creating(1, 'A')], () => null);
@@ -551,9 +553,9 @@ describe('a freeze window that opens during a run', () => {
   });
 
   it.each(['freeze', 'stop'])(
-    'while the row is committed is seen by the writer, and so is a %s',
+    'is checked again after the row is committed, as is a stop: %s',
     async (what) => {
-      const on = scenery();
+      const on = setUp();
       const sent = () => {
         if (what === 'freeze') on.window = 'now';
         else on.request.stop();
@@ -566,15 +568,15 @@ describe('a freeze window that opens during a run', () => {
     },
   );
 
-  it('holds one that was throttled and may not be sent again', async () => {
-    const on = scenery();
+  it('holds a throttled create instead of sending it again', async () => {
+    const on = setUp();
     on.answer = () => opened(on, { type: 'outdated', error: BUSY, attempts: 2 });
     expect(await on.apply('A')).toEqual(['A held']);
     expect(on.context.statuses.get(1)).toMatchObject({ rule: 'freeze', attempts: 2 });
   });
 
-  it('holds one that certainly did not happen, and is not sent again', async () => {
-    const on = scenery();
+  it('holds a create that is in doubt once it certainly had no effect', async () => {
+    const on = setUp();
     on.answer = () => opened(on, LOST);
     expect(await on.apply('A')).toEqual(['A held']);
     expect([on.sent, on.context.statuses.get(1)?.attempts]).toEqual([['A'], 1]);
@@ -583,7 +585,7 @@ describe('a freeze window that opens during a run', () => {
 
 describe('a freeze window that opens before the account is known', () => {
   it('holds all creates', async () => {
-    const on = scenery({ identified: false });
+    const on = setUp({ identified: false });
     on.window = 'now';
     expect(await on.apply('A', 'B')).toEqual(['A held', 'B held']);
     expect(on.context.results.map(({ rule }) => rule)).toEqual(['freeze', 'freeze']);
@@ -592,15 +594,15 @@ describe('a freeze window that opens before the account is known', () => {
 
 describe('a list that is read for a create whose answer was lost', () => {
   it('ends the run when it belongs to another account, and nothing more is sent', async () => {
-    const on = scenery({ api: { retries: 2 } });
+    const on = setUp({ api: { retries: 2 } });
     on.answer = () => LOST;
     on.lists = () => new ServiceError('identity', 'another account');
     expect(await on.apply('A', 'B')).toEqual(['A unknown', 'B unknown']);
     expect([on.sent, on.context.halt?.code]).toEqual([['A', 'B'], 'identity_mismatch']);
   });
 
-  it('throws an error that is not the service’s, because it is a bug', async () => {
-    const on = scenery();
+  it('fails the apply with any error that is not a service error', async () => {
+    const on = setUp();
     on.answer = () => LOST;
     on.lists = () => new TypeError('a bug');
     await expect(on.apply('A')).rejects.toThrow('a bug');
@@ -608,13 +610,13 @@ describe('a list that is read for a create whose answer was lost', () => {
 });
 
 describe('the account id of a returned entry', () => {
-  it.each<[string, Scenery, string | undefined, string | undefined]>([
-    ['is kept where it is another account’s', { wrong: 'not that one' }, '43', '43'],
-    ['is not kept where it is the one that is known', {}, '42', undefined],
-    ['is not kept where it is found out by it', { identified: false }, '43', undefined],
-    ['is not kept where there is none', {}, undefined, undefined],
+  it.each<[string, Setup, string | undefined, string | undefined]>([
+    ['is kept when it belongs to another account', { wrong: 'not that one' }, '43', '43'],
+    ['is not kept when it is the known one', {}, '42', undefined],
+    ['is not kept when the run did not know it before', { identified: false }, '43', undefined],
+    ['is absent when the entry has none', {}, undefined, undefined],
   ])('%s', async (_, of, answeredId, kept) => {
-    const on = scenery(of);
+    const on = setUp(of);
     on.answer = (name) => created(name, '7', answeredId);
     await on.apply('A');
     expect(on.context.statuses.get(1)?.entry).toEqual({
@@ -630,8 +632,8 @@ describe('a create that failed when the run was stopped', () => {
   it.each([
     [1, 'A failed', 'no way'],
     [0, 'A skipped', 'interrupted'],
-  ])('and was sent %d times is reported with its own reason', async (attempts, outcome, reason) => {
-    const on = scenery();
+  ])('and was sent %d times is reported as: %s', async (attempts, outcome, reason) => {
+    const on = setUp();
     on.answer = () => {
       on.request.stop();
       return { type: 'failed', error: new ServiceError('unavailable', 'no way'), attempts };
@@ -645,8 +647,8 @@ describe('a create that was throttled when the run was stopped', () => {
   it.each([
     [2, 'A failed', 'busy'],
     [0, 'A skipped', 'interrupted'],
-  ])('and was sent %d times is %s', async (attempts, outcome, reason) => {
-    const on = scenery();
+  ])('and was sent %d times is reported as: %s', async (attempts, outcome, reason) => {
+    const on = setUp();
     on.answer = () => {
       on.request.stop();
       return { type: 'outdated', error: attempts === 0 ? null : BUSY, attempts };

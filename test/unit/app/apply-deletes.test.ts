@@ -10,11 +10,11 @@ import type { DeleteOutcome } from '../../../src/core/write-outcome.ts';
 import type { ApiSettings } from '../../../src/core/settings.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import type { BareParts } from './bare-context.ts';
-import { bareContext, bareRequest, creating, deleting, readerOf, unasked } from './bare-context.ts';
+import { bareContext, bareRequest, creating, deleting, readerOf, unused } from './bare-context.ts';
 import { API } from './api.ts';
 import { QuickClock } from './quick-clock.ts';
 
-const GONE: DeleteOutcome = { type: 'deleted', httpStatus: 200, attempts: 1 };
+const DELETED: DeleteOutcome = { type: 'deleted', httpStatus: 200, attempts: 1 };
 
 function refused(httpStatus?: number, attempts = 1, maybeDone = false): DeleteOutcome {
   return { type: 'failed', error: new ServiceError('rejected', 'no', { httpStatus }), attempts, maybeDone };
@@ -24,7 +24,7 @@ const BUSY = new ServiceError('throttled', 'busy', { httpStatus: 429 });
 
 const ABC = ['A', 'B', 'C'].map((name, index) => deleting(index + 1, name));
 
-interface Scenery {
+interface Setup {
   readonly lists?: Partial<ObservedCatalog>;
   readonly api?: Partial<ApiSettings>;
   readonly operations?: readonly NumberedOperation[];
@@ -34,8 +34,8 @@ interface Scenery {
   readonly history?: BareParts['history'];
 }
 
-/** A service that holds lists and deletes from them; `answer` may decide otherwise. */
-function scenery(of: Scenery = {}) {
+/** A service with lists that deletes from them; `answer` can decide otherwise. */
+function setUp(of: Setup = {}) {
   const clock = new QuickClock();
   const request = {
     ...bareRequest({ skill: of.desired ?? wanted('Kept'), approvedDeletes: of.approved ?? [] }),
@@ -58,13 +58,13 @@ function scenery(of: Scenery = {}) {
     on.lists = { ...on.lists, skill: on.lists.skill.filter((each) => each.id !== id) };
   };
   const writer: ServiceWriter = {
-    ...unasked<ServiceWriter>('writer'),
+    ...unused<ServiceWriter>('writer'),
     delete: async (kind, id, isFresh) => {
       if (!isFresh()) return { type: 'outdated', error: null, attempts: 0, maybeDone: false };
       on.sent.push(`${kind} ${id}`);
       const outcome = on.answer(id);
       if (outcome === null || outcome.type === 'deleted') remove(id);
-      return outcome ?? GONE;
+      return outcome ?? DELETED;
     },
   };
   const reader = readerOf(() => on.onRead() ?? on.lists);
@@ -83,7 +83,7 @@ function scenery(of: Scenery = {}) {
 }
 
 /** Name, status and rule of each operation. */
-function outcomes({ context }: ReturnType<typeof scenery>, operations: readonly NumberedOperation[]) {
+function outcomes({ context }: ReturnType<typeof setUp>, operations: readonly NumberedOperation[]) {
   return operations.map(({ seq, name }) => {
     const result = context.statuses.get(seq);
     return [name, result?.status, ...[result?.rule ?? []].flat()].join(' ');
@@ -92,7 +92,7 @@ function outcomes({ context }: ReturnType<typeof scenery>, operations: readonly 
 
 describe('deletes that are allowed', () => {
   it('are sent in their order, after one reading', async () => {
-    const on = scenery({
+    const on = setUp({
       lists: { skill: ['A', 'B', 'C'].map((name) => entry(name)), resources: [person('p')] },
     });
     await applyDeletes(on.context, ABC);
@@ -103,13 +103,13 @@ describe('deletes that are allowed', () => {
   });
 
   it('read nothing when there are none', async () => {
-    const on = scenery();
+    const on = setUp();
     await applyDeletes(on.context, []);
     expect(on.reader.readings).toBe(0);
   });
 
   it('read the lists again every 60 seconds', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = (id) => {
       on.clock.pass(id === 'A' ? 59_999 : 1);
       return null;
@@ -118,8 +118,8 @@ describe('deletes that are allowed', () => {
     expect([on.sent.length, on.reader.readings]).toEqual([3, 2]);
   });
 
-  it('are skipped when the lists are always too old on arrival', async () => {
-    const on = scenery();
+  it('are skipped when reading the lists always takes too long', async () => {
+    const on = setUp();
     on.onRead = () => {
       on.clock.pass(21_000);
       return undefined;
@@ -136,7 +136,7 @@ describe('deletes that are allowed', () => {
   });
 
   it('continue after one slow reading', async () => {
-    const on = scenery();
+    const on = setUp();
     on.onRead = () => {
       if (on.reader.readings < 2) on.clock.pass(60_000);
       return undefined;
@@ -146,14 +146,14 @@ describe('deletes that are allowed', () => {
   });
 
   it('are not sent when their lists are too old, and are rechecked', async () => {
-    const on = scenery({ api: { retries: 1 } });
+    const on = setUp({ api: { retries: 1 } });
     const fresh: boolean[] = [];
     const { writer } = on.context;
     const inner = writer.delete.bind(writer);
     const context = {
       ...on.context,
       writer: {
-        ...unasked<ServiceWriter>('writer'),
+        ...unused<ServiceWriter>('writer'),
         delete: async (
           kind: 'skill' | 'role',
           id: string,
@@ -180,8 +180,8 @@ describe('deletes that are allowed', () => {
     ['failed when each was refused', [false, false], 'failed'],
     ['unknown when an answer was lost', [false, true], 'unknown'],
     ['unknown when an answer was lost before it was refused', [true, false], 'unknown'],
-  ])('that grow old again and again are %s', async (_, lost, status) => {
-    const on = scenery({ api: { retries: 1 } });
+  ])('whose lists are too old at every attempt are %s', async (_, lost, status) => {
+    const on = setUp({ api: { retries: 1 } });
     const answers = [...lost];
     on.answer = () => ({ type: 'outdated', error: BUSY, attempts: 1, maybeDone: answers.shift() === true });
     await applyDeletes(on.context, ABC.slice(0, 1));
@@ -195,7 +195,7 @@ describe('deletes that are allowed', () => {
   });
 
   it('are unknown when they became outdated after a lost answer and were then refused', async () => {
-    const on = scenery({ api: { retries: 1 } });
+    const on = setUp({ api: { retries: 1 } });
     const answers: DeleteOutcome[] = [
       { type: 'outdated', error: new ServiceError('unavailable', 'lost'), attempts: 1, maybeDone: true },
       refused(403),
@@ -207,8 +207,8 @@ describe('deletes that are allowed', () => {
 });
 
 describe('the account id', () => {
-  it('must be confirmed when one is expected', async () => {
-    const on = scenery();
+  it('must be confirmed before a delete when one is expected', async () => {
+    const on = setUp();
     on.context.identified = false;
     await applyDeletes(on.context, ABC);
     expect([on.sent, on.reader.readings, outcomes(on, ABC)]).toEqual([
@@ -219,8 +219,8 @@ describe('the account id', () => {
     expect(on.context.results[0]?.reason).toContain('account id');
   });
 
-  it('need not be confirmed when none is expected', async () => {
-    const on = scenery();
+  it('need not be confirmed before a delete when none is expected', async () => {
+    const on = setUp();
     on.context.identified = false;
     on.context.remoteAccountId = null;
     await applyDeletes(on.context, ABC);
@@ -229,8 +229,8 @@ describe('the account id', () => {
 });
 
 describe('a list that is read before a delete', () => {
-  it('makes it done without a request when the entry is gone', async () => {
-    const on = scenery({ lists: { skill: [entry('B'), entry('C')] }, planned: {} });
+  it('makes the delete done without a request when the entry is gone', async () => {
+    const on = setUp({ lists: { skill: [entry('B'), entry('C')] }, planned: {} });
     await applyDeletes(on.context, ABC);
     expect([on.sent, outcomes(on, ABC)]).toEqual([
       ['skill B', 'skill C'],
@@ -239,54 +239,54 @@ describe('a list that is read before a delete', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 0, httpStatus: null });
   });
 
-  it('does not take a role of the same id for the skill', async () => {
-    const on = scenery({ lists: { role: [entry('A')] }, planned: {} });
+  it('does not mistake a role with the same id for the skill', async () => {
+    const on = setUp({ lists: { role: [entry('A')] }, planned: {} });
     const role = { ...deleting(2, 'A'), kind: 'role' } as const;
     await applyDeletes(on.context, [deleting(1, 'A'), role]);
     expect(on.sent).toEqual(['role A']);
   });
 
-  it('holds it when the entry has another name', async () => {
-    const on = scenery({ lists: { skill: [entry('Precious', 'A')] }, planned: {} });
+  it('holds the delete when the entry has another name', async () => {
+    const on = setUp({ lists: { skill: [entry('Precious', 'A')] }, planned: {} });
     await applyDeletes(on.context, ABC.slice(0, 1));
     expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held rename']]);
     expect(on.context.statuses.get(1)?.reason).toContain('“Precious”');
   });
 
-  it('does not hold it when the name has another Unicode form', async () => {
-    const on = scenery({ lists: { skill: [entry('e\u0301', '1')] }, planned: {} });
+  it('does not hold the delete when the name has another Unicode form', async () => {
+    const on = setUp({ lists: { skill: [entry('e\u0301', '1')] }, planned: {} });
     await applyDeletes(on.context, [{ ...deleting(1, '\u00e9'), remoteId: '1' }]);
     expect(on.sent).toEqual(['skill 1']);
   });
 
-  it('holds it when new people have the entry, and names five of them', async () => {
+  it('holds the delete when new people have the entry, and names five of them', async () => {
     const people = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => person(id, ['A']));
-    const on = scenery({ lists: { skill: [entry('A')], resources: people }, planned: {} });
+    const on = setUp({ lists: { skill: [entry('A')], resources: people }, planned: {} });
     await applyDeletes(on.context, [deleting(1, 'A', ['a'])]);
     expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held in_use']]);
     expect(on.context.statuses.get(1)?.reason).toContain('b, c, d, e, f and 1 more during');
   });
 
-  it.each([1, 5])('names all of %d people', async (count) => {
+  it.each([1, 5])('names all people when they are at most five: %d', async (count) => {
     const people = ['a', 'b', 'c', 'd', 'e'].slice(0, count).map((id) => person(id, ['A']));
-    const on = scenery({ lists: { skill: [entry('A')], resources: people }, planned: {} });
+    const on = setUp({ lists: { skill: [entry('A')], resources: people }, planned: {} });
     await applyDeletes(on.context, [deleting(1, 'A')]);
     const names = people.map(({ id }) => id).join(', ');
     expect(on.context.statuses.get(1)?.reason).toContain(`assigned to ${names} during`);
   });
 
-  it('allows it when fewer people have the entry', async () => {
+  it('allows the delete when fewer people have the entry', async () => {
     const lists = { skill: [entry('A')], resources: [person('p', ['A']), person('q', [])] };
-    const on = scenery({ lists });
+    const on = setUp({ lists });
     await applyDeletes(on.context, [deleting(1, 'A', ['p', 'q'])]);
     expect(on.sent).toEqual(['skill A']);
   });
 
   it.each([
-    ['a list that fails', new ServiceError('unavailable', 'no answer')],
-    ['a token that is refused', new ServiceError('auth', 'no answer')],
-  ])('allows no delete when it is %s', async (_, failure) => {
-    const on = scenery();
+    ['the list cannot be read', new ServiceError('unavailable', 'no answer')],
+    ['the token is rejected', new ServiceError('auth', 'no answer')],
+  ])('allows no delete when %s', async (_, failure) => {
+    const on = setUp();
     on.lists = failure;
     await applyDeletes(on.context, ABC);
     expect([on.sent, outcomes(on, ABC)]).toEqual([[], ['A skipped', 'B skipped', 'C skipped']]);
@@ -294,55 +294,68 @@ describe('a list that is read before a delete', () => {
     expect(on.context.results[0]?.reason).toContain(failure.message);
   });
 
-  it('throws any other error, because it is a bug', async () => {
-    const on = scenery();
+  it('fails the apply with any error that is not a service error', async () => {
+    const on = setUp();
     on.lists = new TypeError('a bug');
     await expect(applyDeletes(on.context, ABC)).rejects.toThrow('a bug');
   });
 });
 
 describe('the reason for a delete', () => {
-  const twin = { ...deleting(1, 'Kept'), remoteId: 'twin' };
+  const duplicate = { ...deleting(1, 'Kept'), remoteId: 'twin' };
   const old = deleting(1, 'Old');
   const renamed = [{ name: 'Kept', formerly: ['Old'] }];
 
   it.each<[string, NumberedOperation, Partial<ObservedCatalog>, boolean]>([
-    ['a twin that is there', twin, { skill: [entry('Kept', '1'), entry('Kept', 'twin')] }, true],
-    ['a twin that was renamed', twin, { skill: [entry('Kepp', '1'), entry('Kept', 'twin')] }, false],
-    ['a twin that went', twin, { skill: [entry('Kept', 'twin')] }, false],
-    ['a new name that is there', old, { skill: [entry('Kept'), entry('Old')] }, true],
-    ['a new name that went', old, { skill: [entry('Old')] }, false],
-    ['a new name that is a role’s', old, { skill: [entry('Old')], role: [entry('Kept')] }, false],
-  ])('is looked at again: %s', async (_, operation, lists, goes) => {
-    const on = scenery({ lists, desired: renamed, operations: [operation], planned: {} });
+    [
+      'a duplicate whose other entry exists',
+      duplicate,
+      { skill: [entry('Kept', '1'), entry('Kept', 'twin')] },
+      true,
+    ],
+    [
+      'a duplicate whose other entry was renamed',
+      duplicate,
+      { skill: [entry('Kepp', '1'), entry('Kept', 'twin')] },
+      false,
+    ],
+    ['a duplicate whose other entry is gone', duplicate, { skill: [entry('Kept', 'twin')] }, false],
+    ['a new name that exists', old, { skill: [entry('Kept'), entry('Old')] }, true],
+    ['a new name that is gone', old, { skill: [entry('Old')] }, false],
+    ['a new name that only a role has', old, { skill: [entry('Old')], role: [entry('Kept')] }, false],
+  ])('is checked again: %s', async (_, operation, lists, isAllowed) => {
+    const on = setUp({ lists, desired: renamed, operations: [operation], planned: {} });
     await applyDeletes(on.context, [operation]);
-    expect(on.sent).toEqual(goes ? [`skill ${operation.remoteId ?? ''}`] : []);
-    expect(outcomes(on, [operation])).toEqual([`${operation.name} ${goes ? 'done' : 'held rename'}`]);
+    expect(on.sent).toEqual(isAllowed ? [`skill ${operation.remoteId ?? ''}`] : []);
+    expect(outcomes(on, [operation])).toEqual([`${operation.name} ${isAllowed ? 'done' : 'held rename'}`]);
   });
 
   it.each<[string, NumberedOperation, boolean]>([
-    ['comes after an early delete', creating(2, 'Kept'), true],
-    ['is another one’s', creating(2, 'Other'), false],
-    ['is a role’s', { ...creating(2, 'Kept'), kind: 'role' }, false],
-  ])('waits for no create of the new name that %s', async (_, create, goes) => {
+    ['a later create of the new name', creating(2, 'Kept'), true],
+    ['a create of another name', creating(2, 'Other'), false],
+    ['a create of a role', { ...creating(2, 'Kept'), kind: 'role' }, false],
+  ])('is checked against the other operations of the run: %s', async (_, create, isAllowed) => {
     const operations = [old, create];
-    const on = scenery({ lists: { skill: [entry('Old')] }, desired: renamed, operations, planned: {} });
+    const on = setUp({ lists: { skill: [entry('Old')] }, desired: renamed, operations, planned: {} });
     await applyDeletes(on.context, [old]);
-    expect(outcomes(on, [old])).toEqual([goes ? 'Old done' : 'Old held rename']);
+    expect(outcomes(on, [old])).toEqual([isAllowed ? 'Old done' : 'Old held rename']);
   });
 
   it.each([
-    ['which the service changed', { skill: [entry('kept', '9'), entry('Old')] }, true],
-    ['which no list shows yet', { skill: [entry('Old')] }, true],
-    ['which a list shows in a third spelling', { skill: [entry('KEPT', '9'), entry('Old')] }, true],
-    ['which somebody renamed', { skill: [entry('Mine', '9'), entry('Old')] }, false],
-  ])('counts the entry that this run made of the new name, %s', async (_, lists, goes) => {
-    const create = creating(2, 'Kept');
-    const on = scenery({ lists, desired: renamed, operations: [old, create], planned: {} });
-    conclude(on.context, 2, 'done', { entry: { remoteId: '9', name: 'kept' } });
-    await applyDeletes(on.context, [old]);
-    expect(outcomes(on, [old])).toEqual([goes ? 'Old done' : 'Old held rename']);
-  });
+    ['changed by the service', { skill: [entry('kept', '9'), entry('Old')] }, true],
+    ['not listed yet', { skill: [entry('Old')] }, true],
+    ['listed in a third spelling', { skill: [entry('KEPT', '9'), entry('Old')] }, true],
+    ['renamed by somebody', { skill: [entry('Mine', '9'), entry('Old')] }, false],
+  ])(
+    'is checked against the entry that this run created for the new name: %s',
+    async (_, lists, isAllowed) => {
+      const create = creating(2, 'Kept');
+      const on = setUp({ lists, desired: renamed, operations: [old, create], planned: {} });
+      conclude(on.context, 2, 'done', { entry: { remoteId: '9', name: 'kept' } });
+      await applyDeletes(on.context, [old]);
+      expect(outcomes(on, [old])).toEqual([isAllowed ? 'Old done' : 'Old held rename']);
+    },
+  );
 });
 
 describe('a new name that the journal knows', () => {
@@ -352,28 +365,23 @@ describe('a new name that the journal knows', () => {
   const requestedNames = new Map([['skill:9', 'Kept']] as const);
 
   it.each<[string, BareParts['history'], Partial<ObservedCatalog>, boolean]>([
-    ['as created and not listed yet', { awaited }, { skill: [entry('Old')] }, true],
+    ['created and not listed yet', { awaited }, { skill: [entry('Old')] }, true],
     [
-      'under the name that the service gave it',
+      'stored under another name by the service',
       { requestedNames },
       { skill: [entry('kept', '9'), entry('Old')] },
       true,
     ],
-    [
-      'under a name that it has no more',
-      { requestedNames },
-      { skill: [entry('Mine', '9'), entry('Old')] },
-      false,
-    ],
-  ])('counts as there %s: %s', async (_, history, lists, goes) => {
+    ['renamed since', { requestedNames }, { skill: [entry('Mine', '9'), entry('Old')] }, false],
+  ])('is accepted only while an entry has it: %s', async (_, history, lists, isAllowed) => {
     const planned = { skill: [entry('kept', '9'), entry('Old')] };
-    const on = scenery({ lists, desired, operations: [old], planned, history });
+    const on = setUp({ lists, desired, operations: [old], planned, history });
     await applyDeletes(on.context, [old]);
-    expect(outcomes(on, [old])).toEqual([goes ? 'Old done' : 'Old held rename']);
+    expect(outcomes(on, [old])).toEqual([isAllowed ? 'Old done' : 'Old held rename']);
   });
 
-  it('is named where it went', async () => {
-    const on = scenery({ lists: { skill: [entry('Old')] }, desired, operations: [old], planned: {} });
+  it('is mentioned in the reason when its entry is gone', async () => {
+    const on = setUp({ lists: { skill: [entry('Old')] }, desired, operations: [old], planned: {} });
     await applyDeletes(on.context, [old]);
     expect(on.context.statuses.get(1)?.reason).toContain('“Kept”');
   });
@@ -381,7 +389,7 @@ describe('a new name that the journal knows', () => {
 
 describe('a freeze window that opens during a run', () => {
   it('holds the deletes that have not been sent', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = (id) => {
       if (id === 'B') on.window = '2026-12-24 to 2026-12-26';
       return null;
@@ -395,7 +403,7 @@ describe('a freeze window that opens during a run', () => {
     ['held when it was only throttled', false, 'A held freeze'],
     ['unknown when an answer was lost', true, 'A unknown'],
   ])('leaves a delete that was sent %s', async (_, maybeDone, outcome) => {
-    const on = scenery({ api: { retries: 4 } });
+    const on = setUp({ api: { retries: 4 } });
     on.answer = () => {
       on.window = 'now';
       return { type: 'outdated', error: BUSY, attempts: 2, maybeDone };
@@ -405,8 +413,8 @@ describe('a freeze window that opens during a run', () => {
     expect(on.context.statuses.get(1)?.attempts).toBe(2);
   });
 
-  it('that opens while the row is committed is seen by the writer', async () => {
-    const on = scenery();
+  it('prevents a delete whose row was just committed', async () => {
+    const on = setUp();
     const sent = () => {
       on.window = 'now';
       return Promise.resolve('committed' as const);
@@ -416,27 +424,27 @@ describe('a freeze window that opens during a run', () => {
   });
 });
 
-describe('an approval whose last day ends in the course of a run', () => {
+describe('an approval whose last day ends during a run', () => {
   const lists = { skill: [entry('A')], resources: [person('p', ['A'])] };
   const used = [deleting(1, 'A', ['p'])];
   const endsToday = { kind: 'skill', name: 'A', expires: '2026-11-21' } as const;
 
   it.each<[string, readonly ApprovedDelete[], boolean]>([
-    ['releases no more', [endsToday], false],
-    ['releases while another one does', [endsToday, { kind: 'skill', name: 'A' }], true],
-    ['of a role says nothing', [{ ...endsToday, kind: 'role' }], true],
-    ['of another name says nothing', [{ ...endsToday, name: 'B' }], true],
-    ['that had ended before says nothing', [{ ...endsToday, expires: '2026-11-20' }], true],
-  ])('%s', async (_, approved, goes) => {
-    const on = scenery({ lists, approved });
+    ['no longer releases the delete', [endsToday], false],
+    ['does not matter while another approval is valid', [endsToday, { kind: 'skill', name: 'A' }], true],
+    ['has no effect when it is for a role', [{ ...endsToday, kind: 'role' }], true],
+    ['has no effect when it is for another name', [{ ...endsToday, name: 'B' }], true],
+    ['has no effect when it had expired before', [{ ...endsToday, expires: '2026-11-20' }], true],
+  ])('%s', async (_, approved, isAllowed) => {
+    const on = setUp({ lists, approved });
     const context = { ...on.context, plannedAtMs: Date.parse('2026-11-21T23:59:59.999Z') };
     on.clock.setBy(Date.parse('2026-11-22T00:00:00Z') - on.clock.nowMs());
     await applyDeletes(context, used);
-    expect(outcomes(on, used)).toEqual([goes ? 'A done' : 'A held in_use']);
+    expect(outcomes(on, used)).toEqual([isAllowed ? 'A done' : 'A held in_use']);
   });
 
   it('has no effect on an entry that nobody has', async () => {
-    const on = scenery({ approved: [endsToday] });
+    const on = setUp({ approved: [endsToday] });
     const context = { ...on.context, plannedAtMs: Date.parse('2026-11-21T23:59:59.999Z') };
     on.clock.setBy(Date.parse('2026-11-22T00:00:00Z') - on.clock.nowMs());
     await applyDeletes(context, ABC.slice(0, 1));
@@ -449,8 +457,8 @@ describe('wrong lists before a delete', () => {
   const [first] = ABC;
   const one = first === undefined ? [] : [first];
 
-  it('delete nothing when they are empty twice', async () => {
-    const on = scenery({
+  it('prevent every delete when they are empty twice', async () => {
+    const on = setUp({
       lists: {},
       planned: { skill: skills },
       operations: skills.map(({ name }, i) => deleting(i + 1, name)),
@@ -466,18 +474,18 @@ describe('wrong lists before a delete', () => {
   });
 
   it('are read again when they are empty once', async () => {
-    const on = scenery({ lists: { skill: skills } });
-    const whole = on.lists;
+    const on = setUp({ lists: { skill: skills } });
+    const complete = on.lists;
     on.onRead = () => {
-      on.lists = on.reader.readings === 1 ? observed() : whole;
+      on.lists = on.reader.readings === 1 ? observed() : complete;
       return undefined;
     };
     await applyDeletes(on.context, one);
     expect([on.sent, on.reader.readings]).toEqual([['skill A'], 2]);
   });
 
-  it('are read again without the entry, which is gone only when both lack it', async () => {
-    const on = scenery({ lists: { skill: [entry('A'), entry('B'), entry('C')] } });
+  it('are read again, and the entry counts as gone only when both readings lack it', async () => {
+    const on = setUp({ lists: { skill: [entry('A'), entry('B'), entry('C')] } });
     const startMs = on.clock.nowMs();
     on.onRead = () => {
       const names = on.reader.readings === 1 ? ['C'] : ['B', 'C'];
@@ -493,8 +501,8 @@ describe('wrong lists before a delete', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ status: 'done', attempts: 0 });
   });
 
-  it('are ignored for a kind that the file leaves out', async () => {
-    const on = scenery({
+  it('are ignored for a kind that the file omits', async () => {
+    const on = setUp({
       lists: { skill: skills.slice(0, 1) },
       planned: { role: skills, skill: skills.slice(0, 1) },
     });
@@ -502,10 +510,10 @@ describe('wrong lists before a delete', () => {
     expect([on.sent, on.reader.readings]).toEqual([['skill A'], 1]);
   });
 
-  it('do not count what this run has deleted', async () => {
+  it('do not count the deletes of this run as missing entries', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `S${String(index)}`);
     const operations = names.map((name, index) => deleting(index + 1, name));
-    const on = scenery({ lists: { skill: names.map((name) => entry(name)) }, operations });
+    const on = setUp({ lists: { skill: names.map((name) => entry(name)) }, operations });
     on.answer = () => {
       on.clock.pass(3000);
       return null;
@@ -515,8 +523,8 @@ describe('wrong lists before a delete', () => {
     expect(new Set(outcomes(on, operations).map((each) => each.split(' ')[1]))).toEqual(new Set(['done']));
   });
 
-  it('are read again without a person, who counts if one of them shows the person', async () => {
-    const on = scenery({
+  it('are read again when a person is missing, and the assignments of both readings count', async () => {
+    const on = setUp({
       lists: { skill: [entry('A')], resources: [person('q', [])] },
       planned: { skill: [entry('A')], resources: [person('p', []), person('q', [])] },
     });
@@ -535,20 +543,20 @@ describe('wrong lists before a delete', () => {
 describe('an entry that the service returned for a create of this run', () => {
   const create = creating(9, 'New');
 
-  it('does not exist when a create failed or is pending', async () => {
-    const on = scenery({ operations: [create, creating(8, 'Newer'), ...ABC] });
+  it('does not hold a delete when its create failed or is pending', async () => {
+    const on = setUp({ operations: [create, creating(8, 'Newer'), ...ABC] });
     conclude(on.context, 9, 'failed');
     await applyDeletes(on.context, ABC);
     expect(on.sent).toHaveLength(3);
   });
 
   it.each<[string, NumberedOperation, string]>([
-    ['is held', deleting(1, 'A'), 'A held rename'],
-    ['is another one of the other kind', { ...deleting(1, 'A'), kind: 'role' }, 'A done'],
-    ['is another one with another id', { ...deleting(1, 'A'), remoteId: 'other' }, 'A done'],
+    ['is not deleted', deleting(1, 'A'), 'A held rename'],
+    ['does not hold a delete of the other kind', { ...deleting(1, 'A'), kind: 'role' }, 'A done'],
+    ['does not hold a delete of another id', { ...deleting(1, 'A'), remoteId: 'other' }, 'A done'],
   ])('%s', async (_, operation, outcome) => {
     const lists = { skill: [entry('A'), entry('A', 'other')], role: [entry('A')] };
-    const on = scenery({ lists, planned: {}, operations: [create, operation] });
+    const on = setUp({ lists, planned: {}, operations: [create, operation] });
     conclude(on.context, 9, 'done', { entry: { remoteId: 'A', name: 'A' } });
     await applyDeletes(on.context, [operation]);
     expect(outcomes(on, [operation])).toEqual([outcome]);
@@ -557,7 +565,7 @@ describe('an entry that the service returned for a create of this run', () => {
 
 describe('a halt', () => {
   it('before a delete prevents its request', async () => {
-    const on = scenery();
+    const on = setUp();
     on.onRead = () => {
       on.request.stop();
       return undefined;
@@ -568,7 +576,7 @@ describe('a halt', () => {
   });
 
   it('by a lost lock prevents the request', async () => {
-    const on = scenery();
+    const on = setUp();
     const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
     const context = { ...on.context, log };
     await applyDeletes(context, ABC);
@@ -582,7 +590,7 @@ describe('a halt', () => {
 
 describe('a delete that was never sent', () => {
   it('is skipped with its reason', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => refused(undefined, 0);
     await applyDeletes(on.context, ABC.slice(0, 1));
     expect(on.context.results[0]).toMatchObject({ status: 'skipped', attempts: 0, reason: 'no' });
@@ -594,7 +602,7 @@ describe('a delete with an inconclusive answer', () => {
   const lost: DeleteOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502, attempts: 2 };
 
   it('is done when two lists in a row lack the entry', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = (id) => {
       on.remove(id);
       return lost;
@@ -611,7 +619,7 @@ describe('a delete with an inconclusive answer', () => {
   it('does not make the lists suspicious when there are many such deletes', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `S${String(index)}`);
     const operations = names.map((name, index) => deleting(index + 1, name));
-    const on = scenery({ lists: { skill: names.map((name) => entry(name)) }, operations });
+    const on = setUp({ lists: { skill: names.map((name) => entry(name)) }, operations });
     on.answer = (id) => {
       on.remove(id);
       return lost;
@@ -621,11 +629,11 @@ describe('a delete with an inconclusive answer', () => {
   });
 
   it('is not done because of one wrong list', async () => {
-    const on = scenery({ api: { settleMs: 100 } });
+    const on = setUp({ api: { settleMs: 100 } });
     on.answer = () => lost;
-    const whole = on.lists;
+    const complete = on.lists;
     on.onRead = () => {
-      on.lists = on.sent.length > 0 && on.reader.readings === 2 ? observed() : whole;
+      on.lists = on.sent.length > 0 && on.reader.readings === 2 ? observed() : complete;
       return undefined;
     };
     await applyDeletes(on.context, one);
@@ -633,7 +641,7 @@ describe('a delete with an inconclusive answer', () => {
   });
 
   it('is unknown when settle has passed', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => lost;
     const startMs = on.clock.nowMs();
     await applyDeletes(on.context, one);
@@ -642,7 +650,7 @@ describe('a delete with an inconclusive answer', () => {
   });
 
   it('causes no reading after settle has passed', async () => {
-    const on = scenery({ api: { settleMs: 3100 } });
+    const on = setUp({ api: { settleMs: 3100 } });
     on.answer = () => lost;
     await applyDeletes(on.context, one);
     // After 0, 100, 300, 700, 1500 and 3100 ms, besides the one before the delete.
@@ -650,7 +658,7 @@ describe('a delete with an inconclusive answer', () => {
   });
 
   it('is done when a later list lacks the entry', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => lost;
     const startMs = on.clock.nowMs();
     on.onRead = () => {
@@ -666,8 +674,8 @@ describe('a delete with an inconclusive answer', () => {
     [409, 2],
     [422, 2],
     [undefined, 2],
-  ])('is looked up once when it was refused with %s', async (status, readings) => {
-    const on = scenery();
+  ])('is checked by one reading after status %s', async (status, readings) => {
+    const on = setUp();
     on.answer = () => refused(status);
     await applyDeletes(on.context, one);
     expect([outcomes(on, one), on.reader.readings]).toEqual([['A failed'], readings]);
@@ -679,7 +687,7 @@ describe('a delete with an inconclusive answer', () => {
   });
 
   it.each([404, 410])('is settled by later lists after status %d', async (status) => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => refused(status);
     const startMs = on.clock.nowMs();
     on.onRead = () => {
@@ -691,7 +699,7 @@ describe('a delete with an inconclusive answer', () => {
   });
 
   it('is unknown after a lost answer until a list decides', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => {
       on.lists = new ServiceError('unavailable', 'away');
       return refused(404, 2, true);
@@ -701,14 +709,14 @@ describe('a delete with an inconclusive answer', () => {
   });
 
   it('is skipped when it was never sent', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => refused(undefined, 0);
     await applyDeletes(on.context, one);
     expect(on.context.statuses.get(1)).toMatchObject({ status: 'skipped', attempts: 0 });
   });
 
   it('causes no reading when the token is rejected', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => ({
       type: 'failed',
       error: new ServiceError('auth', 'no', { httpStatus: 401 }),
@@ -720,7 +728,7 @@ describe('a delete with an inconclusive answer', () => {
   });
 
   it('causes one reading when the run is stopped', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = () => {
       on.request.stop();
       return lost;
@@ -730,7 +738,7 @@ describe('a delete with an inconclusive answer', () => {
   });
 
   it('is settled although one reading fails', async () => {
-    const on = scenery();
+    const on = setUp();
     on.answer = (id) => {
       on.remove(id);
       return lost;
@@ -740,8 +748,8 @@ describe('a delete with an inconclusive answer', () => {
     expect(outcomes(on, one)).toEqual(['A done']);
   });
 
-  it('is settled independently of others', async () => {
-    const on = scenery();
+  it('is settled independently of other deletes', async () => {
+    const on = setUp();
     on.answer = (id) => {
       if (id === 'B') on.remove(id);
       return lost;

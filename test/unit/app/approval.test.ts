@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const APPROVE = { mode: 'approve', approvals: true } as const;
 const APPLY = { mode: 'apply', approvals: true } as const;
 
-/** The account as the journal knows it. */
+/** The account as the journal records it. */
 async function stateOf(on: Stage) {
   return await on.store.journal.accountState('acme');
 }
@@ -59,7 +59,7 @@ describe('a plan in approve mode', () => {
     expect([lapsed.status, on.writes()]).toEqual(['planned', []]);
     expect(warningsOf(on, lapsed.runId)).toContain('approval_lapsed');
     expect(await stateOf(on)).toMatchObject({ approval: null, pending: { digest: lapsed.plan?.digest } });
-    // What was approved is what waits again, and is still not approved.
+    // The plan that was approved is pending again, and is still not approved.
     on.sandbox.removeEntry(
       'acme',
       on.sandbox.state('acme').skills.find(({ name }) => name === 'Stray')?.id ?? '',
@@ -93,7 +93,7 @@ describe('a plan in approve mode', () => {
     expect(await approve(on, digest.slice(7, 15))).toBe('approved');
   });
 
-  it('that was approved during a pause waits for its end', async () => {
+  it('that was approved during a pause is applied only after the pause', async () => {
     const on = await stage({ seed });
     await on.apply(wish);
     await on.store.operator.setPaused('acme', true);
@@ -135,7 +135,7 @@ describe('a plan in approve mode', () => {
 describe('an account that a guard blocked', () => {
   const names = Array.from({ length: 20 }, (_, index) => `Skill ${index}`);
 
-  it('waits in apply mode too, and an approval makes its lists the good ones', async () => {
+  it('waits in apply mode too, and after an approval its lists count as good', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
     const wish: Wish = { skills: names, options: APPLY };
     await on.apply(wish);

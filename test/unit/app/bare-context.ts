@@ -9,8 +9,8 @@ import { accountAt } from '../service/account-at.ts';
 import { API } from './api.ts';
 import { QuickClock } from './quick-clock.ts';
 
-/** Stands where something is needed that a test is not about; says so when it is used nevertheless. */
-export function unasked<T extends object>(what: string): T {
+/** A placeholder for a dependency that a test does not need; using it throws an error. */
+export function unused<T extends object>(what: string): T {
   return new Proxy({} as T, {
     get(_, key) {
       throw new Error(`${what}.${String(key)} is not asked for here`);
@@ -18,7 +18,7 @@ export function unasked<T extends object>(what: string): T {
   });
 }
 
-/** A reader of what the lists show at this moment; a list that is an error is thrown. `readings` counts whole ones. */
+/** A reader of the current lists; a list that is an error is thrown. `readings` counts complete readings. */
 export function readerOf(
   lists: () => Partial<ObservedCatalog> | Error,
 ): ServiceReader & { readings: number } {
@@ -72,13 +72,13 @@ export interface BareParts {
   readonly operations?: readonly NumberedOperation[];
 }
 
-/** A context whose journal takes everything; `results` is what it was told, in its order. */
+/** A context whose journal accepts everything; `results` is what was journaled, in order. */
 export function bareContext(parts: BareParts = {}): ApplyContext & { readonly results: OperationResult[] } {
   const results: OperationResult[] = [];
   const deps: ApplyDeps = {
-    service: unasked('service'),
-    journal: unasked('journal'),
-    locks: unasked('locks'),
+    service: unused('service'),
+    journal: unused('journal'),
+    locks: unused('locks'),
     clock: parts.clock ?? new QuickClock(),
     newRunId: () => 'run',
     sha256: (text) => text,
@@ -88,8 +88,8 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
   return {
     request: parts.request ?? bareRequest(),
     deps,
-    reader: parts.reader ?? unasked('reader'),
-    writer: parts.writer ?? unasked('writer'),
+    reader: parts.reader ?? unused('reader'),
+    writer: parts.writer ?? unused('writer'),
     log: {
       sent: () => Promise.resolve('committed'),
       result: (result) => void results.push(result),

@@ -24,10 +24,10 @@ import type { CommitRelation } from '../../../src/core/repository.ts';
 import type { CreateOutcome, DeleteOutcome } from '../../../src/core/write-outcome.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
 import { entry, observed } from '../core/builders.ts';
-import { readerOf, unasked } from './bare-context.ts';
+import { readerOf, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
-/** What the journal knows before the run. */
+/** What the journal contains before the run. */
 export interface Before {
   readonly lastGood?: LastGood;
   readonly lastApplied?: AccountState['lastAppliedCommit'];
@@ -41,14 +41,14 @@ export interface Before {
   readonly openDeletes?: (listed: ReadonlySet<EntryKey>, at: { readonly openSinceMs: number }) => number;
   readonly paused?: boolean;
   readonly relation?: CommitRelation;
-  /** Whether another process has taken the lock when the run is remembered. */
+  /** Whether another process has taken the lock when the applied run is recorded. */
   readonly lostLock?: boolean;
   /** Whether another process has ended the run before this one does. */
   readonly endedByOther?: boolean;
 }
 
-/** What the journal was told, in the order of the calls in `log`. */
-export interface Told {
+/** What was journaled; `log` has the calls in their order. */
+export interface Recorded {
   readonly log: string[];
   readonly begun: NewRun[];
   readonly observations: RecordedObservation[];
@@ -57,24 +57,28 @@ export interface Told {
   readonly results: OperationResult[];
   readonly settled: { readonly create: UnsettledCreate; readonly found: string | null }[];
   readonly adopted: string[];
-  /** What was told of deletes in doubt. */
-  readonly looked: { readonly listed: string[]; readonly nowMs: number; readonly openSinceMs: number }[];
+  /** The checks of deletes in doubt. */
+  readonly deleteChecks: {
+    readonly listed: string[];
+    readonly nowMs: number;
+    readonly openSinceMs: number;
+  }[];
   readonly applied: unknown[];
   readonly throttled: [string, number][];
   readonly ends: RunEnd[];
-  readonly asked: { readonly digest: string; readonly byHand: boolean }[];
+  readonly approvalRequests: { readonly digest: string; readonly byHand: boolean }[];
 }
 
 export interface BareRun {
   readonly clock: QuickClock;
-  readonly told: Told;
-  /** What the service holds; an error is what every list answers. */
+  readonly recorded: Recorded;
+  /** The lists of the service; an error is thrown by every list. */
   lists: ObservedCatalog | Error;
-  /** Called before each list is given; `reading` counts from 1. */
+  /** Called before each list is returned; `reading` counts from 1. */
   onRead: (reading: number) => void;
-  /** An answer in the place of what happens otherwise, or null. */
+  /** An answer in place of the usual one, or null. */
   answer: (action: 'POST' | 'DELETE', nameOrId: string) => CreateOutcome | DeleteOutcome | null;
-  /** The answers to who asks for the lock, the last one for ever. */
+  /** The answers to attempts to take the lock; the last one is repeated. */
   locks: LockAttempt[];
   readonly sent: string[];
   readonly deps: ApplyDeps;
@@ -84,7 +88,7 @@ export interface BareRun {
 
 export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): BareRun {
   const clock = new QuickClock();
-  const told: Told = {
+  const recorded: Recorded = {
     log: [],
     begun: [],
     observations: [],
@@ -93,11 +97,11 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
     results: [],
     settled: [],
     adopted: [],
-    looked: [],
+    deleteChecks: [],
     applied: [],
     throttled: [],
     ends: [],
-    asked: [],
+    approvalRequests: [],
   };
   let ids = 0;
   const reader: ServiceReader & { readings: number } = readerOf(() => {
@@ -127,7 +131,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
   };
   const run: BareRun = {
     clock,
-    told,
+    recorded,
     lists: observed(start),
     onRead: () => undefined,
     answer: () => null,
@@ -135,7 +139,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
     sent: [],
     deps: {
       service: { reader: async () => reader, writer: async () => writer, tokenKey: async () => 'key' },
-      journal: journalOf(before, told),
+      journal: journalOf(before, recorded),
       locks: {
         acquire: async () => {
           const [next = { heldBy: 'nobody' }] = run.locks;
@@ -143,7 +147,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
           return next;
         },
         renew: async () => true,
-        release: async () => void told.log.push('release'),
+        release: async () => void recorded.log.push('release'),
       },
       clock,
       newRunId: () => 'run',
@@ -160,11 +164,11 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
 
 const NOTHING_SINCE = { missing: [], deletedSince: new Set<EntryKey>(), createdSince: new Set<EntryKey>() };
 
-function journalOf(before: Before, told: Told): Journal {
-  // Told once: from then on the history stands under the new name.
+function journalOf(before: Before, recorded: Recorded): Journal {
+  // Returned once: from then on the history is stored under the new name.
   let formerName = before.formerName ?? null;
   return {
-    ...unasked<Journal>('journal'),
+    ...unused<Journal>('journal'),
     accountState: async () => ({
       remoteAccountId: null,
       paused: before.paused ?? false,
@@ -195,53 +199,53 @@ function journalOf(before: Before, told: Told): Journal {
     unsettledCreates: async () => before.unsettled ?? [],
     settleDeletes: async (_, listed, { nowMs, openSinceMs }) => {
       const at = { nowMs, openSinceMs };
-      told.looked.push({ listed: [...listed], ...at });
+      recorded.deleteChecks.push({ listed: [...listed], ...at });
       return before.openDeletes?.(listed, at) ?? 0;
     },
     settleCreate: async (create, found) =>
-      void told.settled.push({ create, found: found === null ? null : found.id }),
+      void recorded.settled.push({ create, found: found === null ? null : found.id }),
     forgetRun: async () => undefined,
     beginRun: async (begun) => {
-      told.log.push('begin');
-      told.begun.push(begun);
+      recorded.log.push('begin');
+      recorded.begun.push(begun);
     },
     recordObservation: async (observation) => {
-      told.log.push(observation.phase);
-      told.observations.push(observation);
+      recorded.log.push(observation.phase);
+      recorded.observations.push(observation);
     },
     recordPlan: async (_, plan) => {
-      told.log.push('plan');
-      told.plans.push(plan);
+      recorded.log.push('plan');
+      recorded.plans.push(plan);
     },
     addOperations: async (_, rows) => {
-      told.log.push('operations');
-      told.rows.push(...rows);
+      recorded.log.push('operations');
+      recorded.rows.push(...rows);
     },
     commitOperations: async (_runId, _lease, _sent, results) => {
-      told.results.push(...results);
+      recorded.results.push(...results);
       return 'committed';
     },
     rememberApplied: async (_, { named, commit }) => {
-      told.log.push('remember');
-      told.adopted.push(...named);
-      if (commit !== null) told.applied.push(commit);
+      recorded.log.push('remember');
+      recorded.adopted.push(...named);
+      if (commit !== null) recorded.applied.push(commit);
       return before.lostLock === true ? 'lock_lost' : 'committed';
     },
-    rememberThrottle: async (account, untilMs) => void told.throttled.push([account, untilMs]),
+    rememberThrottle: async (account, untilMs) => void recorded.throttled.push([account, untilMs]),
     approvedPlan: async () => before.approvedPlan ?? null,
     takeApproval: async (_account, digest, byHand) => {
-      told.asked.push({ digest, byHand });
+      recorded.approvalRequests.push({ digest, byHand });
       return before.approval ?? { type: 'none' };
     },
     endRun: async (_, end) => {
-      told.log.push('end');
-      told.ends.push(end);
+      recorded.log.push('end');
+      recorded.ends.push(end);
       return before.endedByOther !== true;
     },
   };
 }
 
 /** The codes of the warnings with which a run ended. */
-export function endCodes({ told }: BareRun): string[] {
-  return told.ends.flatMap(({ warnings }) => warnings.map(({ code }: Warning) => code));
+export function endCodes({ recorded }: BareRun): string[] {
+  return recorded.ends.flatMap(({ warnings }) => warnings.map(({ code }: Warning) => code));
 }

@@ -13,7 +13,7 @@ const skills = (...names: string[]) => names.map((name) => entry(name));
 const listed = (name: string, accountId = '42') => ({ ...entry(name), accountId });
 
 /** A request for these skills, one operation at a time, deletes unlimited. */
-function wishing(names: readonly string[], policy: Partial<Policy> = {}, roles?: readonly string[]) {
+function requestFor(names: readonly string[], policy: Partial<Policy> = {}, roles?: readonly string[]) {
   const desired = {
     skill: wanted(...names),
     ...(roles === undefined ? {} : { role: wanted(...roles) }),
@@ -28,18 +28,19 @@ function refused(httpStatus: number): CreateOutcome {
   return { type: 'failed', error: new ServiceError('rejected', 'refused', { httpStatus }), attempts: 1 };
 }
 
-const statuses = ({ told }: BareRun) => told.results.map(({ seq, status }) => `${String(seq)} ${status}`);
+const statuses = ({ recorded }: BareRun) =>
+  recorded.results.map(({ seq, status }) => `${String(seq)} ${status}`);
 
 describe('a plan that is applied', () => {
   it('is journaled before the first request, with the held changes', async () => {
     const run = bareRun({ skill: [...skills('Old'), entry('Used')], resources: [person('p', ['Used'])] });
     run.answer = () => {
-      expect(run.told.log).toEqual(['begin', 'before', 'plan', 'remember', 'operations']);
+      expect(run.recorded.log).toEqual(['begin', 'before', 'plan', 'remember', 'operations']);
       return null;
     };
-    const request = wishing(['New'], {}, []);
+    const request = requestFor(['New'], {}, []);
     await run.apply(request);
-    expect(run.told.rows).toMatchObject([
+    expect(run.recorded.rows).toMatchObject([
       {
         kind: 'skill',
         action: 'create',
@@ -60,29 +61,29 @@ describe('a plan that is applied', () => {
       },
       { kind: 'skill', action: 'delete', name: 'Used', remoteId: 'Used', status: 'held', rule: 'in_use' },
     ]);
-    expect(run.told.rows[2]?.reason).toContain('1 person has it');
+    expect(run.recorded.rows[2]?.reason).toContain('1 person has it');
   });
 
   it('has the reason of an operation in its row', async () => {
     const run = bareRun({ skill: skills('Old') });
     const desired = { skill: [{ name: 'New', formerly: ['Old'] }] };
     await run.apply(bareRequest(desired));
-    expect(run.told.rows[1]?.reason).toContain('“New”');
+    expect(run.recorded.rows[1]?.reason).toContain('“New”');
   });
 
   it('sends creates, then deletes, and is converged', async () => {
     const run = bareRun({ skill: skills('Old'), role: skills('Clerk') });
     const progress: string[] = [];
-    const result = await run.apply(wishing(['New'], {}, ['Boss']), {
+    const result = await run.apply(requestFor(['New'], {}, ['Boss']), {
       onProgress: ({ done, total }) => void progress.push(`${String(done)}/${String(total)}`),
     });
     expect(run.sent).toEqual(['POST skill New', 'POST role Boss', 'DELETE skill Old', 'DELETE role Clerk']);
     expect(result).toMatchObject({ runId: 'run', status: 'converged', failure: null });
     expect(progress).toEqual(['1/4', '2/4', '3/4', '4/4']);
-    expect(run.told.ends).toMatchObject([
+    expect(run.recorded.ends).toMatchObject([
       { status: 'converged', counts: { created: 2, deleted: 2 }, pending: null },
     ]);
-    expect(run.told.log).toEqual([
+    expect(run.recorded.log).toEqual([
       'begin',
       'before',
       'plan',
@@ -94,76 +95,76 @@ describe('a plan that is applied', () => {
     ]);
   });
 
-  it('has every result on disk before the run ends', async () => {
+  it('has every result journaled before the run ends', async () => {
     const run = bareRun({});
-    await run.apply(wishing(['A', 'B']));
+    await run.apply(requestFor(['A', 'B']));
     expect(statuses(run)).toEqual(['1 done', '2 done']);
   });
 
   it.each<[string, readonly string[], string]>([
     ['converged', ['Used'], 'converged'],
-    ['held when something waits', [], 'held'],
-  ])('and that has nothing to do sends nothing, and is %s', async (_, names, status) => {
+    ['held when a change is held', [], 'held'],
+  ])('without operations sends nothing, and is %s', async (_, names, status) => {
     const run = bareRun({ skill: skills('Used'), resources: [person('p', ['Used'])] });
-    expect(await run.apply(wishing(names))).toMatchObject({ status });
-    expect([run.sent, run.told.observations.length]).toEqual([[], 1]);
-    expect(run.told.ends).toMatchObject([{ pending: null }]);
+    expect(await run.apply(requestFor(names))).toMatchObject({ status });
+    expect([run.sent, run.recorded.observations.length]).toEqual([[], 1]);
+    expect(run.recorded.ends).toMatchObject([{ pending: null }]);
   });
 
-  it('without operations is interrupted when it is stopped', async () => {
+  it('without operations is interrupted when the run is stopped', async () => {
     const run = bareRun({});
-    const request = wishing([]);
+    const request = requestFor([]);
     run.onRead = () => request.stop();
     expect(await run.apply(request)).toMatchObject({ status: 'interrupted' });
   });
 
   it('is held when a change is held, although everything else was done', async () => {
     const run = bareRun({ skill: skills('Used'), resources: [person('p', ['Used'])] });
-    expect(await run.apply(wishing(['New']))).toMatchObject({ status: 'held' });
+    expect(await run.apply(requestFor(['New']))).toMatchObject({ status: 'held' });
   });
 });
 
-describe('a kind of which a create failed', () => {
-  it('deletes nothing, and the other kind does', async () => {
+describe('a failed create', () => {
+  it('prevents the deletes of its kind, but not those of the other kind', async () => {
     const run = bareRun({ skill: skills('Old', 'Older'), role: skills('Clerk') });
     run.answer = (action, name) => (action === 'POST' && name === 'New' ? refused(422) : null);
-    const result = await run.apply(wishing(['New', 'Newer'], {}, []));
+    const result = await run.apply(requestFor(['New', 'Newer'], {}, []));
     expect(run.sent).toEqual(['POST skill New', 'POST skill Newer', 'DELETE role Clerk']);
     expect(result).toMatchObject({ status: 'partial', failure: null });
-    const held = run.told.results.filter(({ rule }) => rule === 'failed_creates');
+    const held = run.recorded.results.filter(({ rule }) => rule === 'failed_creates');
     expect(held.map(({ seq, status, reason }) => [seq, status, reason])).toEqual([
       [3, 'held', expect.stringContaining('a create of a skill did not succeed')],
       [4, 'held', expect.stringContaining('a create of a skill did not succeed')],
     ]);
-    expect(run.told.ends).toMatchObject([{ counts: { held: 2, failed: 1 } }]);
+    expect(run.recorded.ends).toMatchObject([{ counts: { held: 2, failed: 1 } }]);
   });
 });
 
 describe('a create that is refused because of a near name', () => {
   const roles = { role: [entry('clerk')] };
 
-  it('explains it when this plan would delete that entry', async () => {
+  it('names that entry in its error when this plan would delete the entry', async () => {
     const run = bareRun({ skill: skills('Old', 'typescript') });
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
-    await run.apply(wishing(['TypeScript']));
-    expect(run.told.results[0]?.reason).toContain('"typescript" exists');
+    await run.apply(requestFor(['TypeScript']));
+    expect(run.recorded.results[0]?.reason).toContain('"typescript" exists');
   });
 
-  it('does not mention a near name of the other kind', async () => {
+  it('does not name an entry of the other kind', async () => {
     const run = bareRun({ skill: skills('Old'), role: skills('typescript') });
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
-    await run.apply(wishing(['TypeScript'], {}, []));
-    expect(run.told.results[0]?.reason).toBe('refused');
+    await run.apply(requestFor(['TypeScript'], {}, []));
+    expect(run.recorded.results[0]?.reason).toBe('refused');
   });
 
-  it('is sent after the delete of that entry when it is approved', async () => {
+  it('is sent after the delete of that entry when the delete is approved', async () => {
     const run = bareRun({ skill: [listed('typescript'), listed('Old')], ...roles });
-    const request = wishing(['TypeScript']);
+    const request = requestFor(['TypeScript']);
     const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
     const desired = { ...request.settings.desired, approvedDeletes };
     await run.apply({ ...request, settings: { ...request.settings, desired } });
     expect(run.sent).toEqual(['DELETE skill typescript', 'POST skill TypeScript', 'DELETE skill Old']);
-    expect(run.told.results.map(({ seq, status, attempts }) => [seq, status, attempts])).toEqual([
+    expect(run.recorded.results.map(({ seq, status, attempts }) => [seq, status, attempts])).toEqual([
       [1, 'done', 1],
       [2, 'done', 1],
       [3, 'done', 1],
@@ -172,7 +173,7 @@ describe('a create that is refused because of a near name', () => {
 
   it('is sent before the delete while the account is not confirmed', async () => {
     const run = bareRun({ skill: skills('typescript') });
-    const request = wishing(['TypeScript']);
+    const request = requestFor(['TypeScript']);
     const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
     const desired = { ...request.settings.desired, approvedDeletes };
     await run.apply({ ...request, settings: { ...request.settings, desired } });
@@ -181,9 +182,9 @@ describe('a create that is refused because of a near name', () => {
 });
 
 describe('a run that is halted', () => {
-  it('by a signal starts nothing more, reads nothing more, and reports what was not tried', async () => {
+  it('by a signal sends and reads nothing more, and reports the remaining operations as skipped', async () => {
     const run = bareRun({ skill: skills('Old') });
-    const request = wishing(['A', 'B']);
+    const request = requestFor(['A', 'B']);
     run.answer = () => {
       request.stop();
       return null;
@@ -193,13 +194,13 @@ describe('a run that is halted', () => {
       failure: { code: 'interrupted' },
     });
     expect(statuses(run)).toEqual(['1 done', '2 skipped', '3 skipped']);
-    expect(run.told.observations.map(({ phase }) => phase)).toEqual(['before']);
-    expect(run.told.results[2]?.reason).toBe(run.told.results[1]?.reason);
+    expect(run.recorded.observations.map(({ phase }) => phase)).toEqual(['before']);
+    expect(run.recorded.results[2]?.reason).toBe(run.recorded.results[1]?.reason);
   });
 
   it('by a signal after its last operation is interrupted too', async () => {
     const run = bareRun({});
-    const request = wishing(['A']);
+    const request = requestFor(['A']);
     let reads = 0;
     run.onRead = () => {
       reads += 1;
@@ -214,7 +215,7 @@ describe('a run that is halted', () => {
     const { journal } = run.deps;
     const losing = { ...journal, commitOperations: async () => 'lock_lost' as const };
     Object.assign(run.deps, { journal: losing });
-    expect(await run.apply(wishing(['A']))).toMatchObject({
+    expect(await run.apply(requestFor(['A']))).toMatchObject({
       status: 'interrupted',
       failure: { code: 'lock_lost' },
     });
@@ -225,22 +226,22 @@ describe('a run that is halted', () => {
     const run = bareRun({});
     const error = new ServiceError('throttled', 'later', { httpStatus: 429, retryAfterMs: 600_000 });
     run.answer = () => ({ type: 'failed', error, attempts: 1 });
-    expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
+    expect(await run.apply(requestFor(['A', 'B']))).toMatchObject({
       status: 'partial',
       failure: { code: 'throttled', message: 'later' },
     });
-    expect(run.told.throttled).toEqual([['acme', run.clock.nowMs() + 600_000]]);
-    expect(run.told.ends[0]?.warnings).toEqual([]);
+    expect(run.recorded.throttled).toEqual([['acme', run.clock.nowMs() + 600_000]]);
+    expect(run.recorded.ends[0]?.warnings).toEqual([]);
   });
 
-  it('by anything else remembers no pause', async () => {
+  it('by any other error remembers no pause', async () => {
     const run = bareRun({});
     const error = new ServiceError('auth', 'who?', { httpStatus: 401, retryAfterMs: 600_000 });
     run.answer = () => ({ type: 'failed', error, attempts: 1 });
-    expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
+    expect(await run.apply(requestFor(['A', 'B']))).toMatchObject({
       failure: { code: 'unauthorized', message: 'who?' },
     });
-    expect(run.told.throttled).toEqual([]);
+    expect(run.recorded.throttled).toEqual([]);
   });
 });
 
@@ -248,24 +249,24 @@ describe('a list of another account during a run', () => {
   it.each<[string, readonly string[], readonly string[]]>([
     ['before the first delete', ['Kept'], []],
     ['at its end', ['Kept', 'Old', 'New'], ['POST skill New']],
-  ])('stops it and fails it: %s', async (_, names, sent) => {
+  ])('stops the run and fails it: %s', async (_, names, sent) => {
     const run = bareRun({ skill: [listed('Kept'), listed('Old')] });
     run.onRead = (reading) => {
       if (reading > 1) run.lists = { skill: [listed('Kept', '43')], role: [], resources: [], warnings: [] };
     };
-    expect(await run.apply(wishing(names))).toMatchObject({
+    expect(await run.apply(requestFor(names))).toMatchObject({
       status: 'failed',
       failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*42/) },
     });
-    expect([run.sent, run.told.observations.length]).toEqual([sent, 1]);
+    expect([run.sent, run.recorded.observations.length]).toEqual([sent, 1]);
   });
 });
 
-describe('a change that no list has shown yet', () => {
+describe('a change that no list shows yet', () => {
   it.each<[string, readonly string[]]>([
-    ['with nothing to do', ['Late']],
-    ['with something to do', ['Late', 'New']],
-  ])('lets no run be converged that counts on it: %s', async (_, names) => {
+    ['without operations', ['Late']],
+    ['with operations', ['Late', 'New']],
+  ])('makes every run partial that depends on it: %s', async (_, names) => {
     const run = bareRun({});
     const { journal } = run.deps;
     const accountHistory: typeof journal.accountHistory = async (...args) => ({
@@ -284,7 +285,7 @@ describe('a change that no list has shown yet', () => {
       ],
     });
     Object.assign(run.deps, { journal: { ...journal, accountHistory } });
-    expect(await run.apply(wishing(names))).toMatchObject({ status: 'partial' });
+    expect(await run.apply(requestFor(names))).toMatchObject({ status: 'partial' });
     expect(run.sent).toEqual(names.slice(1).map((name) => `POST skill ${name}`));
   });
 });
@@ -300,7 +301,7 @@ describe('an answer for another account', () => {
   it('fails the run and stops it, deletes included', async () => {
     const run = bareRun({ skill: [listed('Old')] });
     answering(run, '43');
-    expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
+    expect(await run.apply(requestFor(['A', 'B']))).toMatchObject({
       status: 'failed',
       failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*42/) },
     });
@@ -310,22 +311,22 @@ describe('an answer for another account', () => {
   it('prevents all deletes when the account was unknown', async () => {
     const run = bareRun({ skill: skills('Old') });
     answering(run, '43');
-    const request = wishing(['A']);
+    const request = requestFor(['A']);
     const result = await run.apply({ ...request, settings: { ...request.settings, accountId: '42' } });
     expect(result).toMatchObject({ failure: { code: 'identity_mismatch' } });
-    const [, left] = run.told.results;
+    const [, left] = run.recorded.results;
     expect([left?.status, left?.reason]).toEqual(['skipped', 'failure' in result && result.failure?.message]);
   });
 
-  it('decides the account when none was expected', async () => {
+  it('becomes the account of the run when none was expected', async () => {
     const run = bareRun({});
     answering(run, '43');
     run.onRead = () => {
       run.lists = { skill: [], role: [], resources: [], warnings: [] };
       if (run.sent.length > 0) run.lists = { ...run.lists, skill: [listed('A', '43')] };
     };
-    expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'converged' });
-    expect(run.told.observations.map((each) => [each.phase, each.remoteAccountId])).toEqual([
+    expect(await run.apply(requestFor(['A']))).toMatchObject({ status: 'converged' });
+    expect(run.recorded.observations.map((each) => [each.phase, each.remoteAccountId])).toEqual([
       ['before', null],
       ['after', '43'],
     ]);
@@ -338,7 +339,7 @@ describe('an answer for another account', () => {
     const claimRemoteAccount: typeof journal.claimRemoteAccount = async ({ remoteAccountId }) =>
       remoteAccountId === '43' ? 'other' : null;
     Object.assign(run.deps, { journal: { ...journal, claimRemoteAccount } });
-    expect(await run.apply(wishing(['A', 'B']))).toMatchObject({
+    expect(await run.apply(requestFor(['A', 'B']))).toMatchObject({
       status: 'failed',
       failure: { code: 'identity_mismatch', message: expect.stringMatching(/43.*“other”/) },
     });
@@ -346,11 +347,11 @@ describe('an answer for another account', () => {
   });
 });
 
-describe('the lists at the end', () => {
+describe('the lists at the end of a run', () => {
   it('become the good ones when they show every change', async () => {
     const run = bareRun({});
-    await run.apply(wishing(['A']));
-    const [, after] = run.told.observations;
+    await run.apply(requestFor(['A']));
+    const [, after] = run.recorded.observations;
     expect(after).toMatchObject({ phase: 'after', good: true, account: 'acme', runId: 'run' });
     expect(after?.observed.skill.map(({ name }) => name)).toEqual(['A']);
   });
@@ -358,8 +359,8 @@ describe('the lists at the end', () => {
   it('do not become the good ones when they lack a change, and the run is partial', async () => {
     const run = bareRun({});
     run.answer = (_, name) => ({ type: 'created', entry: entry(name, '7'), httpStatus: 200, attempts: 1 });
-    expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'partial' });
-    expect(run.told.observations.map(({ good }) => good)).toEqual([true, false]);
+    expect(await run.apply(requestFor(['A']))).toMatchObject({ status: 'partial' });
+    expect(run.recorded.observations.map(({ good }) => good)).toEqual([true, false]);
     expect(endCodes(run)).toEqual(['not_shown_yet']);
   });
 
@@ -368,14 +369,14 @@ describe('the lists at the end', () => {
     run.onRead = () => {
       if (run.sent.length > 0) run.lists = new ServiceError('malformed', 'no list');
     };
-    expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'partial' });
-    expect([run.told.observations.length, endCodes(run)]).toEqual([1, ['unverified']]);
+    expect(await run.apply(requestFor(['A']))).toMatchObject({ status: 'partial' });
+    expect([run.recorded.observations.length, endCodes(run)]).toEqual([1, ['unverified']]);
   });
 
-  it('cause no warning when they lack what was tried or is held', async () => {
+  it('cause no warning when they lack an entry whose create failed', async () => {
     const run = bareRun({});
     run.answer = () => refused(422);
-    expect(await run.apply(wishing(['A']))).toMatchObject({ status: 'partial' });
+    expect(await run.apply(requestFor(['A']))).toMatchObject({ status: 'partial' });
     expect(endCodes(run)).toEqual([]);
   });
 
@@ -384,30 +385,30 @@ describe('the lists at the end', () => {
     run.onRead = () => {
       if (run.sent.length > 0) run.lists = { skill: [], role: [], resources: [], warnings: [] };
     };
-    expect(await run.apply(wishing(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
+    expect(await run.apply(requestFor(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
       status: 'partial',
     });
     expect([run.sent, endCodes(run)]).toEqual([['DELETE skill 2'], ['duplicate', 'vanished']]);
   });
 
-  it('cause a warning when they lack what the plan saw', async () => {
+  it('cause a warning when they lack an entry that the plan saw', async () => {
     const run = bareRun({ skill: skills('Kept') });
     run.onRead = () => {
       if (run.sent.length > 0) run.lists = { skill: skills('A'), role: [], resources: [], warnings: [] };
     };
     run.answer = (_, name) => ({ type: 'created', entry: entry(name), httpStatus: 200, attempts: 1 });
-    expect(await run.apply(wishing(['A', 'Kept']))).toMatchObject({ status: 'partial' });
+    expect(await run.apply(requestFor(['A', 'Kept']))).toMatchObject({ status: 'partial' });
     expect(endCodes(run)).toEqual(['vanished']);
   });
 
   it('cause a warning also when the delete of the duplicate was held', async () => {
-    const twins = [entry('Kept', '1'), entry('Kept', '2')];
-    const run = bareRun({ skill: twins });
+    const duplicates = [entry('Kept', '1'), entry('Kept', '2')];
+    const run = bareRun({ skill: duplicates });
     run.onRead = (reading) => {
-      if (reading === 2) run.lists = observed({ skill: twins, resources: [person('p', ['2'])] });
+      if (reading === 2) run.lists = observed({ skill: duplicates, resources: [person('p', ['2'])] });
       if (reading > 2) run.lists = observed();
     };
-    expect(await run.apply(wishing(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
+    expect(await run.apply(requestFor(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
       status: 'partial',
     });
     expect([run.sent, endCodes(run)]).toEqual([[], ['duplicate', 'vanished']]);
@@ -418,15 +419,15 @@ describe('a name that the service changed', () => {
   it.each<[string, string, readonly string[]]>([
     ['Type Script ', 'Type Script', ['name_changed']],
     ['caf\u00e9', 'cafe\u0301', []],
-  ])('is told: %j as %j', async (asked, shown, codes) => {
+  ])('is reported unless only its Unicode form changed: %j as %j', async (requested, shown, codes) => {
     const run = bareRun({});
     run.answer = () => {
       run.lists = { skill: [entry(shown, '7')], role: [], resources: [], warnings: [] };
       return { type: 'created', entry: entry(shown, '7'), httpStatus: 200, attempts: 1 };
     };
-    expect(await run.apply(wishing([asked]))).toMatchObject({ status: 'converged' });
+    expect(await run.apply(requestFor([requested]))).toMatchObject({ status: 'converged' });
     expect(endCodes(run)).toEqual(codes);
-    const named = run.told.ends[0]?.warnings.find(({ code }) => code === 'name_changed');
-    if (codes.length > 0) expect(named).toMatchObject({ kind: 'skill', name: asked, remoteId: '7' });
+    const named = run.recorded.ends[0]?.warnings.find(({ code }) => code === 'name_changed');
+    if (codes.length > 0) expect(named).toMatchObject({ kind: 'skill', name: requested, remoteId: '7' });
   });
 });

@@ -11,12 +11,12 @@ async function watch(windows: readonly FreezeWindow[], ticks: readonly string[] 
   });
 }
 
-/** What is open at this moment. */
+/** The window that is open at this time. */
 async function openAt(now: string, windows: readonly FreezeWindow[], ticks: readonly string[] = []) {
   return (await watch(windows, ticks)).describeAt(Date.parse(now));
 }
 
-/** When what is open at this moment ends. */
+/** The end of the freeze that is open at this time. */
 async function endAfter(now: string, windows: readonly FreezeWindow[], ticks: readonly string[] = []) {
   const open = (await watch(windows, ticks)).openAt(Date.parse(now));
   return open === null ? 'not open' : open.untilMs === null ? null : new Date(open.untilMs).toISOString();
@@ -42,7 +42,7 @@ describe('a freeze window between two moments', () => {
     ['2026-12-20T08:30:00.000Z', { ...times, from: '2026-12-20T08:00:00z' }, true],
     ['2026-12-20T12:30:00.000Z', { ...times, from: '2026-12-20T08:00:00-05:00' }, false],
     ['2026-12-20T13:30:00.000Z', { ...times, from: '2026-12-20T08:00:00-05:00' }, true],
-  ])('at %s, %j: %s', async (now, window, open) => {
+  ])('at %s with %j is open: %s', async (now, window, open) => {
     expect(await openAt(now, [window])).toBe(open ? `${window.from} to ${window.to}` : null);
   });
 
@@ -57,7 +57,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-describe('a freeze window after each tick', () => {
+describe('a freeze window that opens at cron ticks', () => {
   const window = { cron: '0 18 * * 5', forMs: 3_600_000 };
   const tick = '2026-12-18T17:00:00.000Z';
 
@@ -66,16 +66,16 @@ describe('a freeze window after each tick', () => {
     ['2026-12-18T17:00:00.000Z', 'cron 0 18 * * 5'],
     ['2026-12-18T17:59:59.999Z', 'cron 0 18 * * 5'],
     ['2026-12-18T18:00:00.000Z', null],
-  ])('at %s: %s', async (now, open) => {
+  ])('at %s is described as %s', async (now, open) => {
     expect(await openAt(now, [window], [tick])).toBe(open);
   });
 
-  it('does not hide the next one when it is closed', async () => {
+  it('does not hide another open window when it is closed', async () => {
     const days = { from: '2026-12-20', to: '2026-12-31' };
     expect(await openAt('2026-12-24T00:00:00Z', [window, days])).toBe('2026-12-20 to 2026-12-31');
   });
 
-  it('is open also beside past windows', async () => {
+  it('is found after windows that are over', async () => {
     const over = { from: '2026-11-01', to: '2026-11-30' };
     expect(await openAt(tick, [over, window], [tick])).toBe('cron 0 18 * * 5');
   });
@@ -97,7 +97,7 @@ describe('the end of a freeze', () => {
     expect(await endAfter('2026-12-18T18:00:00Z', [window], [tick])).toBe('not open');
   });
 
-  it('is the end of the last of windows that follow each other', async () => {
+  it('is the end of the last of several adjoining windows', async () => {
     const next = { from: '2026-12-21', to: '2026-12-21T08:00:00' };
     expect(await endAfter('2026-12-18T12:00:00Z', [next, days])).toBe('2026-12-21T08:00:00.000Z');
     const again = '2026-12-18T17:30:00.000Z';

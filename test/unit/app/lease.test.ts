@@ -6,23 +6,23 @@ import { QuickClock } from './quick-clock.ts';
 
 const LEASE = { account: 'acme', token: 't' };
 
-/** Locks that answer as told, and what they were asked. */
+/** Locks with the given answers, and the calls that they received. */
 function locksThat(answers: {
   acquire?: (nowMs: number) => LockAttempt;
   renew?: () => Promise<boolean>;
-}): Locks & { readonly asked: string[] } {
-  const asked: string[] = [];
+}): Locks & { readonly calls: string[] } {
+  const calls: string[] = [];
   return {
-    asked,
+    calls,
     acquire: async (_account, _runId, nowMs) => {
-      asked.push('acquire');
+      calls.push('acquire');
       return answers.acquire?.(nowMs) ?? { lease: LEASE };
     },
     renew: async () => {
-      asked.push('renew');
+      calls.push('renew');
       return (await answers.renew?.()) ?? true;
     },
-    release: async ({ token }) => void asked.push(`release ${token}`),
+    release: async ({ token }) => void calls.push(`release ${token}`),
   };
 }
 
@@ -45,19 +45,19 @@ describe('taking the lock', () => {
         onWait: (heldBy) => void waitedFor.push(heldBy),
       },
     );
-    return { result, waitedFor, passedMs: clock.nowMs() - startMs, asked: locks.asked.length };
+    return { result, waitedFor, passedMs: clock.nowMs() - startMs, calls: locks.calls.length };
   }
 
   it('does not wait when it is free', async () => {
-    expect(await take(1000, 0)).toEqual({ result: { lease: LEASE }, waitedFor: [], passedMs: 0, asked: 1 });
+    expect(await take(1000, 0)).toEqual({ result: { lease: LEASE }, waitedFor: [], passedMs: 0, calls: 1 });
   });
 
   it('waits for its holder, and reports the wait once', async () => {
-    const { result, waitedFor, asked } = await take(10_000, 1000);
-    expect([result, waitedFor, asked > 2]).toEqual([{ lease: LEASE }, ['pid 7'], true]);
+    const { result, waitedFor, calls } = await take(10_000, 1000);
+    expect([result, waitedFor, calls > 2]).toEqual([{ lease: LEASE }, ['pid 7'], true]);
   });
 
-  it('returns its holder when the time has passed', async () => {
+  it('returns its holder after the timeout', async () => {
     const { result, passedMs } = await take(10_000, Infinity);
     expect([result, passedMs >= 10_000, passedMs < 11_000]).toEqual([{ heldBy: 'pid 7' }, true, true]);
   });
@@ -67,17 +67,17 @@ describe('taking the lock', () => {
       result: { heldBy: 'pid 7' },
       waitedFor: [],
       passedMs: 0,
-      asked: 1,
+      calls: 1,
     });
   });
 
   it('ends when the run is stopped', async () => {
-    expect(await take(10_000, Infinity, true)).toMatchObject({ result: { heldBy: 'pid 7' }, asked: 1 });
+    expect(await take(10_000, Infinity, true)).toMatchObject({ result: { heldBy: 'pid 7' }, calls: 1 });
   });
 });
 
 describe('keeping the lock', () => {
-  /** Lets everything that is ready happen. */
+  /** Waits until everything that is ready has run. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   it('renews it regularly until its release', async () => {
@@ -86,20 +86,20 @@ describe('keeping the lock', () => {
     const release = keepLock(LEASE, locks, clock);
     clock.pass(4999);
     await settled();
-    expect(locks.asked).toEqual([]);
+    expect(locks.calls).toEqual([]);
     for (let times = 1; times <= 3; times += 1) {
       clock.pass(5000);
       await settled();
-      expect(locks.asked).toHaveLength(times);
+      expect(locks.calls).toHaveLength(times);
     }
     await release();
-    expect(locks.asked).toEqual(['renew', 'renew', 'renew', 'release t']);
+    expect(locks.calls).toEqual(['renew', 'renew', 'renew', 'release t']);
     clock.pass(60_000);
     await settled();
-    expect(locks.asked).toHaveLength(4);
+    expect(locks.calls).toHaveLength(4);
   });
 
-  it('stops when it is lost', async () => {
+  it('stops renewing a lost lock', async () => {
     const clock = new QuickClock();
     const locks = locksThat({ renew: () => Promise.resolve(false) });
     const release = keepLock(LEASE, locks, clock);
@@ -108,10 +108,10 @@ describe('keeping the lock', () => {
       await settled();
     }
     await release();
-    expect(locks.asked).toEqual(['renew', 'release t']);
+    expect(locks.calls).toEqual(['renew', 'release t']);
   });
 
-  it('tries again when it could not be renewed', async () => {
+  it('tries again after a failed renewal', async () => {
     const clock = new QuickClock();
     let tries = 0;
     const locks = locksThat({
@@ -126,6 +126,6 @@ describe('keeping the lock', () => {
     clock.pass(5000);
     await settled();
     await release();
-    expect(locks.asked).toEqual(['renew', 'renew', 'release t']);
+    expect(locks.calls).toEqual(['renew', 'renew', 'release t']);
   });
 });

@@ -7,7 +7,7 @@ import { operations, stage } from './stage.ts';
 
 const SEED = { name: 'acme', id: '42', skills: ['Kept'], resources: [{ id: 'p1' }] };
 
-/** A journal that takes nothing more once something was written to the service. */
+/** A journal whose commits fail once something was written to the service. */
 function failsAfter({ journal }: ApplyDeps, writes: () => readonly string[]): ApplyDeps['journal'] {
   const commitOperations: ApplyDeps['journal']['commitOperations'] = (...args) => {
     if (writes().length > 0) throw new StoreError('store_full', 'the disk is full');
@@ -18,7 +18,7 @@ function failsAfter({ journal }: ApplyDeps, writes: () => readonly string[]): Ap
   });
 }
 
-/** A service whose list of skills shows what was deleted until a moment (epoch ms). */
+/** A service whose list of skills still shows a deleted entry until a moment (epoch ms). */
 function lateService(
   { service, clock }: ApplyDeps,
   deleted: Pick<Entry, 'id' | 'name'>,
@@ -116,7 +116,7 @@ describe('a create whose answer was lost', () => {
       settings: { caseNames: 'lower' },
       faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
     });
-    // While the create is settled the list of skills cannot be read; when the run is verified it can.
+    // While the create is settled, the list of skills cannot be read; when the run is verified, it can.
     const blind = (deps: ApplyDeps): ApplyDeps => ({
       ...deps,
       service: {
@@ -128,7 +128,7 @@ describe('a create whose answer was lost', () => {
           return {
             async listEntries(kind) {
               verifying ||= kind === 'role' && on.writes().length > 0;
-              // Whoever settles asks for skills alone, whoever verifies asks for roles in the same breath.
+              // Settling reads only skills; verifying reads skills and roles at the same time.
               await new Promise((resolve) => setImmediate(resolve));
               const settling = kind === 'skill' && on.writes().length > 0 && !verifying;
               if (settling) throw new ServiceError('unavailable', 'no answer');
@@ -149,7 +149,7 @@ describe('a create whose answer was lost', () => {
     expect(on.skills().filter((name) => name === 'typescript')).toHaveLength(1);
   });
 
-  it('of a 2xx answer without _id is found in the list', async () => {
+  it('or has no _id is found in the list', async () => {
     const on = await stage({ seed: SEED, faults: [{ match: { method: 'POST' }, do: { type: 'no-id' } }] });
     expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
     expect(on.writes()).toHaveLength(1);
@@ -169,7 +169,7 @@ describe('a delete', () => {
   });
 
   it.each([200, 400, 404, 409, 410, 422, 500] as const)(
-    'of an entry that is gone is done, answered with %d',
+    'of an entry that is gone is done when the service answers %d',
     async (unknownIdStatus) => {
       const on = await stage({
         seed,
@@ -183,9 +183,15 @@ describe('a delete', () => {
   );
 
   it.each([
-    ['is waited for while lists are stale, and the entry made again', 'drop-after-effect', 10_000, 1, 'done'],
-    ['is in doubt no longer than settle', 'drop-before-effect', 35_000, 0, 'unknown'],
-  ] as const)('of a killed run whose entry is wanted again %s', async (_, type, waitMs, creates, status) => {
+    [
+      'waits while the lists are stale, and then creates the entry again',
+      'drop-after-effect',
+      10_000,
+      1,
+      'done',
+    ],
+    ['is in doubt for at most `settle`', 'drop-before-effect', 35_000, 0, 'unknown'],
+  ] as const)('of a killed run whose entry is desired again %s', async (_, type, waitMs, creates, status) => {
     const on = await stage({ seed, faults: [{ match: { method: 'DELETE' }, do: { type } }] });
     const killed = (deps: ApplyDeps): ApplyDeps => ({
       ...deps,

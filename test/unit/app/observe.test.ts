@@ -6,7 +6,7 @@ import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { AccountState, IdentityClaim, Journal, LastGood } from '../../../src/core/ports.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
-import { bareRequest, readerOf, unasked } from './bare-context.ts';
+import { bareRequest, readerOf, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
 interface Setting {
@@ -19,20 +19,20 @@ interface Setting {
   /** Who has claimed the remote account before. */
   readonly claimedBy?: string;
   readonly formerName?: string;
-  /** What was made in another account. */
+  /** Keys of entries that were created in another account. */
   readonly foreign?: ReadonlySet<string>;
-  /** Whether the store says that the lists are the same as the last good ones. */
+  /** Whether the store finds the lists equal to the last good ones. */
   readonly same?: boolean;
 }
 
-/** Observes what the n-th reading (from 1) shows. */
+/** Observes what the n-th reading (from 1) returns. */
 async function observing(of: Setting, lists: (reading: number) => Partial<ObservedCatalog> | Error) {
   const clock = new QuickClock();
   const startMs = clock.nowMs();
   const claims: IdentityClaim[] = [];
   const journal: Journal = {
-    ...unasked<Journal>('journal'),
-    accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: of.remembered ?? null }),
+    ...unused<Journal>('journal'),
+    accountState: async () => ({ ...unused<AccountState>('state'), remoteAccountId: of.remembered ?? null }),
     adoptRenamedAccount: async () => of.formerName ?? null,
     claimRemoteAccount: async (claim) => {
       claims.push(claim);
@@ -56,7 +56,7 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
     ...bare.settings,
     ...(of.accountId === undefined ? {} : { accountId: of.accountId }),
   };
-  const deps: PlanningDeps = { ...unasked<PlanningDeps>('deps'), journal, clock };
+  const deps: PlanningDeps = { ...unused<PlanningDeps>('deps'), journal, clock };
   const observation = await observe({ runId: 'run', request: { ...bare, settings }, deps, reader });
   return { observation, claims, readings: reader.readings, passedMs: clock.nowMs() - startMs, startMs };
 }
@@ -70,13 +70,13 @@ function of(accountId: string, names: readonly string[]): Partial<ObservedCatalo
 describe('one reading', () => {
   it.each<[string, Setting, Partial<ObservedCatalog>]>([
     ['of an account that was never seen', {}, skills('A')],
-    ['that shows what the last good one did, and more', { lastGood: skills('A') }, skills('A', 'B')],
+    ['that shows every entry of the last good one, and more', { lastGood: skills('A') }, skills('A', 'B')],
     [
       'that misses only what rolecall deleted',
       { lastGood: skills('A', 'B'), deletedSince: new Set(['skill:B']) },
       skills('A'),
     ],
-    ['that the store finds the same', { same: true }, skills('A')],
+    ['that the store finds unchanged', { same: true }, skills('A')],
   ])('is enough: %s', async (_, setting, lists) => {
     const { observation, readings, passedMs } = await observing(setting, () => lists);
     expect([readings, passedMs, observation.implausible]).toEqual([1, 0, null]);
@@ -91,21 +91,21 @@ describe('one reading', () => {
       traffic: () => ({ requests: 0, retries: 0 }),
     };
     const journal: Journal = {
-      ...unasked<Journal>('journal'),
-      accountState: async () => ({ ...unasked<AccountState>('state'), remoteAccountId: null }),
+      ...unused<Journal>('journal'),
+      accountState: async () => ({ ...unused<AccountState>('state'), remoteAccountId: null }),
       adoptRenamedAccount: async () => null,
       claimRemoteAccount: async () => null,
       foreignAccount: async () => null,
       lastGood: async () => null,
     };
-    const deps: PlanningDeps = { ...unasked<PlanningDeps>('deps'), journal, clock: new QuickClock() };
+    const deps: PlanningDeps = { ...unused<PlanningDeps>('deps'), journal, clock: new QuickClock() };
     const { observed: lists } = await observe({ runId: 'run', request: bareRequest(), deps, reader });
     expect(lists.warnings.map(({ name }) => name)).toEqual(['skill', 'role', 'resource']);
   });
 });
 
 describe('an entry of the last good lists that is missing', () => {
-  it('is not missing when a second reading after recheck shows it', async () => {
+  it('is used when a second reading after `recheck` shows it', async () => {
     const { observation, readings, passedMs } = await observing({ lastGood: skills('A', 'B') }, (reading) =>
       reading === 1 ? skills('A') : skills('A', 'B'),
     );
@@ -114,9 +114,9 @@ describe('an entry of the last good lists that is missing', () => {
   });
 
   it.each<[string, Setting]>([
-    ['beside the same lists', { same: true }],
-    ['beside others', { lastGood: skills('A') }],
-  ])('is also what was created since, which is looked for once more: %s', async (_, setting) => {
+    ['with unchanged lists', { same: true }],
+    ['with changed lists', { lastGood: skills('A') }],
+  ])('can be one created since then, and causes a second reading: %s', async (_, setting) => {
     const created = { ...setting, createdSince: new Set(['skill:New'] as const) };
     const { observation, readings } = await observing(created, (reading) =>
       reading === 1 ? skills('A') : skills('A', 'New'),
@@ -151,7 +151,7 @@ describe('an entry of the last good lists that is missing', () => {
     expect([observation.implausible, observation.observed.skill.length]).toEqual([null, 4]);
   });
 
-  it('is ignored when the file leaves the kind out', async () => {
+  it('is ignored when the file omits the kind', async () => {
     const lastGood = { role: ['A', 'B', 'C', 'D', 'E'].map((name) => entry(name)) };
     const { observation } = await observing({ lastGood }, () => ({}));
     expect(observation.implausible).toBeNull();
@@ -178,7 +178,7 @@ describe('an entry that people have and that no list shows, in a new account', (
     expect((await observing({}, () => ({ ...skills('A', 'B'), resources: [ann] }))).readings).toBe(1);
   });
 
-  it('is ignored when the file leaves the kind out', async () => {
+  it('is ignored when the file omits the kind', async () => {
     const bob = person('bob', undefined, 'R');
     expect((await observing({}, () => ({ ...skills('A'), resources: [bob] }))).readings).toBe(1);
   });
@@ -187,7 +187,7 @@ describe('an entry that people have and that no list shows, in a new account', (
 describe('people who are missing', () => {
   const lastGood = { skill: [entry('A')], resources: [person('p', ['A'])] };
 
-  it('keep their assignments from when they were first missing', async () => {
+  it('keep their assignments, with the time when they were first missing', async () => {
     const { observation, startMs } = await observing({ lastGood }, () => skills('A'));
     expect(observation.takenAtMs).toBe(startMs + 2000);
     expect(observation.missing).toEqual([
@@ -198,7 +198,7 @@ describe('people who are missing', () => {
   it.each([
     [86_399_000 - 2000, 1],
     [86_400_000, 0],
-  ])('that are remembered go on counting for a day: after %d ms', async (ago, count) => {
+  ])('count for one day: after %d ms', async (ago, count) => {
     const missing = [{ resourceId: 'q', kind: 'skill', remoteId: 'A', sinceMs: Date.now() - ago }] as const;
     const { observation } = await observing({ lastGood: skills('A'), missing }, () => skills('A'));
     expect(observation.missing).toHaveLength(count);
@@ -225,17 +225,17 @@ describe('the account id', () => {
   });
 
   it.each<[string, Setting, string | null]>([
-    ['the pin', { accountId: '42' }, '42'],
-    ['what is remembered', { remembered: '43' }, '43'],
+    ['the pinned one', { accountId: '42' }, '42'],
+    ['the remembered one', { remembered: '43' }, '43'],
     ['unknown', {}, null],
-  ])('is, when nothing listed carries an id, %s', async (_, setting, id) => {
+  ])('is %s when no listed entry carries an id', async (_, setting, id) => {
     const { observation } = await observing(setting, () => skills('A'));
     expect([observation.remoteAccountId, observation.identified]).toEqual([id, false]);
   });
 
   it.each<[string, Setting]>([
-    ['the pin', { accountId: '43' }],
-    ['what is remembered', { remembered: '43' }],
+    ['the pinned one', { accountId: '43' }],
+    ['the remembered one', { remembered: '43' }],
   ])('must be %s', async (_, setting) => {
     await expect(observing(setting, () => of('42', ['A']))).rejects.toMatchObject({
       code: 'identity_mismatch',
@@ -248,7 +248,7 @@ describe('the account id', () => {
     await expect(refused).rejects.toBeInstanceOf(ServiceError);
   });
 
-  it('is another one when lists without ids show entries of that account', async () => {
+  it('is refused when lists without ids show entries of another account', async () => {
     const seen = observing({ accountId: '42', foreign: new Set(['skill:A']) }, () => skills('A', 'B'));
     await expect(seen).rejects.toThrow('in account 666, and this account is 42; nothing was written');
   });

@@ -4,17 +4,17 @@ import { createOperationLog } from '../../../src/app/operation-log.ts';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { SentCommit } from '../../../src/core/locks.ts';
 import type { Journal, OperationResult } from '../../../src/core/ports.ts';
-import { unasked } from './bare-context.ts';
+import { unused } from './bare-context.ts';
 
 function result(seq: number): OperationResult {
   return { seq, status: 'done', attempts: 1, httpStatus: 200, reason: null, rule: null, atMs: 0 };
 }
 
-/** A log over a journal that takes its time, whose n-th commit ends as told; `commits` are those that began. */
+/** A log over a slow journal whose n-th commit ends as given; `commits` are those that began. */
 function logOver(ends: readonly (SentCommit | Error)[] = []) {
   const commits: { sent: number[]; results: number[]; ended: boolean }[] = [];
   const journal: Journal = {
-    ...unasked<Journal>('journal'),
+    ...unused<Journal>('journal'),
     commitOperations: async (runId, lease, sent, results) => {
       expect([runId, lease.token]).toEqual(['run', 't']);
       expect(commits.filter(({ ended }) => !ended)).toEqual([]);

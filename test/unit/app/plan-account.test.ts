@@ -10,10 +10,10 @@ import type { AccountState, Journal } from '../../../src/core/ports.ts';
 import type { CommitRelation } from '../../../src/core/repository.ts';
 import type { ConfigCommit } from '../../../src/core/settings.ts';
 import { entry, observed, POLICY, wanted } from '../core/builders.ts';
-import { bareRequest, unasked } from './bare-context.ts';
+import { bareRequest, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
-const MEMORY: AccountHistory = {
+const EMPTY_HISTORY: AccountHistory = {
   recent: [],
   owned: new Set(),
   changedNames: new Map(),
@@ -46,12 +46,12 @@ async function planned(of: Setting = {}) {
     consecutiveFailures: 0,
   };
   const journal: Journal = {
-    ...unasked<Journal>('journal'),
+    ...unused<Journal>('journal'),
     accountState: async () => state,
-    accountHistory: async () => ({ ...MEMORY, ...of.memory }),
+    accountHistory: async () => ({ ...EMPTY_HISTORY, ...of.memory }),
   };
   const deps: PlanningDeps = {
-    ...unasked<PlanningDeps>('deps'),
+    ...unused<PlanningDeps>('deps'),
     journal,
     clock,
     sha256: (text) => text,
@@ -107,7 +107,7 @@ describe('the source', () => {
       1,
     ],
     [
-      'unknown to git, of that time',
+      'unknown to git, of the same time',
       { commit: 'a', lastApplied: last, committedAt: '2026-03-10T11:00:00Z' },
       'current',
       1,
@@ -118,7 +118,7 @@ describe('the source', () => {
       'current',
       1,
     ],
-  ])('%s', async (_, of, source, comparisons) => {
+  ])('is judged by its commit: %s', async (_, of, source, comparisons) => {
     const made = await planned(of);
     expect(rules(made)).toEqual(source === 'older' ? [['stale_source']] : []);
     expect(codes(made)).toEqual(source === 'diverged' || source === 'unknown' ? [`${source}_source`] : []);
@@ -173,9 +173,12 @@ describe('the input of a plan', () => {
     [{ identified: false, remoteAccountId: '42' }, ['identity_unknown']],
     [{ identified: false, remoteAccountId: null }, []],
     [{ identified: true, remoteAccountId: '42' }, []],
-  ])('is an expected account that nothing listed confirms: %j', async (observation, expected) => {
-    expect(codes(await planned({ observation }))).toEqual(expected);
-  });
+  ])(
+    'contains a warning only for an expected account that no entry confirms: %j',
+    async (observation, expected) => {
+      expect(codes(await planned({ observation }))).toEqual(expected);
+    },
+  );
 
   it('contains a recently confirmed delete for as long as a list may be stale', async () => {
     const deletedAgo = (ms: number): Partial<AccountHistory> => ({
@@ -227,7 +230,7 @@ describe('the entries that a file names', () => {
     expect(named(lists)).toEqual(['skill:Kept', 'skill:Former', 'skill:7']);
   });
 
-  it('are the same in another Unicode form', async () => {
+  it('are found in another Unicode form', async () => {
     const { named } = await planned({ desired: { skill: wanted('\u00e1') } });
     expect(named(observed({ skill: [entry('a\u0301', '1')] }))).toEqual(['skill:1']);
   });

@@ -15,7 +15,7 @@ const settings = (name: string): AccountSettings =>
     file: `/${name}.yaml`,
   }) as AccountSettings;
 
-/** Plans these posted accounts with a daemon that has `acme`, and trusts nobody else unless the test says so. */
+/** Plans these posted accounts with a daemon that has `acme`; another account is trusted only if `trusts` is set. */
 async function plan(accounts: Readonly<Record<string, PostedAccount>>, trusts = false) {
   let closed = 0;
   const opened: string[] = [];

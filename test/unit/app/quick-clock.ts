@@ -1,7 +1,7 @@
-// A clock that advances by itself when somebody waits, so that a wait of half a minute takes no time.
+// A clock that advances by itself during a wait, so that a wait of half a minute takes no time.
 import type { Clock } from '../../../src/core/ports.ts';
 
-/** Waits for nothing: who sleeps sets it forward. Long sleeps (the renewal of a lock) follow the short ones. */
+/** Never really waits: a short sleep advances the clock. Long sleeps (the renewal of a lock) follow the short ones. */
 export class QuickClock implements Clock {
   private now = Date.now();
   private steady = 1_000_000_000;
@@ -15,7 +15,7 @@ export class QuickClock implements Clock {
     return this.steady;
   }
 
-  /** Sets the clock by so much, without time passing. */
+  /** Sets the wall clock by this much; no time passes. */
   setBy(ms: number): void {
     this.now += ms;
   }

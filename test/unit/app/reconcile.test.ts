@@ -55,7 +55,7 @@ describe('a run', () => {
     expect(on.writes()).toEqual([]);
   });
 
-  it('verifies once when the clock is set back meanwhile, and does not wait for it', async () => {
+  it('verifies once and does not wait when the clock is set back meanwhile', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'], resources: [PERSON] } });
     const startMs = on.clock.steadyMs();
     const made = await on.apply({
@@ -99,7 +99,7 @@ describe('a run', () => {
       'p1',
       on.sandbox.state('acme').skills.find(({ name }) => name === 'Old')?.id ?? '',
     );
-    // It goes by itself once nobody has it.
+    // It is deleted without an approval once nobody has it.
     expect([(await on.apply({ skills: ['New'] })).status, on.skills()]).toEqual(['converged', ['New']]);
   });
 
@@ -131,7 +131,7 @@ describe('a run', () => {
     expect(operations(on).map(({ status }) => status)).toEqual(['failed', 'skipped', 'skipped', 'skipped']);
   });
 
-  it('that is stopped starts nothing more and reports what was not tried', async () => {
+  it('that is stopped sends nothing more and reports the remaining operations as skipped', async () => {
     const stop = new AbortController();
     const on = await stage({
       seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
@@ -197,7 +197,7 @@ describe('a run', () => {
 describe('right before the first delete', () => {
   const seed = { name: 'acme', id: '42', skills: ['Old', 'Gone'], resources: [PERSON] };
 
-  /** Lets something happen in the service after the plan was made. */
+  /** Changes something in the service after the plan was made. */
   const after = (work: (on: Awaited<ReturnType<typeof stage>>) => void) => async () => {
     const on = await stage({ seed });
     const made = await on.apply({ skills: ['New'], options: { onPlan: () => work(on) } });
@@ -227,7 +227,7 @@ describe('right before the first delete', () => {
     });
   });
 
-  it('a skill that is gone already is done, and no request is sent for it', async () => {
+  it('a delete of a skill that is already gone is done without a request', async () => {
     const { on, made } = await after((each) => each.sandbox.removeEntry('acme', idOf(each, 'Gone')))();
     expect([made.status, on.skills()]).toEqual(['converged', ['New']]);
     expect(on.writes()).toEqual(['POST skill New', 'DELETE skill Old']);
@@ -275,7 +275,7 @@ describe('right before the first delete', () => {
   });
 });
 
-describe('identity', () => {
+describe('the account id', () => {
   const bare = { omitOptionalFields: true } as const;
 
   it('is found by the first create alone when no list shows it', async () => {
@@ -294,7 +294,7 @@ describe('identity', () => {
     expect((await on.store.journal.accountState('acme')).remoteAccountId).toBe('42');
   });
 
-  it('that is not the pinned one stops everything after that create', async () => {
+  it('that is not the pinned one stops the run after its first create', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Old'] }, settings: bare });
     const made = await on.apply({ skills: ['A', 'B', 'C'], accountId: '43' });
     expect(made).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
@@ -360,13 +360,13 @@ describe('wrong lists', () => {
     expect(on.writes()).toEqual([]);
   });
 
-  it('block the run when they are empty twice, until that is accepted', async () => {
+  it('block the run when they are empty twice, until an operator accepts them', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: SKILLS, resources: [PERSON] } });
     await on.apply({ skills: SKILLS });
     on.sandbox.setFaults([{ match: { path: 'skill' }, times: 'always', do: { type: 'empty-list' } }]);
     const blocked = await on.apply({ skills: SKILLS });
     expect([blocked.status, on.writes()]).toEqual(['blocked', []]);
-    // What was refused has not become the measure of the next run.
+    // The refused lists have not become the reference for the next run.
     expect((await on.apply({ skills: SKILLS })).status).toBe('blocked');
     on.sandbox.setFaults([]);
     for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
@@ -377,7 +377,7 @@ describe('wrong lists', () => {
     expect([accepted.status, on.skills()]).toEqual(['converged', SKILLS]);
   });
 
-  it('without a person count the assignments of that person for a day', async () => {
+  it('that lack a person still count the assignments of that person for a day', async () => {
     const on = await stage({
       seed: {
         name: 'acme',
@@ -459,7 +459,7 @@ describe('a store that fails', () => {
   });
 
   it.each([2, 3, 4])(
-    'at commit %d sends nothing more, and the next run goes on without a duplicate',
+    'at commit %d sends nothing more, and the next run continues without a duplicate',
     async (from) => {
       const on = await stage({
         seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },

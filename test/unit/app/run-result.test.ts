@@ -5,17 +5,17 @@ import type { DryRunDeps } from '../../../src/app/request.ts';
 import { ConfigError, SecretError, ServiceError, StoreError } from '../../../src/core/errors.ts';
 import type { Journal, OperationResult, RunEnd } from '../../../src/core/ports.ts';
 import { entry, person, plan } from '../core/builders.ts';
-import { bareRequest, unasked } from './bare-context.ts';
+import { bareRequest, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
 const TRAFFIC = { requests: 7, retries: 2 };
 
-/** Dependencies whose journal keeps what it is told; it fails to end a run when asked to. */
-function keeping(failure?: Error, isOurs = true) {
+/** Dependencies whose journal records what it receives; ending a run fails with `failure`. */
+function recording(failure?: Error, isOurs = true) {
   const ends: RunEnd[] = [];
   const throttles: [string, number][] = [];
   const journal: Journal = {
-    ...unasked<Journal>('journal'),
+    ...unused<Journal>('journal'),
     endRun: async (_, end) => {
       ends.push(end);
       if (failure !== undefined) throw failure;
@@ -24,15 +24,23 @@ function keeping(failure?: Error, isOurs = true) {
     rememberThrottle: async (account, untilMs) => void throttles.push([account, untilMs]),
   };
   const clock = new QuickClock();
-  const deps: DryRunDeps = { ...unasked<DryRunDeps>('deps'), journal, clock };
+  const deps: DryRunDeps = { ...unused<DryRunDeps>('deps'), journal, clock };
   return { deps, ends, throttles, nowMs: clock.nowMs() };
 }
 
 type Result = OperationResult & { readonly action: 'create' | 'delete' };
 
 function result(action: Result['action'], more: Partial<OperationResult>): Result {
-  const whole = { seq: 1, attempts: 1, httpStatus: 200, reason: null, rule: null, atMs: 0, status: 'done' };
-  return { ...whole, action, ...more } as Result;
+  const complete = {
+    seq: 1,
+    attempts: 1,
+    httpStatus: 200,
+    reason: null,
+    rule: null,
+    atMs: 0,
+    status: 'done',
+  };
+  return { ...complete, action, ...more } as Result;
 }
 
 const made = plan({
@@ -42,7 +50,7 @@ const made = plan({
 
 describe('the end of a run', () => {
   it('counts what this run did, and what was held by the plan or during the run', async () => {
-    const { deps, ends, nowMs } = keeping();
+    const { deps, ends, nowMs } = recording();
     const results = [
       result('create', {}),
       result('create', {}),
@@ -76,8 +84,8 @@ describe('the end of a run', () => {
     expect(ended).toEqual({ runId: 'run', status: 'partial', plan: made, failure: null });
   });
 
-  it('leaves the counting to the journal without a plan', async () => {
-    const { deps, ends } = keeping();
+  it('without a plan leaves the counts to the journal', async () => {
+    const { deps, ends } = recording();
     const error = { code: 'unavailable', message: 'm' };
     const ended = await endRun(
       { runId: 'run', deps },
@@ -96,9 +104,9 @@ describe('the end of a run', () => {
   });
 
   it.each([undefined, null, 'sha256:1'])(
-    'says which plan waits only when that changes: %s',
+    'changes the pending plan only when one is given: %s',
     async (pending) => {
-      const { deps, ends } = keeping();
+      const { deps, ends } = recording();
       const ending = { status: 'planned', plan: null, traffic: TRAFFIC } as const;
       await endRun({ runId: 'run', deps }, { ...ending, ...(pending === undefined ? {} : { pending }) });
       expect(ends.map((end) => ['pending' in end, end.pending])).toEqual([[pending !== undefined, pending]]);
@@ -108,7 +116,7 @@ describe('the end of a run', () => {
 
 describe('a run that another process has ended', () => {
   it('is interrupted, whatever its own result', async () => {
-    const { deps } = keeping(undefined, false);
+    const { deps } = recording(undefined, false);
     const ended = await endRun({ runId: 'run', deps }, { status: 'converged', plan: made, traffic: TRAFFIC });
     expect(ended).toMatchObject({
       runId: 'run',
@@ -121,7 +129,7 @@ describe('a run that another process has ended', () => {
 
 describe('a run that failed', () => {
   it('is journaled with the error’s code and message', async () => {
-    const { deps, ends, throttles } = keeping();
+    const { deps, ends, throttles } = recording();
     const error = new ServiceError('unavailable', 'no answer', { retryAfterMs: 1000 });
     const ended = await failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC);
     expect(ended).toEqual({
@@ -134,14 +142,14 @@ describe('a run that failed', () => {
   });
 
   it('remembers the pause that the service asked for', async () => {
-    const { deps, throttles, nowMs } = keeping();
+    const { deps, throttles, nowMs } = recording();
     const error = new ServiceError('throttled', 'later', { retryAfterMs: 600_000 });
     await failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC);
     expect(throttles).toEqual([['acme', nowMs + 600_000]]);
   });
 
   it('remembers no pause when the service asked for none', async () => {
-    const { deps, throttles, ends } = keeping();
+    const { deps, throttles, ends } = recording();
     await failRun(
       { runId: 'run', request: bareRequest(), deps },
       new ServiceError('throttled', 'later'),
@@ -150,8 +158,8 @@ describe('a run that failed', () => {
     expect([throttles, ends.length]).toEqual([[], 1]);
   });
 
-  it('was interrupted when it was stopped', async () => {
-    const { deps } = keeping();
+  it('is interrupted when it was stopped', async () => {
+    const { deps } = recording();
     const request = bareRequest();
     request.stop();
     const ended = await failRun(
@@ -163,9 +171,9 @@ describe('a run that failed', () => {
   });
 
   it.each([undefined, new Error('full as well')])(
-    'by its store is closed if that is possible, and told to the caller: %s',
+    'because of its store is ended if possible, and the caller receives the error: %s',
     async (second) => {
-      const { deps, ends } = keeping(second);
+      const { deps, ends } = recording(second);
       const error = new StoreError('store_full', 'the disk is full');
       await expect(failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC)).rejects.toBe(
         error,
@@ -181,12 +189,12 @@ describe('the description of a failure', () => {
     [new SecretError('m'), 'secret_missing'],
     [new StoreError('store_newer', 'm'), 'store_newer'],
     [new ConfigError([]), 'config_invalid'],
-  ])('has the code and the message of an error of ours: %s', (error, code) => {
+  ])('has the code and the message of a known error: %s', (error, code) => {
     expect(describeFailure(error)).toEqual({ code, message: error.message });
   });
 
   it.each([new TypeError('x is no function'), 'x is no function'])(
-    'says of anything else that it is a bug',
+    'reports any other error as a bug: %s',
     (error) => {
       expect(describeFailure(error)).toMatchObject({
         code: 'internal',

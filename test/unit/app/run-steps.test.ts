@@ -16,20 +16,20 @@ const COMMIT: ConfigCommit = {
   authoredAt: '',
   subject: '',
 };
-const wishing = (...names: string[]) => bareRequest({ skill: wanted(...names) }, { allowEmpty: true });
+const requestFor = (...names: string[]) => bareRequest({ skill: wanted(...names) }, { allowEmpty: true });
 const LEASE = { lease: { account: 'acme', token: 't' } };
 
 describe('a dry run', () => {
   it('journals the plan and the lists, and writes nothing', async () => {
     const run = bareRun({ skill: skills('Old') });
-    const result = await run.plan({ ...wishing('New'), commit: COMMIT });
+    const result = await run.plan({ ...requestFor('New'), commit: COMMIT });
     expect(result).toMatchObject({
       runId: 'run',
       status: 'planned',
       plan: { summary: { create: 1, delete: 1 } },
     });
-    expect([run.sent, run.told.log]).toEqual([[], ['begin', 'before', 'plan', 'end']]);
-    expect(run.told.begun).toMatchObject([
+    expect([run.sent, run.recorded.log]).toEqual([[], ['begin', 'before', 'plan', 'end']]);
+    expect(run.recorded.begun).toMatchObject([
       {
         id: 'run',
         account: 'acme',
@@ -39,35 +39,44 @@ describe('a dry run', () => {
         configCommit: COMMIT,
       },
     ]);
-    expect(run.told.applied).toEqual([]);
+    expect(run.recorded.applied).toEqual([]);
   });
 
   it.each<[Trigger, boolean]>([
     ['cli', false],
     ['schedule', true],
     ['manual', true],
-  ])('started by %s says that nothing waits for approval any more: %s', async (trigger, says) => {
+  ])('started by %s clears the plan that waits for approval: %s', async (trigger, clears) => {
     const run = bareRun({});
-    await run.plan({ ...wishing('New'), trigger });
-    expect(run.told.ends.map((end) => [end.pending, 'pending' in end])).toEqual([
-      [says ? null : undefined, says],
+    await run.plan({ ...requestFor('New'), trigger });
+    expect(run.recorded.ends.map((end) => [end.pending, 'pending' in end])).toEqual([
+      [clears ? null : undefined, clears],
     ]);
   });
 
   it('fails when it cannot observe', async () => {
     const run = bareRun({});
     run.lists = new ServiceError('unavailable', 'no answer');
-    expect(await run.plan(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unavailable' } });
-    expect(run.told.ends).toMatchObject([{ status: 'failed', traffic: { requests: 0, retries: 0 } }]);
+    expect(await run.plan(requestFor())).toMatchObject({
+      status: 'failed',
+      failure: { code: 'unavailable' },
+    });
+    expect(run.recorded.ends).toMatchObject([{ status: 'failed', traffic: { requests: 0, retries: 0 } }]);
   });
 
   it('fails when the account cannot be opened', async () => {
     const run = bareRun({});
     const service = { ...run.deps.service, reader: () => Promise.reject(new ServiceError('auth', 'no')) };
     Object.assign(run.deps, { service });
-    expect(await run.plan(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unauthorized' } });
-    expect(await run.apply(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unauthorized' } });
-    expect(run.told.ends.map(({ traffic }) => traffic)).toEqual([
+    expect(await run.plan(requestFor())).toMatchObject({
+      status: 'failed',
+      failure: { code: 'unauthorized' },
+    });
+    expect(await run.apply(requestFor())).toMatchObject({
+      status: 'failed',
+      failure: { code: 'unauthorized' },
+    });
+    expect(run.recorded.ends.map(({ traffic }) => traffic)).toEqual([
       { requests: 0, retries: 0 },
       { requests: 0, retries: 0 },
     ]);
@@ -81,8 +90,8 @@ describe('a dry run', () => {
       createdSince: new Set<never>(),
     };
     const run = bareRun({}, { lastGood });
-    expect(await run.plan(wishing('A'))).toMatchObject({ status: 'blocked' });
-    expect(run.told.observations).toMatchObject([{ phase: 'before', good: false }]);
+    expect(await run.plan(requestFor('A'))).toMatchObject({ status: 'blocked' });
+    expect(run.recorded.observations).toMatchObject([{ phase: 'before', good: false }]);
   });
 });
 
@@ -90,43 +99,46 @@ describe('the lock', () => {
   it('prevents a run while another process holds it', async () => {
     const run = bareRun({});
     run.locks = [{ heldBy: 'pid 7' }];
-    expect(await run.apply(wishing('New'))).toEqual({ heldBy: 'pid 7' });
-    expect(run.told.log).toEqual([]);
+    expect(await run.apply(requestFor('New'))).toEqual({ heldBy: 'pid 7' });
+    expect(run.recorded.log).toEqual([]);
   });
 
   it('is released by a failed run too', async () => {
     const run = bareRun({});
     run.lists = new ServiceError('unavailable', 'no answer');
-    expect(await run.apply(wishing())).toMatchObject({ status: 'failed', failure: { code: 'unavailable' } });
-    expect(run.told.log).toEqual(['begin', 'end', 'release']);
+    expect(await run.apply(requestFor())).toMatchObject({
+      status: 'failed',
+      failure: { code: 'unavailable' },
+    });
+    expect(run.recorded.log).toEqual(['begin', 'end', 'release']);
   });
 
-  it('is taken without a run when another process has made the run meanwhile', async () => {
+  it('is released without a run when another process has made the run meanwhile', async () => {
     const run = bareRun({});
-    expect(await run.apply(wishing('New'), { isMade: async () => true })).toEqual({ heldBy: null });
-    expect([run.told.log, run.sent]).toEqual([['release'], []]);
-    expect(await run.apply(wishing('New'), { isMade: async () => false })).toMatchObject({
+    expect(await run.apply(requestFor('New'), { isMade: async () => true })).toEqual({ heldBy: null });
+    expect([run.recorded.log, run.sent]).toEqual([['release'], []]);
+    expect(await run.apply(requestFor('New'), { isMade: async () => false })).toMatchObject({
       status: 'converged',
     });
   });
 
-  it('causes the files to be read again after a wait', async () => {
+  it('makes the run read the files again after a wait', async () => {
     const run = bareRun({});
     run.locks = [{ heldBy: 'pid 7' }, LEASE];
     const waited: string[] = [];
-    await run.apply(wishing('Old'), {
+    await run.apply(requestFor('Old'), {
       lockTimeoutMs: 1000,
       onWait: (heldBy) => void waited.push(heldBy),
-      reread: async () => wishing('New'),
+      reread: async () => requestFor('New'),
     });
     expect([run.sent, waited]).toEqual([['POST skill New'], ['pid 7']]);
   });
 
-  it('causes nothing to be read again without a wait', async () => {
+  it('does not make the run read the files again without a wait', async () => {
     const run = bareRun({});
-    await run.apply(wishing('New'), { reread: async () => wishing('Other') });
+    await run.apply(requestFor('New'), { reread: async () => requestFor('Other') });
     run.locks = [{ heldBy: 'pid 7' }, LEASE];
-    await run.apply(wishing('New', 'More'), { lockTimeoutMs: 1000 });
+    await run.apply(requestFor('New', 'More'), { lockTimeoutMs: 1000 });
     expect(run.sent).toEqual(['POST skill New', 'POST skill More']);
   });
 });
@@ -141,42 +153,42 @@ describe('creates that earlier runs left open', () => {
       if (reading > 1 && !shown) run.lists = observed({ skill: [entry('New', '7')] });
       shown = reading > 1;
     };
-    expect(await run.apply(wishing('New'))).toMatchObject({ status: 'converged' });
-    expect([run.sent, run.told.settled]).toEqual([
+    expect(await run.apply(requestFor('New'))).toMatchObject({ status: 'converged' });
+    expect([run.sent, run.recorded.settled]).toEqual([
       [],
       [{ create: expect.objectContaining(create), found: '7' }],
     ]);
   });
 
-  it('are absent when no list shows them, and created', async () => {
+  it('are sent again when no list shows them', async () => {
     const run = bareRun({}, { unsettled: [create] });
-    await run.apply(wishing('New'));
-    expect([run.sent, run.told.settled]).toMatchObject([['POST skill New'], [{ found: null }]]);
+    await run.apply(requestFor('New'));
+    expect([run.sent, run.recorded.settled]).toMatchObject([['POST skill New'], [{ found: null }]]);
   });
 
   it.each<[string, readonly string[], string | null]>([
-    ['an entry of a near name that nobody asks for', ['New'], '7'],
-    ['not an entry of a near name that the file asks for', ['New', 'new'], null],
+    ['matched to an entry with a near name that is not desired', ['New'], '7'],
+    ['not matched to an entry with a near name that is desired', ['New', 'new'], null],
   ])('are %s', async (_, names, found) => {
     const run = bareRun({ skill: [entry('new', '7')] }, { unsettled: [create] });
-    await run.apply(wishing(...names));
-    expect(run.told.settled.map((each) => each.found)).toEqual([found]);
+    await run.apply(requestFor(...names));
+    expect(run.recorded.settled.map((each) => each.found)).toEqual([found]);
   });
 
-  it('are not an entry that was known before them', async () => {
+  it('are not matched to an entry that was known before them', async () => {
     const run = bareRun({ skill: [entry('New', '7')] }, { unsettled: [create], known: ['skill:7'] });
-    await run.apply(wishing('New'));
-    expect(run.told.settled.map((each) => each.found)).toEqual([null]);
+    await run.apply(requestFor('New'));
+    expect(run.recorded.settled.map((each) => each.found)).toEqual([null]);
   });
 
-  it('stay open when no list could be read', async () => {
+  it('stay open when no list can be read', async () => {
     const run = bareRun({}, { unsettled: [create] });
-    const request = wishing('New');
+    const request = requestFor('New');
     run.onRead = (reading) => {
       run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : observed();
     };
     await run.apply(request);
-    expect(run.told.settled).toEqual([]);
+    expect(run.recorded.settled).toEqual([]);
   });
 });
 
@@ -185,9 +197,11 @@ describe('deletes that earlier runs left open', () => {
 
   it('cause one query when none is in doubt', async () => {
     const run = bareRun({ skill: skills('Kept') });
-    await run.apply(wishing('Kept'));
+    await run.apply(requestFor('Kept'));
     const nowMs = run.clock.nowMs();
-    expect(run.told.looked).toEqual([{ listed: ['skill:Kept'], nowMs, openSinceMs: nowMs - 35_000 }]);
+    expect(run.recorded.deleteChecks).toEqual([
+      { listed: ['skill:Kept'], nowMs, openSinceMs: nowMs - 35_000 },
+    ]);
   });
 
   it('are settled by later lists, and then the account is observed again', async () => {
@@ -196,7 +210,7 @@ describe('deletes that earlier runs left open', () => {
     run.onRead = () => {
       if (run.clock.nowMs() - startMs >= 3000) run.lists = observed({ skill: skills('Kept') });
     };
-    expect(await run.apply(wishing('Kept'))).toMatchObject({ status: 'converged' });
+    expect(await run.apply(requestFor('Kept'))).toMatchObject({ status: 'converged' });
     expect([run.sent, run.clock.nowMs() - startMs < 6000]).toEqual([[], true]);
   });
 
@@ -209,7 +223,7 @@ describe('deletes that earlier runs left open', () => {
     run.onRead = (reading) => {
       if (reading === 2) run.clock.setBy(-3_600_000);
     };
-    await run.apply(wishing('Kept'));
+    await run.apply(requestFor('Kept'));
     expect(run.clock.steadyMs() - startMs).toBeGreaterThanOrEqual(35_000);
     expect(run.clock.steadyMs() - startMs).toBeLessThan(40_000);
     expect(run.sent).toEqual(['DELETE skill Old']);
@@ -223,41 +237,45 @@ describe('deletes that earlier runs left open', () => {
       run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : lists;
       if (reading > 3) run.lists = observed({ skill: skills('Kept') });
     };
-    expect(await run.apply(wishing('Kept'))).toMatchObject({ status: 'converged' });
+    expect(await run.apply(requestFor('Kept'))).toMatchObject({ status: 'converged' });
   });
 
   it.each([
-    ['of another account fails the run', new ServiceError('identity', 'not ours'), 'identity_mismatch'],
-    ['that a bug kept from being read fails it as that', new TypeError('a bug'), 'internal'],
-  ])('by a list %s', async (_, error, code) => {
+    ['is of another account', new ServiceError('identity', 'not ours'), 'identity_mismatch'],
+    ['cannot be read because of a bug', new TypeError('a bug'), 'internal'],
+  ])('fail the run when a list %s', async (_, error, code) => {
     const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
     run.onRead = (reading) => {
       if (reading > 1) run.lists = error;
     };
-    expect(await run.apply(wishing('Kept'))).toMatchObject({ status: 'failed', failure: { code } });
+    expect(await run.apply(requestFor('Kept'))).toMatchObject({ status: 'failed', failure: { code } });
   });
 
   it('are left open by a run that is stopped', async () => {
     const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
-    const request = wishing('Kept');
+    const request = requestFor('Kept');
     run.onRead = (reading) => {
       if (reading === 2) request.stop();
     };
     expect(await run.apply(request)).toMatchObject({ status: 'interrupted' });
-    expect([run.told.looked.length, run.sent]).toEqual([2, []]);
+    expect([run.recorded.deleteChecks.length, run.sent]).toEqual([2, []]);
   });
 });
 
 describe('an agreed plan', () => {
   it('is applied when the plan is the same, and refused when it is not', async () => {
     const run = bareRun({});
-    const { plan } = { plan: null, ...(await run.plan(wishing('New'))) };
+    const { plan } = { plan: null, ...(await run.plan(requestFor('New'))) };
     const agreed = { digest: plan?.digest ?? '', firstObserved: null };
-    const stale = await run.apply(wishing('Other'), { agreed });
+    const stale = await run.apply(requestFor('Other'), { agreed });
     expect(stale).toMatchObject({ status: 'failed', failure: { code: 'plan_stale' } });
-    expect([run.sent, run.told.adopted, run.told.log.includes('operations')]).toEqual([[], [], false]);
+    expect([run.sent, run.recorded.adopted, run.recorded.log.includes('operations')]).toEqual([
+      [],
+      [],
+      false,
+    ]);
     const shown: (string | undefined)[] = [];
-    const done = await run.apply(wishing('New'), {
+    const done = await run.apply(requestFor('New'), {
       agreed,
       onPlan: ({ digest }, runId) => void shown.push(digest, runId),
     });
@@ -265,54 +283,58 @@ describe('an agreed plan', () => {
   });
 });
 
-describe('a plan that needs approval', () => {
+describe('a plan', () => {
   const approving = { mode: 'approve', approvals: true } as const;
 
-  it('waits with its digest, and nothing is written or remembered', async () => {
+  it('that needs approval waits with its digest, and nothing is written or remembered', async () => {
     const run = bareRun({});
-    const result = await run.apply({ ...wishing('New'), commit: COMMIT }, approving);
+    const result = await run.apply({ ...requestFor('New'), commit: COMMIT }, approving);
     expect(result).toMatchObject({ status: 'planned' });
     const digest = 'plan' in result ? result.plan?.digest : null;
-    expect(run.told.ends).toMatchObject([{ status: 'planned', pending: digest }]);
-    expect([run.sent, run.told.applied, run.told.asked]).toEqual([[], [], [{ digest, byHand: false }]]);
-    expect(run.told.begun).toMatchObject([{ mode: 'approve' }]);
+    expect(run.recorded.ends).toMatchObject([{ status: 'planned', pending: digest }]);
+    expect([run.sent, run.recorded.applied, run.recorded.approvalRequests]).toEqual([
+      [],
+      [],
+      [{ digest, byHand: false }],
+    ]);
+    expect(run.recorded.begun).toMatchObject([{ mode: 'approve' }]);
   });
 
-  it('is applied after its approval', async () => {
+  it('that needs approval is applied after its approval', async () => {
     const run = bareRun({}, { approval: { type: 'taken' } });
-    expect(await run.apply({ ...wishing('New'), trigger: 'manual' }, approving)).toMatchObject({
+    expect(await run.apply({ ...requestFor('New'), trigger: 'manual' }, approving)).toMatchObject({
       status: 'converged',
     });
-    expect(run.told.asked).toMatchObject([{ byHand: true }]);
+    expect(run.recorded.approvalRequests).toMatchObject([{ byHand: true }]);
   });
 
   it.each(['changed', 'expired'] as const)(
-    'waits when the approval has lapsed, with a warning: %s',
+    'whose approval has lapsed waits with a warning: %s',
     async (reason) => {
       const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason } });
-      expect(await run.apply(wishing('New'), approving)).toMatchObject({ status: 'planned' });
+      expect(await run.apply(requestFor('New'), approving)).toMatchObject({ status: 'planned' });
       expect([run.sent, endCodes(run)]).toEqual([[], ['approval_lapsed']]);
-      const message = run.told.ends[0]?.warnings[0]?.message;
+      const message = run.recorded.ends[0]?.warnings[0]?.message;
       expect(message).toContain(reason === 'changed' ? 'changed since' : '24 hours');
     },
   );
 
-  it('needs none without operations, and a lapsed approval is reported', async () => {
+  it('needs no approval without operations, and a lapsed approval is reported', async () => {
     const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason: 'changed' } });
-    expect(await run.apply(wishing(), approving)).toMatchObject({ status: 'converged' });
+    expect(await run.apply(requestFor(), approving)).toMatchObject({ status: 'converged' });
     expect(endCodes(run)).toEqual(['approval_lapsed']);
   });
 
-  it('needs none in apply mode', async () => {
+  it('needs no approval in apply mode', async () => {
     const run = bareRun({});
-    expect(await run.apply(wishing('New'), { approvals: true })).toMatchObject({ status: 'converged' });
+    expect(await run.apply(requestFor('New'), { approvals: true })).toMatchObject({ status: 'converged' });
     expect(endCodes(run)).toEqual([]);
   });
 
-  it('needs none on the command line', async () => {
+  it('needs no approval on the command line', async () => {
     const run = bareRun({});
-    expect(await run.apply(wishing('New'), { mode: 'approve' })).toMatchObject({ status: 'converged' });
-    expect(run.told.asked).toEqual([]);
+    expect(await run.apply(requestFor('New'), { mode: 'approve' })).toMatchObject({ status: 'converged' });
+    expect(run.recorded.approvalRequests).toEqual([]);
   });
 });
 
@@ -326,100 +348,100 @@ describe('a plan that a guard blocked', () => {
 
   it('is not applied, in any mode, and its lists do not become the good ones', async () => {
     const run = bareRun({}, { lastGood });
-    expect(await run.apply(wishing('A'))).toMatchObject({ status: 'blocked' });
-    expect([run.sent, run.told.adopted]).toEqual([[], []]);
-    expect(run.told.observations).toMatchObject([{ good: false }]);
-    expect(run.told.ends.map((end) => 'pending' in end)).toEqual([false]);
+    expect(await run.apply(requestFor('A'))).toMatchObject({ status: 'blocked' });
+    expect([run.sent, run.recorded.adopted]).toEqual([[], []]);
+    expect(run.recorded.observations).toMatchObject([{ good: false }]);
+    expect(run.recorded.ends.map((end) => 'pending' in end)).toEqual([false]);
   });
 
   it('waits for approval in the daemon', async () => {
     const run = bareRun({}, { lastGood });
-    const result = await run.apply(wishing('A'), { approvals: true });
-    expect(run.told.ends).toMatchObject([
+    const result = await run.apply(requestFor('A'), { approvals: true });
+    expect(run.recorded.ends).toMatchObject([
       { status: 'blocked', pending: 'plan' in result && result.plan?.digest },
     ]);
   });
 
   it('is applied after its approval, and its lists become the good ones', async () => {
     const run = bareRun({}, { lastGood, approval: { type: 'taken' } });
-    expect(await run.apply(wishing('A'), { approvals: true })).toMatchObject({ status: 'converged' });
-    expect([run.sent, run.told.observations[0]?.good]).toEqual([['POST skill A'], true]);
+    expect(await run.apply(requestFor('A'), { approvals: true })).toMatchObject({ status: 'converged' });
+    expect([run.sent, run.recorded.observations[0]?.good]).toEqual([['POST skill A'], true]);
   });
 
   it('is applied when the lists are accepted', async () => {
     const run = bareRun({}, { lastGood });
-    await run.apply(wishing('A'), { accept: { shrink: true, olderSource: false, noHistory: false } });
+    await run.apply(requestFor('A'), { accept: { shrink: true, olderSource: false, noHistory: false } });
     expect(run.sent).toEqual(['POST skill A']);
   });
 });
 
 describe('a run that another process took over', () => {
   it.each<[string, readonly string[]]>([
-    ['with something to do', ['New']],
-    ['with nothing to do', []],
+    ['with operations', ['New']],
+    ['without operations', []],
   ])('writes nothing more and is interrupted: %s', async (_, names) => {
     const run = bareRun({}, { lostLock: true });
-    expect(await run.apply(wishing(...names))).toMatchObject({
+    expect(await run.apply(requestFor(...names))).toMatchObject({
       status: 'interrupted',
       failure: { code: 'lock_lost' },
     });
-    expect([run.sent, run.told.log.includes('operations')]).toEqual([[], false]);
-    expect(run.told.ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
+    expect([run.sent, run.recorded.log.includes('operations')]).toEqual([[], false]);
+    expect(run.recorded.ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
   });
 });
 
 describe('an applied run', () => {
-  const request = (more: Partial<AccountRequest> = {}) => ({ ...wishing('Kept', 'New'), ...more });
+  const request = (more: Partial<AccountRequest> = {}) => ({ ...requestFor('Kept', 'New'), ...more });
 
   it('adopts the entries that the file names, before anything is sent', async () => {
     const run = bareRun({ skill: skills('Kept', 'Old'), resources: [person('p', ['Old'])] });
     run.answer = () => {
-      expect(run.told.adopted).toEqual(['skill:Kept']);
+      expect(run.recorded.adopted).toEqual(['skill:Kept']);
       return null;
     };
     await run.apply(request());
-    expect([run.sent, run.told.applied]).toEqual([['POST skill New'], []]);
+    expect([run.sent, run.recorded.applied]).toEqual([['POST skill New'], []]);
   });
 
   it('remembers its commit', async () => {
     const run = bareRun({});
     await run.apply(request({ commit: COMMIT }));
-    expect(run.told.applied).toEqual([{ sha: 'a', committedAt: COMMIT.committedAt }]);
+    expect(run.recorded.applied).toEqual([{ sha: 'a', committedAt: COMMIT.committedAt }]);
   });
 
   it.each<[boolean, number]>([
     [false, 0],
     [true, 1],
-  ])('is not an older commit, unless it was accepted: %s', async (olderSource, count) => {
+  ])('remembers an older commit only when it was accepted: %s', async (olderSource, count) => {
     const lastApplied = { sha: 'b', committedAt: '2026-03-11T12:00:00Z' };
     const run = bareRun({}, { lastApplied, relation: 'ancestor' });
     await run.apply(request({ commit: COMMIT }), {
       accept: { shrink: false, olderSource, noHistory: false },
     });
-    expect(run.told.applied).toHaveLength(count);
+    expect(run.recorded.applied).toHaveLength(count);
   });
 });
 
-describe('an account whose file was renamed while it was paused', () => {
+describe('an account', () => {
   it.each<[Trigger, boolean]>([
     ['schedule', false],
     ['start', false],
     ['catch_up', false],
     ['manual', true],
     ['cli', true],
-  ])('and that is run by %s writes: %s', async (trigger, writes) => {
+  ])('that was renamed during a pause writes in a run by %s: %s', async (trigger, writes) => {
     const run = bareRun({}, { formerName: 'old', paused: true });
-    const result = await run.apply({ ...wishing('New'), trigger });
+    const result = await run.apply({ ...requestFor('New'), trigger });
     expect(result).toMatchObject({ status: writes ? 'converged' : 'planned' });
     expect(run.sent).toHaveLength(writes ? 1 : 0);
-    const codes = run.told.ends.flatMap(({ warnings }) => warnings.map(({ code }) => code));
+    const codes = run.recorded.ends.flatMap(({ warnings }) => warnings.map(({ code }) => code));
     expect(codes).toEqual(writes ? ['renamed_account'] : ['renamed_account', 'paused']);
   });
 
-  it('writes nothing either when it had to settle operations of an earlier run', async () => {
+  it('that was renamed during a pause writes nothing after settling operations of an earlier run', async () => {
     const unsettled = [{ runId: 'r', seq: 1, kind: 'skill', name: 'Other', sinceMs: 0 }] as const;
     const run = bareRun({}, { formerName: 'old', paused: true, unsettled });
-    const result = await run.apply({ ...wishing('New'), trigger: 'schedule' });
+    const result = await run.apply({ ...requestFor('New'), trigger: 'schedule' });
     expect([result, run.sent]).toMatchObject([{ status: 'planned' }, []]);
     expect(endCodes(run)).toEqual(['renamed_account', 'paused']);
   });
@@ -427,9 +449,9 @@ describe('an account whose file was renamed while it was paused', () => {
   it.each([
     ['renamed and not paused', { formerName: 'old' }],
     ['paused since the run began, and not renamed', { paused: true }],
-  ])('is run when it was %s', async (_, before) => {
+  ])('that was %s is changed', async (_, before) => {
     const run = bareRun({}, before);
-    const result = await run.apply({ ...wishing('New'), trigger: 'schedule' });
+    const result = await run.apply({ ...requestFor('New'), trigger: 'schedule' });
     expect(result).toMatchObject({ status: 'converged' });
   });
 });

@@ -8,8 +8,8 @@ import type { ServiceReader } from '../../../src/core/ports.ts';
 import { entry } from '../core/builders.ts';
 import { QuickClock } from './quick-clock.ts';
 
-describe('settling', () => {
-  /** A reader whose skill list is what `list` says at this moment; an error when it says null. */
+describe('settling creates in doubt', () => {
+  /** A reader whose skill list is what `list` returns at this time; null makes the request fail. */
   async function settled(
     doubts: readonly Partial<Doubt>[],
     list: (passedMs: number) => readonly Entry[] | null,
@@ -29,14 +29,14 @@ describe('settling', () => {
       listResources: () => Promise.reject(new Error('people are not asked for')),
       traffic: () => ({ requests: 0, retries: 0 }),
     };
-    const whole = doubts.map((doubt) => ({
+    const complete = doubts.map((doubt) => ({
       kind: 'skill' as const,
       name: 'New',
       sinceMs: startMs,
       isKnown: () => false,
       ...doubt,
     }));
-    const results = await settle(whole, reader, {
+    const results = await settle(complete, reader, {
       settleMs: 35_000,
       isDesired: (_, name) => more.desired?.includes(name) === true,
       clock,
@@ -56,7 +56,7 @@ describe('settling', () => {
     expect(results).toMatchObject([{ type: 'absent', existing: { id: '7' } }]);
   });
 
-  it('waits at most for settle', async () => {
+  it('waits at most for `settle`', async () => {
     const late = await settled([{}], (passedMs) => (passedMs >= 34_000 ? [entry('New', '7')] : []));
     expect(late.results).toMatchObject([{ type: 'found' }]);
     const never = await settled([{}], () => []);
@@ -65,7 +65,7 @@ describe('settling', () => {
     expect(never.passedMs).toBeLessThan(38_000);
   });
 
-  it('counts a doubt that is older than settle from its own time', async () => {
+  it('does not wait for a create that is older than `settle`', async () => {
     const { results, reads } = await settled([{ sinceMs: -60_000 }], () => []);
     expect([results.map(({ type }) => type), reads]).toEqual([['absent'], 1]);
   });
@@ -80,7 +80,7 @@ describe('settling', () => {
     },
   );
 
-  it('leaves a doubt open when no list can be read, or when it is stopped', async () => {
+  it('leaves a create open when no list can be read, or when it is stopped', async () => {
     expect((await settled([{}], () => null)).results).toMatchObject([{ type: 'open' }]);
     const stop = new AbortController();
     stop.abort();
@@ -122,7 +122,7 @@ describe('settling', () => {
     expect(results).toMatchObject([{ type: 'absent' }]);
   });
 
-  it('reads when the first of several doubts is due', async () => {
+  it('reads the list when the first of several creates is due', async () => {
     const startMs = new QuickClock().steadyMs();
     const { passedMs } = await settled([{ sinceMs: startMs - 34_900 }, { name: 'B' }], () => []);
     expect(passedMs).toBe(35_000);
@@ -137,12 +137,12 @@ describe('settling', () => {
     await expect(failing(new TypeError('a bug'))).rejects.toThrow('a bug');
   });
 
-  it('assigns an entry to one doubt only', async () => {
+  it('assigns an entry to one create only', async () => {
     const { results } = await settled([{}, {}], () => [entry('New', '7')]);
     expect(results.map(({ type }) => type).toSorted()).toEqual(['absent', 'found']);
   });
 
-  it('assigns an exact name to its own doubt, whatever the order', async () => {
+  it('assigns an exact name to its own create, whatever the order', async () => {
     const { results } = await settled(
       [{ name: 'NEW' }, { name: 'New' }],
       (passedMs) => (passedMs === 0 ? [entry('New', '7')] : [entry('New', '7'), entry('NEW', '8')]),

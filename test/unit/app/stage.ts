@@ -1,4 +1,4 @@
-// A run on the sandbox over HTTP, with the real client and store, and a clock that advances by itself when somebody waits.
+// A run on the sandbox over HTTP, with the real client and store, and a clock that advances by itself during a wait.
 import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -68,10 +68,10 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
   const store = openStore(file);
   onTestFinished(() => store.close());
   const clock = new QuickClock();
-  const whole = { ...API, ...api };
+  const complete = { ...API, ...api };
   const tokens = new Map<string, string>();
   const connections = createConnections({
-    api: whole,
+    api: complete,
     version: 'test',
     token: (account) => Promise.resolve(new Secret(tokens.get(account.name) ?? '')),
     throttledUntilMs: async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
@@ -111,7 +111,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     const stop = wish.stop ?? new AbortController();
     return {
       settings,
-      api: whole,
+      api: complete,
       commit: null,
       configured: new Set([...sandbox.accounts.map((each) => each.name), name, 'copy']),
       trigger: wish.trigger ?? 'cli',

@@ -12,10 +12,10 @@ import { QuickClock } from './quick-clock.ts';
 
 interface Check {
   readonly operations?: readonly NumberedOperation[];
-  /** By name: what the service answered to a create, where that is not an entry whose id is the name. */
+  /** By name: the entry that the service returned for a create, where its id is not its name. */
   readonly answered?: Readonly<Record<string, { remoteId: string; name: string } | undefined>>;
   readonly status?: OperationResult['status'];
-  /** How long before the verification everything was done. */
+  /** How long before the verification all operations ended. */
   readonly agoMs?: number;
   readonly skills?: readonly string[];
   readonly roles?: readonly string[];
@@ -26,7 +26,7 @@ interface Check {
   readonly stopped?: boolean;
 }
 
-/** Verifies against what `lists` shows so long after the start. */
+/** Verifies against what `lists` returns at each time. */
 async function verified(of: Check, lists: (passedMs: number) => Partial<ObservedCatalog> | Error) {
   const clock = new QuickClock();
   const startMs = clock.nowMs();
@@ -61,7 +61,7 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
   });
   return {
     observed,
-    said: warnings.map(({ code, name }) => (name === undefined ? code : `${code} ${name}`)),
+    reported: warnings.map(({ code, name }) => (name === undefined ? code : `${code} ${name}`)),
     warnings,
     readings: reader.readings,
     halt: context.halt,
@@ -74,13 +74,13 @@ const skills = (...names: string[]) => ({ skill: names.map((name) => entry(name)
 describe('a done operation', () => {
   it.each<[string, readonly NumberedOperation[], Partial<ObservedCatalog>]>([
     ['a create that is listed', [creating(1, 'New')], skills('New')],
-    ['a delete that is listed no more', [deleting(1, 'Old')], skills('Other')],
+    ['a delete whose entry is no longer listed', [deleting(1, 'Old')], skills('Other')],
   ])('is verified by one reading: %s', async (_, operations, lists) => {
-    const { observed, said, readings } = await verified(
+    const { observed, reported, readings } = await verified(
       { operations, planned: skills('Other', 'Old') },
       () => lists,
     );
-    expect([said, readings]).toEqual([[], 1]);
+    expect([reported, readings]).toEqual([[], 1]);
     expect(observed?.skill).toEqual(lists.skill);
   });
 
@@ -89,7 +89,7 @@ describe('a done operation', () => {
     const late = await verified({ operations, planned: skills('Old') }, (passedMs) =>
       passedMs < 20_000 ? skills('Old') : skills('New'),
     );
-    expect([late.said, late.passedMs >= 20_000, late.passedMs < 25_000]).toEqual([[], true, true]);
+    expect([late.reported, late.passedMs >= 20_000, late.passedMs < 25_000]).toEqual([[], true, true]);
   });
 
   it('is reported when no list shows it within settle', async () => {
@@ -108,20 +108,22 @@ describe('a done operation', () => {
 
   it('is reported after one reading when settle has passed already', async () => {
     const of = { operations: [creating(1, 'New')], agoMs: 35_000 };
-    expect(await verified(of, () => ({}))).toMatchObject({ said: ['not_shown_yet New'], readings: 1 });
+    expect(await verified(of, () => ({}))).toMatchObject({ reported: ['not_shown_yet New'], readings: 1 });
   });
 
-  it('differs from a failed one, which is not verified', async () => {
+  it('is verified, and a failed one is not', async () => {
     const of = { operations: [creating(1, 'New'), deleting(2, 'Old')], status: 'failed' } as const;
     expect(await verified({ ...of, planned: skills('Old') }, () => skills('Old'))).toMatchObject({
-      said: [],
+      reported: [],
       readings: 1,
     });
   });
 
   it('is found by its id, not by its name', async () => {
     const of = { operations: [creating(1, 'New')], planned: { skill: [entry('New', '1')] } };
-    expect((await verified(of, () => ({ skill: [entry('New', '1')] }))).said).toEqual(['not_shown_yet New']);
+    expect((await verified(of, () => ({ skill: [entry('New', '1')] }))).reported).toEqual([
+      'not_shown_yet New',
+    ]);
   });
 
   it('is reported without an id when the answer had none', async () => {
@@ -135,43 +137,49 @@ describe('lists that cannot be read', () => {
   const done = { operations: [creating(1, 'New')] };
 
   it('are read again', async () => {
-    const { said, observed } = await verified(done, (passedMs) =>
+    const { reported, observed } = await verified(done, (passedMs) =>
       passedMs < 5000 ? new ServiceError('unavailable', 'no answer') : skills('New'),
     );
-    expect([said, observed?.skill.length]).toEqual([[], 1]);
+    expect([reported, observed?.skill.length]).toEqual([[], 1]);
   });
 
-  it.each(['unavailable', 'throttled', 'rejected'] as const)('for as long as settle: %s', async (kind) => {
-    const { observed, warnings, passedMs } = await verified(done, () => new ServiceError(kind, 'no answer'));
-    expect([observed, passedMs >= 35_000, passedMs < 38_000]).toEqual([null, true, true]);
-    expect(warnings).toMatchObject([{ code: 'unverified', message: expect.stringContaining('no answer') }]);
-  });
+  it.each(['unavailable', 'throttled', 'rejected'] as const)(
+    'are read again until `settle` has passed: %s',
+    async (kind) => {
+      const { observed, warnings, passedMs } = await verified(
+        done,
+        () => new ServiceError(kind, 'no answer'),
+      );
+      expect([observed, passedMs >= 35_000, passedMs < 38_000]).toEqual([null, true, true]);
+      expect(warnings).toMatchObject([{ code: 'unverified', message: expect.stringContaining('no answer') }]);
+    },
+  );
 
   it.each(['auth', 'malformed'] as const)(
-    'are not read again after an error that will not pass: %s',
+    'are not read again after an error that persists: %s',
     async (kind) => {
       expect(await verified(done, () => new ServiceError(kind, 'no'))).toMatchObject({
         observed: null,
-        said: ['unverified'],
+        reported: ['unverified'],
         readings: 1,
       });
     },
   );
 
-  it('are unverified although an earlier reading showed something', async () => {
-    const { observed, said } = await verified(done, (passedMs) =>
+  it('make the run unverified even when an earlier reading succeeded', async () => {
+    const { observed, reported } = await verified(done, (passedMs) =>
       passedMs < 1000 ? {} : new ServiceError('unavailable', 'no answer'),
     );
-    expect([observed, said]).toEqual([null, ['unverified']]);
+    expect([observed, reported]).toEqual([null, ['unverified']]);
   });
 
-  it('throw an error that is not the service’s, because it is a bug', async () => {
+  it('fail the verification with any error that is not a service error', async () => {
     await expect(verified(done, () => new TypeError('a bug'))).rejects.toThrow('a bug');
   });
 
   it('are not read again in a stopped run', async () => {
     expect(await verified({ ...done, stopped: true }, () => ({}))).toMatchObject({
-      said: ['not_shown_yet New'],
+      reported: ['not_shown_yet New'],
       readings: 1,
     });
   });
@@ -185,33 +193,35 @@ describe('a desired name without an operation', () => {
   });
 
   it('is not reported when the second reading shows it', async () => {
-    const { said } = await verified({ skills: ['Kept'] }, (passedMs) =>
+    const { reported } = await verified({ skills: ['Kept'] }, (passedMs) =>
       passedMs < 1500 ? {} : skills('Kept'),
     );
-    expect(said).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('is not reported when the run has an operation for it, tried or held', async () => {
     expect(await verified({ skills: ['New'], handled: ['skill:New'] }, () => ({}))).toMatchObject({
-      said: [],
+      reported: [],
       readings: 1,
     });
   });
 
-  it('is found under the name that the service gave it, by the journal', async () => {
+  it('is found by the name that the journal has from the service', async () => {
     const history = { requestedNames: new Map([['skill:7', 'Kept ']] as const) };
     const lists = { skill: [entry('Kept', '7')] };
-    expect((await verified({ skills: ['Kept '], history, planned: lists }, () => lists)).said).toEqual([]);
+    expect((await verified({ skills: ['Kept '], history, planned: lists }, () => lists)).reported).toEqual(
+      [],
+    );
   });
 
-  it('is found under the name that the service gave it in this run', async () => {
+  it('is found by the name that the service returned in this run', async () => {
     const of: Check = {
       operations: [creating(1, 'New ')],
       answered: { 'New ': { remoteId: '7', name: 'New' } },
       skills: ['New '],
       handled: [],
     };
-    expect((await verified(of, () => ({ skill: [entry('New', '7')] }))).said).toEqual([]);
+    expect((await verified(of, () => ({ skill: [entry('New', '7')] }))).reported).toEqual([]);
   });
 });
 
@@ -224,31 +234,31 @@ describe('an entry that this run created', () => {
 
   it.each([
     ['and that somebody renamed has vanished', 'Mine', ['vanished New']],
-    ['is there under the name that the service gave it', 'new', []],
-    ['is there under yet another name of the service', 'NEW', []],
-  ])('%s', async (_, name, said) => {
-    expect((await verified(of, () => ({ skill: [entry(name, '7')] }))).said).toEqual(said);
+    ['is found under the name that the service returned', 'new', []],
+    ['is found under another spelling of that name', 'NEW', []],
+  ])('%s', async (_, name, reported) => {
+    expect((await verified(of, () => ({ skill: [entry(name, '7')] }))).reported).toEqual(reported);
   });
 
   it('is reported only as not shown yet when no list shows it', async () => {
-    expect((await verified({ ...of, agoMs: 35_000 }, () => ({}))).said).toEqual(['not_shown_yet New']);
+    expect((await verified({ ...of, agoMs: 35_000 }, () => ({}))).reported).toEqual(['not_shown_yet New']);
   });
 
-  it('is not mistaken for what the run deleted', async () => {
+  it('is expected in the lists, and a deleted one is not', async () => {
     const check = { operations: [deleting(1, 'Old')], skills: [], planned: skills('Old') };
-    expect((await verified(check, () => ({}))).said).toEqual([]);
+    expect((await verified(check, () => ({}))).reported).toEqual([]);
   });
 });
 
-describe('a reading that halts the run', () => {
+describe('a reading that fails', () => {
   const done = { operations: [creating(1, 'New')] };
 
   it.each([
     ['identity', 'identity_mismatch'],
     ['auth', undefined],
-  ] as const)('of kind %s halts the run as %s', async (kind, code) => {
-    const { halt, readings, said } = await verified(done, () => new ServiceError(kind, 'no'));
-    expect([halt?.code, readings, said]).toEqual([code, 1, ['unverified']]);
+  ] as const)('with an error of kind %s leaves the halt code %s', async (kind, code) => {
+    const { halt, readings, reported } = await verified(done, () => new ServiceError(kind, 'no'));
+    expect([halt?.code, readings, reported]).toEqual([code, 1, ['unverified']]);
   });
 });
 
@@ -262,15 +272,15 @@ describe('an entry that somebody else created meanwhile', () => {
   });
 
   it.each<[string, Check]>([
-    ['that was there before', { ...of, planned: lists }],
-    ['that the run made', { ...of, operations: [creating(1, 'Stray')] }],
-    ['of a kind that the file leaves out', { roles: [], planned: skills('Kept') }],
+    ['that the plan listed', { ...of, planned: lists }],
+    ['that the run created', { ...of, operations: [creating(1, 'Stray')] }],
+    ['of a kind that the file omits', { roles: [], planned: skills('Kept') }],
     ['that is protected', { ...of, policy: { protect: ['Str*'] } }],
-    ['where only what is rolecall’s goes', { ...of, policy: { ownership: 'managed' } }],
-    ['where nothing is deleted', { ...of, policy: { delete: 'never' } }],
-    ['that the file asks for', { ...of, skills: ['Kept', 'Stray'] }],
-  ])('is not told of: %s', async (_, check) => {
-    expect((await verified(check, () => lists)).said).toEqual([]);
+    ['with ownership: managed', { ...of, policy: { ownership: 'managed' } }],
+    ['with delete: never', { ...of, policy: { delete: 'never' } }],
+    ['that is desired', { ...of, skills: ['Kept', 'Stray'] }],
+  ])('is not reported: %s', async (_, check) => {
+    expect((await verified(check, () => lists)).reported).toEqual([]);
   });
 
   it('is reported when it is a duplicate of a desired name', async () => {

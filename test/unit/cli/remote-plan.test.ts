@@ -15,7 +15,7 @@ const HTTP_TOKEN = 'token-of-the-interface';
 beforeEach(() => void (process.env['ROLECALL_HTTP_TOKEN'] = HTTP_TOKEN));
 afterEach(() => void delete process.env['ROLECALL_HTTP_TOKEN']);
 
-async function ask(server: string): Promise<readonly PlanResult[]> {
+async function planFrom(server: string): Promise<readonly PlanResult[]> {
   const workspace = makeWorkspace('token-of-acme');
   writeAccount(workspace, 'http://127.0.0.1:1', 'skills: [Go]');
   const context = {
@@ -55,7 +55,7 @@ const NO_PLANS: readonly (readonly [string, number, string])[] = [
 describe('plan --server', () => {
   test.each(NO_PLANS)('rejects a response that is %s', async (_, status, text) => {
     const impostor = await startRecorder(status, text);
-    await expect(ask(impostor.url)).rejects.toMatchObject({
+    await expect(planFrom(impostor.url)).rejects.toMatchObject({
       name: 'ServiceError',
       message: expect.stringMatching(/^the daemon at /),
     });
@@ -64,18 +64,18 @@ describe('plan --server', () => {
 
   test('accepts a response that is a list of plans', async () => {
     const impostor = await startRecorder(200, planText({}));
-    expect(await ask(impostor.url)).toMatchObject([{ account: 'acme', status: 'planned' }]);
+    expect(await planFrom(impostor.url)).toMatchObject([{ account: 'acme', status: 'planned' }]);
   });
 
   test('reports an account that the response lacks as failed', async () => {
     const impostor = await startRecorder(200, '[]');
-    expect(await ask(impostor.url)).toMatchObject([{ account: 'acme', status: 'failed' }]);
+    expect(await planFrom(impostor.url)).toMatchObject([{ account: 'acme', status: 'failed' }]);
   });
 
   test('stops reading an endless response', async () => {
     const server = createServer((_, response) => {
       const send = (): void => {
-        // A failed write calls back at once; to write again then would block the event loop for ever.
+        // A failed write calls back at once; to write again then would block the event loop forever.
         response.write('x'.repeat(1024 * 1024), (error) => (error ? undefined : setImmediate(send)));
       };
       send();
@@ -86,7 +86,7 @@ describe('plan --server', () => {
       server.closeAllConnections();
     });
     const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
-    await expect(ask(`http://127.0.0.1:${port}`)).rejects.toThrow('64 MiB');
+    await expect(planFrom(`http://127.0.0.1:${port}`)).rejects.toThrow('64 MiB');
   });
 
   test.each([301, 302, 303, 307, 308])(
@@ -94,7 +94,7 @@ describe('plan --server', () => {
     async (status) => {
       const elsewhere = await startRecorder();
       const redirecting = await startRecorder(status, '', { location: `${elsewhere.url}/api/v1/plan` });
-      await expect(ask(redirecting.url)).rejects.toThrow(String(status));
+      await expect(planFrom(redirecting.url)).rejects.toThrow(String(status));
       expect(redirecting.requests).toHaveLength(1);
       expect(redirecting.requests[0]).toContain(HTTP_TOKEN);
       expect(elsewhere.requests).toEqual([]);

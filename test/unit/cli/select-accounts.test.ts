@@ -6,7 +6,7 @@ import { UsageError } from '../../../src/core/errors.ts';
 const ACCOUNTS = ['au', 'eu-live', 'eu-test', 'us'].map((name) => ({ name }));
 const select = (...args: string[]): string[] => selectAccounts(ACCOUNTS, args).map(({ name }) => name);
 
-describe('the accounts that arguments select', () => {
+describe('the selected accounts', () => {
   test.each([
     [[], ['au', 'eu-live', 'eu-test', 'us']],
     [
@@ -26,7 +26,7 @@ describe('the accounts that arguments select', () => {
     [['eu-*', '!eu-test'], ['eu-live']],
     [['!eu-test', 'eu-*'], ['eu-live']],
     [['!eu-test', 'eu-test', 'us'], ['us']],
-  ])('of %j are %j', (args, expected) => {
+  ])('for %j are %j', (args, expected) => {
     expect(select(...args)).toEqual(expected);
   });
 
@@ -38,11 +38,11 @@ describe('the accounts that arguments select', () => {
     [[''], 'there is no account ""; the accounts are: au, eu-live, eu-test, us'],
     [['!'], 'no account matches "!"; the accounts are: au, eu-live, eu-test, us'],
     [['us', '!us'], '"us" "!us" selects no account; the accounts are: au, eu-live, eu-test, us'],
-  ])('of %j are refused', (args, message) => {
+  ])('for %j are an error', (args, message) => {
     expect(() => select(...args)).toThrow(new UsageError(message));
   });
 
-  test('of an argument that is the name of an account are that account, whatever it matches as a glob', () => {
+  test('for an argument that is the name of an account are that account, even if it is also a glob', () => {
     const accounts = [{ name: 'a*' }, { name: 'ab' }];
     expect(selectAccounts(accounts, ['a*'])).toEqual([{ name: 'a*' }]);
     expect(accountNamed(accounts, 'a*')).toEqual({ name: 'a*' });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { ACCOUNT, load, loadAccount } from './workspace.ts';
 
-/** What a file's text, from line 3 on, is told: `line:column message`, the beginning of it. */
+/** The text of a file from line 3 on, and the start of each of its issues: `line:column message`. */
 const CASES: readonly (readonly [title: string, text: string, ...issues: string[]])[] = [
   ['a mistyped key', 'polcy: {}', '3:1 error unknown key "polcy"; did you mean "policy"?'],
   [
-    'a key like no other',
+    'a key unlike any known one',
     'zebra: 1',
     '3:1 error unknown key "zebra"; the keys here are accountId, allowInsecure',
   ],
@@ -32,7 +32,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     '3:10 error a name has more than 1,000 characters; shorten it',
   ],
   ['a line separator', 'skills: ["a\\u2028b"]', '3:10 error a name contains a control character'],
-  ['half of a character', 'skills: ["a\\ud800"]', '3:10 error a name contains half of a character'],
+  ['an unpaired surrogate', 'skills: ["a\\ud800"]', '3:10 error a name contains half of a character'],
   ['leading white space', 'skills: [" a"]', '3:10 error a name has leading or trailing white space'],
   [
     'a trailing no-break space',
@@ -46,7 +46,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     'skills:\n  - 012',
     '4:5 error YAML does not read this name as text; quote it: "012"',
   ],
-  ['a truth', 'skills: [true]', '3:10 error YAML does not read this name as text; quote it: "true"'],
+  ['a boolean', 'skills: [true]', '3:10 error YAML does not read this name as text; quote it: "true"'],
   ['a null', 'skills: [null]', '3:10 error YAML does not read this name as text; quote it: "null"'],
   ['a tilde', 'skills: [~]', '3:10 error YAML does not read this name as text; quote it: "~"'],
   [
@@ -60,7 +60,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     '3:32 error YAML does not read this name as text; quote it: "0x1F"',
   ],
   [
-    'a `formerly` that is no list',
+    'a `formerly` that is not a list',
     'skills: [{ name: A, formerly: B }]',
     '3:31 error `formerly` must be a list',
   ],
@@ -77,14 +77,14 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   ],
   ['a list in a list', 'skills: [[A]]', '3:10 error an item of this list must be a name'],
   ['a kind without a value', 'skills:', '3:1 error skills has no value: write `skills: []`'],
-  ['a kind that is no list', 'roles: A', '3:8 error roles must be a list'],
+  ['a kind that is not a list', 'roles: A', '3:8 error roles must be a list'],
   [
     'a former name twice in one entry',
     'skills: [{ name: A, formerly: [B, B] }]',
     '3:35 error duplicate name "B" in `formerly`',
   ],
   [
-    'an entry formerly itself',
+    'an entry with its own name in `formerly`',
     'skills: [{ name: A, formerly: [A] }]',
     '3:32 error "A" is the entry\'s own name',
   ],
@@ -109,7 +109,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     '4:66 error the skill "A" is approved twice',
   ],
   [
-    'an approval of an untouched kind',
+    'an approval of an unmanaged kind',
     'approvedDeletes: [{ kind: role, name: A }]',
     '3:27 warning the role "A" is approved, but this account file has no roles list',
   ],
@@ -119,7 +119,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     '4:52 warning the approval for the skill "A" expired on 2026-06-14',
   ],
   [
-    'a date that never was',
+    'a date that does not exist',
     'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2026-02-30 }]',
     '4:52 error approvedDeletes[1].expires: this is not a date of the calendar',
   ],
@@ -129,7 +129,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     '4:52 error approvedDeletes[1].expires: must be a date such as 2026-12-31; YAML does not read this as text; quote it: "2026"',
   ],
   [
-    'an approval of a strange kind',
+    'an approval of an unknown kind',
     'approvedDeletes: [{ kind: skil, name: A }]',
     '3:27 error approvedDeletes[1].kind: must be skill or role; did you mean skill?',
   ],
@@ -149,12 +149,12 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     '3:10 warning the name "a\u200bb" has invisible or unusual characters (U+200B at 2)',
   ],
   [
-    'all invisible characters of a name, after whole characters',
+    'many invisible characters',
     'skills: ["👩‍💻a\u202eb\u00adc\u3000d\u2800e\u3164f\u{e0041}"]',
     '3:10 warning the name "👩\u200d💻a\u202eb\u00adc　d⠀eㅤf\u{e0041}" has invisible or unusual characters (U+202E at 5, U+00AD at 7, U+3000 at 9, U+2800 at 11, U+3164 at 13 and 1 more)',
   ],
   [
-    'marks that stand on nothing or are heaped up',
+    'too many marks on one character',
     'skills: ["a b\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301"]',
     `3:10 warning the name "a b${'\u0301'.repeat(9)}" has invisible or unusual characters (U+0301 at 12)`,
   ],
@@ -165,7 +165,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     '3:20 warning the name "СSS" has invisible or unusual characters (U+0421 at 1)',
   ],
   [
-    'text that runs backwards',
+    'a right-to-left override',
     'skills: ["a\u202eb"]',
     '3:10 warning the name "a\u202eb" has invisible or unusual characters (U+202E at 2)',
   ],
@@ -176,15 +176,15 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   ],
 
   [
-    'an account id beyond what a number can hold',
+    'an account id that is too large for a number',
     'accountId: 9007199254740993',
     '3:12 error accountId: must be the account id in quotes, because a number would lose digits; YAML does not read this as text; quote it: "9007199254740993"',
   ],
   ['an unknown mode', 'mode: aply', '3:7 error mode: must be plan, approve or apply; did you mean apply?'],
   ['a duration without a unit', 'jitter: 30', '3:9 error jitter: must be a duration such as 500ms'],
-  ['a duration with a strange unit', 'jitter: 30x', '3:9 error jitter: this is not a duration'],
+  ['a duration with an unknown unit', 'jitter: 30x', '3:9 error jitter: this is not a duration'],
   [
-    'a duration that no timer can wait',
+    'a duration that is too long for a timer',
     'jitter: 25d',
     '3:9 error jitter: this is too long; the maximum is 24d',
   ],
@@ -209,7 +209,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   ['a fraction', 'policy: { maxDeletes: 1.5 }', '3:23 error policy.maxDeletes: must be a whole number'],
   ['a number in quotes', 'policy: { maxDeletes: "1" }', '3:23 error policy.maxDeletes: must be a number'],
   [
-    'a share over a hundred',
+    'a percentage over 100',
     'policy: { maxDeletePercent: 101 }',
     '3:29 error policy.maxDeletePercent: must be at most 100',
   ],
@@ -219,7 +219,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     '3:44 error policy.freeze[1].to: the window ends before it starts',
   ],
   [
-    'a window with a strange date',
+    'a window with an invalid date',
     'policy: { freeze: [{ from: 2026-13-01, to: 2026-12-01 }] }',
     '3:28 error policy.freeze[1].from: this is not a date',
   ],
@@ -233,12 +233,8 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     'policy: { freeze: [friday] }',
     '3:20 error policy.freeze[1]: must be { from: DATE, to: DATE } or { cron',
   ],
-  [
-    'a catalog that is not there',
-    'extends: [../c.yaml]',
-    '3:11 error there is no file "c.yaml"; correct the path',
-  ],
-  ['`extends` that is no list', 'extends: c.yaml', '3:10 error extends: must be a list'],
+  ['a missing catalog', 'extends: [../c.yaml]', '3:11 error there is no file "c.yaml"; correct the path'],
+  ['`extends` that is not a list', 'extends: c.yaml', '3:10 error extends: must be a list'],
 ];
 
 describe('an account file', () => {
@@ -252,12 +248,12 @@ describe('an account file', () => {
   test.each([
     ['a token in the file', 'token: "s3cr3t"'],
     ['a token that YAML reads as a number', 'token: 123123'],
-    ['a token under a strange key', 'token: { value: s3cr3t }'],
+    ['a token under an unknown key', 'token: { value: s3cr3t }'],
     ['a token as a key', 'token: { s3cr3t: }'],
     ['a token in place of a variable name', 'token: { env: "s3cr3t-123123" }'],
     ['a list of tokens', 'token: [s3cr3t]'],
     ['two references', 'token: { env: A, file: s3cr3t }'],
-  ])('never repeats %s', async (_title, text) => {
+  ])('is reported without repeating %s', async (_title, text) => {
     const { lines } = await load({ 'accounts/a.yaml': `region: eu\n${text}\n` });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(
@@ -274,7 +270,7 @@ describe('an account file', () => {
     'token: "\\s3cr3t',
     'tokn: s3cr3t',
     'token: |s3cr3t',
-  ])('never repeats a value of broken YAML: %s', async (text) => {
+  ])('is reported without repeating a value of broken YAML: %s', async (text) => {
     const { lines } = await load({ 'accounts/a.yaml': `region: eu\n${text}\n` });
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.join()).not.toContain('s3cr3t');
@@ -340,7 +336,7 @@ describe('an account file', () => {
     ]);
   });
 
-  test('may hold what YAML 1.2 leaves as text, comments, aliases and emoji', async () => {
+  test('can contain everything that YAML 1.2 reads as text, comments, aliases and emoji', async () => {
     const { lines, accounts } = await loadAccount(
       'skills: [2026-01-01, yes, on, C++, C#, "1.0", &x Go] # comment\nroles: [*x, 👩‍💻 Engineer, ❤️]\n',
     );
@@ -357,7 +353,7 @@ describe('an account file', () => {
     expect(accounts[0]?.settings?.desired.role?.map(({ name }) => name)).toEqual(['Go', '👩‍💻 Engineer', '❤️']);
   });
 
-  test('has a name of letters, digits, points, underscores and hyphens', async () => {
+  test('must have a name of letters, digits, points, underscores and hyphens', async () => {
     const { lines } = await load({ 'accounts/a b.yaml': ACCOUNT });
     expect(lines).toEqual([
       expect.stringContaining('accounts/a b.yaml:1:1 error "a b" is not a valid account name'),

@@ -19,7 +19,7 @@ interface Scene {
   readonly origin: Origin;
   readonly checkout: Checkout;
   readonly source: ConfigurationSource;
-  /** The service's file, outside of the checkout. */
+  /** The local service file, outside of the checkout. */
   readonly bootstrap: string;
 }
 
@@ -46,7 +46,7 @@ function skills({ accounts }: Configuration): readonly (string | undefined)[] {
 }
 
 describe('the configuration of a checkout', () => {
-  test('is no configuration at all before the first fetch', async () => {
+  test('is empty before the first fetch, with an issue that says why', async () => {
     const { source, checkout } = await scene(SERVICE, { 'config/accounts/a.yaml': ACCOUNT });
     const loaded = await source.read();
     expect(loaded).toMatchObject({ accounts: [] });
@@ -61,7 +61,7 @@ describe('the configuration of a checkout', () => {
     expect((await source.readFor('a')).issues).toEqual([]);
   });
 
-  test('has the accounts of the checkout, by the settings of the service when it has none of its own', async () => {
+  test('has the accounts of the checkout, with the settings of the local service file when it has none of its own', async () => {
     const { source, checkout, bootstrap } = await scene(
       `${SERVICE}defaults: { mode: apply }\naccounts: people/*.yaml`,
       { 'config/people/a.yaml': `${ACCOUNT}extends: [../../shared/c.yaml]`, 'shared/c.yaml': 'skills: [C]' },
@@ -75,7 +75,7 @@ describe('the configuration of a checkout', () => {
     expect(await source.commit(loaded)).toMatchObject({ sha: checkout.current()?.sha, dirty: false });
   });
 
-  test('takes accounts, regions, defaults and api from its own file, and the rest from the service', async () => {
+  test('takes accounts, regions, defaults and api from its own service file, and the rest from the local one', async () => {
     const { source, checkout, bootstrap } = await scene(
       'regions: { us: "https://eu.example.com:443/us" }\ntrust: { files: [../**/secret] }\ndefaults: { mode: apply }\nstore: own.db\nhttp: { listen: "127.0.0.1:1", token: { env: OWN } }',
       {
@@ -101,7 +101,7 @@ describe('the configuration of a checkout', () => {
     expect(loaded.secrets.map(({ what }) => what)).toEqual(['http.token', 'token of a']);
   });
 
-  test('checks all of its own file, and names files by their paths in the repository', async () => {
+  test('has its own service file checked completely, and files are named by their paths in the repository', async () => {
     const { source, checkout, origin } = await scene(SERVICE, {
       'config/rolecall.yaml': `${SERVICE}notfy: []`,
       'config/accounts/a.yaml': `${ACCOUNT}mode: soon`,
@@ -121,7 +121,7 @@ describe('the configuration of a checkout', () => {
     expect((await source.readFor('b')).service).toBeDefined();
   });
 
-  test('changes with the next commit, for what has changed only, and its paths stay', async () => {
+  test('changes with the next commit only where files changed, and keeps its paths', async () => {
     const { source, checkout, origin } = await scene(SERVICE, {
       'config/accounts/a.yaml': `${ACCOUNT}skills: [A]`,
       'config/accounts/b.yaml': `${ACCOUNT.replace('A_', 'B_')}skills: [B]`,
@@ -144,7 +144,7 @@ describe('the configuration of a checkout', () => {
     expect(await source.commit()).toMatchObject({ sha: third });
   });
 
-  test('stays as it is when the next commit is refused', async () => {
+  test('remains unchanged when the next commit is refused', async () => {
     const { source, checkout, origin } = await scene(SERVICE, {
       'config/accounts/a.yaml': `${ACCOUNT}skills: [A]`,
     });
@@ -158,7 +158,7 @@ describe('the configuration of a checkout', () => {
     expect(skills(before)).toEqual(['B']);
   });
 
-  test('is never a mixture of two commits, however often it is read while it is updated', async () => {
+  test('is never a mixture of two commits while it is updated', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `config/accounts/a${index}.yaml`);
     const version = (text: string): Record<string, string> =>
       Object.fromEntries(
@@ -203,7 +203,7 @@ describe('the configuration of a checkout', () => {
   });
 });
 
-test('a service whose accounts are in a checkout needs none beside it', async () => {
+test('a service file with `source.git` needs no account files beside it', async () => {
   const folder = workspace({ 'rolecall.yaml': 'source: { git: { url: https://git.example.com/a.git } }' });
   const loaded = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
   expect(loaded.issues).toMatchObject([

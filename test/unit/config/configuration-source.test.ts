@@ -45,7 +45,7 @@ function skills(loaded: Configuration, name: string): readonly string[] | undefi
 }
 
 describe('reading the configuration again', () => {
-  test('gives the same object while nothing has changed, also after a file was touched or replaced by its like', async () => {
+  test('returns the same object while no content changes, even after a file was touched or replaced by an equal one', async () => {
     const { source, folder } = scene({ 'accounts/a.yaml': account('A') });
     const first = await source.read();
     const file = path.join(folder, 'accounts/a.yaml');
@@ -68,7 +68,7 @@ describe('reading the configuration again', () => {
     expect(settings(after, 'b')).toBe(settings(before, 'b'));
   });
 
-  test('sees a change that keeps the size and the time of the file', async () => {
+  test('notices a change that keeps the size and the time of the file', async () => {
     const { source, folder, write } = scene({ 'accounts/a.yaml': account('A', 'skills: [A]') });
     await source.read();
     const file = path.join(folder, 'accounts/a.yaml');
@@ -83,7 +83,7 @@ describe('reading the configuration again', () => {
     ['the regions', { 'rolecall.yaml': SERVICE.replace('eu.', 'eu2.') }, 'https://eu2.example.com'],
     ['the defaults', { 'rolecall.yaml': `${SERVICE}defaults: { timezone: Europe/Berlin }` }, 'Europe/Berlin'],
     ['the api', { 'rolecall.yaml': `${SERVICE}api: { retries: 7 }` }, '"retries":7'],
-  ])('of one account sees a change of %s', async (_title, files, expected) => {
+  ])('for one account notices a change of %s', async (_title, files, expected) => {
     const { source, write } = scene({
       'accounts/a.yaml': account('A', 'extends: [../c.yaml]'),
       'c.yaml': 'skills: [A]',
@@ -95,7 +95,7 @@ describe('reading the configuration again', () => {
     expect(JSON.stringify([after.service, settings(after, 'a')])).toContain(expected);
   });
 
-  test('of one account does not look at the others, and looks at all when it has changed itself', async () => {
+  test('for one account reads the files of the others only when its own file has changed', async () => {
     const { source, write } = scene({
       'accounts/a.yaml': account('A', 'skills: [A]'),
       'accounts/b.yaml': account('B', 'skills: [B]'),
@@ -108,7 +108,7 @@ describe('reading the configuration again', () => {
     expect([skills(after, 'a'), skills(after, 'b')]).toEqual([['D'], ['C']]);
   });
 
-  test('keeps what is sound beside a file that has been broken, and takes it back when it is mended', async () => {
+  test('keeps the valid accounts beside a broken file, and loads that file again when it is fixed', async () => {
     const { source, write, folder } = scene({
       'accounts/a.yaml': account('A'),
       'accounts/b.yaml': account('B'),
@@ -126,17 +126,17 @@ describe('reading the configuration again', () => {
     expect((await source.readFor('a')).issues).toEqual([]);
   });
 
-  test('tells two accounts of one token apart as soon as one of them is read', async () => {
+  test('detects two accounts with one token as soon as one of them is read', async () => {
     const { source, write } = scene({ 'accounts/a.yaml': account('A'), 'accounts/b.yaml': account('B') });
     await source.read();
     write('accounts/b.yaml', account('A'));
-    const twins = await source.readFor('b');
-    expect(twins.accounts.map((found) => found.settings)).toEqual([undefined, undefined]);
+    const conflicting = await source.readFor('b');
+    expect(conflicting.accounts.map((found) => found.settings)).toEqual([undefined, undefined]);
     write('accounts/b.yaml', account('B'));
     expect((await source.readFor('b')).issues).toEqual([]);
   });
 
-  test('counts on another day what expires, and parses nothing else', async () => {
+  test('notices on a new day that an approval has expired, and parses no other file', async () => {
     let today = '2026-06-15';
     const { source } = scene(
       {
@@ -159,7 +159,7 @@ describe('reading the configuration again', () => {
     expect(settings(after, 'b')).toBe(settings(before, 'b'));
   });
 
-  test('by many at once is one reading, and who asks meanwhile gets what is there by then', async () => {
+  test('is done once for many callers, and a caller during a reading gets later changes too', async () => {
     const { source, write } = scene({ 'accounts/a.yaml': account('A', 'skills: [A]') });
     const together = await Promise.all(Array.from({ length: 50 }, () => source.readFor('a')));
     expect(new Set(together).size).toBe(1);
@@ -211,7 +211,7 @@ describe('the commit of a configuration that is read again', () => {
     };
   }
 
-  test('is asked of git once, however many want it', async () => {
+  test('is read from git once for many callers', async () => {
     const { source, first } = committed();
     const traced = traceGit();
     await source.readFor('a');
@@ -242,7 +242,7 @@ describe('the commit of a configuration that is read again', () => {
         git(folder, ['merge', '-q', '--ff-only', 'side']);
       },
     ],
-  ])('is the new one right after %s', async (_title, change) => {
+  ])('is the new one immediately after %s', async (_title, change) => {
     const { source, folder } = committed();
     git(folder, ['checkout', '-q', '-b', 'side']);
     commitAll(folder, 'on the side');
@@ -254,7 +254,7 @@ describe('the commit of a configuration that is read again', () => {
     expect((await source.commit())?.sha).toBe(head);
   });
 
-  test('is the new one right after a branch was moved in a repository that keeps no log, packed or not', async () => {
+  test('is the new one immediately after a branch was moved in a repository without reflogs, packed or not', async () => {
     const { source, folder, first } = committed();
     git(folder, ['config', 'core.logAllRefUpdates', 'false']);
     rmSync(path.join(folder, '.git/logs'), { recursive: true });
@@ -271,7 +271,7 @@ describe('the commit of a configuration that is read again', () => {
     }
   });
 
-  test('is the new one right after a pull, in a worktree too', async () => {
+  test('is the new one immediately after a pull, in a worktree too', async () => {
     const { folder, write } = committed();
     const clone = path.join(workspace({}), 'clone');
     git(folder, ['clone', '-q', folder, clone]);
@@ -293,7 +293,7 @@ describe('the commit of a configuration that is read again', () => {
     }
   });
 
-  test('is dirty once an edit was read, and clean again when it was taken back', async () => {
+  test('is dirty after an edit was read, and clean again when the edit is undone', async () => {
     const { source, write } = committed();
     await source.readFor('a');
     expect(await source.commit()).toMatchObject({ dirty: false });
@@ -305,7 +305,7 @@ describe('the commit of a configuration that is read again', () => {
     expect(await source.commit()).toMatchObject({ dirty: false });
   });
 
-  test('is asked for anew after ten seconds, for what no file tells', async () => {
+  test('is read from git again after ten seconds, to notice other files', async () => {
     const { config, write } = committed();
     let now = 0;
     const source = createConfigurationSource(
@@ -320,7 +320,7 @@ describe('the commit of a configuration that is read again', () => {
     expect(await source.commit()).toMatchObject({ dirty: true });
   });
 
-  test('is none outside of git, until the folder becomes a repository', async () => {
+  test('is null outside of git, until the folder becomes a repository', async () => {
     const { source, folder } = scene({ 'accounts/a.yaml': account('A') });
     expect(await source.commit()).toBeNull();
     mkdirSync(path.join(folder, '.git'));

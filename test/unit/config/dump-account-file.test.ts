@@ -22,7 +22,7 @@ interface Dumped {
 
 const configured = (): string => workspace({ 'rolecall.yaml': `${SERVICE}accounts: "?.yaml"\nstore: x.db` });
 
-/** Dumps the account `a` whose file has this text, with catalogs beside it. */
+/** Dumps the account `a` whose file has this text, with these catalogs. */
 async function dumped(
   folder: string,
   text: string,
@@ -55,7 +55,7 @@ async function loaded(folder: string, text: string) {
   return { settings: accounts[0]?.settings, errors: issues.filter(({ severity }) => severity === 'error') };
 }
 
-/** What the account of this text would create, delete or hold when it contains these names. */
+/** What the account with this text would create (+) or delete (-) when it contains these names. */
 async function differences(
   folder: string,
   text: string,
@@ -109,7 +109,7 @@ approvedDeletes:
 `;
 
 describe('the dumped file of an account', () => {
-  test('keeps every line that is not about what changed', async () => {
+  test('keeps every line that no change concerns', async () => {
     const folder = workspace({
       'rolecall.yaml': `accounts: "?.yaml"\nstore: x.db\nregions: { eu: "https://eu.example.com" }`,
     });
@@ -148,7 +148,7 @@ approvedDeletes:
     expect((await dumped(folder, text, names, { accountId: '42' })).text).toBe(text);
   });
 
-  test('has both lists when the file and its catalogs left out both', async () => {
+  test('has both lists when the file and its catalogs omitted both', async () => {
     const { text, notes } = await dumped(
       configured(),
       HEAD,
@@ -185,7 +185,7 @@ roles: []
     expect(notes).toEqual([expect.stringContaining('roles')]);
   });
 
-  test('adds to a sorted list in its order, and to another one at its end', async () => {
+  test('adds to a sorted list in its order, and to an unsorted one at its end', async () => {
     const folder = configured();
     const names = { skill: ['Ada', 'B', 'C', 'D'], role: [] };
     const sorted = await dumped(folder, `${HEAD}skills:\n- B\n# the last\n- C\n`, names);
@@ -194,13 +194,13 @@ roles: []
     expect(unsorted.text).toBe(`${HEAD}skills:\n    - C\n    - B\n    - Ada\n    - D\n`);
   });
 
-  test('keeps the marks and line breaks of another editor', async () => {
+  test('keeps document markers and Windows line breaks', async () => {
     const text = `---\r\n${HEAD.replaceAll('\n', '\r\n')}skills:\r\n- A\r\n- B\r\n...\r\n`;
     const result = await dumped(configured(), text, { skill: ['B', 'C'] });
     expect(result.text).toBe(text.replace('- A\r\n', '').replace('- B\r\n', '- B\r\n- C\r\n'));
   });
 
-  test('empties lists without losing what is said beside them', async () => {
+  test('empties lists without losing the comments beside them', async () => {
     const text = `${HEAD}skills: # ours\n  # first\n  - A\n  - B # why\nroles: [Dev] # theirs\n`;
     const result = await dumped(configured(), text, {});
     expect(result.text).toBe(`${HEAD}skills: [] # ours\n  # first\nroles: [] # theirs\n`);
@@ -208,7 +208,7 @@ roles: []
     expect(again.text).toBe(`${HEAD}skills: # ours\n  - A\n  # first\nroles: # theirs\n  - Dev\n`);
   });
 
-  test('writes out a file in braces and aliases, which no line could be added to', async () => {
+  test('rewrites a file in braces or with aliases, because no line can be added to it', async () => {
     const folder = configured();
     const names = { skill: ['A', 'C'], role: ['A', 'Dev'] };
     const braces = await dumped(
@@ -222,7 +222,7 @@ roles: []
     expect(await differences(folder, aliases.text, names)).toEqual([]);
   });
 
-  test('removes a rename whose both names the account contains, and keeps one that is still to come', async () => {
+  test('removes a rename when the account contains both names, and keeps a pending one', async () => {
     const folder = configured();
     const text = `${HEAD}skills:\n  - { name: New, formerly: [Old, Older] } # 2026\n  - { name: Kept, formerly: [Gone] }\n`;
     const names = { skill: ['New', 'Old', 'Kept'], role: [] };
@@ -237,7 +237,7 @@ roles: []
     expect(await differences(folder, result.text, names)).toEqual([]);
   });
 
-  test('extends a catalog while the account contains all of it, and lists only what is beyond it', async () => {
+  test('extends a catalog while the account contains all of it, and lists only the other names', async () => {
     const folder = configured();
     const catalogs = {
       'all.yaml': 'skills: [Go, Rust]\nroles: [Dev]\n',
@@ -257,7 +257,7 @@ roles: []
     expect(await differences(folder, result.text, names)).toEqual([]);
   });
 
-  test('lists a kind that only a catalog managed when that is no longer extended', async () => {
+  test('lists a kind that only a catalog managed when that catalog is no longer extended', async () => {
     const folder = configured();
     const catalogs = { 'all.yaml': 'skills: [Go]\nroles: [Dev, Gone]\n' };
     const names = { skill: ['Go'], role: ['Dev'] };
@@ -274,147 +274,146 @@ roles: []
     ['policy:\n  protect:\n  - Admin*\n  maxDeletes: 5\n', 'policy:\n  protect:\n  - Admin*\n  #'],
     ['policy:\n  protect: []\n', 'policy:\n  protect:\n    #'],
     ['policy:\n  maxDeletes: 5\n', 'policy:\n  maxDeletes: 5\n  #'],
-  ])('protects what a file may not contain, with a comment, in a file with %j', async (policy, expected) => {
-    const folder = configured();
-    const names = { skill: ['', ' a*b\\c? ', 'x\ny', 'fine'], role: ['\ud800'] };
-    const result = await dumped(folder, HEAD + policy, names);
-    expect(result.errors).toEqual([]);
-    expect(result.text).toContain(expected);
-    expect(result.text).toContain('# A file must not contain these names');
-    expect(await differences(folder, result.text, names)).toEqual([]);
-    const { settings } = await loaded(folder, result.text);
-    expect(settings?.policy.protect.some((glob) => globMatcher(glob)(' aXb\\cY '))).toBe(false);
-    expect((await dumped(folder, result.text, names)).text).toBe(result.text);
-  });
+  ])(
+    'protects names that a file must not contain, with a comment, in a file with %j',
+    async (policy, expected) => {
+      const folder = configured();
+      const names = { skill: ['', ' a*b\\c? ', 'x\ny', 'fine'], role: ['\ud800'] };
+      const result = await dumped(folder, HEAD + policy, names);
+      expect(result.errors).toEqual([]);
+      expect(result.text).toContain(expected);
+      expect(result.text).toContain('# A file must not contain these names');
+      expect(await differences(folder, result.text, names)).toEqual([]);
+      const { settings } = await loaded(folder, result.text);
+      expect(settings?.policy.protect.some((glob) => globMatcher(glob)(' aXb\\cY '))).toBe(false);
+      expect((await dumped(folder, result.text, names)).text).toBe(result.text);
+    },
+  );
 
-  test('has a note about several entries of one name when the policy removes those', async () => {
+  test('has a note about several entries with one name when the policy removes duplicates', async () => {
     const text = `${HEAD}policy: { duplicates: remove-unused }\n`;
     const { notes } = await dumped(configured(), text, { skill: ['Twin', 'Twin', 'One'] });
     expect(notes).toEqual([expect.stringContaining('“Twin”')]);
   });
 
-  test(
-    'asks for exactly the names of the account, whatever it asked for before',
-    { timeout: 30_000 },
-    async () => {
-      const folder = configured();
-      const tricky = fc.constantFrom(
-        '1.0',
-        '012',
-        'true',
-        'null',
-        '~',
-        '- a',
-        '? a',
-        'a: b',
-        'a:',
-        ': a',
-        'a #b',
-        '#a',
-        '&a',
-        '*a',
-        '!a',
-        '|',
-        '>',
-        '%a',
-        '@a',
-        '`a',
-        '"a"',
-        "'a'",
-        '[a]',
-        '{a}',
-        'a, b',
-        '---',
-        '...',
-        '<<',
-        '=',
-        '0x1F',
-        '1e3',
-        '.inf',
-        '.nan',
-        '2026-01-01',
-        'No',
-        'y',
-        'a\\b',
-        '\\',
-        'a\u2028b',
-        'a\u0085b',
-        'a\ufeffb',
-        '\ufeff',
-        'e\u0301',
-        '\u00e9',
-        '👩‍💻',
-        'ﬁ',
-        'a\tb',
-        '\u00a0',
-        '\ufffe',
-        '<<<<<<< HEAD',
-        '🇮🇱',
-        '\ud800',
-        'a\u0000',
-        '__proto__',
-        '-',
-        '?',
-        'A\u030a',
-        '\u212b',
-        'x'.repeat(2000),
-        'a  b',
-        '\u200f',
-        '\u0378',
-        'Ⅷ',
+  test('lists exactly the names of the account, whatever it listed before', { timeout: 30_000 }, async () => {
+    const folder = configured();
+    const tricky = fc.constantFrom(
+      '1.0',
+      '012',
+      'true',
+      'null',
+      '~',
+      '- a',
+      '? a',
+      'a: b',
+      'a:',
+      ': a',
+      'a #b',
+      '#a',
+      '&a',
+      '*a',
+      '!a',
+      '|',
+      '>',
+      '%a',
+      '@a',
+      '`a',
+      '"a"',
+      "'a'",
+      '[a]',
+      '{a}',
+      'a, b',
+      '---',
+      '...',
+      '<<',
+      '=',
+      '0x1F',
+      '1e3',
+      '.inf',
+      '.nan',
+      '2026-01-01',
+      'No',
+      'y',
+      'a\\b',
+      '\\',
+      'a\u2028b',
+      'a\u0085b',
+      'a\ufeffb',
+      '\ufeff',
+      'e\u0301',
+      '\u00e9',
+      '👩‍💻',
+      'ﬁ',
+      'a\tb',
+      '\u00a0',
+      '\ufffe',
+      '<<<<<<< HEAD',
+      '🇮🇱',
+      '\ud800',
+      'a\u0000',
+      '__proto__',
+      '-',
+      '?',
+      'A\u030a',
+      '\u212b',
+      'x'.repeat(2000),
+      'a  b',
+      '\u200f',
+      '\u0378',
+      'Ⅷ',
+    );
+    const name = fc.oneof(
+      tricky,
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: 'grapheme' }),
+      fc.string(),
+    );
+    const list = (names: readonly string[], style: number): string => {
+      const usable = [...new Set(names.map((text) => text.normalize('NFC')))].filter(
+        (text) => nameProblem(text) === undefined,
       );
-      const name = fc.oneof(
-        tricky,
-        fc.string({ unit: 'binary' }),
-        fc.string({ unit: 'grapheme' }),
-        fc.string(),
+      const quoted = usable.map((text, index) =>
+        index % 3 === 2 ? `{ name: ${JSON.stringify(text)} }` : JSON.stringify(text),
       );
-      const list = (names: readonly string[], style: number): string => {
-        const usable = [...new Set(names.map((text) => text.normalize('NFC')))].filter(
-          (text) => nameProblem(text) === undefined,
-        );
-        const quoted = usable.map((text, index) =>
-          index % 3 === 2 ? `{ name: ${JSON.stringify(text)} }` : JSON.stringify(text),
-        );
-        if (style === 0) return ` [${quoted.join(', ')}] # flow`;
-        return quoted.length === 0
-          ? ' []'
-          : `\n${quoted.map((text) => `  # above\n  - ${text} # beside`).join('\n')}\n  # below`;
-      };
-      const names = fc.array(name);
-      await fc.assert(
-        fc.asyncProperty(
-          fc.record({ skill: names, role: names }),
-          fc.option(fc.tuple(names, fc.nat(1)), { nil: null }),
-          fc.option(fc.tuple(names, fc.nat(1)), { nil: null }),
-          async (contents, skills, roles) => {
-            const before = [
-              HEAD + '# top',
-              ...(skills === null ? [] : [`skills:${list(...skills)}`]),
-              '# middle',
-              ...(roles === null ? [] : [`roles:${list(...roles)}`]),
-              '# bottom',
-              '',
-            ].join('\n');
-            const { text, errors } = await dumped(folder, before, contents);
-            expect(errors).toEqual([]);
-            expect(await differences(folder, text, contents)).toEqual([]);
-            for (const comment of ['# top', '# middle', '# bottom']) expect(text).toContain(comment);
-            const { settings } = await loaded(folder, text);
-            for (const kind of ['skill', 'role'] as const) {
-              const isLeftOut = (kind === 'skill' ? skills : roles) === null && (skills ?? roles) !== null;
-              const usable = [...new Set(contents[kind].map((text) => text.normalize('NFC')))].filter(
-                (text) => nameProblem(text) === undefined,
-              );
-              expect(settings?.desired[kind]?.map((entry) => entry.name).toSorted(compareCodePoints)).toEqual(
-                isLeftOut ? undefined : usable.toSorted(compareCodePoints),
-              );
-            }
-            expect((await dumped(folder, text, contents)).text).toBe(text);
-          },
-        ),
-        { numRuns: 60 },
-      );
-    },
-  );
+      if (style === 0) return ` [${quoted.join(', ')}] # flow`;
+      return quoted.length === 0
+        ? ' []'
+        : `\n${quoted.map((text) => `  # above\n  - ${text} # beside`).join('\n')}\n  # below`;
+    };
+    const names = fc.array(name);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ skill: names, role: names }),
+        fc.option(fc.tuple(names, fc.nat(1)), { nil: null }),
+        fc.option(fc.tuple(names, fc.nat(1)), { nil: null }),
+        async (contents, skills, roles) => {
+          const before = [
+            HEAD + '# top',
+            ...(skills === null ? [] : [`skills:${list(...skills)}`]),
+            '# middle',
+            ...(roles === null ? [] : [`roles:${list(...roles)}`]),
+            '# bottom',
+            '',
+          ].join('\n');
+          const { text, errors } = await dumped(folder, before, contents);
+          expect(errors).toEqual([]);
+          expect(await differences(folder, text, contents)).toEqual([]);
+          for (const comment of ['# top', '# middle', '# bottom']) expect(text).toContain(comment);
+          const { settings } = await loaded(folder, text);
+          for (const kind of ['skill', 'role'] as const) {
+            const isLeftOut = (kind === 'skill' ? skills : roles) === null && (skills ?? roles) !== null;
+            const usable = [...new Set(contents[kind].map((text) => text.normalize('NFC')))].filter(
+              (text) => nameProblem(text) === undefined,
+            );
+            expect(settings?.desired[kind]?.map((entry) => entry.name).toSorted(compareCodePoints)).toEqual(
+              isLeftOut ? undefined : usable.toSorted(compareCodePoints),
+            );
+          }
+          expect((await dumped(folder, text, contents)).text).toBe(text);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
 });

@@ -1,4 +1,4 @@
-// Problems that others used to hide, and files that nobody would miss.
+// Problems that could hide other problems, and account files that no glob matches.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ describe('every problem is reported at once', () => {
     ]);
   });
 
-  test('of a service’s file whose keys are there twice, in each of them', async () => {
+  test('of a service file with duplicate keys, in each occurrence', async () => {
     const { lines, service, accounts } = await load({
       'rolecall.yaml': [
         'api: { timeout: 5, retries: 99 }',
@@ -50,7 +50,7 @@ describe('every problem is reported at once', () => {
     ]);
   });
 
-  test('of an account and a catalog whose keys are there twice, in each of them', async () => {
+  test('of an account and a catalog with duplicate keys, in each occurrence', async () => {
     const { lines } = await loadAccount(
       'skills: [A, A]\nskills: [1.0]\npolicy: { delete: soon }\npolicy: { delete: now }\nextends: [../c.yaml]\n',
       { 'c.yaml': 'roles: [B, B]\nroles: [true]\n' },
@@ -69,7 +69,7 @@ describe('every problem is reported at once', () => {
   });
 });
 
-test('a character that cannot be seen is shown as one escape, and a line break does not break the line', async () => {
+test('an invisible character is shown as one escape, and a line break in a name does not break the line', async () => {
   const { issues } = await loadAccount('skills: ["a\\u200bb", "c\\nd", "c\\nd"]\n"x\\u0007\\ny": 1\n');
   const shown = issues.map((issue) => visible(formatConfigIssue(issue)));
   expect(shown.join('\n')).toContain(String.raw`the name "a\u200bb" has invisible`);
@@ -78,8 +78,8 @@ test('a character that cannot be seen is shown as one escape, and a line break d
   expect(issues.every(({ message }) => !message.includes('\n'))).toBe(true);
 });
 
-describe('a file of YAML that the glob of accounts does not match', () => {
-  test('is warned about, beside the accounts and below them, unless it is a catalog of theirs', async () => {
+describe('a YAML file that the glob of accounts does not match', () => {
+  test('causes a warning in the folder of the accounts and below it, unless it is a catalog of an account', async () => {
     const { lines, accounts } = await load({
       'accounts/a.yaml': `${ACCOUNT}extends: [shared/c.yaml, ../catalogs/d.yaml]`,
       'accounts/b.yml': ACCOUNT,
@@ -101,7 +101,7 @@ describe('a file of YAML that the glob of accounts does not match', () => {
     ]);
   });
 
-  test('is warned about when nothing matches at all', async () => {
+  test('causes a warning when no file matches at all', async () => {
     const { lines } = await load({ 'accounts/a.yml': ACCOUNT });
     expect(lines).toEqual([
       expect.stringMatching(
@@ -129,7 +129,7 @@ describe('the glob of accounts', () => {
     ['accounts/**/de/*.yaml', ['c']],
     ['accounts/**/eu/**/*.yaml', ['b', 'c']],
     ['accounts/*/*.yaml', ['b']],
-  ])('%s matches any number of folders for two stars, including none', async (glob, names) => {
+  ])('with two stars matches any number of folders, including none: %s', async (glob, names) => {
     const folder = workspace({ ...files, 'rolecall.yaml': `${SERVICE}accounts: "${glob}"` });
     const { accounts, issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
     expect(accounts.map(({ name }) => name)).toEqual(names);
@@ -137,7 +137,7 @@ describe('the glob of accounts', () => {
   });
 });
 
-test('a glob of accounts that leads through too many folders is an error, and does not take long', async () => {
+test('a glob of accounts that matches too many folders is an error, and is reported quickly', async () => {
   const folder = workspace({ 'rolecall.yaml': `${SERVICE}accounts: "**/*.yaml"`, 'a/a.yaml': ACCOUNT });
   for (let index = 0; index < 5200; index += 1)
     mkdirSync(path.join(folder, `b/${index % 70}/${index}`), { recursive: true });
@@ -162,7 +162,7 @@ describe('a name that refers to an existing entry', () => {
   const list = NAMES.map((name) => JSON.stringify(name)).join(', ');
   const normal = NAMES.map((name) => name.normalize('NFC'));
 
-  test('may have what a desired name may not, in `formerly`, `approvedDeletes` and `protect`', async () => {
+  test('can have characters that a desired name must not have, in `formerly`, `approvedDeletes` and `protect`', async () => {
     const approvals = NAMES.map((name) => `{ kind: role, name: ${JSON.stringify(name)} }`).join(', ');
     const { lines, accounts } = await loadAccount(
       `skills: [{ name: New, formerly: [${list}] }]\nroles: []\napprovedDeletes: [${approvals}]\npolicy: { protect: [${list}] }\n`,
@@ -174,7 +174,7 @@ describe('a name that refers to an existing entry', () => {
     expect(settings?.policy.protect).toEqual(normal);
   });
 
-  test('may have half of a character, which YAML escapes', async () => {
+  test('can have an unpaired surrogate, which YAML escapes', async () => {
     const { lines, accounts } = await loadAccount(
       'skills: [{ name: A, formerly: ["0123456789abc\\ud800"] }]',
     );
@@ -182,7 +182,7 @@ describe('a name that refers to an existing entry', () => {
     expect(accounts[0]?.settings?.desired.skill?.[0]?.formerly).toEqual(['0123456789abc\ud800']);
   });
 
-  test('has to be text, of at most 1,000 characters, and different from what is desired', async () => {
+  test('must be text of at most 1,000 characters, and must not be desired', async () => {
     const { lines } = await loadAccount(
       `skills: [{ name: A, formerly: [1.0, "${'x'.repeat(1001)}", B] }, B]\napprovedDeletes: [{ kind: skill, name: 12 }]\n`,
     );
@@ -194,7 +194,7 @@ describe('a name that refers to an existing entry', () => {
     ]);
   });
 
-  test.each(['trailing ', 'bell\u0007', ''])('is not desired as %j', async (name) => {
+  test.each(['trailing ', 'bell\u0007', ''])('cannot be desired as %j', async (name) => {
     const { lines } = await loadAccount(`skills: [${JSON.stringify(name)}]`);
     expect(lines).toEqual([expect.stringMatching(/^accounts\/a\.yaml:3:10 error a name /u)]);
   });

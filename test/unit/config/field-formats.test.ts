@@ -27,7 +27,7 @@ describe('a cron line', () => {
     '0 0 31 1 MON',
     ' 0  0 * * * ',
     '0 0 * * SUN,6',
-  ])('may be %j, and the scheduler takes it', (line) => {
+  ])('can be %j, and the scheduler accepts it', (line) => {
     expect(cronProblem(line)).toBeUndefined();
     expect(cron.validate(line.trim())).toBe(true);
   });
@@ -62,7 +62,7 @@ describe('a cron line', () => {
     '0 0 31 4,6 *',
     '1;2 * * * *',
     '١ * * * *',
-  ])('may not be %j', (line) => {
+  ])('cannot be %j', (line) => {
     expect(cronProblem(line)).toMatch(/\S/u);
   });
 
@@ -86,7 +86,7 @@ describe('a cron line', () => {
   });
 });
 
-describe('measures', () => {
+describe('durations and sizes', () => {
   test.each([
     ['500ms', 500],
     ['0s', 0],
@@ -97,13 +97,13 @@ describe('measures', () => {
   ])('read %s as %d ms', (text, ms) => expect(parseDuration(text)).toBe(ms));
 
   test.each(['', '30', 's', '1.5h', '-1s', '1 s', '1S', '1w', '1h30m', '1e3s', '٣s', '9999999999999s'])(
-    'read no duration in %j',
+    'accept no duration %j',
     (text) => {
       expect(parseDuration(text)).toBeUndefined();
     },
   );
 
-  test('spell a duration so that it reads back', () => {
+  test('are formatted so that they parse to the same value', () => {
     fc.assert(fc.property(fc.nat(), (ms) => parseDuration(formatDuration(ms)) === ms));
   });
 
@@ -116,7 +116,7 @@ describe('measures', () => {
     expect(parseSize(text)).toBe(bytes);
   });
 
-  test.each(['1', '1M', '1mb', '', 'MiB'])('read no size in %j', (text) =>
+  test.each(['1', '1M', '1mb', '', 'MiB'])('accept no size %j', (text) =>
     expect(parseSize(text)).toBeUndefined(),
   );
 });
@@ -134,14 +134,14 @@ describe('the calendar', () => {
     '2026-04-31',
     '2026-01-00',
     '',
-  ])('has no %j', (date) => {
+  ])('does not have %j', (date) => {
     expect(isCalendarDate(date)).toBe(false);
   });
   test.each(['2026-12-24T18:00Z', '2026-12-24T18:00:00.5+01:00'])('has the instant %s', (text) =>
     expect(isInstant(text)).toBe(true),
   );
   test.each(['2026-12-24T18:00', '2026-12-24T24:00Z', '2026-02-30T00:00Z', '2026-12-24'])(
-    'has no instant %s',
+    'does not have the instant %s',
     (text) => {
       expect(isInstant(text)).toBe(false);
     },
@@ -152,13 +152,13 @@ describe('the calendar', () => {
   });
 });
 
-describe('addresses', () => {
+describe('the address', () => {
   test.each([
     ['https://x.example.com/', 'https://x.example.com'],
     ['HTTPS://X.example.com:443//', 'https://x.example.com'],
     ['https://x.example.com/a/b/', 'https://x.example.com/a/b'],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
-  ])('%s is %s', (text, value) => expect(parseBaseUrl(text)).toEqual({ value }));
+  ])('%s is normalised to %s', (text, value) => expect(parseBaseUrl(text)).toEqual({ value }));
 
   test.each([
     '',
@@ -172,7 +172,7 @@ describe('addresses', () => {
     'https://x?',
     'https://x#',
     'https://x:99999',
-  ])('%j is no base address', (text) => expect(parseBaseUrl(text)).toHaveProperty('problem'));
+  ])('%j is not a base address', (text) => expect(parseBaseUrl(text)).toHaveProperty('problem'));
 
   test.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.255.0.9', '::1', '[::1]'])(
     '%s is this machine',
@@ -186,18 +186,21 @@ describe('addresses', () => {
       expect(isLoopback(host)).toBe(false);
     },
   );
-  test.each(['127.0.0.1:0', '[::1]:65535', 'host-1.example.com:80'])('%s can be listened on', (text) => {
-    expect(parseListen(text)).toHaveProperty('value');
-  });
+  test.each(['127.0.0.1:0', '[::1]:65535', 'host-1.example.com:80'])(
+    '%s is a valid listen address',
+    (text) => {
+      expect(parseListen(text)).toHaveProperty('value');
+    },
+  );
   test.each(['8080', '::1:80', '[::1]', 'host:', 'host:x', '[zz]:1', '256.0.0.1:1', 'a b:1', 'http://x:1'])(
-    '%s cannot be listened on',
+    '%s is not a valid listen address',
     (text) => {
       expect(parseListen(text)).toHaveProperty('problem');
     },
   );
 });
 
-test('the nearest word is one or two slips away, and never further', () => {
+test('a suggested word differs from the given one by at most two typing errors', () => {
   expect(nearestWord('polcy', ['policy', 'mode'])).toBe('policy');
   expect(nearestWord('SKILLS', ['skills', 'roles'])).toBe('skills');
   expect(nearestWord('mdoe', ['mode'])).toBe('mode');

@@ -6,7 +6,7 @@ import { ACCOUNT, SERVICE, load, loadAccount, workspace } from './workspace.ts';
 
 const MEBIBYTE = 1024 * 1024 - 200;
 
-/** Processor time, which other programs on the machine lengthen less than the clock's. */
+/** Processor time, which other programs on the machine affect less than the elapsed time. */
 function secondsSince(begin: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(begin);
   return (user + system) / 1e6;
@@ -16,7 +16,7 @@ function fill(piece: string): string {
   return piece.repeat(Math.floor(MEBIBYTE / piece.length));
 }
 
-describe('a file that is not valid YAML', () => {
+describe('a configuration file', () => {
   test.each<[string, string | Buffer, string]>([
     [
       'is not UTF-8',
@@ -29,7 +29,7 @@ describe('a file that is not valid YAML', () => {
       '1:1 error the file is UTF-16; save it as UTF-8',
     ],
     ['is empty', '', '1:1 error the file is empty'],
-    ['is all comments', '# nothing\n', '1:1 error the file is empty'],
+    ['has only comments', '# nothing\n', '1:1 error the file is empty'],
     ['is a list', '- a', '1:1 error the file must be a mapping'],
     ['is text', 'hello', '1:1 error the file must be a mapping'],
     ['holds several documents', `${ACCOUNT}---\n${ACCOUNT}`, '3:1 error the file has several YAML documents'],
@@ -40,7 +40,7 @@ describe('a file that is not valid YAML', () => {
       '3:1 error the file has a git merge conflict here',
     ],
     [
-      'holds what is left of a merge conflict',
+      'holds a part of a merge conflict',
       `${ACCOUNT}skills:\n  - A\n=======\n  - B\n`,
       '5:1 error the file has a git merge conflict here',
     ],
@@ -55,12 +55,12 @@ describe('a file that is not valid YAML', () => {
       '1:2 error the file has a NUL character',
     ],
     [
-      'ends a line by a carriage return alone',
+      'ends a line with a carriage return alone',
       `${ACCOUNT}# no roles yet\rroles: []\n`,
       '3:15 error the file has a carriage return without a line feed here',
     ],
-    ['makes binary of a name', `${ACCOUNT}skills: [!!binary aGk=]\n`, '3:10 error YAML tags (!name)'],
-    ['asks for YAML 1.1', `%YAML 1.1\n---\n${ACCOUNT}`, '1:1 error the file requires an older YAML'],
+    ['tags a name as binary', `${ACCOUNT}skills: [!!binary aGk=]\n`, '3:10 error YAML tags (!name)'],
+    ['requires YAML 1.1', `%YAML 1.1\n---\n${ACCOUNT}`, '1:1 error the file requires an older YAML'],
     [
       'has an unclosed quote',
       `${ACCOUNT}mode: "plan\n`,
@@ -78,7 +78,7 @@ describe('a file that is not valid YAML', () => {
     ],
     ['has an unclosed brace', `${ACCOUNT}policy: { maxDeletes: 5`, '3:9 error the { that opens here'],
     [
-      'is cut within brackets, after a quote in one that looks closed',
+      'is cut off within a quote and brackets',
       `${ACCOUNT}extends: ["a]`,
       '3:11 error the " that opens here is not closed',
     ],
@@ -91,12 +91,12 @@ describe('a file that is not valid YAML', () => {
     ['uses a tag', `${ACCOUNT}skills: [!name a]\n`, '3:10 error YAML tags (!name) are not used here'],
     ['has a list as a key', `${ACCOUNT}? [a]\n: b\n`, '3:3 error a key must be plain text'],
     [
-      'is endless by an alias',
+      'contains itself by an alias',
       `${ACCOUNT}policy: &p { freeze: [*p] }\n`,
       '3:23 error the alias (*name) is within its own anchor',
     ],
     [
-      'is deep by aliases',
+      'is nested deeply by aliases',
       `x0: &x0 [a]\n${Array.from({ length: 60 }, (_, i) => `x${i + 1}: &x${i + 1} [*x${i}]\n`).join('')}`,
       '39:12 error this is nested too deeply',
     ],
@@ -110,7 +110,7 @@ describe('a file that is not valid YAML', () => {
     expect(lines[0]).toContain(`accounts/a.yaml:${issue}`);
   });
 
-  test('may hold the lines of a merge conflict where they are text', async () => {
+  test('can contain the lines of a merge conflict where they are text', async () => {
     const { lines, accounts } = await load({
       'accounts/a.yaml': `${ACCOUNT}skills:\n  - "======="\n# <<<<<<< HEAD\n  - A # >>>>>>> theirs\n  - '||||||| b'\n`,
     });
@@ -122,7 +122,7 @@ describe('a file that is not valid YAML', () => {
     ]);
   });
 
-  test('may begin with a byte order mark and end its lines as Windows does', async () => {
+  test('can start with a byte order mark and have Windows line breaks', async () => {
     const { lines, accounts } = await load({
       'accounts/a.yaml': `\ufeff${ACCOUNT}skills:\n  - A\n`.replaceAll('\n', '\r\n'),
     });
@@ -133,7 +133,7 @@ describe('a file that is not valid YAML', () => {
     expect(broken.lines).toContainEqual(expect.stringContaining('a.yaml:2:7 error mode'));
   });
 
-  test('may be of a size that is refused unread', async () => {
+  test('is refused unread when it is too large', async () => {
     const folder = workspace({ 'rolecall.yaml': SERVICE, 'accounts/a.yaml': ACCOUNT });
     truncateSync(path.join(folder, 'accounts/a.yaml'), 10 * 1024 * 1024);
     const { issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
@@ -142,7 +142,7 @@ describe('a file that is not valid YAML', () => {
     ]);
   });
 
-  test('may be a folder in place of the service file', async () => {
+  test('is reported when it is a folder', async () => {
     const folder = workspace({});
     mkdirSync(path.join(folder, 'rolecall.yaml'));
     const { issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
@@ -151,7 +151,7 @@ describe('a file that is not valid YAML', () => {
     ]);
   });
 
-  test('may change while it is read, and is then never a mixture', async () => {
+  test('is never read as a mixture when it changes meanwhile', async () => {
     const folder = workspace({ 'rolecall.yaml': SERVICE, 'accounts/a.yaml': `${ACCOUNT}skills: [A]\n` });
     const file = path.join(folder, 'accounts/a.yaml');
     let turn = 0;
@@ -191,7 +191,7 @@ describe('a file that is not valid YAML', () => {
     '- {name: a, formerly: [b]}\n',
     '  - "\u200b"\n',
     '- 1\n',
-  ])('is judged within two seconds when it repeats %j up to its limit', async (piece) => {
+  ])('is checked within two seconds when it repeats %j up to its limit', async (piece) => {
     const begin = process.cpuUsage();
     const { lines } = await loadAccount(
       `skills: ${piece.startsWith('\\') ? '"' : piece.includes('-') ? '\n' : ''}${fill(piece)}`,
@@ -210,7 +210,7 @@ const HEAVY: readonly (readonly [string, string, string])[] = [
     `policy: { ${fillWith((i) => `k${i}: 1,`, 24_000)} }`,
     '3:11 error unknown key "k0"',
   ],
-  ['more values than the schemas judge', `extends: [${'a,'.repeat(40_000)}]`, 'more than 25000 values'],
+  ['more values than the schemas check', `extends: [${'a,'.repeat(40_000)}]`, 'more than 25000 values'],
   ['many catalogs', `extends: [${fillWith((i) => `c${i},`, 1001)}]`, 'extends: has more than 1000 entries'],
   [
     'many former names of one entry',
@@ -249,7 +249,7 @@ function fillWith(piece: (index: number) => string, count: number): string {
   return Array.from({ length: count }, (_, index) => piece(index)).join('');
 }
 
-test.each(HEAVY)('a file with %s is judged within two seconds', async (_title, text, expected) => {
+test.each(HEAVY)('a file with %s is checked within two seconds', async (_title, text, expected) => {
   const begin = process.cpuUsage();
   const { lines } = await loadAccount(text);
   expect(secondsSince(begin)).toBeLessThan(2);
@@ -257,7 +257,7 @@ test.each(HEAVY)('a file with %s is judged within two seconds', async (_title, t
   expect(lines.length).toBeLessThan(210);
 });
 
-test('too many errors are cut to complete issues and the count of the others', async () => {
+test('too many errors are cut to complete issues and the number of the others', async () => {
   const { lines } = await loadAccount(
     `skills: [${'a,'.repeat(1000)}]\npolicy: { ${fillWith((i) => `k${i}: 1,`, 500)} }\n`,
   );
@@ -270,7 +270,7 @@ test('too many errors are cut to complete issues and the count of the others', a
   );
 });
 
-test('a flood of warnings hides no error', async () => {
+test('many warnings hide no error', async () => {
   const near = fillWith((i) => `- ${i % 2 === 0 ? 'ab' : 'AB'}${i - (i % 2)}\n`, 1000);
   const { lines } = await loadAccount(`mode: aply\nskills:\n${near}- ''\n`);
   expect(lines.filter((line) => line.includes(' error '))).toEqual([
@@ -289,6 +289,6 @@ test('an account with ten thousand names loads quickly', async () => {
   const { accounts } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
   const took = secondsSince(begin);
   expect(accounts[0]?.settings?.desired.skill).toHaveLength(10_000);
-  // Some 0.2 s alone; the bound leaves room for a busy machine.
+  // About 0.2 s on an idle machine; the bound leaves room for a busy one.
   expect(took).toBeLessThan(1);
 });

@@ -1,4 +1,4 @@
-// A token that somebody pasted anywhere into a file is not repeated by any message about that file.
+// A token that somebody pasted into a file is not repeated by any message about that file.
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
@@ -50,7 +50,7 @@ async function messagesOf(account: string, service = ''): Promise<string> {
   return issues.map(({ message }) => message).join('\n');
 }
 
-describe('a message does not repeat a token that stands in the place of', () => {
+describe('a message does not repeat a token that was pasted in place of', () => {
   it.each(Object.entries(ACCOUNTS))('%s', async (_, account) => {
     for (const token of TOKENS) {
       const messages = await messagesOf(account(token));
@@ -72,7 +72,7 @@ describe('a message does not repeat a token that stands in the place of', () => 
     }
   });
 
-  it('the account id, where it is not the one that the service lists', () => {
+  it('the account id when the service lists another one', () => {
     for (const pinned of TOKENS) {
       const check = () => checkIdentity('42', { account: 'acme', pinned, remembered: null });
       expect(check).toThrow(/accountId: .*not shown/);

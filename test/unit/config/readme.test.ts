@@ -136,7 +136,7 @@ describe('the reference of the configuration', () => {
 });
 
 describe('an example in the reference of the configuration', () => {
-  test('has a title that this test knows', () => {
+  test('has a title with a known file name', () => {
     const titles = /^(config\/(rolecall|accounts\/[\w-]+|catalogs\/\w+)\.yaml|account)$/;
     expect(examples.filter(({ title }) => !titles.test(title))).toEqual([]);
     expect(examples.length).toBeGreaterThan(10);

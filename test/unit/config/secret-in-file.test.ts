@@ -1,4 +1,4 @@
-// A secret that somebody wrote into a file by mistake, wherever it stands there, is never repeated in a message.
+// A secret that somebody wrote into a file by mistake is never repeated in a message, wherever it is.
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
@@ -27,22 +27,22 @@ const IN_ACCOUNT: Readonly<Record<string, string>> = {
   'the token in a list': `token: [${quoted}]`,
   'the token in braces': `token: { ${quoted} }`,
   'the token as a key': `token: { ${quoted}: env }`,
-  'the token behind another key': `token: { value: ${quoted} }`,
-  'the token for a variable’s name': `token: { env: ${quoted} }`,
-  'the token for a variable’s and a file’s name': `token: { env: ${quoted}, file: ${quoted} }`,
-  'the token behind its scheme': `token: Bearer ${quoted}`,
-  'the token over lines': `token: |\n  ${CANARY}\n`,
+  'the token under another key': `token: { value: ${quoted} }`,
+  'the token as the name of a variable': `token: { env: ${quoted} }`,
+  'the token as the name of a variable and of a file': `token: { env: ${quoted}, file: ${quoted} }`,
+  'the token after its scheme': `token: Bearer ${quoted}`,
+  'the token in several lines': `token: |\n  ${CANARY}\n`,
   'the token twice': `${REFERENCE}\ntoken: ${quoted}`,
-  'the token behind an anchor': `token: &token ${quoted}\naccountId: *token`,
+  'the token with an anchor': `token: &token ${quoted}\naccountId: *token`,
   'the token with a tag': `token: !secret ${quoted}`,
-  'the token in quotes that never end': `token: "${CANARY.replace('"', '')}`,
+  'the token in quotes that are not closed': `token: "${CANARY.replace('"', '')}`,
   'the token after a tab': `\ttoken: ${quoted}`,
   'the token bare': `token: ${CANARY}: x`,
 };
 
 const ADDRESSES: Readonly<Record<string, string>> = {
   'a password': `https://me:${inUrl}@planning.example.com`,
-  'a password for nobody': `https://:${inUrl}@planning.example.com`,
+  'a password without a user': `https://:${inUrl}@planning.example.com`,
   'a user': `https://${inUrl}@planning.example.com`,
   'a bare password': `https://me:${CANARY}@planning.example.com`,
   'a query': `https://planning.example.com/?token=${inUrl}`,
@@ -60,15 +60,15 @@ const gitSource = (url: string, more = ''): string =>
 
 const IN_SERVICE: Readonly<Record<string, string>> = {
   'the token of the HTTP interface': `http: { token: ${quoted} }`,
-  'that token behind another key': `http: { token: { is: ${quoted} } }`,
-  'that token for a variable’s name': `http: { token: { env: ${quoted} } }`,
+  'the token of the HTTP interface under another key': `http: { token: { is: ${quoted} } }`,
+  'the token of the HTTP interface as the name of a variable': `http: { token: { env: ${quoted} } }`,
   'a webhook’s address of another scheme': `notify: [{ url: ${JSON.stringify(webhook.replace('https', 'slack'))} }]`,
   'a webhook’s address with a password': `notify: [{ url: "https://me:${encodeURIComponent(HOOK_CANARY)}@hooks.example.com" }]`,
   'a webhook’s address beside a wrong format': `notify: [{ url: ${webhook}, format: ${hook} }]`,
   'a webhook’s address in place of the webhook': `notify: [${webhook}]`,
   'a webhook’s address in place of the list': `notify: ${webhook} x`,
   'a webhook’s secret': `notify: [{ url: https://hooks.example.com/x, secret: ${hook} }]`,
-  'a webhook’s secret behind another key': `notify: [{ url: https://hooks.example.com/x, secret: { is: ${hook} } }]`,
+  'a webhook’s secret under another key': `notify: [{ url: https://hooks.example.com/x, secret: { is: ${hook} } }]`,
   'a repository’s password': gitSource(`https://me:${gitInUrl}@git.example.com/a.git`),
   'a repository’s token': gitSource(`https://${gitInUrl}@git.example.com/a.git`),
   'a repository’s password in ssh': gitSource(`ssh://git:${gitInUrl}@git.example.com/a.git`),
@@ -78,7 +78,7 @@ const IN_SERVICE: Readonly<Record<string, string>> = {
     'https://git.example.com/a.git',
     `, credentials: ${JSON.stringify(GIT_CANARY)}`,
   ),
-  'the credentials behind another key': gitSource(
+  'the credentials under another key': gitSource(
     'https://git.example.com/a.git',
     `, credentials: { password: ${JSON.stringify(GIT_CANARY)} }`,
   ),

@@ -8,7 +8,7 @@ import { ACCOUNT, load, workspace } from './workspace.ts';
 afterEach(() => vi.unstubAllEnvs());
 
 describe('a missing secret', () => {
-  test('is a warning at the place that refers to it, and names the source only', async () => {
+  test('is a warning at the reference to it, and only the source is named', async () => {
     const loaded = await load({
       'rolecall.yaml': 'regions: { eu: "https://eu.example.com" }\nhttp: { token: { env: HTTP } }\n',
       'accounts/a.yaml': ACCOUNT,
@@ -33,13 +33,13 @@ describe('a missing secret', () => {
   });
 });
 
-test('a private key for ssh may have several lines, and has to be there', async () => {
+test('a private key for SSH can have several lines, and must exist and not be empty', async () => {
   const service = (file: string): string =>
     `source: { git: { url: "git@host:a.git", credentials: { file: ${file} } } }`;
   const key = '-----BEGIN KEY-----\nABC\n-----END KEY-----\n';
-  const there = await load({ 'rolecall.yaml': service('key'), key });
-  chmodSync(path.join(there.folder, 'key'), 0o600);
-  expect(await checkSecrets(there, {})).toEqual([]);
+  const present = await load({ 'rolecall.yaml': service('key'), key });
+  chmodSync(path.join(present.folder, 'key'), 0o600);
+  expect(await checkSecrets(present, {})).toEqual([]);
   const empty = await load({ 'rolecall.yaml': service('key'), key: '' });
   expect(await checkSecrets(empty, {})).toMatchObject([{ message: expect.stringContaining('is empty') }]);
   const missing = await load({ 'rolecall.yaml': service('nowhere') });
@@ -48,8 +48,8 @@ test('a private key for ssh may have several lines, and has to be there', async 
   ]);
 });
 
-describe('a file that is no secret', () => {
-  test('is warned about when it is larger than any', async () => {
+describe('a secret file', () => {
+  test('causes a warning when it is larger than any secret', async () => {
     const loaded = await load({
       'accounts/a.yaml': 'region: eu\ntoken: { file: ../large }',
       large: 'x'.repeat(64 * 1024 + 1),
@@ -57,14 +57,14 @@ describe('a file that is no secret', () => {
     expect(await checkSecrets(loaded, {})).toMatchObject([{ message: expect.stringContaining('64 KiB') }]);
   });
 
-  test.skipIf(process.platform === 'win32')('is not read to an end that it does not have', async () => {
+  test.skipIf(process.platform === 'win32')('that is a device is refused without being read', async () => {
     await expect(resolveSecret({ file: '/dev/zero' }, 'token')).rejects.toThrow(
       'token: the file /dev/zero is not a regular file but a device; write the path of a regular file that contains only the secret',
     );
   });
 });
 
-describe('a secret file that others may use', () => {
+describe('the mode of a secret file', () => {
   test.each([
     ['0600', undefined],
     ['0400', undefined],
@@ -74,7 +74,7 @@ describe('a secret file that others may use', () => {
     ['0620', 'can be changed by other users (mode 0620)'],
     ['0602', 'can be changed by other users (mode 0602)'],
     ['0666', 'can be changed by other users (mode 0666)'],
-  ])('is warned about by its mode %s', async (mode, problem) => {
+  ])('causes a warning only if other users can use the file: %s', async (mode, problem) => {
     const loaded = await load({
       'accounts/a.yaml': 'region: eu\ntoken: { file: ../token }',
       token: 's3cr3t',
@@ -87,7 +87,7 @@ describe('a secret file that others may use', () => {
   });
 
   test.skipIf(process.getuid?.() !== 0)(
-    'may be read by the group of a daemon that does not own it',
+    'causes no warning when the group of a daemon that is not the owner can read the file',
     async () => {
       const loaded = await load({
         'accounts/a.yaml': 'region: eu\ntoken: { file: ../token }',
@@ -110,7 +110,7 @@ describe('a token that was pasted in place of a name', () => {
     'TOKENTOKENTOKENTOKENTOKENTOKEN',
     'xoxb_1234567890_abcdef',
     'eyJhbGciOiJIUzI1NiJ9',
-  ])('is not repeated when %s is no variable', async (token) => {
+  ])('is not repeated when no variable has the name %s', async (token) => {
     const loaded = await load({ 'accounts/a.yaml': `region: eu\ntoken: { env: ${token} }` });
     const [issue] = await checkSecrets(loaded, {});
     expect(issue).toMatchObject({
@@ -143,7 +143,7 @@ describe('a token that was pasted in place of a name', () => {
   });
 
   test.each(['ACME_EU_TOKEN', 'TOKEN_2', 'K8S_EU_TOKEN', 'A'])(
-    'is told apart from the variable %s',
+    'is distinguished from the variable %s',
     async (name) => {
       await expect(resolveSecret({ env: name }, 'token')).rejects.toThrow(
         `the environment variable ${name} is not set`,
@@ -155,7 +155,7 @@ describe('a token that was pasted in place of a name', () => {
     '/run/secrets/rolecall-accounts/acme-eu',
     '/run/credentials/rolecall.service/token_acme-eu',
     '/etc/no/Secret.txt',
-  ])('is not confused with the file %s', async (file) => {
+  ])('is distinguished from the file %s', async (file) => {
     await expect(resolveSecret({ file }, 'token')).rejects.toThrow(`the file ${file} does not exist`);
   });
 });

@@ -22,7 +22,7 @@ function lines({ issues }: Configuration): readonly string[] {
 }
 
 describe('a configuration that was collected', () => {
-  test('is exactly the files that were read, below the folder that they share', async () => {
+  test('contains exactly the files that were read, below their common folder', async () => {
     const folder = workspace({
       'config/rolecall.yaml': SERVICE,
       'config/accounts/a.yaml': `${ACCOUNT}extends: [../../shared/c.yaml]\nskills: [Ä]`,
@@ -85,7 +85,7 @@ describe('a configuration that was collected', () => {
 });
 
 describe('a configuration that was sent', () => {
-  const SOUND = { 'rolecall.yaml': SERVICE, 'accounts/a.yaml': ACCOUNT };
+  const VALID = { 'rolecall.yaml': SERVICE, 'accounts/a.yaml': ACCOUNT };
 
   test('keeps its references to secrets, and reads none', async () => {
     const folder = workspace({ token: 's3cr3t', 'ca.pem': 's3cr3t' });
@@ -104,20 +104,20 @@ describe('a configuration that was sent', () => {
 
   test.each([
     ['an absolute path', '/etc/passwd', '/etc/passwd'],
-    ['a way out', '../../secret.yaml', '../../secret.yaml'],
+    ['a path out of the configuration', '../../secret.yaml', '../../secret.yaml'],
     [
-      'a long way out',
+      'a long path out of the configuration',
       '../../../../../../../../../../etc/passwd',
       '../../../../../../../../../../etc/passwd',
     ],
     ['a file that was not sent', '../here.yaml', 'here.yaml'],
     ['a link', '../link.yaml', 'link.yaml'],
-    ['itself as a folder', '../accounts', 'accounts'],
-  ])('finds nothing by %s', async (_title, written, shown) => {
+    ['its own folder', '../accounts', 'accounts'],
+  ])('finds no file by %s', async (_title, written, shown) => {
     const outer = workspace({ 'secret.yaml': 's3cr3t: 1', 'inner/here.yaml': 's3cr3t: 1' });
     const folder = path.join(outer, 'inner');
     symlinkSync('/etc/passwd', path.join(folder, 'link.yaml'));
-    const loaded = await loadSent({ ...SOUND, 'accounts/a.yaml': `${ACCOUNT}extends: [${written}]` }, folder);
+    const loaded = await loadSent({ ...VALID, 'accounts/a.yaml': `${ACCOUNT}extends: [${written}]` }, folder);
     expect(lines(loaded)).toEqual([`accounts/a.yaml:3:11: there is no file "${shown}"; correct the path`]);
     expect(JSON.stringify(loaded.issues)).not.toContain(outer);
   });
@@ -153,14 +153,14 @@ describe('a configuration that was sent', () => {
     '..',
   ])('has no file by the name %j', async (name) => {
     const loaded = await loadSent({
-      ...SOUND,
+      ...VALID,
       'rolecall.yaml': `${SERVICE}accounts: "**/*"\n`,
       [name]: ACCOUNT,
     });
     expect(loaded.accounts.map((account) => account.name)).toEqual(['a']);
   });
 
-  test('may hold names that objects have by nature', async () => {
+  test('can contain file names that are properties of every object', async () => {
     const files: unknown = JSON.parse(
       '{"rolecall.yaml": "regions: { eu: \\"https://eu.example.com\\" }", "accounts/__proto__.yaml": "region: eu\\ntoken: { env: A }", "accounts/constructor.yaml": "region: eu\\ntoken: { env: B }", "__proto__": "x"}',
     );
@@ -169,11 +169,11 @@ describe('a configuration that was sent', () => {
     expect(loaded.accounts.map(({ name }) => name)).toEqual(['__proto__', 'constructor']);
   });
 
-  test('may lack the file of the service, or name it badly', async () => {
+  test('is reported when it lacks the service file, or when it names one outside', async () => {
     expect(lines(await loadSent({}))).toEqual([
       expect.stringMatching(/^rolecall\.yaml:1:1: the file does not exist/u),
     ]);
-    const outside = await loadSent(SOUND, '/srv/private', '../../etc/passwd');
+    const outside = await loadSent(VALID, '/srv/private', '../../etc/passwd');
     expect(lines(outside)).toEqual([
       expect.stringMatching(/^a file that was not sent:1:1: the file does not exist/u),
     ]);
@@ -182,20 +182,20 @@ describe('a configuration that was sent', () => {
   test.each([
     ['is too large', 'x'.repeat(1024 * 1024 + 1), '1:1: the file has 1048577 bytes'],
     ['is too large as UTF-8', `skills: [${'ä'.repeat(600_000)}]`, '1:1: the file has 1200010 bytes'],
-    ['holds half of a character', `${ACCOUNT}skills: [a\uD83D]`, '3:11: the file is not valid UTF-8 here'],
-    ['holds half of a character first', '\uDE00', '1:1: the file is not valid UTF-8 here'],
+    ['has an unpaired surrogate', `${ACCOUNT}skills: [a\uD83D]`, '3:11: the file is not valid UTF-8 here'],
+    ['starts with an unpaired surrogate', '\uDE00', '1:1: the file is not valid UTF-8 here'],
     ['is empty', '', '1:1: the file is empty'],
     ['is broken', `${ACCOUNT}mode: a: b`, '3:7: this line has a second ": "'],
   ])('has the same issue as a file on disk when it %s', async (_title, text, line) => {
-    const loaded = await loadSent({ ...SOUND, 'accounts/a.yaml': text });
+    const loaded = await loadSent({ ...VALID, 'accounts/a.yaml': text });
     expect(lines(loaded)).toEqual([expect.stringContaining(`accounts/a.yaml:${line}`)]);
   });
 
-  test('may begin with a byte order mark', async () => {
-    expect(lines(await loadSent({ ...SOUND, 'accounts/a.yaml': `\uFEFF${ACCOUNT}` }))).toEqual([]);
+  test('can start with a byte order mark', async () => {
+    expect(lines(await loadSent({ ...VALID, 'accounts/a.yaml': `\uFEFF${ACCOUNT}` }))).toEqual([]);
   });
 
-  test('cannot keep the daemon busy by a glob', async () => {
+  test('cannot keep the daemon busy with a glob', async () => {
     const many = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i}/x`, '']));
     const begin = process.cpuUsage();
     for (const accounts of ['*a'.repeat(60), '*/../'.repeat(60)]) {

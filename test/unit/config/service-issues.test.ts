@@ -7,7 +7,7 @@ import { ACCOUNT, SERVICE, load, loadService, workspace } from './workspace.ts';
 const CASES: readonly (readonly [title: string, text: string, issue: string])[] = [
   ['a mistyped key', 'notfy: []', '1:1 error unknown key "notfy"; did you mean "notify"?'],
   [
-    'a mistyped key of a part',
+    'a mistyped key in a section',
     'api: { timout: 1s }',
     '1:8 error unknown key "timout"; did you mean "timeout"?',
   ],
@@ -17,7 +17,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:16 error regions.eu: an address starts with https://',
   ],
   [
-    'a region with a strange key',
+    'a region with an invalid name',
     'regions: { "e u": https://x.example.com }',
     '1:12 error regions.e u: a key here may have only',
   ],
@@ -32,7 +32,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:17 error api.settle must be more than api.timeout',
   ],
   [
-    'a timeout of nothing',
+    'a timeout of zero',
     'api: { timeout: 0s }',
     '1:17 error api.timeout: this is too short; the minimum is 1ms',
   ],
@@ -42,18 +42,18 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:26 error api.maxResponseBytes: must be a size',
   ],
   [
-    'a size with a strange unit',
+    'a size with an unknown unit',
     'api: { maxResponseBytes: 64Mb }',
     '1:26 error api.maxResponseBytes: this is not a size',
   ],
-  ['no concurrency', 'api: { concurrency: 0 }', '1:21 error api.concurrency: must be at least 1'],
+  ['a concurrency of zero', 'api: { concurrency: 0 }', '1:21 error api.concurrency: must be at least 1'],
   [
     'listening everywhere without a token',
     'http: { listen: "0.0.0.0:80" }',
     '1:17 error listening on an address other than loopback needs `http.token`',
   ],
   [
-    'two tokens of one name',
+    'two tokens with one name',
     'http: { tokens: [{ name: ci, token: { env: A }, role: read }, { name: ci, token: { env: B }, role: operate }] }',
     '1:71 error duplicate token name "ci"; give each token a different name',
   ],
@@ -73,7 +73,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:18 error http.tokens[1].role: must be read or operate',
   ],
   [
-    'a token with a strange role',
+    'a token with an unknown role',
     'http: { tokens: [{ name: ci, token: { env: A }, role: admin }] }',
     '1:55 error http.tokens[1].role: must be read or operate',
   ],
@@ -83,12 +83,12 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:26 error http.tokens[1].name: must be a name of at most 64 letters',
   ],
   [
-    'a proxy by its name',
+    'a proxy with a host name',
     'http: { trustedProxies: [proxy.example.com] }',
     '1:26 error http.trustedProxies[1]: must be an IP address or a network',
   ],
   [
-    'a proxy’s network that is too narrow',
+    'a proxy network with an invalid prefix',
     'http: { trustedProxies: [10.0.0.0/33] }',
     '1:26 error http.trustedProxies[1]: must be an IP address or a network',
   ],
@@ -99,7 +99,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   ],
   ['a port alone', 'http: { listen: ":80" }', '1:17 error http.listen: a listening address is host:port'],
   [
-    'a port that does not exist',
+    'a port out of range',
     'http: { listen: "127.0.0.1:65536" }',
     '1:17 error http.listen: a listening address is host:port',
   ],
@@ -114,7 +114,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:17 error url must be an address that starts with https://, or { env: NAME }',
   ],
   [
-    'a webhook with a strange event',
+    'a webhook with an unknown event',
     'notify: [{ url: https://x.example.com, events: [aplied] }]',
     '1:49 error notify[1].events[1]: must be drift, applied, held, failed or recovered; did you mean applied?',
   ],
@@ -124,7 +124,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:48 error notify[1].events: must not be an empty list',
   ],
   [
-    'a webhook with its key in the file',
+    'a webhook with its secret in the file',
     'notify: [{ url: https://x.example.com, secret: s3cr3t }]',
     '1:48 error secret must be { env: NAME }',
   ],
@@ -139,7 +139,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:23 error source.git.url: must be a repository',
   ],
   [
-    'a repository that anybody on the way could change',
+    'a repository over the unencrypted git protocol',
     'source: { git: { url: "git://x.example.com/a.git" } }',
     '1:23 error source.git.url: this cannot be fetched safely; use https:// or ssh',
   ],
@@ -160,10 +160,10 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   ],
   ['a source without git', 'source: {}', '1:9 error source.git: is missing'],
   ['a bad default', 'defaults: { jitter: soon }', '1:21 error defaults.jitter: this is not a duration'],
-  ['a log level of its own', 'log: { level: loud }', '1:15 error log.level: must be trace, debug'],
+  ['an unknown log level', 'log: { level: loud }', '1:15 error log.level: must be trace, debug'],
   ['an empty value', 'retention:', '1:1 error retention: has no value'],
   [
-    'a truth in quotes',
+    'a boolean in quotes',
     'daemon: { runOnStart: "yes" }',
     '1:23 error daemon.runOnStart: must be true or false',
   ],
@@ -181,14 +181,14 @@ describe('the service file', () => {
   test.each([
     ['', ['warning without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted']],
     [', tls: { cert: a.pem, key: b.pem }', []],
-  ])('warns of listening beyond this machine unless there is TLS (%s)', async (tls, warnings) => {
+  ])('causes a warning when it listens on more than loopback without TLS (%s)', async (tls, warnings) => {
     const tokens = 'tokens: [{ name: ci, token: { env: CI }, role: read }]';
     const { lines, service } = await loadService(`http: { listen: "0.0.0.0:80", ${tokens}${tls} }`);
     expect(lines).toEqual(warnings.map((each) => expect.stringContaining(`rolecall.yaml:1:17 ${each}`)));
     expect(service?.http.host).toBe('0.0.0.0');
   });
 
-  test('has the defaults of the contract', async () => {
+  test('has the documented defaults', async () => {
     const { service, accounts, folder, lines } = await load({
       'rolecall.yaml': SERVICE,
       'accounts/a.yaml': ACCOUNT,
@@ -240,7 +240,7 @@ describe('the service file', () => {
     });
   });
 
-  test('may hold everything that the contract shows', async () => {
+  test('can contain every documented setting', async () => {
     const { service, lines, folder, secrets } = await loadService(
       `
 accounts: accounts/*.yaml
@@ -322,7 +322,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     ['file:///srv/a.git', 'file:///srv/a.git'],
     ['/srv/a.git', '/srv/a.git'],
     ['../a.git', '/a.git'],
-  ])('may name the repository %s', async (written, url) => {
+  ])('can name the repository %s', async (written, url) => {
     const { service, lines, folder } = await loadService(
       `source: { git: { url: "${written}" } }\ntrust: { origins: ["*"] }`,
     );
@@ -331,7 +331,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     expect(service?.source?.git.url).toBe(expected);
   });
 
-  test('is warned of a key for ssh that is in no file', async () => {
+  test('causes a warning when an SSH key is not in a file', async () => {
     const { service, lines } = await loadService(
       'source: { git: { url: "git@host:a.git", credentials: { env: KEY } } }\ntrust: { origins: ["*"] }',
     );
@@ -339,7 +339,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     expect(service?.source).toBeDefined();
   });
 
-  test('is reported with how to create it when it is missing', async () => {
+  test('is reported with instructions to create it when it is missing', async () => {
     const loaded = await loadConfiguration(path.join(workspace({}), 'rolecall.yaml'));
     expect(loaded).toMatchObject({ accounts: [], issues: [{ line: 1, column: 1, severity: 'error' }] });
     expect(loaded.issues[0]?.message).toMatch(
@@ -353,7 +353,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     expect(lines).toEqual([expect.stringContaining('rolecall.yaml:2:11 error no file matches `accounts`')]);
   });
 
-  test('is named relative to the working directory when it lies below it', async () => {
+  test('is named relative to the working directory when it is below it', async () => {
     const { issues } = await loadConfiguration('test/unit/config/no-such.yaml');
     expect(issues[0]?.file).toBe('test/unit/config/no-such.yaml');
   });

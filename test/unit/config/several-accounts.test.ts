@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ACCOUNT, SERVICE, load, loadAccount } from './workspace.ts';
 
 describe('several accounts', () => {
-  test('do not fail for a broken one', async () => {
+  test('load although one of them is broken', async () => {
     const { accounts, lines } = await load({ 'accounts/a.yaml': 'region: [', 'accounts/b.yaml': ACCOUNT });
     expect(
       accounts.map(({ name, settings, issues }) => [name, settings !== undefined, issues.length > 0]),
@@ -30,7 +30,7 @@ describe('several accounts', () => {
     },
   );
 
-  test('cannot have one name', async () => {
+  test('cannot have the same name', async () => {
     const { lines } = await load({
       'rolecall.yaml': `${SERVICE}accounts: accounts/*.y*ml`,
       'accounts/a.yaml': ACCOUNT,
@@ -59,7 +59,7 @@ describe('several accounts', () => {
     expect(accounts.map(({ settings }) => settings?.name)).toEqual([undefined, undefined, 'c']);
   });
 
-  test('share a token file whichever way they spell its path', async () => {
+  test('cannot share a token file, however its path is written', async () => {
     const { lines } = await load({
       'accounts/a.yaml': 'region: eu\ntoken: { file: ../secret }\n',
       'accounts/b.yaml': 'region: eu\ntoken: { file: ../x/../secret }\n',
@@ -67,7 +67,7 @@ describe('several accounts', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('show an issue of a shared catalog once in all, and with each account', async () => {
+  test('report an issue of a shared catalog once, and list it with each account', async () => {
     const { lines, accounts } = await load({
       'accounts/a.yaml': `${ACCOUNT}extends: [../c.yaml]`,
       'accounts/b.yaml': `${ACCOUNT.replace('A_TOKEN', 'B')}extends: [../c.yaml]`,
@@ -84,8 +84,8 @@ describe('several accounts', () => {
   });
 });
 
-describe('the merge', () => {
-  test('takes catalogs in order, then the account, and unites former names', async () => {
+describe('the merge of catalogs and the account', () => {
+  test('takes catalogs in order, then the account, and combines former names', async () => {
     const { accounts, lines } = await loadAccount(
       'extends: [../c.yaml, ../d.yaml]\nskills: [Z, { name: A, formerly: [A3] }]',
       {
@@ -106,13 +106,13 @@ describe('the merge', () => {
     });
   });
 
-  test('leaves out a kind that no file has', async () => {
+  test('omits a kind that no file has', async () => {
     const { accounts } = await loadAccount('extends: [../c.yaml]', { 'c.yaml': 'roles: [A]' });
     expect(accounts[0]?.settings?.desired).not.toHaveProperty('skill');
     expect(accounts[0]?.settings?.desired.role).toHaveLength(1);
   });
 
-  test('finds a former name of one file desired by another', async () => {
+  test('reports a former name of one file that another file lists', async () => {
     const { lines } = await loadAccount('extends: [../c.yaml]\nskills: [{ name: B, formerly: [A] }]', {
       'c.yaml': 'skills: [A]',
     });
@@ -128,7 +128,7 @@ describe('the merge', () => {
     ]);
   });
 
-  test('takes the policy key by key and adds up `protect` and `freeze`', async () => {
+  test('takes the policy key by key and combines `protect` and `freeze`', async () => {
     const { accounts, lines } = await load({
       'rolecall.yaml': `${SERVICE}defaults: { mode: apply, jitter: 5s, timezone: Europe/Berlin, policy: { maxDeletes: 3, delete: always, protect: [A, B], freeze: [{ cron: "0 18 * * FRI", for: 60h }] } }`,
       'accounts/a.yaml': `${ACCOUNT}jitter: 1s\npolicy: { delete: never, protect: [B, C], unusedFor: 24h, freeze: [{ from: 2026-12-24, to: 2026-12-26T12:00Z }] }`,
@@ -167,7 +167,7 @@ describe('the configuration digest', () => {
     expect(other).toBe(one);
   });
 
-  test('have different digests for an empty kind and an omitted one, and for an account id and none', async () => {
+  test('differs for an empty kind and an omitted one, and for an account id and none', async () => {
     const digests = await Promise.all(
       ['', 'skills: []', 'roles: []', 'accountId: "1"', 'skills: [A]'].map(digest),
     );

@@ -1,4 +1,4 @@
-// What the machine's own file lets the accounts of a repository use.
+// What the local service file allows the accounts of a repository to use.
 import type { Configuration } from '../../../src/core/settings.ts';
 import { mkdirSync, symlinkSync, writeFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 type Files = Readonly<Record<string, string>>;
 
-/** What a daemon loads whose machine says `machine` and whose repository has `files`, links (`-> target`) among them. */
+/** The configuration of a daemon with the local file `machine` and a repository of `files`; `-> target` is a link. */
 async function fromRepository(machine: string, files: Files): Promise<Configuration & { lines: string[] }> {
   const origin = makeOrigin({});
   const links = Object.entries(files).filter(([, text]) => text.startsWith('-> '));
@@ -34,14 +34,14 @@ async function fromRepository(machine: string, files: Files): Promise<Configurat
   return { ...loaded, lines };
 }
 
-function sound({ accounts }: Configuration): string[] {
+function validNames({ accounts }: Configuration): string[] {
   return accounts.filter(({ settings }) => settings !== undefined).map(({ name }) => name);
 }
 
 const INNER = `regions: { eu: "https://eu.example.com", evil: "https://evil.example.net" }\n`;
 
 describe('by default, the accounts of a repository', () => {
-  test('can use only the origins of the machine’s own regions, whatever the repository sets', async () => {
+  test('can use only the origins of the local regions, whatever the repository sets', async () => {
     const loaded = await fromRepository(SERVICE, {
       'config/rolecall.yaml': `${INNER}trust: { origins: ["*"] }\n`,
       'config/accounts/good.yaml': ACCOUNT,
@@ -50,7 +50,7 @@ describe('by default, the accounts of a repository', () => {
       'config/accounts/url.yaml': 'baseUrl: https://eu.example.com.evil.example.net\ntoken: { env: D_TOKEN }',
       'config/accounts/port.yaml': 'baseUrl: https://eu.example.com:8443\ntoken: { env: E_TOKEN }',
     });
-    expect(sound(loaded)).toEqual(['good', 'path']);
+    expect(validNames(loaded)).toEqual(['good', 'path']);
     expect(loaded.lines).toEqual([
       expect.stringMatching(
         /^config\/accounts\/port\.yaml:1:10: tokens must not be sent to https:\/\/eu\.example\.com:8443; .*`trust\.origins` in /u,
@@ -63,7 +63,7 @@ describe('by default, the accounts of a repository', () => {
     ]);
   });
 
-  test('use secrets of the usual folders and any variable, and no other file', async () => {
+  test('can use secrets in the usual folders and any variable, but no other file', async () => {
     const loaded = await fromRepository(SERVICE, {
       'config/accounts/run.yaml': 'region: eu\ntoken: { file: /run/secrets/x/y }',
       'config/accounts/cred.yaml': 'region: eu\ntoken: { file: /run/credentials/rolecall.service/token_x }',
@@ -76,7 +76,7 @@ describe('by default, the accounts of a repository', () => {
       'config/accounts/link.yaml': 'region: eu\ntoken: { file: ../linked }',
       'config/linked': '-> /etc/passwd',
     });
-    expect(sound(loaded)).toEqual(['cred', 'env', 'run', 'var']);
+    expect(validNames(loaded)).toEqual(['cred', 'env', 'run', 'var']);
     expect(loaded.lines).toHaveLength(4);
     expect(loaded.lines[0]).toMatch(
       /^config\/accounts\/etc\.yaml:2:8: account files must not use this file as a token; use one that `trust\.files` in .*rolecall\.yaml allows/u,
@@ -84,8 +84,8 @@ describe('by default, the accounts of a repository', () => {
   });
 });
 
-describe('what the machine’s own file trusts', () => {
-  test('are the origins, variables and files that its globs match', async () => {
+describe('the trust section of the local file', () => {
+  test('allows the origins, variables and files that its globs match', async () => {
     const folder = workspace({ 'real/eu/token': 'x', 'real/other': 'x' });
     symlinkSync(path.join(folder, 'real'), path.join(folder, 'secrets'));
     symlinkSync('/etc/hostname', path.join(folder, 'real/eu/leaves'));
@@ -102,20 +102,20 @@ describe('what the machine’s own file trusts', () => {
         'baseUrl: http://a.example.com\nallowInsecure: true\ntoken: { env: ACME_US }',
       'config/accounts/suffix.yaml': 'baseUrl: https://a.example.com.evil.net\ntoken: { env: ACME_AU }',
     });
-    expect(sound(loaded)).toEqual(['env', 'file', 'real']);
+    expect(validNames(loaded)).toEqual(['env', 'file', 'real']);
   });
 
-  test('applies to a checkout that another process updates too, and without it nothing is restricted', async () => {
+  test('applies to a local folder too, where nothing is restricted without it', async () => {
     const files = {
       'accounts/a.yaml': 'baseUrl: https://x.example.net\ntoken: { env: A_TOKEN }',
       'accounts/b.yaml': 'region: eu\ntoken: { file: ../token }',
       'accounts/c.yaml': 'region: eu\ntoken: { env: C_TOKEN }',
     };
     const free = await load(files);
-    expect(sound(free)).toEqual(['a', 'b', 'c']);
+    expect(validNames(free)).toEqual(['a', 'b', 'c']);
     const trust = 'trust: { origins: ["https://eu.example.com"], env: [A_*], files: [] }';
     const bound = await load({ ...files, 'rolecall.yaml': `${SERVICE}${trust}` });
-    expect(sound(bound)).toEqual([]);
+    expect(validNames(bound)).toEqual([]);
     expect(bound.lines).toEqual([
       expect.stringMatching(/^accounts\/a\.yaml:1:10 error tokens must not be sent/u),
       expect.stringMatching(/^accounts\/b\.yaml:2:8 error account files must not use this file/u),
@@ -141,7 +141,7 @@ describe('the daemon’s own secrets', () => {
     'notify: [{ url: { env: HOOK_URL }, secret: { env: HOOK_KEY } }]',
   ].join('\n');
 
-  test('are never an account’s token, by name, by path, or by a link', async () => {
+  test('are never accepted as the token of an account, by name, by path or by a link', async () => {
     const folder = workspace({
       'rolecall.yaml': `${SERVICE}${OWN}`,
       'secrets/http': 'secret of http',
@@ -154,7 +154,7 @@ describe('the daemon’s own secrets', () => {
     });
     symlinkSync('secrets/http', path.join(folder, 'innocent'));
     const loaded = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
-    expect(sound(loaded)).toEqual(['good']);
+    expect(validNames(loaded)).toEqual(['good']);
     const messages = loaded.issues.map(({ line, column, message }) => `${line}:${column} ${message}`);
     expect(new Set(messages)).toEqual(
       new Set([expect.stringMatching(/^2:8 this is one of the daemon’s own secrets/u)]),
@@ -162,7 +162,7 @@ describe('the daemon’s own secrets', () => {
     expect(messages).toHaveLength(5);
   });
 
-  test('are refused by their values, and by a link that changed, when the token is read', async () => {
+  test('are refused by value, and behind a link that changed, when a token is read', async () => {
     const folder = workspace({
       'rolecall.yaml': `${SERVICE}${OWN}`,
       'secrets/http': 'secret of http\n',
@@ -197,7 +197,7 @@ describe('the daemon’s own secrets', () => {
     );
   });
 
-  test('include the password of git’s credentials', async () => {
+  test('include the password of the git credentials', async () => {
     const loaded = await load({
       'rolecall.yaml': `${SERVICE}source: { git: { url: "https://git.example.com/a.git", credentials: { env: GIT } } }`,
       'accounts/a.yaml': ACCOUNT,
@@ -210,8 +210,8 @@ describe('the daemon’s own secrets', () => {
   });
 });
 
-describe('a file of the repository that leads out of it', () => {
-  test('is no account, no catalog, no folder of accounts and no authority', async () => {
+describe('a path or link in a repository', () => {
+  test('that leads outside is not used as an account, a catalog or a folder of catalogs', async () => {
     const outside = workspace({
       'x.yaml': ACCOUNT,
       'c.yaml': 'skills: [Out]',
@@ -231,7 +231,7 @@ describe('a file of the repository that leads out of it', () => {
       'config/out': `-> ${outside}`,
       'config/accounts/git.yaml': 'region: eu\ntoken: { env: E_TOKEN }\nextends: [../../.git]',
     });
-    expect(sound(loaded)).toEqual(['good']);
+    expect(validNames(loaded)).toEqual(['good']);
     expect(loaded.accounts.find(({ name }) => name === 'good')?.settings?.desired.skill).toEqual([
       { name: 'In', formerly: [] },
     ]);
@@ -247,12 +247,12 @@ describe('a file of the repository that leads out of it', () => {
   });
 
   test.each([
-    ['a way up', (outside: string) => `../../../../../../../../../../..${outside}/*.yaml`],
+    ['a parent folder', (outside: string) => `../../../../../../../../../../..${outside}/*.yaml`],
     ['an absolute path', (outside: string) => `${outside}/*.yaml`],
     ['a linked folder', () => 'linked/*.yaml'],
     ['a linked folder in the middle', () => '*/*.yaml'],
     ['a linked folder below', () => 'linked/**/*.yaml'],
-  ])('is not found by the glob of accounts through %s', async (_title, glob) => {
+  ])('that leads outside is not followed by the glob of accounts: %s', async (_title, glob) => {
     const outside = workspace({ 'x.yaml': ACCOUNT, 'deep/y.yaml': ACCOUNT });
     const loaded = await fromRepository(SERVICE, {
       'config/rolecall.yaml': `${SERVICE}accounts: "${glob(outside)}"`,
@@ -267,7 +267,7 @@ describe('a file of the repository that leads out of it', () => {
     );
   });
 
-  test('is no authority for connections', async () => {
+  test('that leads outside is not used as a certificate authority', async () => {
     const outside = workspace({ 'ca.pem': 'ca' });
     const files = { 'config/accounts/a.yaml': ACCOUNT, 'config/ca.pem': `-> ${outside}/ca.pem` };
     const loaded = await fromRepository(SERVICE, {
@@ -280,18 +280,18 @@ describe('a file of the repository that leads out of it', () => {
     expect(loaded.service).toBeUndefined();
   });
 
-  test('may be a link within it, as Kubernetes and people make them', async () => {
+  test('that stays inside is used, such as the links of Kubernetes', async () => {
     const loaded = await fromRepository(SERVICE, {
       'config/..2026/a.yaml': ACCOUNT,
       'config/..data': '-> ..2026',
       'config/accounts/a.yaml': '-> ../..data/a.yaml',
     });
     expect(loaded.lines).toEqual([]);
-    expect(sound(loaded)).toEqual(['a']);
+    expect(validNames(loaded)).toEqual(['a']);
   });
 });
 
-test('a secret that Kubernetes swaps stays within its folder', async () => {
+test('a token file is read again after Kubernetes replaced its folder', async () => {
   const folder = workspace({ 'mount/..1/token': 'first', 'mount/..2/token': 'second' });
   const mount = path.join(folder, 'mount');
   symlinkSync('..1', path.join(mount, '..data'));

@@ -28,7 +28,7 @@ export interface Loaded extends Configuration {
   readonly lines: readonly string[];
 }
 
-/** Loads the files; `rolecall.yaml` is a sound one unless given. */
+/** Loads the files; `rolecall.yaml` is a valid one unless given. */
 export async function load(files: Readonly<Record<string, string | Buffer>>): Promise<Loaded> {
   const folder = workspace({ 'rolecall.yaml': SERVICE, ...files });
   const loaded = await loadConfiguration(path.join(folder, 'rolecall.yaml'), { today: '2026-06-15' });
@@ -44,7 +44,7 @@ export async function loadAccount(
   return load({ 'accounts/a.yaml': body, ...more });
 }
 
-/** Loads a service's file with one sound account. */
+/** Loads a service file with one valid account. */
 export async function loadService(text: string): Promise<Loaded> {
   return load({
     'rolecall.yaml': text,

@@ -43,7 +43,7 @@ describe('the published schemas', () => {
   );
 });
 
-test('the examples that come with rolecall are sound', async () => {
+test('the examples that come with rolecall are valid', async () => {
   const { service, accounts, issues } = await loadConfiguration(path.join(root, 'config/rolecall.yaml'));
   expect(issues).toEqual([]);
   expect(service).toBeDefined();

@@ -22,7 +22,7 @@ describe('the wait between attempts', () => {
     expect(backoffMs(5000, ALMOST_ONE)).toBeLessThan(20_000);
   });
 
-  it('is at least the wait that the service asked for, and little longer', () => {
+  it('is at least the Retry-After of the service, and little longer', () => {
     expect(retryDelayMs(1, 0, 3000)).toBe(3000);
     expect(retryDelayMs(4, ALMOST_ONE, 3000)).toBeLessThan(3300);
     expect(retryDelayMs(1, ALMOST_ONE, 60_000)).toBeLessThan(61_000);
@@ -31,7 +31,7 @@ describe('the wait between attempts', () => {
     expect(retryDelayMs(1, ALMOST_ONE, 0)).toBe(0);
   });
 
-  it('is the backoff when the service asked for no wait', () => {
+  it('is the backoff without a Retry-After', () => {
     expect(retryDelayMs(2, 0.5, undefined)).toBe(500);
   });
 });
@@ -47,7 +47,7 @@ describe('Retry-After', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   const parse = (header: string | undefined): number | undefined => parseRetryAfter(header, now, Date.parse);
 
-  it('may be seconds', () => {
+  it('can be a number of seconds', () => {
     expect(parse('0')).toBe(0);
     expect(parse('007')).toBe(7000);
     expect(parse(' 120 ')).toBe(LONGEST_WAIT_MS);
@@ -60,7 +60,7 @@ describe('Retry-After', () => {
     ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
     ['Sunday, 06-Nov-94 08:49:37 GMT', 0],
     ['Thu, 01 Jan 2026 00:00:60 GMT', 59_000],
-  ])('may be an HTTP date, and one that has passed means now: %s', (date, ms) => {
+  ])('can be an HTTP date, and a past one means no wait: %s', (date, ms) => {
     expect(parse(date)).toBe(ms);
   });
 
@@ -95,7 +95,7 @@ describe('Retry-After', () => {
     'Thu, 31 Feb 2026 00:00:00 GMT',
     'Thu, 00 Jan 2026 00:00:00 GMT',
     'Thu, 01 Jan 2026 00:60:00 GMT',
-  ])('means nothing when it is neither: %j', (text) => {
+  ])('is ignored when it is neither: %j', (text) => {
     expect(parse(text)).toBeUndefined();
   });
 

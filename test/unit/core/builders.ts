@@ -31,7 +31,7 @@ export const POLICY: Policy = {
   freeze: [],
 };
 
-/** Nothing but names matters: no limit, no guard. */
+/** No limits and no guards, so that only names matter. */
 export const UNLIMITED: Policy = {
   ...POLICY,
   delete: 'always',
@@ -59,7 +59,7 @@ export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** An entry; its id is its name unless told otherwise. */
+/** An entry; its id is its name by default. */
 export function entry(name: string, id = name, createDate?: string): Entry {
   const date = createDate === undefined ? {} : { createDate };
   return { id, name, ...date, raw: { _id: id, name, ...date } };
@@ -123,7 +123,7 @@ export function steps(of: Plan): string[] {
   return of.operations.map(({ action, kind, name }) => `${action} ${kind} ${name}`);
 }
 
-/** The times of so many deletes within the last day. */
+/** The times of the given number of deletes within the last day. */
 export function deletesAgo(count: number): number[] {
   return Array.from({ length: count }, (_, index) => NOW_MS - (index + 1) * 60_000);
 }

@@ -9,6 +9,6 @@ it.each([
   ['x'.repeat(201), `${'x'.repeat(199)}…`],
   ['😀'.repeat(200), '😀'.repeat(200)],
   ['😀'.repeat(5_000_000), `${'😀'.repeat(199)}…`],
-])('a subject is cut to 200 characters and never within one', (subject, cut) => {
+])('a commit subject is cut to 200 characters, never within a character', (subject, cut) => {
   expect(cutSubject(subject)).toBe(cut);
 });

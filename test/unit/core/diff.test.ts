@@ -56,7 +56,7 @@ describe('the diff of a kind', () => {
     expect(diff(['a'], [], { history: { awaited: ofRole } }).missing).toEqual(['a']);
   });
 
-  it('leaves out an entry that is gone, so that its name is missing again', () => {
+  it('omits an entry that is gone, so that its name is missing again', () => {
     const found = diff(['a'], [entry('a', '1'), entry('x', '2')], {
       history: { gone: new Set(['skill:1', 'skill:2'] as const) },
     });
@@ -76,7 +76,7 @@ describe('the diff of a kind', () => {
     expect([found.kept, found.extras, found.duplicates, found.changedNames]).toEqual([1, [], [], []]);
   });
 
-  it('finds it by the listed name too', () => {
+  it('finds an entry with a changed name by its listed name too', () => {
     const history = { requestedNames: new Map([['skill:1', 'TypeScript ']] as const) };
     const found = diff(['TypeScript'], [entry('TypeScript', '1')], { history });
     expect([found.missing, found.extras, found.changedNames]).toEqual([[], [], []]);
@@ -98,12 +98,12 @@ describe('of several entries with one name', () => {
   it.each([
     ['1', '2'],
     ['2', '1'],
-  ])('one whose name the service changed (id %s) comes after those of the very name', (changed, very) => {
-    const skill = [entry('a', changed, '2020-01-01'), entry('a ', very, '2024-01-01')];
+  ])('one whose name the service changed (id %s) comes after those with the exact name', (changed, exact) => {
+    const skill = [entry('a', changed, '2020-01-01'), entry('a ', exact, '2024-01-01')];
     const usage: UsageIndex = new Map([[`skill:${changed}`, ['p']] as const]);
     const history = { requestedNames: new Map([[`skill:${changed}`, 'a ']] as const) };
     const found = diff(['a '], skill, { usage, history });
-    expect(found.duplicates).toMatchObject([{ kept: { id: very }, others: [{ id: changed }] }]);
+    expect(found.duplicates).toMatchObject([{ kept: { id: exact }, others: [{ id: changed }] }]);
     expect(found.changedNames).toEqual([]);
   });
 

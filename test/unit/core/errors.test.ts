@@ -12,7 +12,7 @@ import {
 
 const issue = { file: 'a.yaml', line: 3, column: 7, message: 'unknown key', severity: 'error' } as const;
 
-describe('an error', () => {
+describe('the error', () => {
   it.each<[string, string, () => Error & { code: string }]>([
     ['ConfigError', 'config_invalid', () => new ConfigError([issue])],
     ['SecretError', 'secret_missing', () => new SecretError('m')],
@@ -45,14 +45,14 @@ describe('an error', () => {
   it.each([
     ['ServiceError', (options?: { cause: unknown }) => new ServiceError('auth', 'm', options)],
     ['StoreError', (options?: { cause: unknown }) => new StoreError('c', 'm', options)],
-  ])('keeps its cause where it has one: %s', (_, make) => {
+  ])('keeps its cause if it has one: %s', (_, make) => {
     expect(make({ cause: 'why' }).cause).toBe('why');
     expect('cause' in make()).toBe(false);
   });
 });
 
 describe('issues of the configuration', () => {
-  it('are a line each, with their place', () => {
+  it('are one line each, with their place', () => {
     const second = { ...issue, line: 4, message: 'another' };
     expect(formatConfigIssue(issue)).toBe('a.yaml:3:7: unknown key');
     expect(new ConfigError([issue, second]).message).toBe('a.yaml:3:7: unknown key\na.yaml:4:7: another');

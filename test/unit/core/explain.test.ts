@@ -13,11 +13,11 @@ const missing = (count: number) => ({
     sinceMs: 0,
   })),
 });
-const going = (count: number) => Array.from({ length: count }, (_, index) => entry(`x${String(index)}`));
+const extras = (count: number) => Array.from({ length: count }, (_, index) => entry(`x${String(index)}`));
 const rename = [{ name: 'New', formerly: ['Old'] }];
 
-/** Of the held `Old` (or another name): what its reason and its release say, and what they do not. */
-interface Said {
+/** Texts that the reason and the release of the held `Old` (or another name) contain, and texts that neither contains. */
+interface Expected {
   readonly of: Case;
   readonly name?: string;
   readonly reason?: readonly string[];
@@ -28,7 +28,7 @@ interface Said {
 const old = { skill: [entry('Kept'), entry('Old')] };
 
 describe('the explanation of a held change names', () => {
-  it.each<[string, Said]>([
+  it.each<[string, Expected]>([
     [
       'how many people have it, and how to approve the delete',
       {
@@ -140,7 +140,7 @@ describe('the explanation of a held change names', () => {
       {
         of: {
           skills: ['Kept'],
-          observed: { skill: [entry('Kept'), ...going(3)] },
+          observed: { skill: [entry('Kept'), ...extras(3)] },
           policy: { maxDeletes: 2 },
         },
         name: 'x0',
@@ -168,7 +168,7 @@ describe('the explanation of a held change names', () => {
           skills: ['Kept'],
           roles: ['Kept'],
           observed: {
-            skill: [entry('Kept'), ...going(9)],
+            skill: [entry('Kept'), ...extras(9)],
             role: [entry('Kept'), entry('Clerk')],
           },
           policy: { maxDeletes: 100 },

@@ -233,7 +233,7 @@ describe('an entry whose name the service changed', () => {
   });
 });
 
-it('the order of the operations changes nothing', () => {
+it('the order of the operations does not change the facts of the history', () => {
   const recent = [
     ...thrice({}),
     ...thrice({ action: 'delete', name: 'b' }),

@@ -90,7 +90,7 @@ describe('the assignments of people', () => {
     expect(shrink({ resources: having(11, ['a']) }, { resources: having(11, []) }, ['role'])).toBeNull();
   });
 
-  it('are also those of fields that are left out', () => {
+  it('include those of omitted fields', () => {
     const without = Array.from({ length: 10 }, (_, index) => person(`p${index}`));
     expect(shrink({ resources: having(10, ['a']) }, { resources: without })).toContain('assignments');
   });
@@ -116,7 +116,7 @@ describe('an entry that rolecall deleted', () => {
     expect(anythingMissing(baseline, now)).toBe(false);
   });
 
-  it('leaves the other assignments of people', () => {
+  it('does not change the other assignments of people', () => {
     const before = observed({
       skill: [entry('s'), entry('t')],
       role: [entry('r'), entry('q')],
@@ -168,19 +168,19 @@ describe('two readings', () => {
     expect(merged.resources).toMatchObject([{ skillsIds: [] }]);
   });
 
-  it('take from the first a field of a person that the second left out', () => {
+  it('take from the first a field of a person that the second omits', () => {
     const first = observed({ resources: [person('p', ['1'], 'r')] });
     const merged = mergeReadings(first, observed({ resources: [person('p')] }));
     expect(merged.resources).toMatchObject([{ skillsIds: ['1'], roleId: 'r' }]);
   });
 
-  it('take from the second a field of a person that both have, or that the first left out', () => {
+  it('take from the second a field of a person that both have, or that the first omits', () => {
     const first = observed({ resources: [person('p', ['1'], 'r'), person('q')] });
     const second = observed({ resources: [person('p', ['2'], null), person('q', [], 's')] });
     expect(mergeReadings(first, second).resources).toEqual(second.resources);
   });
 
-  it('leave out a field of a person that both left out', () => {
+  it('omit a field of a person that both omit', () => {
     const bare = observed({ resources: [person('p')] });
     const [merged] = mergeReadings(bare, bare).resources;
     expect(Object.keys(merged ?? {})).toEqual(['id', 'raw']);
@@ -215,15 +215,15 @@ describe('people who are missing', () => {
 
   it('count from when they were first missing, for exactly a day', () => {
     const since = (sinceMs: number) => [{ ...all[2], sinceMs }];
-    const there = { resources: [person('p', ['s'], 'r')] };
-    expect(missing(there, since(NOW_MS - DAY_MS + 1))).toEqual(since(NOW_MS - DAY_MS + 1));
-    expect(missing(there, since(NOW_MS - DAY_MS))).toEqual([]);
+    const present = { resources: [person('p', ['s'], 'r')] };
+    expect(missing(present, since(NOW_MS - DAY_MS + 1))).toEqual(since(NOW_MS - DAY_MS + 1));
+    expect(missing(present, since(NOW_MS - DAY_MS))).toEqual([]);
   });
 
   it('still count when the last good lists no longer show them', () => {
     const remembered = [{ resourceId: 'x', kind: 'skill', remoteId: 's', sinceMs: NOW_MS - 1000 }] as const;
-    const there = { resources: [person('p', ['s'], 'r'), person('q', ['s'])] };
-    expect(missing(there, remembered)).toEqual(remembered);
+    const present = { resources: [person('p', ['s'], 'r'), person('q', ['s'])] };
+    expect(missing(present, remembered)).toEqual(remembered);
   });
 
   it('stop counting when they are listed again', () => {

@@ -24,7 +24,7 @@ describe('a host', () => {
     '[::2]',
     'local[host',
     'local]host',
-  ])('may be another one: %j', (host) => {
+  ])('may be another machine: %j', (host) => {
     expect(isLoopback(host)).toBe(false);
   });
 });

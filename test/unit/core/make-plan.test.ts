@@ -42,24 +42,24 @@ describe('the order of operations', () => {
   });
 
   it('puts an approved delete of an unused near duplicate before the create', () => {
-    const twin: Case = {
+    const nearDuplicate: Case = {
       skills: ['Kept', 'TypeScript'],
       observed: { skill: [entry('Kept'), entry('Typescript'), entry('Alpha')] },
       approvedDeletes: [{ kind: 'skill', name: 'Typescript' }],
     };
-    expect(steps(plan(twin))).toEqual([
+    expect(steps(plan(nearDuplicate))).toEqual([
       'delete skill Typescript',
       'create skill TypeScript',
       'delete skill Alpha',
     ]);
-    expect(steps(plan({ ...twin, approvedDeletes: [] }))).toEqual([
+    expect(steps(plan({ ...nearDuplicate, approvedDeletes: [] }))).toEqual([
       'create skill TypeScript',
       'delete skill Alpha',
       'delete skill Typescript',
     ]);
   });
 
-  it('does not put it first while people have it', () => {
+  it('puts a near duplicate that people have after the create', () => {
     const made = plan({
       skills: ['TypeScript'],
       observed: { skill: [entry('Typescript')], resources: [person('p', ['Typescript'])] },
@@ -68,7 +68,7 @@ describe('the order of operations', () => {
     expect(steps(made)).toEqual(['create skill TypeScript', 'delete skill Typescript']);
   });
 
-  it('does not put a near name of the other kind first', () => {
+  it('puts a near name of the other kind after the create', () => {
     const made = plan({
       skills: ['TypeScript'],
       roles: ['Boss'],
@@ -97,7 +97,7 @@ describe('the operations of both kinds', () => {
     expect(made.leftAlone.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['skill d', 'role d']);
   });
 
-  it('of a held create have no id', () => {
+  it('include held creates, without an id', () => {
     const made = plan({ skills: ['New'], input: { frozen: { window: 'a window', untilMs: null } } });
     expect(made.held).toMatchObject([
       { action: 'create', kind: 'skill', name: 'New', remoteId: null, usedBy: [], rules: ['freeze'] },
@@ -111,11 +111,11 @@ describe('the reason of a delete', () => {
   const skill = [entry('Kept'), entry('Old')];
 
   it.each<[string, Case, string | undefined]>([
-    ['is none by itself', { observed: { skill } }, undefined],
+    ['is empty by default', { observed: { skill } }, undefined],
     ['is an approval that was needed', { observed: { skill, ...people }, approvedDeletes }, 'approved'],
-    ['is no approval that was not needed', { observed: { skill }, approvedDeletes }, undefined],
+    ['is not an approval that was not needed', { observed: { skill }, approvedDeletes }, undefined],
     [
-      'is none where people do not matter',
+      'is empty with delete: always',
       { observed: { skill, ...people }, policy: { delete: 'always' } },
       undefined,
     ],
@@ -141,7 +141,7 @@ describe('the summary', () => {
     expect(made.summary).toEqual({ create: 2, delete: 1, hold: 1, keep: 1, leave: 1 });
   });
 
-  it('of a desired account has only kept entries', () => {
+  it('of an account that matches the file counts only kept entries', () => {
     const made = plan({ skills: ['a', 'b'], roles: [], observed: { skill: [entry('b'), entry('a')] } });
     expect(made.summary).toEqual({ create: 0, delete: 0, hold: 0, keep: 2, leave: 0 });
   });
@@ -157,7 +157,7 @@ describe('the digest', () => {
   it.each<[string, Case]>([
     ['the remote account', { ...BASE, input: { remoteAccountId: '43' } }],
     ['a name that is created', { ...BASE, skills: ['Kept', 'Newer'] }],
-    ['a create more', { ...BASE, skills: ['Kept', 'New', 'Newer'] }],
+    ['one more create', { ...BASE, skills: ['Kept', 'New', 'Newer'] }],
     [
       'the id that is deleted',
       { ...BASE, observed: { ...BASE.observed, skill: [entry('Kept'), entry('Old', '2'), entry('Held')] } },
@@ -179,11 +179,11 @@ describe('the digest', () => {
     ['the account’s name in the configuration', { ...BASE, input: { account: 'other' } }],
     ['a warning', { ...BASE, input: { warnings: [{ code: 'x', message: 'y' }] } }],
     [
-      'who holds up a held delete',
+      'the people of a held delete',
       { ...BASE, observed: { ...BASE.observed, resources: [person('q', ['Held'], null)] } },
     ],
     [
-      'what is left alone',
+      'entries that are left alone',
       {
         ...BASE,
         observed: { ...BASE.observed, skill: [entry('Kept'), entry('Old'), entry('Held'), entry('Admin')] },
@@ -211,7 +211,7 @@ describe('the digest of what was observed', () => {
 
   it.each([
     ['another skill', [person('p', ['x'], 'r'), person('q')]],
-    ['a skill more', [person('p', ['x', 's'], 'r'), person('q')]],
+    ['one more skill', [person('p', ['x', 's'], 'r'), person('q')]],
     ['another role', [person('p', ['s'], 'x'), person('q')]],
     ['no role', [person('p', ['s']), person('q')]],
     ['another id', [person('other', ['s'], 'r'), person('q')]],
@@ -287,26 +287,26 @@ describe('warnings', () => {
   });
 
   const skills = ['Kept'];
-  const there = { skills, observed: { skill: [entry('Old')] } };
+  const existing = { skills, observed: { skill: [entry('Old')] } };
 
   it.each<[string, Case, string, string]>([
-    ['of an entry that is there are none', there, '', ''],
-    ['of an entry that is not there are unused', { skills }, 'approval_unused', 'no skill “Old”'],
-    ['that last until today have not ended', { ...there, input: { now: '2026-12-31T23:00:00Z' } }, '', ''],
+    ['none for an existing entry', existing, '', ''],
+    ['unused for an entry that does not exist', { skills }, 'approval_unused', 'no skill “Old”'],
+    ['none on the last day', { ...existing, input: { now: '2026-12-31T23:00:00Z' } }, '', ''],
     [
-      'that lasted until yesterday have',
-      { ...there, input: { now: '2027-01-01T00:00:00Z' } },
+      'expired after the last day',
+      { ...existing, input: { now: '2027-01-01T00:00:00Z' } },
       'approval_expired',
       '2026-12-31',
     ],
-    ['of a kind that is not managed do nothing', { roles: [] }, 'approval_unused', 'skills are not managed'],
+    ['unused for a kind that is not managed', { roles: [] }, 'approval_unused', 'skills are not managed'],
     [
-      'of an entry of the other kind are unused',
+      'unused for an entry of the other kind',
       { skills, roles: ['Old'], observed: { role: [entry('Old')] } },
       'approval_unused',
       'no skill “Old”',
     ],
-  ])('approvals %s', (_, of, code, words) => {
+  ])('report approvals: %s', (_, of, code, words) => {
     const made = plan({ ...of, approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2026-12-31' }] });
     expect(codes(made)).toEqual(code === '' ? [] : [code]);
     expect(made.warnings[0]?.message ?? '').toContain(words);

@@ -25,7 +25,7 @@ const APPLIED: RunSketch = { status: 'converged', created: 1 };
 interface Step {
   readonly run: RunSketch;
   readonly pending?: string;
-  /** Minutes after T0; by default the step's place. */
+  /** Minutes after T0; by default the index of the step. */
   readonly at?: number;
 }
 
@@ -34,8 +34,8 @@ function newsAt(n: number, run: RunSketch, pending: string | null = null) {
   return { ...newsOf(runDetail(n, run), pending, sha256), startedAtMs: T0 + n * MINUTE };
 }
 
-/** What one target hears of these runs, one list for each. A reminder has a `!` behind it. */
-function hears(
+/** The notices that one target receives for these runs, one list for each run. `!` marks a reminder. */
+function noticesFor(
   steps: readonly (RunSketch | Step)[],
   listener: { events?: readonly NoticeType[]; remindEveryMs?: number } = {},
 ): string[][] {
@@ -45,14 +45,14 @@ function hears(
     const { run, pending, at = index }: Step = 'run' in step ? step : { run: step };
     nowMs = Math.max(nowMs, T0 + at * MINUTE + 1000);
     const news = newsAt(at, run, pending);
-    const judged = decideNotices(
+    const decided = decideNotices(
       news,
       notified,
       { events: ALL, remindEveryMs: 24 * HOUR, ...listener },
       nowMs,
     );
-    notified = judged.notified;
-    return judged.due.map(spelled);
+    notified = decided.notified;
+    return decided.due.map(spelled);
   });
 }
 
@@ -60,39 +60,39 @@ const spelled = ({ type, reminder }: DueNotice) => (reminder ? `${type}!` : type
 
 describe('a change of state', () => {
   it('is notified once, and later runs without a change notify nothing', () => {
-    expect(hears([FAILED, FAILED, FAILED])).toEqual([['failed'], [], []]);
-    expect(hears([HELD, HELD])).toEqual([['held'], []]);
-    expect(hears([DRIFT, DRIFT])).toEqual([['drift'], []]);
+    expect(noticesFor([FAILED, FAILED, FAILED])).toEqual([['failed'], [], []]);
+    expect(noticesFor([HELD, HELD])).toEqual([['held'], []]);
+    expect(noticesFor([DRIFT, DRIFT])).toEqual([['drift'], []]);
   });
 
-  it('does not exist when the first run succeeds', () => {
-    expect(hears([OK, OK])).toEqual([[], []]);
+  it('is not notified when the first run succeeds', () => {
+    expect(noticesFor([OK, OK])).toEqual([[], []]);
   });
 
   it('from failed to anything else is a recovery, notified before the new state', () => {
-    expect(hears([FAILED, OK])[1]).toEqual(['recovered']);
-    expect(hears([FAILED, HELD])[1]).toEqual(['recovered', 'held']);
-    expect(hears([FAILED, DRIFT])[1]).toEqual(['recovered', 'drift']);
-    expect(hears([FAILED, APPLIED])[1]).toEqual(['applied', 'recovered']);
+    expect(noticesFor([FAILED, OK])[1]).toEqual(['recovered']);
+    expect(noticesFor([FAILED, HELD])[1]).toEqual(['recovered', 'held']);
+    expect(noticesFor([FAILED, DRIFT])[1]).toEqual(['recovered', 'drift']);
+    expect(noticesFor([FAILED, APPLIED])[1]).toEqual(['applied', 'recovered']);
   });
 
   it('from held or drift to ok is a recovery only when the run changed nothing', () => {
-    expect(hears([HELD, OK])[1]).toEqual(['recovered']);
-    expect(hears([DRIFT, OK])[1]).toEqual(['recovered']);
-    expect(hears([HELD, APPLIED])[1]).toEqual(['applied']);
-    expect(hears([DRIFT, APPLIED])[1]).toEqual(['applied']);
+    expect(noticesFor([HELD, OK])[1]).toEqual(['recovered']);
+    expect(noticesFor([DRIFT, OK])[1]).toEqual(['recovered']);
+    expect(noticesFor([HELD, APPLIED])[1]).toEqual(['applied']);
+    expect(noticesFor([DRIFT, APPLIED])[1]).toEqual(['applied']);
   });
 
   it('between held and drift is notified as the new state alone', () => {
-    expect(hears([HELD, DRIFT, HELD])).toEqual([['held'], ['drift'], ['held']]);
+    expect(noticesFor([HELD, DRIFT, HELD])).toEqual([['held'], ['drift'], ['held']]);
   });
 
   it('back to a bad state after a recovery is notified again', () => {
-    expect(hears([FAILED, OK, FAILED])).toEqual([['failed'], ['recovered'], ['failed']]);
+    expect(noticesFor([FAILED, OK, FAILED])).toEqual([['failed'], ['recovered'], ['failed']]);
   });
 
   it('is not caused by an interrupted or running run', () => {
-    expect(hears([FAILED, { status: 'interrupted' }, { status: 'running' }, FAILED])).toEqual([
+    expect(noticesFor([FAILED, { status: 'interrupted' }, { status: 'running' }, FAILED])).toEqual([
       ['failed'],
       [],
       [],
@@ -104,7 +104,7 @@ describe('a change of state', () => {
 describe('an applied change', () => {
   it('is notified for each run that changed something, before everything else', () => {
     const partly: RunSketch = { status: 'partial', deleted: 1, operations: [{ status: 'failed' }] };
-    expect(hears([APPLIED, APPLIED, partly, { ...HELD, created: 2 }])).toEqual([
+    expect(noticesFor([APPLIED, APPLIED, partly, { ...HELD, created: 2 }])).toEqual([
       ['applied'],
       ['applied'],
       ['applied', 'failed'],
@@ -113,8 +113,8 @@ describe('an applied change', () => {
   });
 
   it('by a run that was interrupted is notified as well', () => {
-    expect(hears([{ status: 'interrupted', created: 3 }])).toEqual([['applied']]);
-    expect(hears([{ status: 'running', created: 3 }])).toEqual([[]]);
+    expect(noticesFor([{ status: 'interrupted', created: 3 }])).toEqual([['applied']]);
+    expect(noticesFor([{ status: 'running', created: 3 }])).toEqual([[]]);
   });
 });
 
@@ -125,7 +125,7 @@ describe('a plan that waits for approval', () => {
     ['converged', false],
     ['failed', false],
     ['held', false],
-  ])('is this run’s when the run is %s: %s', (status, waits) => {
+  ])('is the plan of the run when the run is %s: %s', (status, waits) => {
     const detail = runDetail(1, { status, toCreate: ['Rust'] });
     const digest = detail.plan?.digest ?? '';
     expect(awaitedDigest(detail, digest)).toBe(waits ? digest : null);
@@ -142,8 +142,8 @@ describe('an operation that was not done', () => {
 });
 
 describe('a run without a plan', () => {
-  it('that should have been planned does not change the health', () => {
-    expect(hears([FAILED, { status: 'planned', plan: null }, FAILED])).toEqual([['failed'], [], []]);
+  it('and with the status planned does not change the health', () => {
+    expect(noticesFor([FAILED, { status: 'planned', plan: null }, FAILED])).toEqual([['failed'], [], []]);
   });
 
   it('includes what was held during the run, without a rule if none is known', () => {
@@ -153,24 +153,24 @@ describe('a run without a plan', () => {
   });
 
   it('with the status held is held', () => {
-    expect(hears([{ status: 'held', plan: null }])).toEqual([['held']]);
+    expect(noticesFor([{ status: 'held', plan: null }])).toEqual([['held']]);
   });
 });
 
-describe('another state of the same sort', () => {
-  it('starts when another operation of the same number was not done', () => {
+describe('a different state of the same type', () => {
+  it('starts when another operation failed, even if their number is the same', () => {
     const partial = (name: string, kind: 'skill' | 'role' = 'skill'): RunSketch => ({
       status: 'partial',
       operations: [{ name, kind, status: 'failed' }],
     });
-    expect(hears([partial('A'), partial('B'), partial('B', 'role')])).toEqual([
+    expect(noticesFor([partial('A'), partial('B'), partial('B', 'role')])).toEqual([
       ['failed'],
       ['failed'],
       ['failed'],
     ]);
   });
 
-  it('does not depend on done operations, or on what a failed run began', () => {
+  it('does not depend on done operations, or on operations of a failed run', () => {
     const partial = (status: 'done' | 'held'): RunSketch => ({
       status: 'partial',
       operations: [
@@ -179,9 +179,9 @@ describe('another state of the same sort', () => {
       ],
     });
     const alone: RunSketch = { status: 'partial', operations: [{ name: 'A', status: 'failed' }] };
-    expect(hears([alone, partial('done'), partial('held')])).toEqual([['failed'], [], []]);
+    expect(noticesFor([alone, partial('done'), partial('held')])).toEqual([['failed'], [], []]);
     const begun: RunSketch = { ...FAILED, operations: [{ name: 'A', status: 'skipped' }] };
-    expect(hears([FAILED, begun])).toEqual([['failed'], []]);
+    expect(noticesFor([FAILED, begun])).toEqual([['failed'], []]);
   });
 
   it('starts with another error code or other undone operations', () => {
@@ -191,13 +191,17 @@ describe('another state of the same sort', () => {
     });
     const other: RunSketch = { ...FAILED, errorCode: 'unauthorized' };
     const sameCode: RunSketch = { ...FAILED, error: 'no answer from there either' };
-    expect(hears([FAILED, sameCode, other, { status: 'blocked' }])).toEqual([
+    expect(noticesFor([FAILED, sameCode, other, { status: 'blocked' }])).toEqual([
       ['failed'],
       [],
       ['failed'],
       ['failed'],
     ]);
-    expect(hears([partial('A', 'B'), partial('B', 'A'), partial('A')])).toEqual([['failed'], [], ['failed']]);
+    expect(noticesFor([partial('A', 'B'), partial('B', 'A'), partial('A')])).toEqual([
+      ['failed'],
+      [],
+      ['failed'],
+    ]);
   });
 
   it('does not depend on which of the same operations failed first', () => {
@@ -206,7 +210,10 @@ describe('another state of the same sort', () => {
       errorCode: 'unauthorized',
       operations: statuses.map((status) => ({ status })),
     });
-    expect(hears([stopped('failed', 'skipped'), stopped('unknown', 'failed')])).toEqual([['failed'], []]);
+    expect(noticesFor([stopped('failed', 'skipped'), stopped('unknown', 'failed')])).toEqual([
+      ['failed'],
+      [],
+    ]);
   });
 
   it('starts with other held names or rules, whatever their order and their people', () => {
@@ -215,7 +222,7 @@ describe('another state of the same sort', () => {
       held: changes,
     });
     expect(
-      hears([
+      noticesFor([
         held('Perl', 'Cobol'),
         held('Cobol', 'Perl'),
         held('Cobol', { name: 'Perl', remoteId: 'id-Perl', usedBy: ['a', 'b'], reason: '2 people have it' }),
@@ -227,21 +234,21 @@ describe('another state of the same sort', () => {
 
   it('starts with another plan, or when the same plan starts to wait for approval', () => {
     const wider: RunSketch = { ...DRIFT, toCreate: ['Rust', 'Go'] };
-    expect(hears([DRIFT, { ...DRIFT, held: ['Perl'] }, wider])).toEqual([['drift'], [], ['drift']]);
-    const asked: Step = { run: DRIFT, pending: runDetail(0, DRIFT).plan?.digest ?? '' };
-    const askedOfAnother: Step = { run: DRIFT, pending: 'sha256:x' };
-    expect(hears([DRIFT, askedOfAnother, asked, asked])).toEqual([['drift'], [], ['drift'], []]);
+    expect(noticesFor([DRIFT, { ...DRIFT, held: ['Perl'] }, wider])).toEqual([['drift'], [], ['drift']]);
+    const ownPending: Step = { run: DRIFT, pending: runDetail(0, DRIFT).plan?.digest ?? '' };
+    const otherPending: Step = { run: DRIFT, pending: 'sha256:x' };
+    expect(noticesFor([DRIFT, otherPending, ownPending, ownPending])).toEqual([['drift'], [], ['drift'], []]);
   });
 
   it('does not start with a failure while an older plan waits for approval', () => {
-    expect(hears([FAILED, { run: FAILED, pending: 'sha256:x' }])).toEqual([['failed'], []]);
+    expect(noticesFor([FAILED, { run: FAILED, pending: 'sha256:x' }])).toEqual([['failed'], []]);
   });
 });
 
 describe('a held change', () => {
   it('is derived from a dry run without operations too', () => {
-    expect(hears([{ status: 'planned', mode: 'plan', held: ['Perl'] }, HELD])).toEqual([['held'], []]);
-    expect(hears([{ status: 'planned', mode: 'plan' }])).toEqual([[]]);
+    expect(noticesFor([{ status: 'planned', mode: 'plan', held: ['Perl'] }, HELD])).toEqual([['held'], []]);
+    expect(noticesFor([{ status: 'planned', mode: 'plan' }])).toEqual([[]]);
   });
 
   it('includes changes that were held during the run, each once', () => {
@@ -262,9 +269,9 @@ describe('a held change', () => {
 });
 
 describe('a reminder', () => {
-  it('is sent as often as the target asks while a state lasts, and is marked as a reminder', () => {
+  it('is sent at the interval of the target while a state lasts, and is marked as a reminder', () => {
     const at = (minutes: number): Step => ({ run: HELD, at: minutes });
-    expect(hears([at(0), at(59), at(60), at(61), at(121)], { remindEveryMs: HOUR })).toEqual([
+    expect(noticesFor([at(0), at(59), at(60), at(61), at(121)], { remindEveryMs: HOUR })).toEqual([
       ['held'],
       [],
       ['held!'],
@@ -275,7 +282,7 @@ describe('a reminder', () => {
 
   it('starts again when the state changes', () => {
     expect(
-      hears(
+      noticesFor(
         [
           { run: HELD, at: 0 },
           { run: FAILED, at: 50 },
@@ -289,7 +296,7 @@ describe('a reminder', () => {
 
   it('is not sent for a good state', () => {
     expect(
-      hears(
+      noticesFor(
         [
           { run: OK, at: 0 },
           { run: OK, at: 500 },
@@ -302,17 +309,21 @@ describe('a reminder', () => {
 
 describe('a target', () => {
   it('receives only the notices that it lists; other states are tracked too', () => {
-    expect(hears([FAILED, HELD, OK], { events: ['recovered'] })).toEqual([[], ['recovered'], ['recovered']]);
-    expect(hears([HELD, FAILED, APPLIED], { events: ['failed'] })).toEqual([[], ['failed'], []]);
+    expect(noticesFor([FAILED, HELD, OK], { events: ['recovered'] })).toEqual([
+      [],
+      ['recovered'],
+      ['recovered'],
+    ]);
+    expect(noticesFor([HELD, FAILED, APPLIED], { events: ['failed'] })).toEqual([[], ['failed'], []]);
   });
 
-  it('that starts to list a present state is notified of it, not as a reminder', () => {
+  it('that starts to list the current state is notified of it, and not by a reminder', () => {
     const news = newsAt(1, HELD);
-    const deaf = decideNotices(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
-    expect(deaf.due).toEqual([]);
+    const unlisted = decideNotices(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
+    expect(unlisted.due).toEqual([]);
     const later = { ...news, startedAtMs: T0 + 2 * MINUTE };
     const listener = { events: ['failed', 'held'] as const, remindEveryMs: HOUR };
-    expect(decideNotices(later, deaf.notified, listener, T0 + 2 * MINUTE).due).toEqual([
+    expect(decideNotices(later, unlisted.notified, listener, T0 + 2 * MINUTE).due).toEqual([
       { type: 'held', reminder: false },
     ]);
   });
@@ -321,7 +332,7 @@ describe('a target', () => {
 describe('a run that began before the known one', () => {
   it('changes no state, and its applied changes are notified', () => {
     expect(
-      hears([
+      noticesFor([
         { run: OK, at: 10 },
         { run: { ...FAILED, created: 1 }, at: 9 },
         { run: OK, at: 11 },
@@ -331,7 +342,7 @@ describe('a run that began before the known one', () => {
 
   it('is not one that began at the same time', () => {
     expect(
-      hears([
+      noticesFor([
         { run: OK, at: 10 },
         { run: FAILED, at: 10 },
       ]),

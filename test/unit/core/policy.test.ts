@@ -143,26 +143,26 @@ describe('protect', () => {
 });
 
 describe('duplicates', () => {
-  const twins = { skill: [entry('Kept', '1', '2020-01-01'), entry('Kept', '2', '2021-01-01')] };
+  const duplicates = { skill: [entry('Kept', '1', '2020-01-01'), entry('Kept', '2', '2021-01-01')] };
 
   it('are reported and left alone by default', () => {
-    const made = plan({ skills: ['Kept'], observed: twins });
+    const made = plan({ skills: ['Kept'], observed: duplicates });
     expect(made.leftAlone).toEqual([{ kind: 'skill', name: 'Kept', remoteId: '2', rule: 'duplicate' }]);
     expect(codes(made)).toContain('duplicate');
     expect(steps(made)).toEqual([]);
   });
 
   it('are deleted under remove-unused when nobody has them, and one is kept', () => {
-    const made = plan({ skills: ['Kept'], observed: twins, policy: { duplicates: 'remove-unused' } });
+    const made = plan({ skills: ['Kept'], observed: duplicates, policy: { duplicates: 'remove-unused' } });
     expect(made.operations).toMatchObject([{ action: 'delete', remoteId: '2' }]);
   });
 
   it.each<Policy['delete']>(['unused', 'always'])(
-    'in use stay under remove-unused and delete: %s',
+    'in use are kept under remove-unused and delete: %s',
     (mode) => {
       const made = plan({
         skills: ['Kept'],
-        observed: { ...twins, resources: [person('p', ['1', '2'])] },
+        observed: { ...duplicates, resources: [person('p', ['1', '2'])] },
         policy: { duplicates: 'remove-unused', delete: mode },
         approvedDeletes: [{ kind: 'skill', name: 'Kept' }],
       });
@@ -173,7 +173,7 @@ describe('duplicates', () => {
   it('that a missing person had are kept too', () => {
     const made = plan({
       skills: ['Kept'],
-      observed: twins,
+      observed: duplicates,
       policy: { duplicates: 'remove-unused' },
       history: { missingHoldings: [{ resourceId: 'p', kind: 'skill', remoteId: '2', sinceMs: 0 }] },
     });
@@ -226,7 +226,7 @@ describe('suspected renames', () => {
     expect(steps(made)).toEqual(['create skill TypeScript']);
   });
 
-  it('hold it also when the desired name exists already', () => {
+  it('hold a near name also when the desired name exists already', () => {
     const made = plan({
       ...near,
       observed: { ...near.observed, skill: [entry('typescript'), entry('TypeScript')] },
@@ -241,7 +241,7 @@ describe('suspected renames', () => {
     expect(codes(made)).toContain('near_name');
   });
 
-  it('are not suspected of a rename that is declared', () => {
+  it('do not include a declared rename', () => {
     const made = plan({
       skills: [{ name: 'TypeScript', formerly: ['typescript'] }],
       observed: { skill: [entry('typescript')], resources: [person('p', ['typescript'])] },
@@ -251,7 +251,7 @@ describe('suspected renames', () => {
     expect(codes(made)).toEqual([]);
   });
 
-  it('are not suspected across kinds', () => {
+  it('do not include names of the other kind', () => {
     const made = plan({
       skills: [],
       roles: ['TypeScript'],
@@ -273,7 +273,7 @@ describe('people who are missing', () => {
     expect(heldAs(made, 'Old').reason).toContain('gone');
   });
 
-  it('do not hold it when it is approved', () => {
+  it('do not hold an approved delete', () => {
     const made = plan(old({ history: missing, approvedDeletes: [{ kind: 'skill', name: 'Old' }] }));
     expect(steps(made)).toEqual(['delete skill Old']);
   });
@@ -298,7 +298,7 @@ describe('people who are missing', () => {
     expect(steps(made)).toEqual(['delete role Old']);
   });
 
-  it('are all named', () => {
+  it('are all named in the reason', () => {
     const missingHoldings = ['ann', 'bob'].map((resourceId) => ({
       resourceId,
       kind: 'skill' as const,
@@ -308,7 +308,7 @@ describe('people who are missing', () => {
     expect(heldAs(plan(old({ history: { missingHoldings } })), 'Old').reason).toContain('(ann, bob)');
   });
 
-  it('do not count twice when they are listed with it', () => {
+  it('do not count twice when they are listed with the entry', () => {
     const made = plan(old({ observed: { resources: [person('gone', ['Old'])] }, history: missing }));
     expect(rulesFor(made, 'Old')).toEqual(['in_use']);
   });
@@ -336,7 +336,7 @@ describe('unusedFor', () => {
     expect(rulesFor(plan(since(day - 1)), 'Old')).toEqual(['too_new']);
   });
 
-  it('deletes the entry exactly at its end', () => {
+  it('deletes an entry exactly when the time has passed', () => {
     expect(steps(plan(since(day)))).toEqual(['delete skill Old']);
   });
 
@@ -353,12 +353,12 @@ describe('unusedFor', () => {
 describe('an empty list', () => {
   const empty: Case = { skills: [], observed: { skill: [entry('a'), entry('b')] } };
 
-  it('deletes nothing unless allowEmpty', () => {
+  it('deletes nothing without allowEmpty', () => {
     expect(plan(empty).held.map(({ rules }) => rules)).toEqual([['empty_catalog'], ['empty_catalog']]);
     expect(steps(plan({ ...empty, policy: { allowEmpty: true } }))).toHaveLength(2);
   });
 
-  it('is different from a kind that is left out', () => {
+  it('is different from a kind that is omitted', () => {
     const made = plan({ roles: ['x'], observed: { skill: [entry('a')], role: [entry('x')] } });
     expect([made.operations, made.held, made.leftAlone, made.summary.keep]).toEqual([[], [], [], 1]);
   });
@@ -406,7 +406,7 @@ describe('maxDeletes', () => {
     expect(made.summary).toMatchObject({ delete: 0, hold: 4 });
   });
 
-  it('is named beside the rule that holds an entry anyway', () => {
+  it('is reported beside another rule that holds an entry', () => {
     const made = plan(going(5, { observed: { resources: [person('p', ['x000'])] } }));
     expect(rulesFor(made, 'x000')).toEqual(['in_use', 'max_deletes']);
   });
@@ -512,7 +512,7 @@ describe('approvedDeletes', () => {
     expect(rulesFor(made, 'Old')).toEqual(['in_use']);
   });
 
-  it('names the entry in any Unicode form, but not in another case', () => {
+  it('matches the entry in any Unicode form, but not in another case', () => {
     const cafe = (name: string): Case => ({
       skills: ['Kept'],
       observed: { skill: [entry('Kept'), entry('Cafe\u0301', 'c')], resources: [person('p', ['c'])] },
@@ -569,7 +569,7 @@ describe('approvedDeletes', () => {
   });
 });
 
-describe('what is left alone', () => {
+describe('an entry that is left alone', () => {
   const lists = observed({ skill: [entry('Kept'), entry('Admin'), entry('Old')] });
   const diffs = [diffKind('skill', wanted('Kept'), { observed: lists, usage: new Map(), history: HISTORY })];
 
@@ -598,22 +598,22 @@ describe('what is left alone', () => {
   );
 });
 
-describe('the other guards', () => {
+describe('the other guards:', () => {
   it('a stale source holds deletes and allows creates', () => {
     const made = plan(old({ skills: ['Kept', 'New'], input: { source: 'older' } }));
     expect([steps(made), rulesFor(made, 'Old')]).toEqual([['create skill New'], ['stale_source']]);
   });
 
-  it('a stale source that is accepted holds nothing and is warned about', () => {
+  it('a stale source that is accepted holds nothing and causes a warning', () => {
     const made = plan(old({ input: { source: 'older', acceptOlderSource: true } }));
     expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['older_source']]);
   });
 
-  it('a source that is not stale is not warned about, accepted or not', () => {
+  it('a source that is not stale causes no warning, accepted or not', () => {
     expect(codes(plan(old({ input: { source: 'current', acceptOlderSource: true } })))).toEqual([]);
   });
 
-  it('a source on another branch is warned about and holds nothing', () => {
+  it('a source on another branch causes a warning and holds nothing', () => {
     const made = plan(old({ input: { source: 'diverged' } }));
     expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['diverged_source']]);
   });
@@ -664,7 +664,7 @@ describe('the other guards', () => {
   });
 });
 
-describe('a service that lists no people', () => {
+describe('a list without people', () => {
   const nobody: Case['policy'] = { allowNoPeople: false };
 
   it('holds deletes, with history too', () => {
@@ -683,7 +683,7 @@ describe('a service that lists no people', () => {
     expect(rulesFor(made, 'Old')).toEqual(['no_people']);
   });
 
-  it('does not include one that lists a person without skills', () => {
+  it('does not include a list of one person without skills', () => {
     const lists = { skill: [entry('Kept'), entry('Old')], resources: [person('p', [])] };
     expect(steps(plan(old({ observed: lists, policy: nobody })))).toEqual(['delete skill Old']);
   });

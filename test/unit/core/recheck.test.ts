@@ -135,7 +135,7 @@ describe('a recheck of a delete', () => {
 });
 
 describe('the table of rules', () => {
-  it('has every rule once, and each judges deletes, numbers of deletes, or is judged during the run only', () => {
+  it('has every rule once, and each checks deletes or their number, or applies only during a run', () => {
     expect(Object.keys(DELETE_RULES).toSorted()).toEqual(HOLD_RULES.toSorted());
     const duringRun = HOLD_RULES.filter((rule) => {
       const { holds, isExceeded } = DELETE_RULES[rule];

@@ -23,7 +23,7 @@ describe('a time in a plan', () => {
   });
 });
 
-describe('a release by time reports until when', () => {
+describe('a release by time states its end', () => {
   it('for too_new, from the time at which it was first seen unused', () => {
     const of = { skills: ['Kept'], observed: old, policy: { unusedForMs: 2 * HOUR_MS } };
     const unusedSinceMs = new Map([['skill:Old' as const, NOW_MS - HOUR_MS]]);
@@ -72,7 +72,7 @@ describe('a release by time reports until when', () => {
   });
 });
 
-describe('the end of a hold of a flapping name', () => {
+describe('the times of the history', () => {
   const operation = (hoursAgo: number, of: Partial<RecentOperation> = {}): RecentOperation => ({
     action: 'delete',
     kind: 'skill',
@@ -91,13 +91,16 @@ describe('the end of a hold of a flapping name', () => {
       { nowMs: NOW_MS, stalenessMs: 0, missingHoldings: [], hasSnapshot: true },
     );
 
-  it.each(['create', 'delete'] as const)('is the time when the third last %s is a day old', (action) => {
-    const history = judge([2, 9, 4, 1].map((hours) => operation(hours, { action })));
-    const until = action === 'create' ? history.flappingCreates : history.flappingDeletes;
-    expect([...until]).toEqual([['skill:a', NOW_MS - 4 * HOUR_MS + DAY_MS]]);
-  });
+  it.each(['create', 'delete'] as const)(
+    'of a flapping %s end its hold when the third last one is a day old',
+    (action) => {
+      const history = judge([2, 9, 4, 1].map((hours) => operation(hours, { action })));
+      const until = action === 'create' ? history.flappingCreates : history.flappingDeletes;
+      expect([...until]).toEqual([['skill:a', NOW_MS - 4 * HOUR_MS + DAY_MS]]);
+    },
+  );
 
-  it('is the times of the deletes, latest first', () => {
+  it('of deletes are sorted, latest first', () => {
     expect(judge([operation(5), operation(1), operation(3)]).recentDeletesMs).toEqual(
       [1, 3, 5].map((hours) => NOW_MS - hours * HOUR_MS),
     );

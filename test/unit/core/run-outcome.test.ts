@@ -44,7 +44,7 @@ describe('the outcome of a run', () => {
     expect(failures.map(({ name }) => name)).toEqual(['S2', 'S3', 'S4', 'S5', 'S6']);
   });
 
-  it('names deletes before creates, with the number of all', () => {
+  it('names deletes before creates, with the total number', () => {
     const toCreate = ['A', 'B', 'C', 'D'];
     const { drift } = outcome({ status: 'planned', toCreate, toDelete: ['X', 'Y'] }).changes;
     expect(drift.first.map(({ name }) => name)).toEqual(['X', 'Y', 'A', 'B', 'C']);
@@ -79,12 +79,12 @@ describe('the outcome of a run whose lists could not be read', () => {
   });
 
   it('determines the health from the status alone', () => {
-    const standing = (status: RunStatus) => unread({ status }).news.health;
-    for (const status of ['planned', 'running', 'interrupted'] as const) expect(standing(status)).toBeNull();
-    expect(standing('held')).toEqual({ state: 'held', fingerprint: null });
-    expect(standing('partial')).toEqual({ state: 'failed', fingerprint: null });
+    const healthOf = (status: RunStatus) => unread({ status }).news.health;
+    for (const status of ['planned', 'running', 'interrupted'] as const) expect(healthOf(status)).toBeNull();
+    expect(healthOf('held')).toEqual({ state: 'held', fingerprint: null });
+    expect(healthOf('partial')).toEqual({ state: 'failed', fingerprint: null });
     for (const status of ['converged', 'failed', 'blocked'] as const) {
-      expect(standing(status)).toEqual(outcome({ status }).news.health);
+      expect(healthOf(status)).toEqual(outcome({ status }).news.health);
     }
   });
 
@@ -93,8 +93,8 @@ describe('the outcome of a run whose lists could not be read', () => {
     const news = { ...unread({ status: 'held' }).news, startedAtMs: 10 };
     const first = decideNotices(news, null, listener, 20);
     expect(first.due).toEqual([{ type: 'held', reminder: false }]);
-    const told = { state: 'held', fingerprint: 'known', notifiedAtMs: 5, asOfMs: 5 } as const;
-    const second = decideNotices(news, told, listener, 20);
-    expect(second).toEqual({ notified: { ...told, asOfMs: 10 }, due: [] });
+    const notified = { state: 'held', fingerprint: 'known', notifiedAtMs: 5, asOfMs: 5 } as const;
+    const second = decideNotices(news, notified, listener, 20);
+    expect(second).toEqual({ notified: { ...notified, asOfMs: 10 }, due: [] });
   });
 });

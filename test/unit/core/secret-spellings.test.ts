@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { spellings } from '../../../src/core/secret-spellings.ts';
 
-/** The text as it is, in JSON, and in JSON within JSON. */
+/** The text unchanged, in JSON, and in JSON within JSON. */
 const inJson = (text: string): string[] => {
   const once = JSON.stringify(text).slice(1, -1);
   return [text, once, JSON.stringify(once).slice(1, -1)];
@@ -21,7 +21,7 @@ describe('the spellings of a secret', () => {
       'k%22%3f%3e',
       '6b223f3e',
       '6B223F3E',
-      // Of k"?> by itself, after one byte and after two: only what no byte before or behind it has a part in.
+      // Base64 of k"?> at the offsets 0, 1 and 2, without the characters that neighbouring bytes affect.
       'ayI/P',
       'siPz',
       'rIj8+',

@@ -36,7 +36,7 @@ describe('a secret', () => {
     ['a text with the secret in it', `Bearer ${VALUE}, it says`, true],
     ['all but its last character', VALUE.slice(0, -1), false],
     ['nothing', '', false],
-  ])('is in a text that is %s: %s, %s', (_, text, within) => {
+  ])('is found in %s (%s): %s', (_, text, within) => {
     expect(secret.isIn(text)).toBe(within);
   });
 
@@ -61,21 +61,21 @@ describe('a secret', () => {
     ['in base64', Buffer.from(LONG).toString('base64')],
     ['in the base64 of a longer text', Buffer.from(`user:${LONG} and more`).toString('base64')],
     ['in the base64 of another', Buffer.from(`users:${LONG} and more`).toString('base64url')],
-    ['in its first half', LONG.slice(0, 15)],
-    ['in its second half', `…${LONG.slice(15)}`],
-  ])('is taken out of a text where it stands %s', (_, spelled) => {
+    ['cut to its first half', LONG.slice(0, 15)],
+    ['cut to its second half', `…${LONG.slice(15)}`],
+  ])('is removed from a text where it is %s', (_, spelled) => {
     const left = new Secret(LONG).scrub(`before ${spelled} after`);
     expect(left).toMatch(/^before .{0,12}\[redacted\].{0,20} after$/);
     expect(left.length).toBeLessThan(60);
   });
 
   it.each([
-    ['by itself', LONG.slice(0, 15), '[redacted]'],
-    ['as its last twelve characters', `x ${LONG.slice(-12)}`, 'x [redacted]'],
-    ['at the beginning', `${LONG.slice(3, 18)} after`, '[redacted] after'],
+    ['the complete text', LONG.slice(0, 15), '[redacted]'],
+    ['its last twelve characters', `x ${LONG.slice(-12)}`, 'x [redacted]'],
+    ['at the start', `${LONG.slice(3, 18)} after`, '[redacted] after'],
     ['in two places', `a ${LONG.slice(0, 12)} b ${LONG.slice(15)} c`, 'a [redacted] b [redacted] c'],
     ['twice without a gap', `a ${LONG.slice(0, 12)}${LONG.slice(0, 12)} b`, 'a [redacted] b'],
-  ])('is taken out of a text where a part of it stands %s', (_, text, left) => {
+  ])('is removed from a text where a part of it is %s', (_, text, left) => {
     expect(new Secret(LONG).scrub(text)).toBe(left);
   });
 
@@ -106,7 +106,7 @@ describe('a secret in another spelling', () => {
     ['with invisible characters', Array.from(hex).join('\u200b')],
     ['percent-encoded', codes((code) => `%${code}`)],
     ['in codes of HTML', codes((code) => `&#x${code};`)],
-  ])('is taken out %s', (_, written) => {
+  ])('is removed %s', (_, written) => {
     expect(secret.scrub(`unknown key ${written} here`)).not.toContain(written.slice(0, 12));
     expect(secret.scrub(`unknown key ${written} here`)).toContain('[redacted]');
   });

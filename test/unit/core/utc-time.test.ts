@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { timestampSeconds } from '../../../src/core/utc-time.ts';
 
-describe('timestamps', () => {
+describe('a timestamp', () => {
   it.each([
     '1970-01-01T00:00:00Z',
     '2024-02-29T23:59:59Z',
@@ -12,7 +12,7 @@ describe('timestamps', () => {
     '2100-02-28T00:00:00Z',
     '2024-01-01T12:00:00+05:30',
     '2024-01-01T12:00:00-08:00',
-  ])('%s is as many seconds since 1970 as the platform says', (text) => {
+  ])('%s is the same number of seconds since 1970 as the platform returns', (text) => {
     expect(timestampSeconds(text)).toBe(Date.parse(text) / 1000);
   });
 
@@ -22,7 +22,7 @@ describe('timestamps', () => {
     expect(timestampSeconds('2024-05-06 07:08')).toBe(Date.parse('2024-05-06T07:08:00Z') / 1000);
   });
 
-  it('may have white space around it, and before its zone', () => {
+  it('can have white space around it, and before its zone', () => {
     expect(timestampSeconds(' 1970-01-01 00:01:00 +00:00\n')).toBe(60);
   });
 
@@ -31,7 +31,7 @@ describe('timestamps', () => {
     expect(timestampSeconds('1970-01-01T00:00:01,5')).toBe(1.5);
   });
 
-  it('takes zones without a colon and lower-case letters', () => {
+  it('can have a zone without a colon and lower-case letters', () => {
     expect(timestampSeconds('1970-01-01t01:00:00+0100')).toBe(0);
     expect(timestampSeconds('1970-01-01T00:00:00z')).toBe(0);
   });

@@ -27,7 +27,7 @@ function broken(name: string): ConfiguredAccount {
   return { name, file: `/${name}.yaml`, issues: [ISSUE] };
 }
 
-/** A registry that has read `first`, and reads what the test sets. */
+/** A registry that has read `first`, and then reads what `set` receives. */
 async function registryOf(first: Configuration) {
   const log = testLog();
   let reading: Configuration | Error = first;
@@ -60,7 +60,7 @@ const GOOD: Configuration = {
   issues: [],
 };
 
-it('listeners hear of each change, and of no reading that changed nothing', async () => {
+it('listeners of the account registry are called for each change, and not for a reading without a change', async () => {
   const { registry, changes, set } = await registryOf(GOOD);
   await registry.reload();
   expect(changes()).toBe(1);
@@ -87,7 +87,7 @@ it('an invalid account file keeps its last valid settings, and reports its error
 it.each<[string, Configuration]>([
   ['an invalid service file', { ...REST, accounts: [valid('acme')], issues: [ISSUE] }],
   ['a folder without any account file', { ...GOOD, accounts: [], issues: [ISSUE] }],
-])('%s removes no account, and is an error of each', async (_, reading) => {
+])('%s removes no account, and is reported as an error of each', async (_, reading) => {
   const { registry, set } = await registryOf(GOOD);
   set(reading);
   await registry.reload();

@@ -1,4 +1,4 @@
-// When a line ticks: from any moment on, on the days on which a zone changes its offset, and far ahead.
+// When a cron line ticks: after any moment, on the days when a time zone changes its offset, and far in the future.
 import { createTask } from 'node-cron';
 import { describe, expect, it } from 'vitest';
 import { cronTicked, gapsMs, nextTickMs, nextTimes } from '../../../src/daemon/cron.ts';
@@ -31,7 +31,7 @@ describe('a cron line on an ordinary day', () => {
     expect(new Date(next ?? 0).toISOString()).toBe(expected);
   });
 
-  it('ticks when node-cron does, for lines of every sort', () => {
+  it('ticks at the same times as node-cron', () => {
     const now = Date.now();
     const cases = [
       '*/7 * * * *',
@@ -58,7 +58,7 @@ describe('a cron line on an ordinary day', () => {
     ]);
   });
 
-  it('has gaps between its ticks, and ticks in a window or not', () => {
+  it('has the expected gaps between its ticks, and reports whether it ticked within a window', () => {
     expect(gapsMs('*/5 * * * *', 'Etc/UTC', Date.parse('2026-06-01T10:01:00Z'))[0]).toBe(300_000);
     const workdays = gapsMs('0 8 * * 1-5', 'Etc/UTC', Date.parse('2026-06-01T10:01:00Z'));
     expect(Math.max(...workdays)).toBe(3 * 86_400_000);
@@ -76,7 +76,7 @@ describe('on the day when clocks go forward', () => {
     ['America/New_York', '2026-03-08T05:30:00Z', '2026-03-08T07:30:00.000Z', '2026-03-09T06:30:00.000Z'],
     // 02:00 becomes 03:00 at 16:00 UTC of the day before.
     ['Australia/Sydney', '2026-10-03T14:30:00Z', '2026-10-03T16:30:00.000Z', '2026-10-04T15:30:00.000Z'],
-  ])('a time that %s skips ticks once, later by what is skipped', (timezone, from, first, second) => {
+  ])('a time that %s skips ticks once, later by the skipped time', (timezone, from, first, second) => {
     const to = new Date(Date.parse(second) + 1).toISOString();
     expect(ticks('30 2 * * *', timezone, from, to)).toEqual([first, second]);
   });

@@ -1,11 +1,11 @@
-// The daemon's own checkout: what a fetch changes, what it logs, and who hears of a new commit.
+// The daemon's own checkout: what a fetch changes, what it logs, and which listeners are called for a new commit.
 import { expect, it, onTestFinished } from 'vitest';
 import { openGitSource } from '../../../src/daemon/git-source.ts';
 import { testLog } from './notify/stage.ts';
 
 type Result = { readonly type: string; readonly sha?: string; readonly reason?: string };
 
-/** A source whose fetches have these results, the last one for ever. */
+/** A source whose fetches have these results; the last one is repeated. */
 async function open(...results: Result[]) {
   const log = testLog();
   const counted: string[] = [];
@@ -53,12 +53,12 @@ it('a refused commit is a problem that is logged once, until the newest commit i
   expect(counted).toEqual(['fetched', 'refused', 'fetched', 'refused', 'fetched', 'accepted', 'fetched']);
 });
 
-it('a failed fetch leaves the time of the last success, which begins with the start', async () => {
+it('a failed fetch does not change the time of the last success, which is the start at first', async () => {
   const { source, counted } = await open({ type: 'failed', reason: 'no route' });
   expect([source.problem(), counted]).toEqual(['no route', ['fetched', 'accepted']]);
 });
 
-it('a closed source ends the running fetch, and takes no result of it', async () => {
+it('a closed git source ends the running fetch and ignores its result', async () => {
   const { source, aborted, events } = await open({ type: 'unchanged' }, { type: 'updated', sha: 'a' });
   await source.close();
   expect(aborted).toEqual([false, true]);

@@ -72,7 +72,7 @@ it('log lines beyond the limit are dropped, counted, and reported once when the 
   expect([sink.droppedTotal(), reports.length]).toEqual([dropped, 1]);
 });
 
-it('a reader that has ended costs only log lines', async () => {
+it('a log reader that has ended causes only the loss of log lines', async () => {
   const fd = openSync('/dev/null', 'r');
   onTestFinished(() => closeSync(fd));
   const sink = createLogSink(fd, { onDropped: () => expect.fail('nobody reads a report') });
@@ -86,7 +86,7 @@ it('every waiting log line is counted as dropped when the reader has ended', asy
   const sink = createLogSink(pipe.writeFd, { onDropped: () => expect.fail('nobody reads a report') });
   const lines = Array.from({ length: 20_000 }, (_, index) => `${String(index).padStart(9)}\n`);
   for (const line of lines.slice(0, 10_000)) sink.write(line);
-  // What waits becomes one piece, and more lines follow it.
+  // The waiting lines become one chunk, and more lines follow it.
   expect(await sink.flush(0)).toBe(false);
   for (const line of lines.slice(10_000)) sink.write(line);
   const seen = pipe.read().split('\n').length - 1;

@@ -1,8 +1,8 @@
-// Which run starts next: so many at a time, each account once, and a slow address leaves room for the others.
+// Which run starts next: a limited number at a time, each account once, and none blocked by one slow address.
 import { describe, expect, it } from 'vitest';
 import { createRunQueue, addressLimit } from '../../../src/daemon/run-queue.ts';
 
-/** A queue whose runs end when the test says so. */
+/** A queue whose runs end when the test ends them. */
 function setUp({ maxRuns = 4, addresses = 2 } = {}) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -103,7 +103,7 @@ describe('the queue of runs', () => {
     expect([started, queue.requestOneMore('a1', 'manual')]).toEqual([['a1'], false]);
   });
 
-  it('keeps a quarter of all places free from one slow address', async () => {
+  it('keeps a quarter of all places free for other addresses than a slow one', async () => {
     const { queue, started, end } = setUp({ maxRuns: 4 });
     for (let n = 0; n < 50; n += 1) queue.request(`s${n}`, 'schedule');
     expect(started).toEqual(['s0', 's1', 's2']);
@@ -123,7 +123,7 @@ describe('the queue of runs', () => {
     expect(started.at(-1)).toBe('b2');
   });
 
-  it('does not limit an address that is the only one, or with one place', () => {
+  it('limits an address to three quarters of the places, unless it is the only one or there is one place', () => {
     expect([
       addressLimit(8, 1),
       addressLimit(1, 3),

@@ -98,7 +98,7 @@ describe('ticks', () => {
 });
 
 describe('a clock that is set', () => {
-  it('by hours of sleep of the machine starts one catch-up of each account, and then its ticks', async () => {
+  it('by the sleep of the machine starts one catch-up of each account, and then its ticks', async () => {
     const { clock, scheduler, started } = setUp();
     scheduler.update([account('acme'), account('beta')]);
     await clock.pass(MINUTE);
@@ -153,7 +153,7 @@ describe('a clock that is set', () => {
 });
 
 describe('failures of an account', () => {
-  /** Lets every run that starts end as a failure, for so long. */
+  /** Ends every run that starts as a failure, for `ms` milliseconds. */
   async function failFor(ms: number, name: string, { clock, scheduler, started }: ReturnType<typeof setUp>) {
     let failures = 0;
     for (let passed = 0; passed < ms; passed += MINUTE) {

@@ -26,7 +26,7 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
     consecutiveFailures: 0,
     throttledUntilMs: null,
   };
-  const booked = names.map((name) => ({ name, file: `/${name}.yaml`, errors: [], settings: null }));
+  const registered = names.map((name) => ({ name, file: `/${name}.yaml`, errors: [], settings: null }));
   const records = names.map((name) => ({
     name,
     state,
@@ -35,8 +35,8 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
   }));
   const options = {
     registry: {
-      accounts: () => booked,
-      account: (name: string) => booked.find((each) => each.name === name),
+      accounts: () => registered,
+      account: (name: string) => registered.find((each) => each.name === name),
       service: () => ({ daemon: { runOnStart: false, maxRuns: 8, shutdownGraceMs: 1 } }),
     },
     scheduler: { ended: () => undefined, nextRunMs: () => null, missedTickSince: () => true },

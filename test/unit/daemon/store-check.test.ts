@@ -1,4 +1,4 @@
-// The daemon's start waits for the check of its store, but not for ever, and not when it is to stop.
+// The start of the daemon waits for the check of its store, but not forever, and not when the daemon is stopping.
 import { EventEmitter, once } from 'node:events';
 import { expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';

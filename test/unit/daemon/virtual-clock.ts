@@ -1,15 +1,15 @@
-// A clock that a test moves: sleepers wake when their time has come, in its order; the wall clock can also be set.
+// A clock that a test moves: sleepers wake in the order of their times; the wall clock can also be set.
 import type { Clock } from '../../../src/core/ports.ts';
 
 export interface VirtualClock extends Clock {
-  /** Lets time pass; whoever sleeps is woken at his moment. */
+  /** Lets time pass and wakes each sleeper at its time. */
   pass(ms: number): Promise<void>;
-  /** Sets the wall clock without time passing: sleepers go on sleeping, as timers do. */
+  /** Sets the wall clock without time passing: sleepers continue to sleep, as timers do. */
   set(nowMs: number): void;
 }
 
 /**
- * A clock at `startMs`. `afterOthers` calls back when everything that is ready has happened; without I/O,
+ * A clock at `startMs`. `afterOthers` calls back when everything that is ready has run; without I/O,
  * `process.nextTick` is enough, which comes after all promises and costs no turn of the event loop.
  */
 export function virtualClock(
@@ -17,7 +17,7 @@ export function virtualClock(
   afterOthers: (resume: () => void) => void = setImmediate,
 ): VirtualClock {
   let nowMs = startMs;
-  // Timers run on a clock of their own, which nobody sets.
+  // Timers run on a separate clock that cannot be set.
   let timerMs = 0;
   const sleepers = new Set<{ readonly wakeMs: number; readonly wake: () => void }>();
 

@@ -1,5 +1,5 @@
-// The scripts of the CI recipes, run as they stand: the comment on a pull request, with a rolecall that says what the test
-// wants and a small server that answers as GitHub or GitLab does; and that nothing older than the branch is applied.
+// The scripts of the CI recipes, run unchanged: the comment on a pull request, with a fake rolecall and a small server
+// that answers like GitHub or GitLab; and that no commit older than the branch is applied.
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -23,11 +23,11 @@ interface Host {
   readonly comments: Comment[];
   /** `METHOD path` of every request. */
   readonly requests: string[];
-  /** What the API refuses as GitHub and GitLab do: a body that is too long. */
+  /** The longest body that the API accepts, as GitHub and GitLab limit it. */
   readonly limit: number;
 }
 
-/** Lists in pages, creates and changes comments; who does not show the token, or writes too much, is refused. */
+/** Lists in pages, creates and changes comments; refuses a wrong token and a body that is too long. */
 async function startHost(kind: 'github' | 'gitlab', comments: Comment[]): Promise<Host> {
   const limit = kind === 'github' ? 65_536 : 1_000_000;
   const requests: string[] = [];
@@ -75,12 +75,12 @@ interface Outcome {
   readonly status: number;
   readonly output: string;
   readonly folder: string;
-  /** How rolecall was called. */
+  /** The arguments of each call of rolecall. */
   readonly calls: string;
 }
 
 interface Situation {
-  /** How rolecall ends, and what it writes; without a report it writes none. */
+  /** The exit status of rolecall, and its report; without one it writes none. */
   readonly exit: number;
   readonly report?: string;
   readonly server?: string;
@@ -169,7 +169,7 @@ function hasPrograms(): boolean {
   });
 }
 
-function somebodys(count: number): Comment[] {
+function commentsOfOthers(count: number): Comment[] {
   return Array.from({ length: count }, (_, index) => ({
     id: index + 1,
     author: 'somebody' as const,
@@ -180,7 +180,7 @@ function somebodys(count: number): Comment[] {
 // CI machines have all three; a developer's machine may lack jq.
 describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment on %s', (kind) => {
   it('is created once and then updated, also if others write the marker', async () => {
-    const host = await startHost(kind, somebodys(230));
+    const host = await startHost(kind, commentsOfOthers(230));
     const first = await runRecipe(kind, host, { exit: 2, report: '## acme-eu\n\n2 to create\n' });
     expect(first).toMatchObject({ status: 0 });
     expect(first.calls).toBe('plan --format markdown --detailed-exitcode --output plan.md\n');
@@ -213,13 +213,13 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
     expect(host.comments[0]?.body).toContain('a report');
   });
 
-  it('reports a missing report', async () => {
+  it('states that there is no report when rolecall wrote none', async () => {
     const host = await startHost(kind, []);
     expect(await runRecipe(kind, host, { exit: 4 })).toMatchObject({ status: 1 });
     expect(host.comments[0]?.body).toContain('There is no report. Read the log of the job for the reason.');
   });
 
-  it('requests the plan from the daemon if there is one', async () => {
+  it('requests the plan from the daemon if a server is set', async () => {
     const host = await startHost(kind, []);
     const { calls } = await runRecipe(kind, host, {
       exit: 0,
@@ -256,14 +256,14 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
   });
 });
 
-// No network: the API and the remote are this machine's.
+// No network: the API and the remote are on this machine.
 describe.skipIf(!hasPrograms())('a job that applies', () => {
   const ENV = { PATH: process.env['PATH'] ?? '', GITHUB_REPOSITORY: 'acme/catalog', GITHUB_TOKEN: TOKEN };
 
   it.each([
     ['c0ffee', 'is=true\n'],
     ['0dd', 'is=false\n'],
-  ])('on GitHub at %s learns %j', async (sha, output) => {
+  ])('on GitHub at commit %s sets the output %j', async (sha, output) => {
     const server = createServer((request, response) => {
       const right =
         request.headers.authorization === `Bearer ${TOKEN}` && request.url?.endsWith('/commits/heads/main');

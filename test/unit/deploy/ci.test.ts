@@ -1,4 +1,4 @@
-// The promises of the CI recipes: what may run with which rights, and that forks get none.
+// The guarantees of the CI recipes: what runs with which permissions, and that forks get none.
 import { describe, expect, it } from 'vitest';
 import { jsonOf, textOf, yamlOf } from './operational-file.ts';
 
@@ -13,7 +13,7 @@ const WORKFLOWS = [
 const gitlab = yamlOf('config/deploy/ci/gitlab/.gitlab-ci.yml');
 
 describe('the GitHub workflows', () => {
-  it('ask for no right that they do not need', () => {
+  it('request only the permissions that they need', () => {
     expect([plan.at('permissions').value, apply.at('permissions').value]).toEqual([{}, {}]);
     const rights = [plan, apply].flatMap((workflow) =>
       workflow
@@ -28,7 +28,7 @@ describe('the GitHub workflows', () => {
     });
   });
 
-  it('never run what a fork sends with secrets', () => {
+  it('never run code of a fork with secrets', () => {
     expect(plan.at('on').keys()).toEqual(['pull_request']);
     expect(textOf('config/deploy/ci/github/plan.yaml').match(/^\s*pull_request_target:/m)).toBeNull();
     expect(plan.at('jobs', 'plan', 'if').value).toBe(
@@ -56,7 +56,7 @@ describe('the GitHub workflows', () => {
     expect(new Set(versions).size).toBe(names.size);
   });
 
-  it('check out without leaving the token behind', () => {
+  it('check out without keeping the token', () => {
     const steps = [plan, apply, own].flatMap((file) =>
       file
         .at('jobs')
@@ -95,7 +95,7 @@ function stepScripts(file: ReturnType<typeof yamlOf>): string[] {
 }
 
 describe('the CI of this repository', () => {
-  it('runs the one script on every Node.js version that users may have, with no right but to read', () => {
+  it('runs one script on every supported Node.js version, with read permission only', () => {
     const versions = own.at('jobs', 'run', 'strategy', 'matrix', 'node').value;
     expect(versions).toEqual(['20.19', '22', '24', '26']);
     expect(jsonOf('package.json').at('engines', 'node').value).toBe('>=20.19');
@@ -112,7 +112,7 @@ describe('the CI of this repository', () => {
 describe('the GitLab pipeline', () => {
   const rule = (job: string): unknown => gitlab.at(job, 'rules', 0, 'if').value;
 
-  it('gives a fork the validation only', () => {
+  it('runs only the validation for a fork', () => {
     expect(rule('rolecall validate')).toBe('$CI_PIPELINE_SOURCE == "merge_request_event"');
     expect(rule('rolecall plan')).toBe(
       '$CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_MERGE_REQUEST_PROJECT_ID',
@@ -142,7 +142,7 @@ describe('the GitLab pipeline', () => {
 });
 
 describe('the recipes', () => {
-  it('hold no token, and call nothing of rolecall that takes one as an argument', () => {
+  it('contain no token, and pass none as an argument', () => {
     for (const path of ['github/plan.yaml', 'github/apply.yaml', 'gitlab/.gitlab-ci.yml']) {
       expect(textOf(`config/deploy/ci/${path}`)).not.toMatch(/(ghp|glpat|github_pat)[-_]/);
       expect(textOf(`config/deploy/ci/${path}`)).not.toMatch(

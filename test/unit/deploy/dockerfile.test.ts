@@ -1,4 +1,4 @@
-// The promises of the image. That it builds is to be tried where images can be built.
+// The guarantees of the image. Building it must be tested where images can be built.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { jsonOf, textOf } from './operational-file.ts';
 
 const text = textOf('config/deploy/Dockerfile');
 
-/** The instructions of each stage, continued lines joined, comments left out. */
+/** The instructions of each stage, with continued lines joined and without comments. */
 const stages = text
   .replaceAll(/^#.*\n/gm, '')
   .replaceAll(/\\\n\s*/g, '')
@@ -23,7 +23,7 @@ function argumentsOf(stage: readonly string[], instruction: string): string[] {
     .map((line) => line.slice(instruction.length + 1).trim());
 }
 
-it('builds in one stage and ships in another, on a Node.js for which nothing is compiled', () => {
+it('the image is built in one stage and shipped in another, on a Node.js for which nothing is compiled', () => {
   expect(stages).toHaveLength(2);
   expect(argumentsOf(build, 'FROM')).toEqual(['node:24-bookworm-slim AS build']);
   expect(argumentsOf(image, 'FROM')).toEqual(['node:24-bookworm-slim']);
@@ -34,7 +34,7 @@ it('builds in one stage and ships in another, on a Node.js for which nothing is 
   expect(runs).toContain('npm run build && npm prune --omit=dev');
 });
 
-it('runs as a user with a number, who owns nothing but the folder of the store', () => {
+it('the image runs as a user with a number, who owns only the folder of the store', () => {
   expect(argumentsOf(image, 'USER')).toEqual(['10001:10001']);
   const afterUser = image.slice(image.findIndex((line) => line.startsWith('USER ')));
   expect(argumentsOf(afterUser, 'RUN')).toEqual([]);
@@ -42,13 +42,13 @@ it('runs as a user with a number, who owns nothing but the folder of the store',
   expect(argumentsOf(image, 'COPY').filter((line) => line.includes('--chown'))).toEqual([]);
 });
 
-it('has git and certificates for the repository of the configuration, and no compiler', () => {
+it('the image has git and certificates for the repository of the configuration, and no compiler', () => {
   const runs = argumentsOf(image, 'RUN').join('\n');
   expect(runs).toMatch(/--no-install-recommends ca-certificates git /);
   expect(runs).not.toMatch(/g\+\+|python|curl/);
 });
 
-it('handles signals itself', () => {
+it('the image handles signals itself', () => {
   expect(argumentsOf(image, 'ENTRYPOINT')).toEqual(['["node", "/app/dist/main.js"]']);
   expect(argumentsOf(image, 'CMD')).toEqual(['["serve"]']);
 });
@@ -58,7 +58,7 @@ it.each([
   [503, 1],
   [null, 1],
 ])(
-  'judges its health by /healthz, without a shell or curl: an answer of %s is %i',
+  'the image checks its health with /healthz, without a shell or curl: a response of %s means %i',
   async (answer, status) => {
     const [check = ''] = argumentsOf(image, 'HEALTHCHECK');
     const [, command = '[]'] = /CMD (\[.*\])$/.exec(check) ?? [];
@@ -79,14 +79,14 @@ it.each([
   },
 );
 
-it('has labels with its title, licence, version and revision', () => {
+it('the image has labels with its title, licence, version and revision', () => {
   const labels = argumentsOf(image, 'LABEL').join(' ');
   for (const label of ['title', 'description', 'licenses', 'version', 'revision']) {
     expect(labels).toContain(`org.opencontainers.image.${label}=`);
   }
 });
 
-it('copies nothing from the folder that .dockerignore does not let in by name', () => {
+it('the image copies only files that .dockerignore allows by name', () => {
   const lines = textOf('.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));

@@ -1,4 +1,4 @@
-// The promises of the manifests, and that the configurations beside them are sound where they will be mounted.
+// The guarantees of the manifests, and that the configurations beside them are valid where they are mounted.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ describe('the deployment', () => {
     expect(pod.at('terminationGracePeriodSeconds').value).toBeGreaterThan(20);
   });
 
-  it('is alive by /healthz and ready by /readyz', () => {
+  it('uses /healthz for liveness and /readyz for readiness', () => {
     const probe = (name: string): unknown => container.at(name, 'httpGet').value;
     expect(probe('startupProbe')).toEqual({ path: '/healthz', port: 'http' });
     expect(probe('livenessProbe')).toEqual({ path: '/healthz', port: 'http' });
@@ -28,7 +28,7 @@ describe('the deployment', () => {
     expect(container.at('ports').value).toEqual([{ name: 'http', containerPort: 8080 }]);
   });
 
-  it('runs as a user of no rights, on a root that cannot be written', () => {
+  it('runs as an unprivileged user on a read-only root file system', () => {
     expect(pod.at('securityContext').value).toEqual({
       runAsNonRoot: true,
       runAsUser: 10001,
@@ -72,7 +72,7 @@ describe('the deployment', () => {
     expect(volumes.map((volume) => volume.at('name').value)).toEqual(mounted);
   });
 
-  it('is what the service and the network policy select', () => {
+  it('is selected by the service, the network policy and the monitor', () => {
     const labels = deployment.at('spec', 'template', 'metadata', 'labels').value;
     expect(deployment.at('spec', 'selector', 'matchLabels').value).toEqual(labels);
     expect(yamlOf(`${FOLDER}/base/service.yaml`).at('spec', 'selector').value).toEqual(labels);
@@ -81,7 +81,7 @@ describe('the deployment', () => {
     expect(policy.at('policyTypes').value).toEqual(['Ingress', 'Egress']);
     const monitor = yamlOf(`${FOLDER}/monitoring/servicemonitor.yaml`);
     expect(monitor.at('spec', 'selector', 'matchLabels').value).toEqual(labels);
-    // The alert rules ask for job="rolecall", which is this label's value.
+    // The alert rules select job="rolecall", which is the value of this label.
     expect(monitor.at('spec', 'jobLabel').value).toBe('app.kubernetes.io/name');
     expect(labels).toEqual({ 'app.kubernetes.io/name': 'rolecall' });
   });
@@ -98,7 +98,7 @@ describe('the deployment', () => {
 describe.each(['base', 'from-git', 'from-configmap', 'monitoring'])('kustomization %s', (variant) => {
   const kustomization = yamlOf(`${FOLDER}/${variant}/kustomization.yaml`);
 
-  it('names files that are there and a namespace nowhere', () => {
+  it('names only existing files, and no namespace', () => {
     for (const resource of kustomization.at('resources').items()) {
       const path = `${FOLDER}/${variant}/${resource.text()}`;
       const file = path.endsWith('.yaml') ? path : `${path}/kustomization.yaml`;
@@ -108,7 +108,7 @@ describe.each(['base', 'from-git', 'from-configmap', 'monitoring'])('kustomizati
     expect(kustomization.at('namespace').value).toBeUndefined();
   });
 
-  it('patches what the base has', () => {
+  it('patches only volumes of the base', () => {
     for (const patch of kustomization.at('patches').items()) {
       const patched = new Node(parse(patch.at('patch').text()));
       expect(patched.at('kind').value).toBe('Deployment');
@@ -124,7 +124,7 @@ describe.each(['base', 'from-git', 'from-configmap', 'monitoring'])('kustomizati
   });
 });
 
-/** Lays files out as Kubernetes mounts a ConfigMap: links that lead through a link that is swapped. */
+/** Lays files out as Kubernetes mounts a ConfigMap: links through a link that is replaced. */
 function mountConfigMap(files: Readonly<Record<string, string>>): string {
   const folder = makeFolder();
   for (const [path, text] of Object.entries(files)) {
@@ -165,10 +165,10 @@ function configMapOf(variant: string): Record<string, string> {
 }
 
 describe('the configuration', () => {
-  it('of the variant without git is sound where it is mounted, and refers to secrets that are mounted', async () => {
+  it('of the variant without git is valid where it is mounted, and refers to mounted secrets', async () => {
     const folder = mountConfigMap(configMapOf('from-configmap'));
     const { service, accounts, issues, secrets } = await loadConfiguration(join(folder, 'rolecall.yaml'));
-    // TLS ends before the pod, if anywhere.
+    // TLS, if any, ends before the pod.
     expect(issues).toMatchObject([{ severity: 'warning', message: expect.stringContaining('http.tls') }]);
     expect(accounts.map(({ name }) => name)).toEqual(['acme-eu']);
     expect(service?.store).toBe('/var/lib/rolecall/rolecall.db');
@@ -180,7 +180,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('of the variant with git is sound but for the accounts, which the repository brings', async () => {
+  it('of the variant with git is valid except for the accounts, which are in the repository', async () => {
     const folder = mountConfigMap(configMapOf('from-git'));
     const { service, issues } = await loadConfiguration(join(folder, 'rolecall.yaml'));
     expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
@@ -192,7 +192,7 @@ describe('the configuration', () => {
     });
   });
 
-  it.each(['from-git', 'from-configmap'])('of %s answers beyond loopback, with a token', (variant) => {
+  it.each(['from-git', 'from-configmap'])('of %s listens on all addresses, with a token', (variant) => {
     const http = yamlOf(`${FOLDER}/${variant}/rolecall.yaml`).at('http');
     expect(http.value).toEqual({
       listen: '0.0.0.0:8080',

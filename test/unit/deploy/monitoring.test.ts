@@ -1,12 +1,12 @@
-// Alert rules and dashboard against what the daemon exports. That PromQL is sound and that each alert fires where it
-// must is promtool's to say: config/monitoring/alerts.test.yaml.
+// Alert rules and dashboard against what the daemon exports. promtool checks the PromQL and when each alert fires:
+// config/monitoring/alerts.test.yaml.
 import { describe, expect, it } from 'vitest';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { RUN_STATUSES } from '../../../src/core/journal.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { jsonOf, textOf, yamlOf } from './operational-file.ts';
 
-/** Holds that time releases; nobody has to be told. */
+/** Holds that end by themselves; nobody needs a notification about them. */
 const RELEASED_BY_TIME = ['too_new', 'holders_missing', 'freeze', 'no_history'];
 
 const rules = yamlOf('config/monitoring/alerts.yaml')
@@ -30,7 +30,7 @@ async function exportedSeries(): Promise<Set<string>> {
   );
 }
 
-/** The names of series in a PromQL expression: not functions, not labels, not what stands in quotes. */
+/** The names of series in a PromQL expression, without functions, labels and quoted texts. */
 function seriesIn(expression: string): string[] {
   const bare = expression
     .replaceAll(/"(?:\\.|[^"\\])*"/g, '""')
@@ -43,7 +43,7 @@ function seriesIn(expression: string): string[] {
   );
 }
 
-function strangers(expressions: readonly string[], known: ReadonlySet<string>): string[] {
+function unknownSeries(expressions: readonly string[], known: ReadonlySet<string>): string[] {
   return expressions.flatMap((expression) =>
     seriesIn(expression)
       .filter((name) => !known.has(name))
@@ -52,27 +52,27 @@ function strangers(expressions: readonly string[], known: ReadonlySet<string>): 
 }
 
 describe('the alert rules', () => {
-  it('ask only for series that the daemon exports or that a rule before them records', async () => {
+  it('use only series that the daemon exports or that an earlier rule records', async () => {
     const exported = await exportedSeries();
     const unknown = rules.flatMap((rule, index) => {
       const before = rules.slice(0, index).flatMap((each) => each.at('record').value ?? []) as string[];
-      return strangers([rule.at('expr').text()], new Set([...exported, ...before]));
+      return unknownSeries([rule.at('expr').text()], new Set([...exported, ...before]));
     });
     expect(unknown).toEqual([]);
     expect(recorded.length).toBeGreaterThan(0);
   });
 
-  it('read every expression: a name that is not there would be found', async () => {
+  it('are checked completely: an unknown series would be found', async () => {
     const exported = await exportedSeries();
     expect(
-      strangers(['sum by (account) (rate(rolecall_nothing_total{a="rolecall_x"}[5m])) > 1'], exported),
+      unknownSeries(['sum by (account) (rate(rolecall_nothing_total{a="rolecall_x"}[5m])) > 1'], exported),
     ).toEqual([expect.stringContaining('rolecall_nothing_total in')]);
     expect(
       seriesIn('increase(rolecall_runs_total{status="x"}[25h]) > 0 unless on (job_name) a:b_c:max'),
     ).toEqual(['rolecall_runs_total', 'a:b_c:max']);
   });
 
-  it.each(names)('%s has a severity, a summary and a description', (name) => {
+  it.each(names)('include %s with a severity, a summary and a description', (name) => {
     const alert = alerts.find((each) => each.at('alert').value === name);
     expect(alert?.at('labels', 'severity').value).toMatch(/^(critical|warning|info)$/);
     expect(alert?.at('annotations').keys().toSorted()).toEqual(['description', 'summary']);
@@ -80,7 +80,7 @@ describe('the alert rules', () => {
     expect(alert?.at('annotations', 'description').text().length).toBeGreaterThan(120);
   });
 
-  it('have names of one kind, each once, and a test each', () => {
+  it('have unique names with one prefix, and one test each', () => {
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => !/^Rolecall[A-Z][A-Za-z]+$/.test(name))).toEqual([]);
     const tests = textOf('config/monitoring/alerts.test.yaml');
@@ -89,7 +89,7 @@ describe('the alert rules', () => {
     expect(names.filter((name) => !tested(name))).toEqual([]);
   });
 
-  it('cover every failure that needs a person', () => {
+  it('cover every failure that needs an operator', () => {
     expect(names).toEqual(
       expect.arrayContaining([
         'RolecallDown',
@@ -109,12 +109,12 @@ describe('the alert rules', () => {
     );
   });
 
-  it('know every rule that holds, and none besides', () => {
-    const asked = alerts
+  it('cover exactly the rules that hold changes', () => {
+    const covered = alerts
       .filter((alert) => alert.at('alert').text().startsWith('RolecallDeletesHeld'))
       .map((alert) => /rule=~"([^"]+)"/.exec(alert.at('expr').text())?.[1]?.split('|') ?? []);
-    expect(asked).toHaveLength(2);
-    expect([...asked.flat(), ...RELEASED_BY_TIME].toSorted()).toEqual([...HOLD_RULES].toSorted());
+    expect(covered).toHaveLength(2);
+    expect([...covered.flat(), ...RELEASED_BY_TIME].toSorted()).toEqual([...HOLD_RULES].toSorted());
   });
 
   it('and the dashboard name only statuses that runs have', () => {
@@ -128,7 +128,7 @@ describe('the alert rules', () => {
 });
 
 describe('the example configuration of Prometheus', () => {
-  it('loads the rules and scrapes under the name that they ask for', () => {
+  it('loads the rules and uses the job name that they select', () => {
     const prometheus = yamlOf('config/monitoring/prometheus.yaml');
     expect(prometheus.at('rule_files').value).toEqual(['alerts.yaml']);
     expect(prometheus.at('scrape_configs', 0, 'job_name').value).toBe('rolecall');
@@ -143,10 +143,10 @@ describe('the example configuration of Prometheus', () => {
 });
 
 describe('the dashboard', () => {
-  it('asks only for series that the daemon exports, so that it works without the rules', async () => {
+  it('uses only series that the daemon exports, so that it works without the rules', async () => {
     const expressions = dashboard.deepTexts('expr');
     expect(expressions.length).toBeGreaterThan(30);
-    expect(strangers(expressions, new Set([...(await exportedSeries()), 'up']))).toEqual([]);
+    expect(unknownSeries(expressions, new Set([...(await exportedSeries()), 'up']))).toEqual([]);
   });
 
   it('takes its data source and its accounts from variables', () => {
@@ -169,7 +169,7 @@ describe('the dashboard', () => {
     expect(perAccount.filter((expression) => !expression.includes('account=~"$account"'))).toEqual([]);
   });
 
-  it('has panels with a title, a description and a place of their own', () => {
+  it('has panels with a title, a description and a separate place', () => {
     const ids = panels.map((panel) => panel.at('id').value);
     expect(new Set(ids).size).toBe(ids.length);
     const shown = panels.filter((panel) => panel.at('type').value !== 'row');

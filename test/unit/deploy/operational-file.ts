@@ -14,7 +14,7 @@ export function textOf(path: string): string {
   return readFileSync(pathOf(path), 'utf8');
 }
 
-/** The file's value; a file that is not sound YAML, or warns, fails the test that asks for it. */
+/** The file's value; a file that is not valid YAML, or causes a warning, fails the test that reads it. */
 export function yamlOf(path: string): Node {
   const document = parseDocument(textOf(path), { uniqueKeys: true });
   const problems = [...document.errors, ...document.warnings].map(({ message }) => `${path}: ${message}`);
@@ -26,7 +26,7 @@ export function jsonOf(path: string): Node {
   return new Node(JSON.parse(textOf(path)));
 }
 
-/** A place in a parsed file. What is not there is a node whose value is undefined. */
+/** A place in a parsed file. A missing place is a node whose value is undefined. */
 export class Node {
   readonly value: unknown;
 
@@ -45,7 +45,7 @@ export class Node {
     return new Node(value);
   }
 
-  /** The items of a list; none of what is no list. */
+  /** The items of a list; none for any other value. */
   items(): Node[] {
     return Array.isArray(this.value) ? this.value.map((item) => new Node(item)) : [];
   }
@@ -63,7 +63,7 @@ export class Node {
     return this.value;
   }
 
-  /** Every text that stands under `key`, however deep. */
+  /** Every text under `key`, at any depth. */
   deepTexts(key: string): string[] {
     return this.entries().flatMap(([name, node]) =>
       name === key && typeof node.value === 'string' ? [node.value] : node.deepTexts(key),

@@ -1,4 +1,4 @@
-// The promises of package.json and package-lock.json: what an installation downloads, compiles and runs.
+// The guarantees of package.json and package-lock.json: what an installation downloads, compiles and runs.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';

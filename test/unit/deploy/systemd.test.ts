@@ -1,4 +1,4 @@
-// The promises of the unit. `systemd-analyze verify` and `security` judge it as a whole; see the README.
+// The guarantees of the unit. `systemd-analyze verify` and `security` check it as a whole; see the README.
 import { expect, it } from 'vitest';
 import { serviceSchema } from '../../../src/config/service-schema.ts';
 import { textOf } from './operational-file.ts';
@@ -10,14 +10,14 @@ function values(key: string): string[] {
   return [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }
 
-it('is notified by the daemon that it is ready and alive, through a child process', () => {
+it('the systemd unit accepts readiness and watchdog notifications from a child process of the daemon', () => {
   expect(values('Type')).toEqual(['notify']);
   expect(values('NotifyAccess')).toEqual(['all']);
   expect(values('WatchdogSec')).toEqual(['60s']);
   expect(values('ExecReload').join()).toContain('kill -HUP ${MAINPID}');
 });
 
-it('starts again whatever ended it, and leaves more time for a stop than the daemon takes by default', () => {
+it('the systemd unit restarts the daemon after each failure, and allows more time for a stop than the daemon does by default', () => {
   expect(values('Restart')).toEqual(['on-failure']);
   expect(values('StartLimitIntervalSec')).toEqual(['0']);
   expect(values('KillMode')).toEqual(['mixed']);
@@ -53,16 +53,16 @@ it.each([
   ['RestrictAddressFamilies', 'AF_UNIX AF_INET AF_INET6'],
   ['LockPersonality', 'yes'],
   ['SystemCallArchitectures', 'native'],
-])('is hardened: %s=%s', (key, value) => {
+])('the systemd unit is hardened: %s=%s', (key, value) => {
   expect(values(key)).toEqual([value]);
 });
 
-it('allows the calls of a service, and lets Node compile', () => {
+it('the systemd unit allows the system calls of a service, and compilation by Node.js at run time', () => {
   expect(values('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources']);
   expect(values('MemoryDenyWriteExecute')).toEqual([]);
 });
 
-it('takes tokens as credentials, and shows none', () => {
+it('the systemd unit loads tokens as credentials, and contains none', () => {
   expect(values('LoadCredential')).toEqual(['token:/etc/credstore/rolecall']);
   const example = textOf('config/deploy/systemd/rolecall.env.example');
   const settings = example.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));

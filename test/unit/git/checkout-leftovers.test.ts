@@ -19,7 +19,7 @@ import { workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** What git keeps of the only commit that is checked out. */
+/** What git stores about the only commit that is checked out. */
 function worktree(kept: string): string {
   const trees = path.join(kept, 'repository.git/worktrees');
   return path.join(trees, readdirSync(trees)[0] ?? '');
@@ -43,7 +43,7 @@ function emptyObjects(repository: string): void {
   }
 }
 
-/** Lets the first calls of git through, and no more: what is done by then is all that a killed process has done. */
+/** Runs only the first calls of git, as for a process that is killed after them. */
 function killGitAfter(calls: number): void {
   const folder = workspace({});
   const search = process.env['PATH'] ?? '';
@@ -53,7 +53,7 @@ function killGitAfter(calls: number): void {
   vi.stubEnv('PATH', `${folder}:${search}`);
 }
 
-/** Checks out as ever, and then says that the disk was full. */
+/** Checks out as usual, and then fails as on a full disk. */
 function failCheckouts(): void {
   const folder = workspace({});
   const search = process.env['PATH'] ?? '';
@@ -78,7 +78,7 @@ describe('a checkout that is opened again', () => {
     expect(content(checkout)).toBe('1');
   });
 
-  test('has it also at another place of the disk', async () => {
+  test('has its commit also after it was moved on the disk', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     await (await origin.open()).refresh();
     const moved = `${origin.kept}-moved`;
@@ -90,9 +90,9 @@ describe('a checkout that is opened again', () => {
   });
 
   test.each<[string, (kept: string, sha: string) => void]>([
-    ['locks and half of a pack', leaveLocks],
+    ['lock files and an incomplete pack', leaveLocks],
     [
-      'half of another commit',
+      'a part of another commit',
       (kept) => {
         mkdirSync(path.join(kept, 'commits', 'f'.repeat(40)));
         writeFileSync(path.join(kept, 'commits', 'f'.repeat(40), 'config'), '');
@@ -115,7 +115,7 @@ describe('a checkout that is opened again', () => {
       },
     ],
     [
-      'repositories that were being made',
+      'repositories that were being created',
       (kept) => {
         mkdirSync(path.join(kept, 'repository.new/objects'), { recursive: true });
         mkdirSync(path.join(kept, 'repository.old'));
@@ -150,9 +150,9 @@ describe('a checkout that is opened again', () => {
     ['its objects', (repository) => rmSync(path.join(repository, 'objects'), { recursive: true })],
     ['its HEAD', (repository) => rmSync(path.join(repository, 'HEAD'))],
     ['its configuration', (repository) => writeFileSync(path.join(repository, 'config'), '[[[')],
-    ['what is in its objects', emptyObjects],
+    ['the content of its objects', emptyObjects],
   ])(
-    'is made anew when its repository has lost %s, and still refuses a rewritten branch',
+    'is created again when its repository has lost %s, and still refuses a rewritten branch',
     async (_title, damage) => {
       const origin = makeOrigin({ 'config/a': '1' });
       const first = head(origin);
@@ -172,7 +172,7 @@ describe('a checkout that is opened again', () => {
     },
   );
 
-  test('refuses a branch that was set back also when it was stopped while it was made anew', async () => {
+  test('refuses a branch that was reset, even when it was stopped while it was created again', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const first = head(origin);
     origin.commit({ 'config/a': '2' });
@@ -188,7 +188,7 @@ describe('a checkout that is opened again', () => {
     expect(await checkout.refresh()).toMatchObject({ type: 'refused', sha: first });
   });
 
-  test('is made anew also while it is open, and its reader keeps the folder', async () => {
+  test('is created again also while it is open, and its reader keeps the folder', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const checkout = await origin.open();
     await checkout.refresh();
@@ -213,7 +213,7 @@ describe('a checkout that is opened again', () => {
     });
   });
 
-  test('keeps nothing of a commit that could not be checked out, and takes it when it can be', async () => {
+  test('keeps nothing of a commit that could not be checked out, and uses it as soon as it can be', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const first = head(origin);
     const checkout = await origin.open();
@@ -233,7 +233,7 @@ describe('a checkout that is opened again', () => {
     ['the first', false],
     ['another', true],
   ])(
-    'is whole and goes on wherever it was killed while it took %s commit',
+    'is complete and continues wherever it was killed while it fetched %s commit',
     async (_title, hadOne) => {
       const origin = makeOrigin({ 'config/a': '1' });
       if (hadOne) await (await origin.open()).refresh();

@@ -36,7 +36,7 @@ describe('the checkout of a daemon', () => {
     expect(statSync(origin.kept).mode & 0o777).toBe(0o700);
   });
 
-  test('moves to a commit that was built upon the last, merges included, and leaves the earlier folder as it was', async () => {
+  test('moves to a descendant of the last commit, merges included, and does not change the earlier folder', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const checkout = await origin.open();
     await checkout.refresh();
@@ -141,7 +141,7 @@ describe('the checkout of a daemon', () => {
   });
 
   test.each([
-    ['is not there', { 'other/b': '' }],
+    ['is missing', { 'other/b': '' }],
     ['is a file', { config: '' }],
   ])('refuses a commit whose path %s', async (_title, files) => {
     const origin = makeOrigin({ 'config/a': '1' });
@@ -164,7 +164,7 @@ describe('the checkout of a daemon', () => {
     expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
   });
 
-  test('refuses a first commit without the path, and takes the next one that has it', async () => {
+  test('refuses a first commit without the path, and uses the next one that has it', async () => {
     const origin = makeOrigin({ 'other/a': '1' });
     const checkout = await origin.open();
     expect(await checkout.refresh()).toMatchObject({
@@ -176,7 +176,7 @@ describe('the checkout of a daemon', () => {
     expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
   });
 
-  test('answers many who ask at once with one fetch', async () => {
+  test('runs one fetch for many callers at once', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const checkout = await origin.open();
     const answers = await Promise.all(Array.from({ length: 5 }, () => checkout.refresh()));
@@ -223,8 +223,8 @@ describe('the checkout of a daemon', () => {
   });
 });
 
-describe('what a repository wants done', () => {
-  test('is not done: no hooks, no filters, no conversions, no submodules, no tags', async () => {
+describe('the checkout of a hostile repository', () => {
+  test('runs no hooks or filters, and applies no conversions, submodules or tags', async () => {
     const origin = makeOrigin({
       'config/a': 'one\r\ntwo $Id$ \u00e9\n',
       '.gitattributes': '* text=auto eol=crlf filter=trap ident working-tree-encoding=ISO-8859-1\n',
@@ -273,7 +273,7 @@ describe('what a repository wants done', () => {
     expect(existsSync(path.join(home, 'sprung'))).toBe(false);
   });
 
-  test('does not lead to other protocols', async () => {
+  test('uses no other protocols', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const helper = workspace({});
     writeFileSync(path.join(helper, 'run'), `#!/bin/sh\ntouch ${helper}/sprung\n`, { mode: 0o755 });
@@ -292,7 +292,7 @@ describe('what a repository wants done', () => {
     expect(existsSync(path.join(helper, 'sprung'))).toBe(false);
   });
 
-  test('leaves links as links', async () => {
+  test('keeps links as links', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     symlinkSync('a', path.join(origin.folder, 'config/l'));
     origin.commit({});

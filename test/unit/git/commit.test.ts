@@ -46,13 +46,13 @@ describe('the commit of a configuration', () => {
   test.each([
     ['changed', 'config/rolecall.yaml'],
     ['untracked', 'config/accounts/[b] *.yaml'],
-  ])('is dirty by a file that is %s', async (_title, name) => {
+  ])('is dirty when a file is %s', async (_title, name) => {
     const { file, folder } = repository();
     writeFileSync(path.join(folder, name), 'new');
     expect((await readConfigCommit(file, []))?.dirty).toBe(true);
   });
 
-  test('is nothing outside of git, in an empty repository, for an untracked file and for a broken repository', async () => {
+  test('is undefined outside of git, in an empty repository, for an untracked file and for a broken repository', async () => {
     expect(await readConfigCommit(path.join(workspace({ a: '' }), 'a'), [])).toBeUndefined();
     const empty = workspace({ a: '' });
     git(empty, 'init', '-q');
@@ -64,7 +64,7 @@ describe('the commit of a configuration', () => {
     expect(await readConfigCommit(path.join(broken, 'a'), [])).toBeUndefined();
   });
 
-  test('leaves files outside of the repository aside', async () => {
+  test('ignores files outside of the repository', async () => {
     const { file } = repository();
     expect((await readConfigCommit(file, [path.join(workspace({ b: '' }), 'b')]))?.dirty).toBe(false);
   });
@@ -97,7 +97,7 @@ describe('two commits', () => {
     expect(await compareCommits(file, '--all', first)).toBe('unknown');
   });
 
-  test('cannot be told apart in a shallow clone', async () => {
+  test('cannot be compared in a shallow clone', async () => {
     const { folder, first } = repository();
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'second');
     const clone = path.join(workspace({}), 'clone');

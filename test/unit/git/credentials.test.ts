@@ -20,7 +20,7 @@ interface Host {
   readonly headers: readonly (string | undefined)[];
 }
 
-/** A git server that answers as told, and says back what it was sent. */
+/** A git server with the given answers; by default it rejects every request and repeats the Authorization header. */
 async function startHost(
   answer: (request: IncomingMessage, response: ServerResponse) => void = refuse,
 ): Promise<Host> {
@@ -39,10 +39,10 @@ async function startHost(
 }
 
 function refuse({ headers }: IncomingMessage, response: ServerResponse): void {
-  const said = `${headers.authorization ?? ''} is not welcome, nor is ${decoded(headers.authorization)}`;
+  const message = `${headers.authorization ?? ''} is not welcome, nor is ${decoded(headers.authorization)}`;
   response
     .writeHead(401, { 'www-authenticate': 'Basic realm="git"', 'content-type': 'text/plain' })
-    .end(said);
+    .end(message);
 }
 
 function decoded(header: string | undefined): string {
@@ -74,7 +74,7 @@ function everything(folder: string): string {
 }
 
 describe('a token for git', () => {
-  test('reaches the server, and neither the command line nor the disk nor a message', async () => {
+  test('is sent to the server, and is not on the command line, on the disk or in a message', async () => {
     const host = await startHost();
     const traced = traceGit();
     vi.stubEnv('GIT_TOKEN', TOKEN);
@@ -90,21 +90,21 @@ describe('a token for git', () => {
     }
   });
 
-  test('may bring its own user name', async () => {
+  test('can have its own user name', async () => {
     const host = await startHost();
     const file = path.join(workspace({ password: 'me:pass:word\n' }), 'password');
     await refreshOnce(settings(host.url, { file }));
     expect(host.headers.map(decoded)).toContain('me:pass:word');
   });
 
-  test('is asked for when there is none', async () => {
+  test('is requested in the message when the server needs one and there is none', async () => {
     const host = await startHost();
     const { reason } = await refreshOnce(settings(host.url));
     expect(reason).toBe(`${host.url} requires credentials; write a reference to them into \`credentials\``);
     expect(host.headers).toEqual([undefined]);
   });
 
-  test('is not sent on to where the server points', async () => {
+  test('is not sent to the target of a redirect', async () => {
     const other = await startHost();
     const host = await startHost((request, response) => {
       response.writeHead(302, { location: other.url + (request.url ?? '').replace(/^.*\.git/u, '') }).end();
@@ -130,15 +130,15 @@ describe('a token for git', () => {
     const { scrub, env } = await remoteAccess(source, () => credentialsOf(source));
     const basic = Buffer.from(`x-access-token:${TOKEN}`).toString('base64');
     expect(JSON.stringify(env)).toContain(basic);
-    const said = scrub(
+    const message = scrub(
       `fatal: ${TOKEN}, ${basic}: https://me:${TOKEN}@host/a and ssh://git@host/b, https://x:a@b@host/`,
     );
-    expect(said).toBe('fatal: [redacted], [redacted]: https://host/a and ssh://host/b, https://host/');
+    expect(message).toBe('fatal: [redacted], [redacted]: https://host/a and ssh://host/b, https://host/');
   });
 });
 
 describe('git', () => {
-  test('is given no more of the environment than it needs', async () => {
+  test('receives only the environment variables that it needs', async () => {
     const host = await startHost();
     const traced = traceGit();
     for (const name of [
@@ -155,7 +155,7 @@ describe('git', () => {
     vi.stubEnv('https_proxy', 'http://127.0.0.1:1');
     vi.stubEnv('SSH_AUTH_SOCK', '/nowhere');
     await refreshOnce(settings(host.url));
-    // The shell of the script that writes them down adds some of its own.
+    // The shell of the script that records them adds some of its own.
     const given = [...traced.variables()].filter((name) => !/^(?:PWD|OLDPWD|SHLVL|_)$/u.test(name));
     const needed = [
       'PATH',
@@ -186,7 +186,7 @@ describe('git', () => {
     expect(given).toEqual(expect.arrayContaining(['PATH', 'https_proxy', 'SSH_AUTH_SOCK']));
   });
 
-  test('uses the key file for ssh, asks nothing, and trusts no new host', async () => {
+  test('uses the key file for ssh, does not prompt, and trusts no new host', async () => {
     const folder = workspace({ "a key's file": 'KEY' });
     const args = path.join(folder, 'args');
     const ssh = `#!/bin/sh\nprintf '%s\\n' "$@" > '${args}'\necho 'git@host: Permission denied (publickey).' >&2\nexit 255\n`;

@@ -14,7 +14,7 @@ const PLACE = {
   scrub: (text: string) => text.replaceAll('s3cr3t', '[redacted]'),
 };
 
-function trouble(stderr: string) {
+function explained(stderr: string) {
   return explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE);
 }
 
@@ -68,7 +68,7 @@ describe('a failure of git', () => {
     ],
     ['fatal: early EOF', 'cannot be reached'],
   ])('is explained for %j', (stderr, sentence) => {
-    expect(trouble(stderr)).toEqual({ reason: expect.stringContaining(sentence), isDamaged: false });
+    expect(explained(stderr)).toEqual({ reason: expect.stringContaining(sentence), isDamaged: false });
   });
 
   test.each([
@@ -77,18 +77,18 @@ describe('a failure of git', () => {
     'fatal: bad object refs/rolecall/accepted',
     'fatal: bad config line 1 in file ./config',
     'error: packfile ./objects/pack/pack-x.pack does not match index\nfatal: packed object x is corrupt',
-  ])('is damage of the repository for %j', (stderr) => {
-    expect(trouble(stderr).isDamaged).toBe(true);
+  ])('means a damaged repository for %j', (stderr) => {
+    expect(explained(stderr).isDamaged).toBe(true);
   });
 
   test('is reported with its last error line when it is unknown, short, without secrets and control characters', () => {
-    expect(trouble('hint: x\nfatal: the \u001b[31ms3cr3t\u0007 is out\nhint: y')).toEqual({
+    expect(explained('hint: x\nfatal: the \u001b[31ms3cr3t\u0007 is out\nhint: y')).toEqual({
       reason: 'git failed: the  [31m[redacted]  is out',
       isDamaged: false,
     });
-    expect(trouble('x'.repeat(5000)).reason).toHaveLength('git failed: '.length + 300);
-    expect(trouble('').reason).toBe('git failed: without a message');
-    expect(trouble('remote: fatal: bad object x\nfatal: something').isDamaged).toBe(false);
+    expect(explained('x'.repeat(5000)).reason).toHaveLength('git failed: '.length + 300);
+    expect(explained('').reason).toBe('git failed: without a message');
+    expect(explained('remote: fatal: bad object x\nfatal: something').isDamaged).toBe(false);
   });
 
   test('is explained when git is missing, too slow or stopped', async () => {
@@ -126,13 +126,13 @@ describe('a git that does not end', () => {
     }
   }
 
-  test('is ended at its limit, and its helpers with it', async () => {
+  test('is killed at its time limit, together with its helpers', async () => {
     const { folder, helper } = fakeGit('sleep 600 & echo $! > helper; wait');
     expect(await runGit({ folder, args: [], timeoutMs: 300 })).toEqual({ type: 'too_slow', timeoutMs: 300 });
     await until('the helper has ended', () => !isAlive(helper()));
   });
 
-  test('is ended when the program stops', async () => {
+  test('is killed when the program stops', async () => {
     const { folder, helper } = fakeGit('sleep 600 & echo $! > helper.new; mv helper.new helper; wait');
     const stop = new AbortController();
     const running = runGit({ folder, args: [], signal: stop.signal });
@@ -148,7 +148,7 @@ describe('a git that does not end', () => {
     await until('the helper has ended', () => !isAlive(helper()));
   });
 
-  test('is not waited for when only a helper stays behind', async () => {
+  test('does not block when only a helper remains', async () => {
     const { folder, helper } = fakeGit('setsid sleep 600 & echo $! > helper; echo said');
     onTestFinished(() => void process.kill(helper(), 'SIGKILL'));
     expect(await runGit({ folder, args: [] })).toEqual({ type: 'done', stdout: 'said\n' });

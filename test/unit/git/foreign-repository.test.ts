@@ -1,4 +1,4 @@
-// A repository whose owner would like to run a program as whoever looks at it.
+// A repository whose owner tries to run a program as the user who reads it.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -20,7 +20,7 @@ interface Repository {
   readonly folder: string;
   readonly file: string;
   readonly commits: readonly [string, string];
-  /** A program that leaves a trace; and the trace. */
+  /** A program that leaves a trace, and the trace. */
   readonly trap: string;
   readonly trace: string;
 }
@@ -56,8 +56,8 @@ function repository(): Repository {
   return { folder, file: path.join(folder, 'config/rolecall.yaml'), commits, trap, trace };
 }
 
-/** Looks as a daemon does, at files that git would have to read again, since they are newer than its index. */
-async function look({ folder, file, commits }: Repository): Promise<void> {
+/** Reads as a daemon does; git would have to read these files again, because they are newer than its index. */
+async function readAsDaemon({ folder, file, commits }: Repository): Promise<void> {
   const later = new Date(Date.now() + 10_000);
   for (const name of ['config/rolecall.yaml', 'config/accounts/a.yaml']) {
     writeFileSync(path.join(folder, name), 'z\n');
@@ -104,7 +104,7 @@ const SETTINGS = [
   'alias.rev-parse',
 ];
 
-describe('a look at a repository of somebody else’s', () => {
+describe('reading the repository of another owner', () => {
   test('runs no program that any of its settings names', async () => {
     const planted = repository();
     const { folder, trap, trace } = planted;
@@ -112,7 +112,7 @@ describe('a look at a repository of somebody else’s', () => {
     const sprung: string[] = [];
     for (const setting of SETTINGS) {
       git(folder, 'config', setting, setting.startsWith('alias.') ? `!${trap}` : trap);
-      await look(planted);
+      await readAsDaemon(planted);
       git(folder, 'config', '--unset', setting);
       if (existsSync(trace)) sprung.push(setting);
       rmSync(trace, { force: true });
@@ -129,7 +129,7 @@ describe('a look at a repository of somebody else’s', () => {
     git(folder, 'config', 'include.path', 'more');
     git(folder, 'config', 'includeIf.gitdir:**.path', 'more');
     git(folder, 'config', 'extensions.worktreeConfig', 'true');
-    await look(planted);
+    await readAsDaemon(planted);
     expect(existsSync(trace)).toBe(false);
   });
 
@@ -148,11 +148,11 @@ describe('a look at a repository of somebody else’s', () => {
     for (const name of names) writeFileSync(path.join(hooks, name), `#!/bin/sh\n${trap}\n`, { mode: 0o755 });
     git(folder, 'config', 'core.fsmonitor', 'true');
     git(folder, 'config', 'core.hooksPath', hooks);
-    await look(planted);
+    await readAsDaemon(planted);
     expect(existsSync(trace)).toBe(false);
   });
 
-  test('fetches no missing object, by whichever program it names for that', async () => {
+  test('fetches no missing object, whatever program the repository names for it', async () => {
     const planted = repository();
     const { folder, file, trap, trace, commits } = planted;
     appendFileSync(
@@ -169,7 +169,7 @@ describe('a look at a repository of somebody else’s', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  test('takes nothing from variables that git would obey', async () => {
+  test('ignores environment variables that git would use', async () => {
     const planted = repository();
     const { trap, trace, folder, file, commits } = planted;
     const other = repository();
@@ -188,13 +188,13 @@ describe('a look at a repository of somebody else’s', () => {
     vi.stubEnv('GIT_CONFIG_KEY_0', 'core.fsmonitor');
     vi.stubEnv('GIT_CONFIG_VALUE_0', trap);
     expect((await readConfigCommit(file, []))?.sha).toBe(commits[1]);
-    await look(planted);
+    await readAsDaemon(planted);
     expect(existsSync(trace)).toBe(false);
     expect(folder).not.toBe(other.folder);
   });
 
   test.skipIf(process.getuid?.() !== 0)(
-    'is refused when its owner is somebody else, and nothing runs',
+    'is refused when another user owns it, and nothing runs',
     async () => {
       const planted = repository();
       const { folder, file, trap, trace } = planted;
@@ -205,14 +205,14 @@ describe('a look at a repository of somebody else’s', () => {
       // As the README advises where a checkout is pulled by another user.
       vi.stubEnv('HOME', workspace({ '.gitconfig': `[safe]\n\tdirectory = ${folder}\n` }));
       expect((await readConfigCommit(file, []))?.dirty).toBe(false);
-      await look(planted);
+      await readAsDaemon(planted);
       expect(existsSync(trace)).toBe(false);
     },
   );
 });
 
-describe('files and what git has stored', () => {
-  test('differ by their bytes, by what kind they are, and when the index has something else', async () => {
+describe('the files of a configuration and those in git', () => {
+  test('differ in their bytes, their type, or the index', async () => {
     const dirty = async (change: (planted: Repository) => void): Promise<boolean | undefined> => {
       const planted = repository();
       change(planted);

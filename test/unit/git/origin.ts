@@ -9,10 +9,10 @@ import { workspace } from '../config/workspace.ts';
 export interface Origin {
   /** The working tree that commits are made in. */
   readonly folder: string;
-  /** Where checkouts of it are kept; not there yet. */
+  /** Where its checkouts are stored; does not exist yet. */
   readonly kept: string;
   readonly settings: GitSourceSettings;
-  /** Writes files, commits everything and gives the commit. */
+  /** Writes files, commits everything and returns the commit. */
   commit(files: Readonly<Record<string, string>>): string;
   open(settings?: Partial<GitSourceSettings>): Promise<Checkout>;
 }
@@ -53,17 +53,17 @@ export function forcePush({ folder }: Origin, sha: string, file: string): string
   return commitAll(folder, 'rewritten');
 }
 
-/** As if the network were gone. */
+/** As if the network were unavailable. */
 export function removeOrigin({ folder }: Origin): void {
   rmSync(folder, { recursive: true });
 }
 
-/** The commit that the branch is at. */
+/** The current commit of the branch. */
 export function head({ folder }: Origin): string {
   return git(folder, ['rev-parse', 'HEAD']);
 }
 
-/** What a file of the checkout holds now. */
+/** The current content of a file of the checkout. */
 export function content(checkout: Checkout, file = 'config/a'): string | undefined {
   const current = checkout.current();
   return current === null ? undefined : readFileSync(path.join(current.folder, file), 'utf8');

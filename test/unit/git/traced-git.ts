@@ -1,13 +1,13 @@
-// The real git behind a script that writes down how it was called, to see what it is asked and what it is told.
+// The real git behind a script that records the arguments and the variables of each call.
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { vi } from 'vitest';
 import { workspace } from '../config/workspace.ts';
 
 export interface TracedGit {
-  /** The arguments of every call since the last time that this was asked, one text a call. */
+  /** The arguments of every call since the last reading, one text for each call. */
   calls(): string[];
-  /** The names of all variables that any call was given since then. */
+  /** The names of all variables that any of these calls received. */
   variables(): Set<string>;
 }
 

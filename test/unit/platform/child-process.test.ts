@@ -11,7 +11,7 @@ function start(program: string, options: Partial<ChildOptions<unknown>> = {}) {
   return { ...child, messages };
 }
 
-describe('a process', () => {
+describe('a child process', () => {
   it('receives a message and answers, also right before it ends', async () => {
     const child = start(
       'process.once("message", ({ bytes }) => process.send({ sum: bytes[0] + bytes[1] }));',
@@ -21,7 +21,7 @@ describe('a process', () => {
     expect(child.messages).toEqual([{ sum: 5 }]);
   });
 
-  it('has nothing of the environment unless it is given', async () => {
+  it('has no environment variables unless they are given', async () => {
     const program = 'process.send(process.env.PATH ?? null)';
     const [without, given] = [start(program), start(program, { env: { PATH: '/bin' } })];
     await Promise.all([without.ended, given.ended]);
@@ -29,26 +29,22 @@ describe('a process', () => {
   });
 });
 
-describe('the reason of an end', () => {
+describe('the reason for the end of a child process', () => {
   it.each([
     ['a status', 'process.exit(3)', { reason: 'exited', how: 'status 3' }],
-    [
-      'an error that nobody caught',
-      'throw new Error("out of memory")',
-      { reason: 'exited', how: 'status 1' },
-    ],
+    ['an uncaught error', 'throw new Error("out of memory")', { reason: 'exited', how: 'status 1' }],
     ['a crash', 'process.abort()', { reason: 'killed', how: 'SIGABRT' }],
     ['a signal from elsewhere', 'process.kill(process.pid, "SIGKILL")', { reason: 'killed', how: 'SIGKILL' }],
   ])('is not a lack of memory for %s', async (_, program, end) => {
     expect(await start(program).ended).toEqual(end);
   });
 
-  it('is the lack of memory when the engine has no more of it', async () => {
+  it('is out_of_memory when the engine reaches its limit', async () => {
     const program = 'const kept = []; for (;;) kept.push(new Array(100000).fill(kept.length));';
     expect(await start(program, { heapMegabytes: 32 }).ended).toMatchObject({ reason: 'out_of_memory' });
   });
 
-  it('is the deadline, or this process, where one of them ended it', async () => {
+  it('is the deadline or a stop when one of them ended it', async () => {
     const stop = new AbortController();
     const late = start(WAITS, { deadlineMs: 50 });
     const aborted = start(WAITS, { signal: stop.signal });

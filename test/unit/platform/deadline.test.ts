@@ -10,14 +10,14 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-it('is over when its time is up', async () => {
+it('a deadline is over when its time has passed', async () => {
   const deadline = startDeadline(1, new AbortController().signal);
   await aborted(deadline.signal);
   expect(deadline.isOver()).toBe(true);
   deadline.release();
 });
 
-it('ends a call that is given up, and is not over by that', () => {
+it('a deadline ends when its call is aborted, and is not over then', () => {
   const kill = new AbortController();
   const deadline = startDeadline(LONG_MS, kill.signal);
   expect(deadline.signal.aborted).toBe(false);
@@ -29,7 +29,7 @@ it('ends a call that is given up, and is not over by that', () => {
   late.release();
 });
 
-it('leaves nothing on the signal that outlives fifty thousand calls', async () => {
+it('a deadline leaves nothing on the signal that outlives fifty thousand calls', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const kill = new AbortController();

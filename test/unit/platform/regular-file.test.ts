@@ -1,4 +1,4 @@
-// Files that never answer: one must not block the others.
+// Files that block a reader, such as pipes: one must not delay the others.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, openSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -34,7 +34,7 @@ describe('a pipe or a device', () => {
     expect(performance.now() - began).toBeLessThan(2000);
   });
 
-  test('is a warning of validate', async () => {
+  test('causes a warning in validate', async () => {
     const folder = workspace({});
     const loaded = await load({ 'accounts/a.yaml': `region: eu\ntoken: { file: ${pipe(folder, 'pipe')} }` });
     expect(await checkSecrets(loaded, {})).toMatchObject([
@@ -42,7 +42,7 @@ describe('a pipe or a device', () => {
     ]);
   });
 
-  test('fails the account whose file or catalog it is, and the others are read', async () => {
+  test('in place of an account file or a catalog fails only that account', async () => {
     const folder = workspace({
       'rolecall.yaml': SERVICE,
       'accounts/b.yaml': ACCOUNT,
@@ -60,24 +60,24 @@ describe('a pipe or a device', () => {
     expect(accounts[2]?.issues[0]?.message).toContain('not a regular file');
   });
 
-  test('is no authority for connections', async () => {
+  test('is not accepted as a certificate authority', async () => {
     const folder = workspace({});
     await expect(readAuthorities(pipe(folder, 'pipe'))).rejects.toThrow(
       /api\.caFile cannot be read \(it is not a regular file\)/u,
     );
   });
 
-  test('that takes the place of a file between the look and the opening does not block', async () => {
+  test('that replaces a file between the check and the opening does not block', async () => {
     const folder = workspace({ token: 'x' });
     const file = pipe(folder, 'pipe');
-    // Its other end is open and never written to: a reading would wait for ever.
+    // Its other end is open and never written to: a reader would wait forever.
     const writer = spawn('sleep', ['60'], { stdio: ['ignore', openSync(file, 'r+'), 'ignore'] });
     onTestFinished(() => void writer.kill());
     await expect(readRegularFile(file, 100)).rejects.toMatchObject({ code: 'irregular' });
   });
 });
 
-test('a file is read up to the bytes that are allowed, with its mode and where it really is', async () => {
+test('a regular file is read up to the byte limit, with its mode and its real path', async () => {
   const folder = workspace({ 'real/a': 'x'.repeat(100), 'real/b': 'x'.repeat(101) });
   symlinkSync('real', path.join(folder, 'link'));
   chmodSync(path.join(folder, 'real/a'), 0o640);

@@ -65,7 +65,7 @@ describe('a text that is shown', () => {
     expect(visible(`a${'\u0301'.repeat(20)}`)).toBe(`a${'\u0301'.repeat(8)}${'\\u0301'.repeat(12)}`);
   });
 
-  it('has escapes for the spaces of a name that would not be seen', () => {
+  it('has escapes for the invisible spaces of a name', () => {
     expect(visibleName(' two  words ')).toBe('\\u0020two \\u0020words\\u0020');
     expect(visibleName('')).toBe('""');
   });

@@ -1,4 +1,4 @@
-// Names, ids and messages may contain anything; no report is damaged by them.
+// Names, ids and messages can contain anything; no report is damaged by them.
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { html } from 'hono/html';
@@ -32,7 +32,7 @@ const MARK_UP = [
   '$',
   'a',
 ];
-const UNSEEN_TEXT = [
+const INVISIBLE_TEXT = [
   '\u001b[2J',
   '\u009b',
   '\u202e',
@@ -46,12 +46,12 @@ const UNSEEN_TEXT = [
   '\0',
 ];
 
-// Mark-up alone as well as mixed: a single control character makes a name take the safest way through the formats.
+// Mark-up alone as well as mixed: a single control character makes the formats choose the safest form of a name.
 const hostile = fc.oneof(
   fc.string({ unit: fc.constantFrom(...MARK_UP), maxLength: 6 }),
   fc.string({
     unit: fc.oneof(
-      fc.constantFrom(...UNSEEN_TEXT),
+      fc.constantFrom(...INVISIBLE_TEXT),
       fc.constantFrom(...MARK_UP),
       fc.string({ unit: 'binary', maxLength: 3 }),
     ),
@@ -119,8 +119,8 @@ function everyReport(text: string, options: ReportOptions): string {
   ].join('');
 }
 
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-// A joiner within an emoji is the one format character that may stay.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+// A joiner within an emoji is the one format character that is allowed.
 const EMOJI_JOINER =
   /(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})/gu;
 
@@ -128,7 +128,7 @@ describe('a hostile name', () => {
   it('adds no control character and no bidi override to text', () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        expect(everyReport(text, TEXT).replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
+        expect(everyReport(text, TEXT).replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(INVISIBLE);
       }),
     );
   });
@@ -139,7 +139,7 @@ describe('a hostile name', () => {
         const coloured = everyReport(text, { ...TEXT, colour: true });
         // eslint-disable-next-line no-control-regex -- the colours themselves are escapes
         const plain = coloured.replace(/\u001b\[\d{1,2}m/g, '');
-        expect(plain.replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
+        expect(plain.replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(INVISIBLE);
       }),
     );
   });
@@ -148,8 +148,8 @@ describe('a hostile name', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const report = everyReport(text, MARKDOWN);
-        expect(report.replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
-        // What is left outside of code spans and `<code>` elements is what the page acts on.
+        expect(report.replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(INVISIBLE);
+        // The page interprets the text outside of code spans and `<code>` elements.
         const live = report.replace(/`[^`\n]*`/g, '').replace(/<code>[^<\n]*<\/code>/g, '');
         expect(live).not.toMatch(/@|<(?!\/?(?:details|summary)>)|\]\(|`|~|\$/);
       }),
@@ -166,7 +166,7 @@ describe('a hostile name', () => {
     await fc.assert(
       fc.asyncProperty(hostile, async (text) => {
         const page = await htmlReports(`x${text}`);
-        expect(page.replace(EMOJI_JOINER, '')).not.toMatch(UNSEEN);
+        expect(page.replace(EMOJI_JOINER, '')).not.toMatch(INVISIBLE);
         expect(tagsOf(page)).toEqual(harmless);
       }),
     );

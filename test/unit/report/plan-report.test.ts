@@ -210,10 +210,10 @@ describe('advice to approve a delete', () => {
   const plan = makePlan({ held, createdAt: '2026-12-24T23:59:59.999Z' });
 
   it.each([
-    ['of a plan', () => renderPlans([plan], TEXT)],
-    ['of a plan as markdown', () => renderPlans([plan], MARKDOWN)],
+    ['in a plan', () => renderPlans([plan], TEXT)],
+    ['in a plan as markdown', () => renderPlans([plan], MARKDOWN)],
     [
-      'of a run',
+      'in a run',
       () => renderRun({ run: makeRun({ status: 'held' }), operations: [], warnings: [], plan }, TEXT),
     ],
   ])('%s ends 14 days after the day of the plan', (_, render) => {
@@ -225,7 +225,7 @@ describe('advice to approve a delete', () => {
     expect(shown).not.toContain('YYYY');
   });
 
-  it('is without a date in JSON, which is the same every day', () => {
+  it('has no date in JSON, so that the output is the same every day', () => {
     expect(renderPlans([plan], JSON_FORMAT)).not.toContain('expires');
   });
 });

@@ -17,7 +17,7 @@ const OPERATION_KEYS =
   'seq kind action name remoteId status rule reason attempts httpStatus startedAt finishedAt';
 
 describe('a run as json', () => {
-  it('has exactly the fields of the contract, in order, and operations without the run id', () => {
+  it('has exactly the documented fields, in order, and operations without the run id', () => {
     const value: unknown = JSON.parse(
       renderRun(report({}, { operations: [makeOperation(1, 'A')] }), JSON_FORMAT),
     );

@@ -7,12 +7,12 @@ function control(url: string, path: string): string {
   return `${url}/_sandbox/${path}`;
 }
 
-async function ask(method: string, url: string, body?: unknown) {
+async function sendControl(method: string, url: string, body?: unknown) {
   const reply = await call(method, url, { token: null, ...(body === undefined ? {} : { body }) });
   return { status: reply.status, body: reply.text === '' ? null : (JSON.parse(reply.text) as unknown) };
 }
 
-describe('the controls in the process', () => {
+describe('the sandbox controls in the process', () => {
   it('add, rename, assign and remove entries and resources', async () => {
     const sandbox = await start({ settings: { listDelayMs: 60_000 } });
     const skill = sandbox.addSkill('account-1', 'Go', { id: 'my-id' });
@@ -40,8 +40,8 @@ describe('the controls in the process', () => {
   });
 
   it('return a log of the requests without tokens, also in paths', async () => {
-    const heard: unknown[] = [];
-    const sandbox = await start({ log: (entry) => heard.push(entry) });
+    const logged: unknown[] = [];
+    const sandbox = await start({ log: (entry) => logged.push(entry) });
     await create(sandbox.url, 'skill', 'Go');
     await call('DELETE', api(sandbox.url, 'skill/sandbox-token-1'));
     await call('GET', api(sandbox.url, 'role?key=sandbox-token-1'), { token: 'wrong' });
@@ -50,8 +50,8 @@ describe('the controls in the process', () => {
       { method: 'DELETE', status: 404, effect: false, path: '/api/public/v1/skill/[token]' },
       { method: 'GET', account: null, status: 401, path: '/api/public/v1/role' },
     ]);
-    expect(heard).toEqual(sandbox.requests());
-    expect(JSON.stringify(heard)).not.toContain('sandbox-token-1');
+    expect(logged).toEqual(sandbox.requests());
+    expect(JSON.stringify(logged)).not.toContain('sandbox-token-1');
     sandbox.clearRequests();
     expect(sandbox.requests()).toEqual([]);
   });
@@ -63,59 +63,65 @@ describe('the controls in the process', () => {
   });
 });
 
-describe('the controls over HTTP', () => {
+describe('the sandbox controls over HTTP', () => {
   it('serve accounts, entries and resources', async () => {
     const { url, accounts } = await start();
-    expect((await ask('GET', control(url, 'accounts'))).body).toEqual(accounts);
+    expect((await sendControl('GET', control(url, 'accounts'))).body).toEqual(accounts);
     const entries = control(url, 'accounts/account-1/entries');
     const people = control(url, 'accounts/account-1/resources');
-    const skill = (await ask('POST', entries, { kind: 'skill', name: 'Go' })).body as { id: string };
-    const role = (await ask('POST', entries, { kind: 'role', name: 'Dev' })).body as { id: string };
-    const added = await ask('POST', people, { skills: ['Go'] });
+    const skill = (await sendControl('POST', entries, { kind: 'skill', name: 'Go' })).body as { id: string };
+    const role = (await sendControl('POST', entries, { kind: 'role', name: 'Dev' })).body as { id: string };
+    const added = await sendControl('POST', people, { skills: ['Go'] });
     expect(added.status).toBe(201);
     const { id } = added.body as { id: string };
-    const changed = await ask('PATCH', `${people}/${id}`, { assign: [role.id], unassign: [skill.id] });
+    const changed = await sendControl('PATCH', `${people}/${id}`, {
+      assign: [role.id],
+      unassign: [skill.id],
+    });
     expect(changed.body).toMatchObject({ role: 'Dev', skills: [] });
-    expect((await ask('PATCH', `${entries}/${skill.id}`, { name: 'Golang' })).body).toMatchObject({
+    expect((await sendControl('PATCH', `${entries}/${skill.id}`, { name: 'Golang' })).body).toMatchObject({
       name: 'Golang',
     });
-    expect((await ask('DELETE', `${entries}/${role.id}`)).status).toBe(204);
-    expect((await ask('GET', entries)).body).toMatchObject({ skills: [{ name: 'Golang' }], roles: [] });
-    expect((await ask('GET', people)).body).toMatchObject([{ id, roleId: null }]);
-    expect((await ask('DELETE', `${people}/${id}`)).status).toBe(204);
-    expect((await ask('GET', people)).body).toEqual([]);
+    expect((await sendControl('DELETE', `${entries}/${role.id}`)).status).toBe(204);
+    expect((await sendControl('GET', entries)).body).toMatchObject({
+      skills: [{ name: 'Golang' }],
+      roles: [],
+    });
+    expect((await sendControl('GET', people)).body).toMatchObject([{ id, roleId: null }]);
+    expect((await sendControl('DELETE', `${people}/${id}`)).status).toBe(204);
+    expect((await sendControl('GET', people)).body).toEqual([]);
   });
 
   it('serve faults, settings and the log of requests', async () => {
     const { url } = await start();
     const faults = [{ do: { type: 'status', status: 503 } }];
-    expect((await ask('PUT', control(url, 'faults'), faults)).body).toEqual({ faults, acted: [0] });
+    expect((await sendControl('PUT', control(url, 'faults'), faults)).body).toEqual({ faults, acted: [0] });
     expect((await create(url, 'skill', 'x')).status).toBe(503);
-    expect((await ask('GET', control(url, 'faults'))).body).toEqual({ faults, acted: [1] });
-    expect((await ask('PUT', control(url, 'settings'), { createStatus: 200 })).body).toMatchObject({
+    expect((await sendControl('GET', control(url, 'faults'))).body).toEqual({ faults, acted: [1] });
+    expect((await sendControl('PUT', control(url, 'settings'), { createStatus: 200 })).body).toMatchObject({
       createStatus: 200,
     });
-    expect((await ask('GET', control(url, 'settings'))).body).toMatchObject({
+    expect((await sendControl('GET', control(url, 'settings'))).body).toMatchObject({
       createStatus: 200,
       latencyMs: 0,
     });
     expect((await create(url, 'skill', 'x')).status).toBe(200);
-    expect((await ask('GET', control(url, 'requests'))).body).toHaveLength(2);
-    expect((await ask('DELETE', control(url, 'requests'))).status).toBe(204);
-    expect((await ask('GET', control(url, 'requests'))).body).toEqual([]);
+    expect((await sendControl('GET', control(url, 'requests'))).body).toHaveLength(2);
+    expect((await sendControl('DELETE', control(url, 'requests'))).status).toBe(204);
+    expect((await sendControl('GET', control(url, 'requests'))).body).toEqual([]);
   });
 
   it('return an error for each invalid request', async () => {
     const { url } = await start();
     const entries = control(url, 'accounts/account-1/entries');
-    const wrong = await ask('POST', entries, { kind: 'skil', nam: 'x' });
+    const wrong = await sendControl('POST', entries, { kind: 'skil', nam: 'x' });
     expect(wrong.status).toBe(400);
     expect((wrong.body as { issues: string[] }).issues).toHaveLength(3);
-    expect((await ask('DELETE', `${entries}/none`)).status).toBe(404);
-    expect((await ask('GET', control(url, 'accounts/none/entries'))).status).toBe(404);
-    expect((await ask('GET', control(url, 'nothing'))).status).toBe(404);
-    expect((await ask('PUT', control(url, 'faults'), [{ do: { type: 'fire' } }])).status).toBe(400);
-    expect((await ask('PUT', control(url, 'settings'), { colour: 1 })).status).toBe(400);
+    expect((await sendControl('DELETE', `${entries}/none`)).status).toBe(404);
+    expect((await sendControl('GET', control(url, 'accounts/none/entries'))).status).toBe(404);
+    expect((await sendControl('GET', control(url, 'nothing'))).status).toBe(404);
+    expect((await sendControl('PUT', control(url, 'faults'), [{ do: { type: 'fire' } }])).status).toBe(400);
+    expect((await sendControl('PUT', control(url, 'settings'), { colour: 1 })).status).toBe(400);
     expect((await call('PUT', control(url, 'settings'), { raw: '{' })).status).toBe(400);
   });
 
@@ -125,17 +131,17 @@ describe('the controls over HTTP', () => {
     expect(page.status).toBe(403);
     expect(page.text).not.toContain('sandbox-token');
     const status = await new Promise((resolve, reject) => {
-      const asked = request(control(url, 'accounts'), { headers: { host: 'evil.example' } }, (response) => {
+      const foreign = request(control(url, 'accounts'), { headers: { host: 'evil.example' } }, (response) => {
         response.resume();
         resolve(response.statusCode);
       });
-      asked.on('error', reject).end();
+      foreign.on('error', reject).end();
     });
     expect(status).toBe(403);
   });
 });
 
-describe('the OpenAPI description', () => {
+describe('the OpenAPI description of the sandbox', () => {
   it('names the base addresses of this sandbox as its servers', async () => {
     const { url, regions } = await start();
     const document = json(await call('GET', `${url}/openapi.json`, { token: null }));

@@ -34,7 +34,7 @@ describe('the demo account', () => {
     expect(used.size).toBeLessThan(skills.length);
   });
 
-  it('has a full list of names, which a sandbox serves completely and in order', async () => {
+  it('has a complete list of names, which a sandbox serves completely and in order', async () => {
     const all = readJsonFile(`${folder}onet-names.json`) as {
       attribution: string;
       skills: string[];

@@ -5,7 +5,7 @@ import { api, call, create, json, list, names, only, start } from './client.ts';
 
 const SKILLS = Array.from({ length: 10 }, (_, index) => `s${index}`);
 
-async function under(
+async function withFault(
   action: FaultAction,
   match: NonNullable<Fault['match']> = {},
   more: Partial<Fault> = {},
@@ -15,15 +15,15 @@ async function under(
 }
 
 const CREATE = { method: 'POST' };
-const stored = (sandbox: Awaited<ReturnType<typeof under>>) =>
+const stored = (sandbox: Awaited<ReturnType<typeof withFault>>) =>
   sandbox
     .state('acme')
     .skills.slice(SKILLS.length)
     .map((each) => each.name);
 
-describe('a fault without effect', () => {
-  it('returns a status with a body and headers, once, and does not carry out the request', async () => {
-    const sandbox = await under({
+describe('a sandbox fault without effect', () => {
+  it('returns a status with a body and headers, once, and does not execute the request', async () => {
+    const sandbox = await withFault({
       type: 'status',
       status: 503,
       body: { a: 1 },
@@ -36,7 +36,7 @@ describe('a fault without effect', () => {
   });
 
   it('returns an HTML page, a redirect and a rate limit', async () => {
-    const sandbox = await under({ type: 'html' });
+    const sandbox = await withFault({ type: 'html' });
     const html = await call('GET', api(sandbox.url, 'skill'));
     expect([html.status, html.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     sandbox.setFaults([{ do: { type: 'redirect', to: 'https://elsewhere.example/' } }]);
@@ -49,25 +49,25 @@ describe('a fault without effect', () => {
       { type: 'rate-limit' },
     ];
     sandbox.setFaults(limits.map((action) => ({ do: action })));
-    const asked = [];
-    for (const _ of limits) asked.push(await create(sandbox.url, 'skill', 'x'));
-    expect(asked.map((each) => each.status)).toEqual([429, 429, 429, 429]);
-    const [seconds, date, text, none] = asked.map((each) => each.headers['retry-after']);
+    const replies = [];
+    for (const _ of limits) replies.push(await create(sandbox.url, 'skill', 'x'));
+    expect(replies.map((each) => each.status)).toEqual([429, 429, 429, 429]);
+    const [seconds, date, text, none] = replies.map((each) => each.headers['retry-after']);
     expect([seconds, text, none]).toEqual(['7', 'soon', undefined]);
     expect(Math.abs(Date.parse(String(date)) - Date.now() - 60_000)).toBeLessThan(5000);
     expect(stored(sandbox)).toEqual([]);
   });
 
   it('echoes the token in an error', async () => {
-    const sandbox = await under({ type: 'echo-token', status: 500 });
+    const sandbox = await withFault({ type: 'echo-token', status: 500 });
     const reply = await call('GET', api(sandbox.url, 'skill'));
     expect([reply.status, reply.text.includes('Bearer sandbox-token-1')]).toEqual([500, true]);
   });
 });
 
-describe('a fault that loses the response', () => {
+describe('a sandbox fault that loses the response', () => {
   it('breaks the connection before the effect', async () => {
-    const sandbox = await under({ type: 'drop-before-effect' });
+    const sandbox = await withFault({ type: 'drop-before-effect' });
     await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
     expect(stored(sandbox)).toEqual([]);
     expect(only(sandbox.requests())).toMatchObject({
@@ -78,20 +78,20 @@ describe('a fault that loses the response', () => {
   });
 
   it('breaks the connection after the effect', async () => {
-    const sandbox = await under({ type: 'drop-after-effect' });
+    const sandbox = await withFault({ type: 'drop-after-effect' });
     await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
     expect(stored(sandbox)).toEqual(['x']);
     expect(only(sandbox.requests())).toMatchObject({ status: null, effect: true });
   });
 
   it('returns an error after the effect', async () => {
-    const sandbox = await under({ type: 'effect-then-status', status: 502 });
+    const sandbox = await withFault({ type: 'effect-then-status', status: 502 });
     expect((await create(sandbox.url, 'skill', 'x')).status).toBe(502);
     expect(stored(sandbox)).toEqual(['x']);
   });
 
   it('delays the effect until after the connection broke', async () => {
-    const sandbox = await under({ type: 'delay-effect', ms: 200 });
+    const sandbox = await withFault({ type: 'delay-effect', ms: 200 });
     await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
     expect(stored(sandbox)).toEqual([]);
     await vi.waitFor(() => expect(stored(sandbox)).toEqual(['x']), { interval: 10 });
@@ -99,9 +99,9 @@ describe('a fault that loses the response', () => {
   });
 });
 
-describe('a fault that changes the body', () => {
+describe('a sandbox fault that changes the body', () => {
   it('cuts the body so that the connection breaks, or so that the body looks complete', async () => {
-    const sandbox = await under({ type: 'cut-body', fraction: 0.5 });
+    const sandbox = await withFault({ type: 'cut-body', fraction: 0.5 });
     await expect(list(sandbox.url, 'skill')).rejects.toThrow();
     sandbox.setFaults([{ do: { type: 'cut-body', fraction: 0.5, silent: true } }]);
     const cut = await call('GET', api(sandbox.url, 'skill'));
@@ -112,7 +112,7 @@ describe('a fault that changes the body', () => {
   });
 
   it('empties, shortens and repeats lists, and does not change other requests', async () => {
-    const sandbox = await under({ type: 'empty-list' });
+    const sandbox = await withFault({ type: 'empty-list' });
     expect((await create(sandbox.url, 'role', 'x')).status).toBe(201);
     expect(await list(sandbox.url, 'skill')).toEqual([]);
     sandbox.setFaults([{ match: { path: 'skill' }, do: { type: 'partial-list', fraction: 0.3 } }]);
@@ -125,7 +125,7 @@ describe('a fault that changes the body', () => {
   });
 
   it('returns JSON with a syntax error or of the wrong type', async () => {
-    const sandbox = await under({ type: 'invalid-json' });
+    const sandbox = await withFault({ type: 'invalid-json' });
     const broken = await call('GET', api(sandbox.url, 'skill'));
     expect(() => json(broken)).toThrow(SyntaxError);
     sandbox.setFaults([
@@ -139,7 +139,7 @@ describe('a fault that changes the body', () => {
   });
 
   it('sets a wrong account id, removes the id, or stores another name', async () => {
-    const sandbox = await under({ type: 'wrong-account-id', id: 'stranger' });
+    const sandbox = await withFault({ type: 'wrong-account-id', id: 'stranger' });
     expect((await list(sandbox.url, 'skill')).every((each) => each['accountId'] === 'stranger')).toBe(true);
     sandbox.setFaults([{ do: { type: 'no-id' } }, { do: { type: 'rename', to: '{name} (2)' } }]);
     const nameless = await create(sandbox.url, 'skill', 'x');
@@ -148,8 +148,8 @@ describe('a fault that changes the body', () => {
     expect(stored(sandbox)).toEqual(['x', 'y (2)']);
   });
 
-  it('fills the body up with white space, compressed if the client accepts it', async () => {
-    const sandbox = await under({ type: 'huge-body', bytes: 3_000_000 }, {}, { times: 2 });
+  it('fills the body with white space, compressed if the client accepts it', async () => {
+    const sandbox = await withFault({ type: 'huge-body', bytes: 3_000_000 }, {}, { times: 2 });
     const plain = await call('GET', api(sandbox.url, 'skill'));
     expect(plain.bytes.length).toBe(3_000_000);
     expect(json(plain)).toHaveLength(10);
@@ -159,14 +159,14 @@ describe('a fault that changes the body', () => {
   });
 
   it('sends the body slowly', async () => {
-    const sandbox = await under({ type: 'drip', bytesPerSecond: 5000 });
+    const sandbox = await withFault({ type: 'drip', bytesPerSecond: 5000 });
     const began = performance.now();
     expect(await names(sandbox.url, 'skill')).toEqual(SKILLS);
     expect(performance.now() - began).toBeGreaterThan(150);
   });
 });
 
-describe('a fault rule', () => {
+describe('a sandbox fault rule', () => {
   it('delays the response, and a later rule acts too', async () => {
     const sandbox = await start({
       faults: [{ do: { type: 'latency', ms: 60 } }, { do: { type: 'status', status: 500 } }],
@@ -178,20 +178,24 @@ describe('a fault rule', () => {
   });
 
   it('ignores its first matches, acts the given number of times, then stops', async () => {
-    const sandbox = await under({ type: 'status', status: 500 }, CREATE, { skip: 1, times: 2 });
+    const sandbox = await withFault({ type: 'status', status: 500 }, CREATE, { skip: 1, times: 2 });
     const seen = [];
     for (const name of ['a', 'b', 'c', 'd']) seen.push((await create(sandbox.url, 'skill', name)).status);
     expect(seen).toEqual([201, 500, 500, 201]);
   });
 
   it('acts always with times: always', async () => {
-    const sandbox = await under({ type: 'status', status: 500 }, {}, { times: 'always' });
+    const sandbox = await withFault({ type: 'status', status: 500 }, {}, { times: 'always' });
     for (const name of ['a', 'b', 'c']) expect((await create(sandbox.url, 'skill', name)).status).toBe(500);
   });
 
   it('acts with a probability that the random seed repeats', async () => {
     const run = async () => {
-      const sandbox = await under({ type: 'status', status: 500 }, {}, { probability: 0.5, times: 'always' });
+      const sandbox = await withFault(
+        { type: 'status', status: 500 },
+        {},
+        { probability: 0.5, times: 'always' },
+      );
       const seen = [];
       for (let turn = 0; turn < 30; turn += 1)
         seen.push((await call('GET', api(sandbox.url, 'role'))).status);
@@ -204,9 +208,9 @@ describe('a fault rule', () => {
 
   it('matches by method, kind, path, account and name', async () => {
     const sandbox = await start({ accounts: 2 });
-    const hits = async (match: NonNullable<Fault['match']>, ask: () => Promise<{ status: number }>) => {
+    const hits = async (match: NonNullable<Fault['match']>, send: () => Promise<{ status: number }>) => {
       sandbox.setFaults([{ match, do: { type: 'status', status: 599 } }]);
-      return (await ask()).status === 599;
+      return (await send()).status === 599;
     };
     const lists = () => call('GET', api(sandbox.url, 'skill'));
     const creates = () => create(sandbox.url, 'skill', 'Go');

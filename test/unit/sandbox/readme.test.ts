@@ -87,7 +87,7 @@ function masked(value: unknown): unknown {
 }
 
 describe('an example in the README of the sandbox', () => {
-  it('has a title that this test knows', () => {
+  it('has a known title', () => {
     const structured = examples.filter(({ language }) => language === 'json' || language === 'yaml');
     const known =
       /^(seed|faults|settings|response \d{3}|(GET|POST|PATCH|PUT|DELETE) \/\S+|(rolecall|accounts\/acme)\.yaml)$/;

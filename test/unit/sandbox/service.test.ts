@@ -23,7 +23,7 @@ const SEED = {
   ],
 } as const;
 
-describe('the service', () => {
+describe('the sandbox service', () => {
   it('creates, lists and deletes skills and roles', async () => {
     const { url } = await start();
     for (const kind of ['skill', 'role']) {
@@ -91,14 +91,14 @@ describe('the service', () => {
   });
 });
 
-describe('the validation of requests', () => {
+describe('the validation of requests by the sandbox', () => {
   it.each([
     ['a missing name', '{}', 'missing', ['body', 'name']],
-    ['a name that is no string', '{"name": 7}', 'string_type', ['body', 'name']],
+    ['a name that is not a string', '{"name": 7}', 'string_type', ['body', 'name']],
     ['a null name', '{"name": null}', 'string_type', ['body', 'name']],
     ['an empty name', '{"name": ""}', 'string_too_short', ['body', 'name']],
     ['an extra field', '{"name": "a", "level": 3}', 'extra_forbidden', ['body', 'level']],
-    ['a body that is no object', '["a"]', 'object_type', ['body']],
+    ['a body that is not an object', '["a"]', 'object_type', ['body']],
     ['malformed JSON', '{"name": ', 'json_invalid', ['body']],
     ['no body', '', 'json_invalid', ['body']],
   ])('rejects %s with a validation error', async (_what, raw, type, loc) => {
@@ -140,14 +140,14 @@ describe('the validation of requests', () => {
 
   it('returns 401 for a missing, malformed or unknown token before it validates the body', async () => {
     const { url } = await start();
-    const asked = [
+    const calls = [
       call('GET', api(url, 'skill'), { token: null }),
       call('GET', api(url, 'skill'), { token: 'wrong' }),
       call('GET', api(url, 'resource'), { token: null, headers: { authorization: 'Basic sandbox-token-1' } }),
       call('POST', api(url, 'skill'), { token: 'wrong', raw: 'nonsense' }),
       call('DELETE', api(url, 'skill/x'), { token: null }),
     ];
-    for (const reply of await Promise.all(asked)) {
+    for (const reply of await Promise.all(calls)) {
       expect(reply.status).toBe(401);
       expect(json(reply)).toHaveProperty('detail');
     }
@@ -167,7 +167,7 @@ describe('the validation of requests', () => {
   });
 });
 
-describe('an account', () => {
+describe('an account of the sandbox', () => {
   it('has its own region, id and token, the same at every start', async () => {
     const { accounts, regions } = await start({ accounts: 5 });
     expect(accounts.map((each) => [each.name, each.id, each.token, each.region])).toEqual([
@@ -208,7 +208,7 @@ describe('an account', () => {
   });
 });
 
-describe('compression', () => {
+describe('the compression of the sandbox', () => {
   const long = Array.from({ length: 100 }, (_, index) => `Skill number ${index}`);
 
   it('gzips a long response only for a client that accepts gzip', async () => {

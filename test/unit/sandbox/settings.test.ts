@@ -7,7 +7,7 @@ async function withSettings(settings: Partial<SandboxSettings>, skills: readonly
   return await start({ seed, settings });
 }
 
-describe('the settings for names', () => {
+describe('the sandbox settings for names', () => {
   it('refuse a second entry of the same name and kind with 409, exactly or ignoring case', async () => {
     const sandbox = await withSettings({ uniqueNames: 'exact' }, ['Go']);
     expect((await create(sandbox.url, 'skill', 'Go')).status).toBe(409);
@@ -44,7 +44,7 @@ describe('the settings for names', () => {
   });
 });
 
-describe('the settings for statuses and texts', () => {
+describe('the sandbox settings for statuses and texts', () => {
   it('set the statuses and the text of a delete', async () => {
     const sandbox = await withSettings(
       { createStatus: 200, validationStatus: 400, unauthorizedStatus: 403, deleteString: 'bye' },
@@ -63,7 +63,7 @@ describe('the settings for statuses and texts', () => {
   });
 });
 
-describe('the settings for statuses', () => {
+describe('the sandbox settings for statuses', () => {
   const ANY_ERROR = [200, 204, 302, 400, 401, 403, 404, 409, 418, 422, 451, 500, 503, 599];
 
   it.each([200, 201, 202, 203, 206, 207, 226, 299])(
@@ -128,7 +128,7 @@ describe('the settings for statuses', () => {
   });
 });
 
-describe('the settings for lists', () => {
+describe('the sandbox settings for lists', () => {
   it('show creates and deletes only after the delay', async () => {
     const sandbox = await withSettings({ listDelayMs: 150 }, ['Old']);
     const { url } = sandbox;
@@ -189,7 +189,7 @@ describe('the settings for lists', () => {
   });
 });
 
-describe('the settings for speed', () => {
+describe('the sandbox settings for speed', () => {
   it('limit the rate of each account, with Retry-After', async () => {
     const sandbox = await start({
       accounts: 2,

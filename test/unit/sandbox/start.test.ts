@@ -33,7 +33,7 @@ async function failure(options: SandboxOptions): Promise<SandboxError> {
 
 const wrongSeed = (seed: unknown) => failure({ seed: seed as SandboxSeed });
 
-describe('the data file', () => {
+describe('the data file of a sandbox', () => {
   const seed: SandboxSeed = {
     accounts: [
       {
@@ -131,7 +131,7 @@ describe('a sandbox', () => {
   });
 });
 
-describe('a problem of a file', () => {
+describe('a problem of a sandbox file', () => {
   it.each([
     ['{"accounts": [\n  {"name": "a",}\n]}', /file-\d+:2:16: not valid JSON: expected a string, found "}"/],
     ['[1, 2', /file-\d+:1:6: .*expected "," or "]", found the end of the file/],
@@ -164,11 +164,11 @@ describe('a problem of a file', () => {
   });
 });
 
-describe('a problem of a seed, of faults or of settings', () => {
+describe('a problem of a sandbox seed, of faults or of settings', () => {
   it.each([
     ['not an object', [], /seed: should be an object/],
     ['no accounts', {}, /"accounts" is missing/],
-    ['a name twice', { accounts: [{ name: 'a' }, { name: 'a' }] }, /same name/],
+    ['a duplicate name', { accounts: [{ name: 'a' }, { name: 'a' }] }, /same name/],
     ['a token with white space', { accounts: [{ name: 'a', token: 'x y' }] }, /visible ASCII/],
     [
       'an unknown role',
@@ -177,22 +177,18 @@ describe('a problem of a seed, of faults or of settings', () => {
     ],
     ['an unknown skill', { accounts: [{ name: 'a', resources: [{ skills: ['S'] }] }] }, /no skill "S"/],
     [
-      'an id twice',
+      'a duplicate id',
       { accounts: [{ name: 'a', skills: [{ name: 's', id: 'i' }], roles: [{ name: 'r', id: 'i' }] }] },
       /id i/,
     ],
-    [
-      'a day that is none',
-      { accounts: [{ name: 'a', resources: [{ workingDays: [7] }] }] },
-      /workingDays\[0\]/,
-    ],
+    ['an invalid day', { accounts: [{ name: 'a', resources: [{ workingDays: [7] }] }] }, /workingDays\[0\]/],
     [
       'a wrong period',
       { accounts: [{ name: 'a', resources: [{ salary: { period: 'weekly' } }] }] },
       /period/,
     ],
     [
-      'a date that is none',
+      'an invalid date',
       { accounts: [{ name: 'a', skills: [{ name: 's', createDate: 'now' }] }] },
       /ISO 8601/,
     ],

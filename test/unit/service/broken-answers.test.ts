@@ -28,7 +28,7 @@ const FRAMES: Readonly<Record<string, (body: Buffer, part: Buffer) => readonly [
     'transfer-encoding: chunked',
     Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]),
   ],
-  'that the end of the connection ends': (_, part) => ['connection: close', part],
+  'up to the end of the connection': (_, part) => ['connection: close', part],
 };
 
 const ENDS_CLOSED = (socket: Socket): void => void socket.end();
@@ -55,13 +55,13 @@ async function breaking(
     socket.on('error', () => undefined);
     socket.once('data', () => {
       breakage.requests += 1;
-      const isWhole = breakage.requests > 1;
-      const [header, bytes] = isWhole
+      const isComplete = breakage.requests > 1;
+      const [header, bytes] = isComplete
         ? [`content-length: ${String(body.length)}\r\nconnection: close`, body]
         : frame(body, body.subarray(0, body.length / 2));
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\n${header}\r\n\r\n`);
-      // The reader has a part before the connection breaks.
-      socket.write(bytes, () => setTimeout(() => (isWhole ? socket.end() : end(socket)), 20));
+      // The reader receives a part before the connection breaks.
+      socket.write(bytes, () => setTimeout(() => (isComplete ? socket.end() : end(socket)), 20));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -72,7 +72,7 @@ async function breaking(
   return breakage;
 }
 
-describe.each(PACKED)('a list packed as %s', (encoding, body) => {
+describe.each(PACKED)('a list compressed as %s', (encoding, body) => {
   describe.each(Object.entries(FRAMES))('%s', (_, frame) => {
     it.each(Object.entries(ENDS))('is read again when the connection %s in its middle', async (__, end) => {
       const server = await breaking(encoding, body, frame, end);
@@ -83,14 +83,14 @@ describe.each(PACKED)('a list packed as %s', (encoding, body) => {
   });
 });
 
-it('a list of which nothing arrives before the connection ends is read again', async () => {
+it('a list is read again when the connection ends before anything arrives', async () => {
   const server = await breaking('identity', LIST, () => ['connection: close', Buffer.alloc(0)], ENDS_CLOSED);
   const { reader } = await client(server.url, LIMITS);
   expect((await reader.listEntries('skill')).items).toHaveLength(SKILLS.length);
 });
 
 it.each(PACKED)(
-  'a complete answer with half a list packed as %s is not read again',
+  'a complete answer with half a list compressed as %s is not read again',
   async (encoding, body) => {
     const server = await serve(
       (response) =>
@@ -102,7 +102,7 @@ it.each(PACKED)(
   },
 );
 
-it('a packed body that closes without its end is a failure of the connection', async () => {
+it('a compressed body that closes before its end is a failure of the connection', async () => {
   const body = new Readable({ read: () => undefined });
   body.push(gzipSync(LIST).subarray(0, 1000));
   setTimeout(() => body.destroy(), 20);

@@ -1,4 +1,4 @@
-// Two accounts of one address with one token.
+// Two accounts with one address and one token.
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/secret.ts';
 import { accountAt } from './account-at.ts';

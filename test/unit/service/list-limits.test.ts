@@ -104,7 +104,7 @@ describe('a list', () => {
     await expect.poll(() => isClosed).toBe(true);
   });
 
-  it.each([3, 50])('packed %d times over is refused', async (times) => {
+  it.each([3, 50])('compressed %d times is refused', async (times) => {
     const server = await serve((response) => {
       let body = Buffer.from('[]');
       for (let time = 0; time < times; time += 1) body = gzipSync(body);
@@ -116,7 +116,7 @@ describe('a list', () => {
     expect(await message(reader.listEntries('skill'))).toContain(`has ${times} content codings`);
   });
 
-  it('whose packed form unpacks to more than the limit in between is refused', async () => {
+  it('that is compressed twice is refused when its inner form exceeds the limit', async () => {
     const bomb = gzipSync(gzipSync(Buffer.alloc(1_000_000)));
     const server = await serve(
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(bomb),
@@ -133,7 +133,7 @@ describe('an account id that is a number', () => {
     ['18446744073709551615', '18446744073709551615'],
     ['4815162342', '4815162342'],
     ['0', '0'],
-  ])('counts by its digits: %s', async (digits, expected) => {
+  ])('is kept exactly, digit by digit: %s', async (digits, expected) => {
     const server = await serve(
       (response) => void response.end(`[{"_id":"1","name":"a","accountId": ${digits}}]`),
     );
@@ -145,7 +145,7 @@ describe('an account id that is a number', () => {
     for (const raw of [entry?.raw, person?.raw]) expect(String(raw?.['accountId'])).toBe(expected);
   });
 
-  it('counts by its digits in the answer to a create', async () => {
+  it('is kept exactly in the answer to a create', async () => {
     const server = await serve(
       (response) => void response.writeHead(201).end('{"_id":"1","name":"a","accountId":9007199254740993}'),
     );
@@ -157,7 +157,7 @@ describe('an account id that is a number', () => {
   });
 
   it.each(['1.5', '1e3', '9007199254740992.5', '4815162342.00000000000000001', '1E400'])(
-    'is refused when it is no whole number: %s',
+    'is refused when it is not a whole number: %s',
     async (digits) => {
       const server = await serve(
         (response) => void response.end(`[{"_id":"1","name":"a","accountId":${digits}}]`),
@@ -184,7 +184,7 @@ describe('an account id that is a number', () => {
 });
 
 describe('a large answer', () => {
-  /** How often something else had its turn while the work was done. */
+  /** How often other callbacks run during the work. */
   async function turnsOfOthers(work: () => Promise<unknown>): Promise<number> {
     let turns = 0;
     let isDone = false;
@@ -198,7 +198,7 @@ describe('a large answer', () => {
     return turns;
   }
 
-  it('yields after each 64 KiB', async () => {
+  it('is read with turns for other work after each 64 KiB', async () => {
     const entries = Array.from({ length: 30_000 }, (_, id) => `{"_id":"${id}","name":"n${id}"}`);
     const body = gzipSync(`[${entries.join(',')}]`);
     const server = await serve(
@@ -211,7 +211,7 @@ describe('a large answer', () => {
     expect(turns).toBeGreaterThan(entries.join(',').length / 65_536);
   });
 
-  it('without an end is ended by the timeout of the call', async () => {
+  it('that does not end is aborted by the timeout of the call', async () => {
     const server = await serve((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
       const gzip = createGzip();

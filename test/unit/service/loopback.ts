@@ -10,7 +10,7 @@ import type { ConnectionOptions, Connections } from '../../../src/service/connec
 import { createConnections } from '../../../src/service/connections.ts';
 import { accountAt } from './account-at.ts';
 
-/** With the signs that a bearer token may have (RFC 6750) and that a JSON writer may escape. */
+/** With the characters that a bearer token can have (RFC 6750) and that JSON can escape. */
 export const TOKEN = 'tok/en+with~odd_chars==';
 
 /** A delete that may be sent at any time. */
@@ -29,7 +29,7 @@ export const API: ApiSettings = {
   maxEntries: 100_000,
 };
 
-/** A request as it arrived, whole. */
+/** A complete request, as it arrived. */
 export interface Arrived {
   readonly method: string;
   readonly url: string;
@@ -64,7 +64,7 @@ export async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Notes every request and lets the test answer it. */
+/** Records every request and lets the test answer it. */
 export function handler(arrived: Arrived[], answering: Answering) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     const chunks: Buffer[] = [];

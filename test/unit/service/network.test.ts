@@ -1,4 +1,4 @@
-// Proxies of the environment, and certificates of a private authority.
+// Proxies from the environment, and certificates of a private authority.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ import { accountAt } from './account-at.ts';
 import type { Arrived } from './loopback.ts';
 import { ALWAYS, client, connect, handler, json, listening, newSignals, serve, TOKEN } from './loopback.ts';
 
-/** A proxy that passes on everything, both by tunnel and by absolute address, and notes it. */
+/** A proxy that forwards everything, by tunnel or by absolute address, and records it. */
 async function proxy(): Promise<{ url: string; seen: string[] }> {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -24,7 +24,7 @@ async function proxy(): Promise<{ url: string; seen: string[] }> {
   });
   server.on('connect', (request, socket, head) => {
     seen.push(`CONNECT ${String(request.url)}`);
-    // It knows every name, and all of them are here.
+    // It resolves every name to this machine.
     const [, port = ''] = (request.url ?? '').split(':');
     const upstream = connectTo(Number(port), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
@@ -40,7 +40,7 @@ async function proxy(): Promise<{ url: string; seen: string[] }> {
   return { url: `http://127.0.0.1:${String(await listening(server))}`, seen };
 }
 
-/** A server by a name that is none of this machine's. */
+/** The address of a server by a name that is not this machine's. */
 function elsewhere({ port }: { readonly port: number }): string {
   return `http://planning.test:${String(port)}`;
 }
@@ -52,14 +52,14 @@ function environment(variables: Readonly<Record<string, string>>): void {
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
-describe('a proxy of the environment', () => {
-  it.each(['HTTP_PROXY', 'http_proxy'])('that %s names is used', async (variable) => {
+describe('a proxy from the environment', () => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('in %s is used', async (variable) => {
     const through = await proxy();
     environment({ [variable]: through.url });
     const server = await serve((response) => json(response, [{ _id: '1', name: 'a' }]));
     const { reader } = await client(elsewhere(server));
     expect((await reader.listEntries('skill')).items).toHaveLength(1);
-    // Also for http it is asked for a tunnel, so that it cannot answer in the place of the service.
+    // Requests over http use a tunnel too, so that the proxy cannot answer in place of the service.
     expect([through.seen, server.arrived.length]).toEqual([
       [`CONNECT planning.test:${String(server.port)}`],
       1,
@@ -67,12 +67,12 @@ describe('a proxy of the environment', () => {
     expect(server.arrived[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
   });
 
-  it('is not used for what NO_PROXY names', async () => {
+  it('is not used for the hosts in NO_PROXY', async () => {
     const through = await proxy();
     environment({ HTTP_PROXY: through.url, NO_PROXY: 'example.org,planning.test' });
     const server = await serve((response) => json(response, []));
     const { reader } = await client(elsewhere(server));
-    // Nothing else knows that name.
+    // Nothing else resolves that name.
     await expect(reader.listEntries('skill')).rejects.toThrow('cannot connect to planning.test');
     expect([through.seen, server.arrived.length]).toEqual([[], 0]);
   });
@@ -98,7 +98,7 @@ describe('a proxy of the environment', () => {
     },
   );
 
-  it('does not lift the limit on the size of an answer', async () => {
+  it('does not remove the limit on the size of an answer', async () => {
     const through = await proxy();
     environment({ HTTP_PROXY: through.url });
     const server = await serve((response) => void response.end('[]'.padEnd(50_000, ' ')));
@@ -106,7 +106,7 @@ describe('a proxy of the environment', () => {
     await expect(reader.listEntries('skill')).rejects.toThrow('api.maxResponseBytes');
   });
 
-  it('that cannot be reached leaves a create undone, and it is tried again', async () => {
+  it('that cannot be reached makes a create fail after retries, without an effect', async () => {
     const dead = await serve((_response, _request, _index, socket) => void socket.destroy());
     environment({ HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' });
     const { writer } = await client(elsewhere(dead));
@@ -190,7 +190,7 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     const connections = connect({ caFile: join(folder, 'none.pem') });
     const account = accountAt('https://127.0.0.1:1');
     await expect(connections.reader(account, newSignals().signals)).rejects.toBeInstanceOf(ConfigError);
-    // Whoever failed to open must still be able to close.
+    // A caller that failed to open must still be able to close.
     await connections.close();
   });
 
@@ -200,10 +200,10 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     const server = await tlsServer(own);
     const empty = join(own.folder, 'empty.pem');
     writeFileSync(empty, 'no certificate\n');
-    const said = await client(server.url, { caFile: empty, retries: 0 }).then(
+    const reported = await client(server.url, { caFile: empty, retries: 0 }).then(
       ({ reader }) => reader.listEntries('skill').catch((reason: unknown) => String(reason)),
       (reason: unknown) => String(reason),
     );
-    expect(said).toContain('caFile');
+    expect(reported).toContain('caFile');
   });
 });

@@ -1,4 +1,4 @@
-// The refusal of an answer that declares itself partial.
+// The refusal of a response that declares itself partial.
 import { describe, expect, it } from 'vitest';
 import { partialReason } from '../../../src/service/partial-list.ts';
 import { client, json, serve } from './loopback.ts';

@@ -1,4 +1,4 @@
-// The validation of answers, and the fields that are kept.
+// The validation of responses, and the fields that are kept.
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
@@ -52,10 +52,13 @@ const MALFORMED: [string, string][] = [
   ['an item that is a list', `[["${SECRET}"]]`],
   ['an item without _id', `[{"name":"${SECRET}"}]`],
   ['an item with an empty _id', `[{"_id":"","name":"${SECRET}"}]`],
-  ['an item with an _id that is no Unicode text', `[{"_id":"\\ud800","name":"${SECRET}"}]`],
+  ['an item with an _id that is not valid Unicode', `[{"_id":"\\ud800","name":"${SECRET}"}]`],
   ['an item with two _ids', `[{"_id":"1","name":"${SECRET}","_id":"2"}]`],
   ['an item with one _id twice', `[{"_id":"1","name":"${SECRET}","_id":"1"}]`],
-  ['an item with two _ids that are spelled apart', `[{"_id":"1","name":"${SECRET}","\\u005fid" : "2"}]`],
+  [
+    'an item with two _ids whose keys are spelled differently',
+    `[{"_id":"1","name":"${SECRET}","\\u005fid" : "2"}]`,
+  ],
   ['an item with two names', `[{"_id":"1","x":{"a":[":"]},"name":"${SECRET}","name":"b"}]`],
   ['an item with an _id that is a number', `[{"_id":1,"name":"${SECRET}"}]`],
 ];
@@ -66,7 +69,7 @@ describe('a list of skills or roles', async () => {
     ['an item without a name', `[{"_id":"1","x":"${SECRET}"}]`],
     ['a name that is a number', '[{"_id":"1","name":5}]'],
     ['a name that is null', `[{"_id":"1","name":null,"x":"${SECRET}"}]`],
-  ])('is refused when it is or has %s, and nothing of it is quoted', async (_, text) => {
+  ])('is refused when it is or has %s, and the error quotes nothing of it', async (_, text) => {
     const error = await refusal(() => entriesOf('skill', text));
     expect(error).toMatchObject({ kind: 'malformed', code: 'malformed_response' });
     expect(error.message).not.toContain('Zyx');
@@ -74,7 +77,7 @@ describe('a list of skills or roles', async () => {
     expect(String(error.cause)).not.toContain('Zyx');
   });
 
-  it('may repeat a key in objects within each other, and in texts', async () => {
+  it('can repeat a key in nested objects and in texts', async () => {
     const text = String.raw`[{"_id":"1","name":"a\":\"name\\","x":{"name":"b","_id":"2"},"y":[{"_id":"3"},{"_id":"4"}]}]`;
     expect((await entriesOf('role', text)).items).toMatchObject([{ id: '1' }]);
     expect((await entriesOf('role', '[{"_id":"1","name":"a","__proto__":1}]')).items).toHaveLength(1);
@@ -144,7 +147,7 @@ describe('the list of resources', async () => {
     ['skillsIds that are numbers', '[{"_id":"1","skillsIds":[1]}]'],
     ['a roleId that is a number', '[{"_id":"1","roleId":7}]'],
     ['a roleId that is a list', `[{"_id":"1","roleId":["${SECRET}"]}]`],
-  ])('is refused when it is or has %s, and nothing of it is quoted', async (_, text) => {
+  ])('is refused when it is or has %s, and the error quotes nothing of it', async (_, text) => {
     const error = await refusal(() => parseResources(text, NO_TOKEN));
     expect(error.kind).toBe('malformed');
     expect(error.message).not.toContain('Zyx');
@@ -245,7 +248,7 @@ describe('the answer of a create', async () => {
     '{"name":"a"}',
     '{"_id":"1"}',
     '{"_id":"1","name":"a","_id":"2"}',
-  ])('is none when it is %j', (text) => {
+  ])('is not an entry when it is %j', (text) => {
     expect(parseCreated(text, NO_TOKEN)).toBeUndefined();
   });
 });

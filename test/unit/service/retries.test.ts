@@ -16,7 +16,7 @@ async function failure(promise: Promise<unknown>): Promise<ServiceError> {
 
 const SKILL = { _id: 's1', name: 'New', accountId: '42' };
 
-/** A port of loopback on which nobody listens. */
+/** A port of loopback that no server listens on. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -94,7 +94,7 @@ describe('Retry-After', () => {
   it.each([
     ['seconds', () => '1'],
     ['a date', () => new Date(Date.now() + 2000).toUTCString()],
-  ])('in %s is waited for', async (_, header) => {
+  ])('in %s delays the next attempt', async (_, header) => {
     const server = await serve((response, _request, index) =>
       index === 0 ? json(response, {}, 429, { 'retry-after': header() }) : json(response, []),
     );
@@ -117,7 +117,7 @@ describe('Retry-After', () => {
   });
 
   it.each([429, 503])(
-    'over two minutes fails as throttled after %d, and nothing more is asked',
+    'over two minutes fails as throttled after %d, and no further request is sent',
     async (status) => {
       const server = await serve((response) => json(response, {}, status, { 'retry-after': '121' }));
       const { reader, writer } = await client(server.url);
@@ -170,17 +170,17 @@ describe('Retry-After', () => {
   });
 
   it('does not delay a run that was stopped', async () => {
-    let asked = (): void => undefined;
-    const first = new Promise<void>((resolve) => (asked = resolve));
+    let answered = (): void => undefined;
+    const first = new Promise<void>((resolve) => (answered = resolve));
     const server = await serve((response) => {
       json(response, {}, 429, { 'retry-after': '60' });
-      asked();
+      answered();
     });
     const { reader, stop } = await client(server.url, { concurrency: 1 });
     const lists = Promise.all([failure(reader.listEntries('skill')), failure(reader.listEntries('role'))]);
     await first;
     stop.abort();
-    // The test itself would run into its time limit if the minute were waited for.
+    // The test would time out if it waited for the minute.
     await lists;
     expect(server.arrived.length).toBeLessThanOrEqual(2);
   });
@@ -201,13 +201,13 @@ describe('a create', () => {
     expect(sent?.headers['content-type']).toMatch(/^application\/json/);
   });
 
-  it.each([200, 201, 202, 299])('is done with any 2xx of the right shape: %d', async (status) => {
+  it.each([200, 201, 202, 299])('is done with any 2xx and a valid entry: %d', async (status) => {
     const server = await serve((response) => json(response, SKILL, status));
     const { writer } = await client(server.url);
     expect((await writer.create('role', 'New', ALWAYS)).type).toBe('created');
   });
 
-  it('is sent again after 429, which certainly did nothing', async () => {
+  it('is sent again after 429, because it certainly had no effect', async () => {
     const server = await serve((response, _, index) =>
       json(response, index < 2 ? {} : SKILL, index < 2 ? 429 : 201),
     );
@@ -215,7 +215,7 @@ describe('a create', () => {
     expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'created', attempts: 3 });
   });
 
-  it('is sent again when the connection was never made', async () => {
+  it('is sent again when no connection was made', async () => {
     const { writer } = await client(`http://127.0.0.1:${String(await closedPort())}`);
     expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'failed', attempts: 3 });
   });
@@ -285,7 +285,7 @@ describe('a create', () => {
   it.each([
     ['without _id', { name: 'New' }],
     ['with an empty _id', { _id: '', name: 'New' }],
-    ['with an _id that is no Unicode text', { _id: '\ud800', name: 'New' }],
+    ['with an _id that is not valid Unicode', { _id: '\ud800', name: 'New' }],
     ['with an _id that is a number', { _id: 7, name: 'New' }],
     ['without a name', { _id: 's1' }],
     ['that is a list', [SKILL]],
@@ -349,7 +349,7 @@ describe('a delete', () => {
     expect(await writer.delete('role', 'r1', ALWAYS)).toMatchObject({ type: 'doubtful', attempts: 3 });
   });
 
-  it('may have happened when a stop comes between an answer that leaves it open and the next attempt', async () => {
+  it('counts as possibly done when a stop follows an inconclusive answer', async () => {
     const server = await serve((response) => {
       stop.abort();
       json(response, 'x', 503);
@@ -363,7 +363,7 @@ describe('a delete', () => {
   });
 
   it.each([400, 401, 429])(
-    'may have happened when %d follows on an answer that leaves it open',
+    'counts as possibly done when %d follows an inconclusive answer',
     async (status) => {
       const server = await serve((response, _, index) => json(response, 'x', index === 0 ? 503 : status));
       const { writer } = await client(server.url);
@@ -375,7 +375,7 @@ describe('a delete', () => {
     },
   );
 
-  it('asks for one id, whatever characters it has', async () => {
+  it('requests exactly one id, whatever characters it has', async () => {
     const server = await serve((response) => json(response, 'x'));
     const { writer } = await client(server.url);
     await writer.delete('role', 'a/b?c#d e%2F', ALWAYS);
@@ -383,7 +383,7 @@ describe('a delete', () => {
     expect([server.arrived[0]?.method, server.arrived[0]?.body]).toEqual(['DELETE', '']);
   });
 
-  it.each(['.', '..'])('with the id %j never asks for another path', async (id) => {
+  it.each(['.', '..'])('with the id %j never requests another path', async (id) => {
     const server = await serve((response) => json(response, 'x'));
     const { writer } = await client(server.url);
     await writer.delete('skill', id, ALWAYS);

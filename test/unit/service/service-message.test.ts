@@ -7,7 +7,7 @@ import { client, json, serve, TOKEN } from './loopback.ts';
 const SECRET = 'Zyx-salary-98765';
 const NO_TOKEN = new Secret('');
 
-function words(body: unknown, aboutPeople = false): string | undefined {
+function messageIn(body: unknown, aboutPeople = false): string | undefined {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return serviceMessage(text, { scrub: (each) => NO_TOKEN.scrub(each), aboutPeople });
 }
@@ -44,8 +44,8 @@ describe('the message of an error response', () => {
     ['{"detail":[{"msg":"it exists"', 'it exists'],
     ["{'detail': 'it exists'}", 'it exists'],
     ['{detail: "it\nexists"}', 'it exists'],
-  ])('are found in %j', (body, expected) => {
-    expect(words(body)).toBe(expected);
+  ])('is found in %j', (body, expected) => {
+    expect(messageIn(body)).toBe(expected);
   });
 
   it.each([
@@ -62,26 +62,26 @@ describe('the message of an error response', () => {
     `{"people":[{"salary":{"currency":"${SECRET}"}}]}`,
     `{"detail":"${SECRET}"}`,
     SECRET,
-  ])('are none in %j', (body) => {
-    expect(words(body)).toBeUndefined();
+  ])('is missing in %j', (body) => {
+    expect(messageIn(body)).toBeUndefined();
   });
 
-  it('show no amount where they are about people', () => {
-    expect(words({ detail: 'p1 earns 5400 EUR, or 12,345' }, true)).toBe('p1 earns … EUR, or …');
-    expect(words({ detail: 'status 17 of 5400' })).toBe('status 17 of 5400');
+  it('shows no amount when it is about people', () => {
+    expect(messageIn({ detail: 'p1 earns 5400 EUR, or 12,345' }, true)).toBe('p1 earns … EUR, or …');
+    expect(messageIn({ detail: 'status 17 of 5400' })).toBe('status 17 of 5400');
   });
 
-  it('are one line of at most 300 characters, whatever they contain', () => {
-    const line = words({ detail: `a\n\u001b[31mb\u2028c\u202ed\u0000\u200be ${'😀'.repeat(400)}` });
+  it('is one line of at most 300 characters, whatever it contains', () => {
+    const line = messageIn({ detail: `a\n\u001b[31mb\u2028c\u202ed\u0000\u200be ${'😀'.repeat(400)}` });
     expect(line).toMatch(/^a \[31mb c d e 😀+…$/u);
     expect(line?.length).toBeLessThanOrEqual(300);
   });
 
-  it('are not searched for deeper or longer than a person reads', () => {
+  it('is searched for only to a limited depth and length', () => {
     const deep = `${'{"error":'.repeat(5000)}"x"${'}'.repeat(5000)}`;
-    expect(words(deep)).toBeUndefined();
-    expect(words('['.repeat(60_000))).toBeUndefined();
-    expect(words('x'.repeat(5_000_000))?.length).toBe(300);
+    expect(messageIn(deep)).toBeUndefined();
+    expect(messageIn('['.repeat(60_000))).toBeUndefined();
+    expect(messageIn('x'.repeat(5_000_000))?.length).toBe(300);
   });
 });
 
@@ -104,7 +104,7 @@ describe('a refusal', () => {
   }
 
   it.each([400, 401, 403, 404, 409, 422, 429])(
-    'with status %d is reported in the words of the service',
+    'with status %d is reported with the message of the service',
     async (status) => {
       expect(await refusal(status, { detail: 'skill already exists' }, 'create')).toContain(
         'skill already exists',
@@ -125,7 +125,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('shows no token, also where the body is cut or breaks the token up', async () => {
+  it('shows no token, even if the body is cut off or splits the token', async () => {
     const broken = `${TOKEN.slice(0, 12)}\n${TOKEN}`;
     for (const body of [
       { detail: `${'y'.repeat(290)}${TOKEN}` },
@@ -136,7 +136,7 @@ describe('a refusal', () => {
       expect(await refusal(400, body, 'create')).not.toContain(TOKEN.slice(0, 12));
   });
 
-  it('is reported although its body is endless, not text, or packed in a strange way', async () => {
+  it('is reported although its body is endless, not text, or has an unknown encoding', async () => {
     const server = await serve((response, _, index) => {
       const headers = [{}, {}, { 'content-encoding': 'zstd' }][index] ?? {};
       response.writeHead(409, headers);

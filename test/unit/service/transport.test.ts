@@ -19,7 +19,7 @@ async function message(promise: Promise<unknown>): Promise<string> {
 }
 
 describe('a request', () => {
-  it('carries the token, what it is and what it accepts', async () => {
+  it('carries the token, the user agent and the accepted type', async () => {
     const server = await serve((response) => json(response, []));
     const { reader } = await client(server.url);
     await reader.listResources();
@@ -40,7 +40,7 @@ describe('a request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     ['gzip', gzipSync(LIST)],
     ['x-gzip', gzipSync(LIST)],
@@ -49,7 +49,7 @@ describe('an answer', () => {
     ['identity', Buffer.from(LIST)],
     ['GZIP', gzipSync(LIST)],
     ['deflate, gzip', gzipSync(deflateSync(LIST))],
-  ])('may be packed as %s', async (encoding, body) => {
+  ])('can be compressed as %s', async (encoding, body) => {
     const server = await serve(
       (response) => void response.writeHead(200, { 'content-encoding': encoding }).end(body),
     );
@@ -57,7 +57,7 @@ describe('an answer', () => {
     expect((await reader.listEntries('skill')).items).toMatchObject([{ id: '1', name: 'Ä'.repeat(50) }]);
   });
 
-  it('packed in a way that was not asked for is refused, and the list with it', async () => {
+  it('with an encoding that was not requested is refused', async () => {
     const server = await serve(
       (response) => void response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'),
     );
@@ -65,7 +65,7 @@ describe('an answer', () => {
     await expect(reader.listEntries('skill')).rejects.toMatchObject({ kind: 'malformed' });
   });
 
-  it('packed and cut off is refused', async () => {
+  it('that is compressed and cut off is refused', async () => {
     const body = gzipSync(LIST).subarray(0, 20);
     const server = await serve(
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
@@ -74,7 +74,7 @@ describe('an answer', () => {
     await expect(reader.listEntries('skill')).rejects.toBeInstanceOf(ServiceError);
   });
 
-  it('of exactly the greatest size is taken', async () => {
+  it('of exactly the maximum size is accepted', async () => {
     const body = LIST.padEnd(10_000 - (Buffer.byteLength(LIST) - LIST.length), ' ');
     expect(Buffer.byteLength(body)).toBe(10_000);
     const server = await serve((response) => void response.end(body));
@@ -83,14 +83,14 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['as it is', (body: string) => [{}, body] as const],
+    ['uncompressed', (body: string) => [{}, body] as const],
     ['in chunks', (body: string) => [{ 'transfer-encoding': 'chunked' }, body] as const],
     ['after unpacking', (body: string) => [{ 'content-encoding': 'gzip' }, gzipSync(body)] as const],
     [
       'after unpacking with brotli',
       (body: string) => [{ 'content-encoding': 'br' }, brotliCompressSync(body)] as const,
     ],
-  ])('over the limit %s is refused, and not asked for again', async (_, pack) => {
+  ])('over the limit %s is refused, and not requested again', async (_, pack) => {
     const [headers, body] = pack(LIST.padEnd(20_001, ' '));
     const server = await serve((response) => void response.writeHead(200, headers).end(body));
     const { reader } = await client(server.url, { maxResponseBytes: 10_000 });
@@ -107,7 +107,7 @@ describe('an answer', () => {
     expect(await message(reader.listEntries('skill'))).toContain('api.maxResponseBytes');
   });
 
-  it('that drips for longer than the timeout is given up', async () => {
+  it('that arrives slowly for longer than the timeout is aborted', async () => {
     const server = await serve((response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write(' '), 20);
@@ -121,19 +121,24 @@ describe('an answer', () => {
 });
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('%d is not followed, and the token is not sent on', async (status) => {
-    const elsewhere = await serve((response) => json(response, []));
-    const server = await serve((response) => json(response, {}, status, { location: `${elsewhere.url}/x` }));
-    const { reader, writer } = await client(server.url);
-    expect(await message(reader.listEntries('skill'))).toContain('redirects are not followed');
-    expect((await writer.create('skill', 'a', ALWAYS)).type).toBe('failed');
-    expect((await writer.delete('skill', 'a', ALWAYS)).type).toBe('failed');
-    expect([server.arrived.length, elsewhere.arrived.length]).toEqual([3, 0]);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    '%d is not followed, and the token is not sent to its target',
+    async (status) => {
+      const elsewhere = await serve((response) => json(response, []));
+      const server = await serve((response) =>
+        json(response, {}, status, { location: `${elsewhere.url}/x` }),
+      );
+      const { reader, writer } = await client(server.url);
+      expect(await message(reader.listEntries('skill'))).toContain('redirects are not followed');
+      expect((await writer.create('skill', 'a', ALWAYS)).type).toBe('failed');
+      expect((await writer.delete('skill', 'a', ALWAYS)).type).toBe('failed');
+      expect([server.arrived.length, elsewhere.arrived.length]).toEqual([3, 0]);
+    },
+  );
 });
 
-describe('a token that the server echoes', () => {
-  /** The ways in which a JSON writer may spell the same string. */
+describe('a secret that the server echoes', () => {
+  /** The ways in which a JSON writer can spell the same string. */
   const spellings: readonly (readonly [string, (text: string) => string])[] = [
     ['as JSON', (text) => JSON.stringify(text)],
     ['as JSON with escaped slashes', (text) => JSON.stringify(text).replaceAll('/', '\\/')],
@@ -152,9 +157,9 @@ describe('a token that the server echoes', () => {
           .end(`{"detail":[{"msg":${spell(`bad ${String(headers.authorization)}`)}}]}`) && undefined,
     );
     const { reader } = await client(server.url);
-    const said = await message(reader.listEntries('skill'));
-    expect(said).toContain('bad Bearer');
-    expect(said).not.toContain(TOKEN);
+    const reported = await message(reader.listEntries('skill'));
+    expect(reported).toContain('bad Bearer');
+    expect(reported).not.toContain(TOKEN);
   });
 
   it.each(spellings)('%s is in no outcome of a create or delete', async (_, spell) => {
@@ -184,7 +189,7 @@ describe('a token that the server echoes', () => {
     expect(entry?.raw['note']).not.toContain(TOKEN);
   });
 
-  it('in an error about resources is quoted without what could be a salary', async () => {
+  it('about resources is reported without what can be a salary', async () => {
     const detail = ['no right to see people', 'the salary of p1 is Zyx', 'p2 earns 98,765 EUR'];
     const server = await serve((response) => json(response, { detail }, 400));
     const { reader } = await client(server.url);
@@ -223,7 +228,7 @@ describe('a failure of the connection', () => {
   }
 
   it.each(['ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH'])(
-    '%s while connecting certainly did nothing',
+    '%s while connecting certainly had no effect',
     async (code) => {
       expect((await noAnswer(code, 'connect')).reached).toBe(false);
     },
@@ -235,7 +240,7 @@ describe('a failure of the connection', () => {
     ['EHOSTUNREACH', 'read'],
     ['ENETUNREACH', 'write'],
     ['ENETDOWN', 'read'],
-  ])('%s in a %s may have done something', async (code, syscall) => {
+  ])('%s in a %s may have had an effect', async (code, syscall) => {
     expect((await noAnswer(code, syscall)).reached).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-// What the store remembers of an account: lists, entries, names, and what does not carry over.
+// What the store remembers of an account: lists, entries, names, and what another remote account does not inherit.
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { entryKey } from '../../../src/core/usage.ts';
@@ -101,8 +101,8 @@ describe('the last good lists', () => {
   });
 });
 
-describe('another remote account behind the same name', () => {
-  it('inherits neither ownership, approvals, throttling nor the applied commit', async () => {
+describe('a remote account', () => {
+  it('that replaces another one under the same name inherits no ownership, approval, throttling or applied commit', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
@@ -325,43 +325,43 @@ describe('the requested name', () => {
     );
     const requested = async () =>
       (await store.journal.accountHistory('acme', '42', T0)).changedNames.get('skill:s1')?.requested;
-    const see = async (n: number, name: string) =>
+    const list = async (n: number, name: string) =>
       store.record(await store.begin(n), { skill: [listed('s1', name)] });
-    return { requested, see };
+    return { requested, list };
   }
 
   it('is remembered when the answer to the create shows another name', async () => {
-    const { requested, see } = await created('type script');
+    const { requested, list } = await created('type script');
     expect(await requested()).toBe('Type Script');
-    await see(2, 'type script');
-    await see(3, 'type script');
+    await list(2, 'type script');
+    await list(3, 'type script');
     expect(await requested()).toBe('Type Script');
   });
 
   it('is remembered when the first list shows another name than the answer', async () => {
-    const { requested, see } = await created('Type Script');
+    const { requested, list } = await created('Type Script');
     expect(await requested()).toBeUndefined();
-    await see(2, 'type script');
+    await list(2, 'type script');
     expect(await requested()).toBe('Type Script');
   });
 
   it('is not stored when the service kept it', async () => {
-    const { requested, see } = await created('Type Script');
-    await see(2, 'Type Script');
+    const { requested, list } = await created('Type Script');
+    await list(2, 'Type Script');
     expect(await requested()).toBeUndefined();
   });
 
   it('is forgotten when somebody renames the entry later', async () => {
-    const { requested, see } = await created('type script');
-    await see(2, 'type script');
-    await see(3, 'Something else');
+    const { requested, list } = await created('type script');
+    await list(2, 'type script');
+    await list(3, 'Something else');
     expect(await requested()).toBeUndefined();
   });
 
   it('is not stored when an entry that rolecall created is renamed later', async () => {
-    const { requested, see } = await created('Type Script');
-    await see(2, 'Type Script');
-    await see(3, 'Something else');
+    const { requested, list } = await created('Type Script');
+    await list(2, 'Type Script');
+    await list(3, 'Something else');
     expect(await requested()).toBeUndefined();
   });
 });
@@ -371,22 +371,22 @@ describe('the time since which an entry is unused', () => {
     const store = fixture();
     const since = async () =>
       (await store.journal.accountHistory('acme', '42', T0)).unusedSinceMs.get('skill:a');
-    const see = async (n: number, people: readonly string[], more = {}) =>
+    const list = async (n: number, people: readonly string[], more = {}) =>
       store.record(
         await store.begin(n),
         { skill: [listed('a', 'A')], resources: people.map((each) => person(each, ['a'])) },
         { takenAtMs: T0 + n, ...more },
       );
-    await see(1, ['p']);
+    await list(1, ['p']);
     expect(await since()).toBeUndefined();
-    await see(2, []);
-    await see(3, []);
+    await list(2, []);
+    await list(3, []);
     expect(await since()).toBe(T0 + 2);
-    await see(4, ['p']);
+    await list(4, ['p']);
     expect(await since()).toBeUndefined();
-    await see(5, []);
+    await list(5, []);
     expect(await since()).toBe(T0 + 5);
-    await see(6, [], { missing: [{ resourceId: 'gone', kind: 'skill', remoteId: 'a', sinceMs: T0 }] });
+    await list(6, [], { missing: [{ resourceId: 'gone', kind: 'skill', remoteId: 'a', sinceMs: T0 }] });
     expect(await since()).toBeUndefined();
   });
 });
@@ -492,8 +492,8 @@ describe('creates with an unknown outcome', () => {
   });
 });
 
-describe('a delete', () => {
-  it('marks its entry as deleted, unless the entry was gone already', async () => {
+describe('the journal', () => {
+  it('marks the entry of a delete as deleted, unless the entry was gone already', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
@@ -509,7 +509,7 @@ describe('a delete', () => {
     ]);
   });
 
-  it('neither adopts entries nor stores a commit in a run that has lost its lock', async () => {
+  it('neither adopts entries nor stores a commit for a run that has lost its lock', async () => {
     const store = fixture();
     const lost = await store.take(runId(1));
     const id = await store.begin(1);

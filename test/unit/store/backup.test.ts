@@ -27,7 +27,7 @@ async function startWriter(file: string): Promise<void> {
 }
 
 describe('a backup', () => {
-  it('completes while another process commits without pause, and shows one moment of the store', async () => {
+  it('completes while another process commits without pause, and contains one moment of the store', async () => {
     const store = fixture();
     await store.begin(1);
     store.execute(

@@ -37,12 +37,12 @@ it('a token is free when its run has ended or its holder is dead', async () => {
   store.execute("update locks set expires_at = '2026-01-01T00:00:00.000Z' where account = 'two'");
   const again = await store.take(runId(3), now, 'one');
   expect(await store.journal.claimToken(again, KEY)).toBeNull();
-  // Whoever takes the lock over claims anew.
+  // Another holder of the lock must claim the token again.
   const after = await store.take(runId(4), now + LEASE_MS, 'two');
   expect(await store.journal.claimToken(after, KEY)).toBe('one');
 });
 
-it('a claim under a lost lock takes the token from nobody', async () => {
+it('a claim with a lost lock has no effect', async () => {
   const store = fixture();
   const now = Date.now();
   const lost = await store.take(runId(1), now - 2 * LEASE_MS, 'one');

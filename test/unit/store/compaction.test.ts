@@ -9,7 +9,7 @@ import { DAY_MS, fixture, listed, T0 } from './fixture.ts';
 const HOUR_MS = 3_600_000;
 const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 3 };
 
-/** A quiet run that found the skill `A`, unless said otherwise. */
+/** A quiet run that found the skill `A` by default. */
 async function quiet(store: Fixture, n: number, atMs: number, name = 'A'): Promise<string> {
   const id = await store.begin(n, { atMs });
   await store.record(id, { skill: [listed('a', name)] }, { takenAtMs: atMs });
@@ -105,7 +105,7 @@ describe('compaction', () => {
     expect(store.rows('select id from runs where id = ?', other)).toHaveLength(1);
   });
 
-  /** Equal runs of two days: of the first day as many as one step folds, and of the second one that is large. */
+  /** Equal runs of two days: on the first day as many as one step merges, and on the second one that is large. */
   async function withLargeRun(store: Fixture) {
     for (let n = 1; n <= 21; n += 1) await quiet(store, n, T0 + n * 60_000);
     const into = await quiet(store, 30, T0 + DAY_MS);
@@ -130,10 +130,10 @@ describe('compaction', () => {
   it.each([
     ['whose target is gone meanwhile', (into: string) => `delete from runs where id = '${into}'`],
     [
-      'that is the last good one of its account meanwhile',
+      'that has become the last good one of its account meanwhile',
       (_: string, large: string) => `update accounts set last_good_run = '${large}'`,
     ],
-  ])('leaves a large run as it is %s', async (_, change) => {
+  ])('does not change a large run %s', async (_, change) => {
     const store = fixture();
     const { into, large, held } = await withLargeRun(store);
     store.execute(

@@ -7,7 +7,7 @@ const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 
 const ids = (store: Fixture) =>
   store.rows<{ id: string }>('select remote_id as id from entries order by 1').map(({ id }) => id);
 
-/** A run that began so many days after T0, with an id that says so as a real one does, and what its lists showed. */
+/** A run that began this many days after T0, with an id of that time as a real one has, and the entries that it listed. */
 async function runAt(store: Fixture, day: number, shown: readonly string[], remote: string | null = '42') {
   const atMs = T0 + day * DAY_MS;
   const time = atMs.toString(16).padStart(12, '0');

@@ -23,7 +23,7 @@ export function newFolder(): string {
   return folder;
 }
 
-/** Ids whose order is the order of time, as UUIDv7 have it. */
+/** Ids that sort by time, as UUIDv7 do. */
 export function runId(n: number): string {
   return `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
 }
@@ -43,7 +43,7 @@ export interface Fixture extends Store {
   readonly file: string;
   rows<T = Record<string, unknown>>(sql: string, ...values: unknown[]): T[];
   execute(sql: string, ...values: unknown[]): void;
-  /** Begins run `n` of an account and says which remote account it found. */
+  /** Begins run `n` of an account and records which remote account it found. */
   begin(
     n: number,
     options?: { account?: string; remote?: string | null; mode?: RunMode; atMs?: number },

@@ -11,7 +11,7 @@ import { MIGRATIONS } from '../../../src/store/migrations.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
 
-/** All that can be seen of a folder: names, modes, times and bytes. */
+/** Everything that is visible of a folder: names, modes, times and bytes. */
 function snapshot(folder: string): unknown {
   return [folder, ...readdirSync(folder).map((name) => join(folder, name))].map((path) => {
     const { mode, mtimeNs, size } = lstatSync(path, { bigint: true });
@@ -19,7 +19,7 @@ function snapshot(folder: string): unknown {
   });
 }
 
-/** A database that nobody of ours wrote, with an old date and a mode that others may read. */
+/** A database that rolecall did not write, with an old date and a mode that others can read. */
 function foreign(fill: (db: SQLite.Database) => void): string {
   const file = join(newFolder(), 'theirs.db');
   const db = new SQLite(file);
@@ -34,7 +34,7 @@ function aged(file: string): string {
   return file;
 }
 
-/** Copies a database with its log while it is open: what a process that was killed leaves behind. */
+/** Copies a database with its log while it is open: what a killed process leaves behind. */
 function killed(fill: (db: SQLite.Database) => void, parts = ['', '-wal', '-shm']): string {
   const [from, to] = [join(newFolder(), 'x.db'), join(newFolder(), 'x.db')];
   const db = new SQLite(from);
@@ -68,24 +68,24 @@ const FOREIGN: Readonly<Record<string, () => string>> = {
       db.pragma('journal_mode = WAL');
       PLACES(db);
     }),
-  'a database whose version is one of ours': () =>
+  'a database with a version of rolecall': () =>
     foreign((db) => {
       db.pragma('journal_mode = WAL');
       db.pragma('user_version = 2');
       PLACES(db);
     }),
-  'a database with our application id, no version and tables': () =>
+  'a database with the application id of rolecall, no version and tables': () =>
     foreign((db) => {
       db.pragma(`application_id = ${String(APPLICATION_ID)}`);
       PLACES(db);
     }),
-  'a database with our application id and version, and tables of others': () =>
+  'a database with the application id and a version of rolecall, and tables of others': () =>
     foreign((db) => {
       db.pragma(`application_id = ${String(APPLICATION_ID)}`);
       db.pragma('user_version = 1');
       PLACES(db);
     }),
-  'a database with our application id, no version and our tables': () =>
+  'a database with the application id and the tables of rolecall, and no version': () =>
     foreign((db) => {
       legacy(db);
       db.pragma(`application_id = ${String(APPLICATION_ID)}`);
@@ -124,7 +124,7 @@ const FOREIGN: Readonly<Record<string, () => string>> = {
     writeFileSync(file, 'hi\n');
     return aged(file);
   },
-  'a text beside which a log was left': () => {
+  'a text with a log beside it': () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, 'no database');
     writeFileSync(`${file}-wal`, 'no log');
@@ -150,7 +150,7 @@ const FOREIGN: Readonly<Record<string, () => string>> = {
       legacy(db);
       db.pragma('user_version = 999');
     }),
-  'a newer store of which only the log says so': () =>
+  'a newer store of which only the log has the version': () =>
     killed((db) => {
       legacy(db);
       db.pragma(`application_id = ${String(APPLICATION_ID)}`);
@@ -232,7 +232,7 @@ describe('an empty file', () => {
     await fixture(file).begin(1);
   });
 
-  it('becomes a store, also as a database with our application id and no tables', async () => {
+  it('becomes a store, as does a database with the application id of rolecall and no tables', async () => {
     const file = foreign((db) => db.pragma(`application_id = ${String(APPLICATION_ID)}`));
     await fixture(file).begin(1);
   });
@@ -261,7 +261,7 @@ describe('a path at which no store can be created', () => {
     mkdirSync(join(folder, 'accounts'));
     writeFileSync(join(folder, 'accounts/acme.yaml'), 'baseUrl: http://127.0.0.1:9\ntoken: { env: T }\n');
     const args = ['--config', join(folder, 'rolecall.yaml'), 'pause', 'acme'];
-    // A process of its own, since what never returns would take the tests along.
+    // A separate process, because a call that never returns would block the tests.
     const { status, stderr } = spawnSync(process.execPath, [OPEN, ...args], { timeout: 10_000 });
     expect([status, stderr.toString()]).toEqual([1, expect.stringContaining(`error: ${store}`)]);
     expect(stderr.toString()).toMatch(/check `store:`/);

@@ -23,7 +23,7 @@ describe('a lock', () => {
     expect('heldBy' in attempt && attempt.heldBy).toContain(String(process.pid));
   });
 
-  it('binds other openings of the same file', async () => {
+  it('also applies to other openings of the same file', async () => {
     const store = fixture();
     await store.take(runId(1));
     const other = openStore(store.file);
@@ -34,7 +34,7 @@ describe('a lock', () => {
     }
   });
 
-  it('of one account does not bind another', async () => {
+  it('of one account does not lock another', async () => {
     const store = fixture();
     await store.take(runId(1));
     expect(await store.locks.acquire('other', runId(2), T0)).toHaveProperty('lease');
@@ -53,7 +53,7 @@ describe('a lock', () => {
     expect(await store.locks.acquire('acme', runId(2), T0)).toHaveProperty('lease');
   });
 
-  it('whose release failed binds other processes until it expires, but not its own process', async () => {
+  it('whose release failed blocks other processes until it expires, but not its own process', async () => {
     const store = fixture();
     const lease = await store.take(runId(1));
     store.execute(
@@ -260,7 +260,7 @@ describe('the broken run of a holder that died', () => {
     const id = await store.begin(1);
     await store.journal.addOperations(id, [operation()]);
     await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
-    // The disk was full when the run was to be ended; this very process goes on with the next run.
+    // The disk was full at the end of the run; the same process continues with the next run.
     await store.locks.release(lease);
     await store.take(runId(2), T0 + 5000);
     expect((await store.reader.run(id))?.run.status).toBe('interrupted');

@@ -20,7 +20,7 @@ function notice(n: number, of: Partial<NewNotice> = {}): NewNotice {
   return { id: `notice-${String(n)}`, runId: runId(n), type: 'failed', body: '{}', ...of };
 }
 
-/** Tells one target of an account that it failed, in as many runs as there are notices. */
+/** Notifies one target that an account failed, in as many runs as there are notices. */
 async function queue(
   store: Fixture,
   notices: readonly NewNotice[],
@@ -38,16 +38,16 @@ async function claimed(store: Fixture, nowMs = T0, { target = 't', claimant = 'm
 describe('notifying', () => {
   it('decides by the last notified state of each target, and stores the new state', async () => {
     const { outbox } = fixture();
-    const asked: (readonly [string, NotifiedState | null])[] = [];
+    const calls: (readonly [string, NotifiedState | null])[] = [];
     const update = (next: NotifiedState | null) => (target: string, known: NotifiedState | null) => {
-      asked.push([target, known]);
+      calls.push([target, known]);
       return { notified: target === 'a' ? next : null, notices: [] };
     };
     await outbox.notify('acme', ['a', 'b'], update(notified('failed')), T0);
     await outbox.notify('other', ['a'], update(notified('ok')), T0);
     await outbox.notify('acme', ['a', 'b'], update(notified('ok', T0 + 5)), T0);
     await outbox.notify('acme', ['a'], update(null), T0);
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       ['a', null],
       ['b', null],
       ['a', null],

@@ -37,7 +37,7 @@ function storeOfManyRuns() {
   return store;
 }
 
-it('pruning yields after every twenty rows that it deletes', async () => {
+it('pruning lets other work run after every twenty rows that it deletes', async () => {
   const store = storeOfManyRuns();
   const nowMs = T0 + RUNS * 1_800_000;
   const rows = (): number =>

@@ -9,7 +9,7 @@ import { MIGRATIONS } from '../../../src/store/migrations.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
 
-/** The same folder at another place where nothing can be written; null where mounting is not permitted. */
+/** The same folder, mounted where nothing can be written; null where mounting is not permitted. */
 function readOnlyView(file: string): string | null {
   const view = join(newFolder(), 'view');
   mkdirSync(view);
@@ -47,7 +47,7 @@ describe('a store on a read-only medium', () => {
     expect(copies()).toEqual([]);
   });
 
-  it('is read with what a killed process left in the log', async (context) => {
+  it('is read including the log of a killed process', async (context) => {
     const store = fixture();
     const id = await store.begin(1);
     const file = join(newFolder(), 'x.db');
@@ -81,7 +81,7 @@ describe('a store on a read-only medium', () => {
     expect(await runIds(view)).toEqual([]);
   });
 
-  it('is not opened for writing, and the error says why', async (context) => {
+  it('is not opened for writing, and the error code is store_readonly', async (context) => {
     const view = readOnlyView(fixture().file);
     if (view === null) return context.skip('nothing can be mounted here');
     expect(failure(() => openStore(view)).code).toBe('store_readonly');
@@ -89,7 +89,7 @@ describe('a store on a read-only medium', () => {
 });
 
 describe('a store that is opened for reading', () => {
-  it('passes on values that only a newer version knows', async () => {
+  it('returns values that only a newer version knows', async () => {
     const store = fixture();
     const id = await store.begin(1);
     await store.end(id);

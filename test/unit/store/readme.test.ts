@@ -276,7 +276,7 @@ describe('the README of the store', () => {
     }
   });
 
-  it('is right that a dry run has a plan but no operations', async () => {
+  it('states correctly that a dry run has a plan but no operations', async () => {
     const store = fixture();
     const id = await store.begin(1, { mode: 'plan' });
     await store.journal.recordPlan(id, plan({ skills: ['Go'] }));
@@ -286,7 +286,7 @@ describe('the README of the store', () => {
     expect(detail?.operations).toEqual([]);
   });
 
-  it('is right that a body is the list of its digest, compressed with gzip', async () => {
+  it('states correctly that a body is the list of its digest, compressed with gzip', async () => {
     const store = fixture();
     const id = await store.begin(1);
     await store.record(id, { resources: [{ ...person('p1', ['k']), raw: { _id: 'p1', skillsIds: ['k'] } }] });

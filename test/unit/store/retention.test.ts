@@ -8,7 +8,7 @@ import { DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture
 const NOW = T0 + 1000 * DAY_MS;
 const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
 
-/** A run of so many days ago with a snapshot and a plan of its own. */
+/** A run of the given number of days ago, with a snapshot and a plan of its own. */
 async function runOf(
   store: Fixture,
   n: number,
@@ -59,7 +59,7 @@ describe('pruning', () => {
 
   it('never deletes the last good snapshot of an account that is renamed meanwhile', async () => {
     const store = fixture();
-    // More than one query reads.
+    // More than one query returns.
     for (let n = 1; n <= 201; n += 1) {
       await store.end(
         await store.begin(n, { account: 'later', remote: 'later', atMs: T0 + n }),

@@ -5,7 +5,7 @@ import { fixture, runId, T0 } from './fixture.ts';
 
 const MINUTE = 60_000;
 
-/** A store in which runs were begun so many minutes from T0, in this order. */
+/** A store with runs that began this many minutes after T0, in this order. */
 async function begun(...runs: readonly (readonly [minutes: number, trigger: Trigger])[]) {
   const { journal } = fixture();
   for (const [index, [minutes, trigger]] of runs.entries()) {
@@ -23,7 +23,7 @@ async function begun(...runs: readonly (readonly [minutes: number, trigger: Trig
     journal.hasScheduledRun('acme', T0 + fromMinutes * MINUTE, T0 + toMinutes * MINUTE);
 }
 
-it('a tick has run when a scheduled run started after it', async () => {
+it('a tick counts as run when a scheduled run started at or after it', async () => {
   const isRun = await begun([-15, 'schedule'], [0, 'catch_up']);
   expect([await isRun(0, 1), await isRun(-1, 0), await isRun(1, 2)]).toEqual([true, true, false]);
 });

@@ -22,10 +22,10 @@ const DOCUMENTED = {
 describe('a new store', () => {
   it.each(Object.entries(DOCUMENTED))('has the table %s with its documented columns', (table, columns) => {
     const store = fixture();
-    const there = store
+    const existing = store
       .rows<{ name: string }>('select name from pragma_table_info(?)', table)
       .map(({ name }) => name);
-    expect(columns.split(' ').filter((column) => !there.includes(column))).toEqual([]);
+    expect(columns.split(' ').filter((column) => !existing.includes(column))).toEqual([]);
   });
 
   it('has no column of accounts of which it is undecided whether a renamed account takes it along', () => {

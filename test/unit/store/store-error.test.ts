@@ -3,7 +3,7 @@ import { SQLite } from '../../../src/platform/sqlite.ts';
 import { expect, it } from 'vitest';
 import { toStoreError } from '../../../src/store/database.ts';
 
-it.each(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'])('%s means that the disk is full', (code) => {
+it.each(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'])('%s is explained as a full disk', (code) => {
   const error = toStoreError(new SQLite.SqliteError('disk I/O error', code), '/data/x.db');
   expect(error).toMatchObject({
     code: 'store_full',

@@ -1,4 +1,4 @@
-// A command that runs in the process of a test: it must do what a process of its own does, and leave nothing behind.
+// A command that runs in the process of a test does the same as a separate process, and leaves nothing behind.
 import { expect, test } from 'vitest';
 import { scene } from '../../support/scene.ts';
 
@@ -24,23 +24,20 @@ test.each([
   [['backup', 'copy.db']],
   [['--help']],
   [['nonsense']],
-])(
-  '%j has the same output and status in the process of a test as in its own, which ends by itself',
-  async (args) => {
-    const s = await scene({
-      skills: ['Perl', 'Used'],
-      resources: [{ skills: ['Used'] }],
-      file: 'skills: [Go]',
-    });
-    await s.run(['plan']);
-    const [own, here] = [await s.run(args, { asProcess: true }), await s.run(args)];
-    for (const stream of ['stdout', 'stderr'] as const)
-      expect(withoutNumbers(here[stream])).toBe(withoutNumbers(own[stream]));
-    expect(here.status).toBe(own.status);
-  },
-);
+])('%j has the same output and status in the process of a test as in a separate process', async (args) => {
+  const s = await scene({
+    skills: ['Perl', 'Used'],
+    resources: [{ skills: ['Used'] }],
+    file: 'skills: [Go]',
+  });
+  await s.run(['plan']);
+  const [own, here] = [await s.run(args, { asProcess: true }), await s.run(args)];
+  for (const stream of ['stdout', 'stderr'] as const)
+    expect(withoutNumbers(here[stream])).toBe(withoutNumbers(own[stream]));
+  expect(here.status).toBe(own.status);
+});
 
-test('a command in the process of a test leaves its environment, folder, streams and listeners as they were', async () => {
+test('a command in the process of a test does not change its environment, folder, streams and listeners', async () => {
   const s = await scene({ file: 'skills: [Go]' });
   const state = () => ({
     argv: process.argv,

@@ -1,4 +1,4 @@
-// The calls of a process count at their address until they have ended, or the process has.
+// The calls of a child process occupy places at its host until they end, or until the process ends.
 import { expect, it } from 'vitest';
 import { createHostQueue } from '../../../src/service/pacing.ts';
 import { countCalls } from '../../../src/workers/host-calls.ts';
@@ -6,7 +6,7 @@ import { API } from '../service/loopback.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A process at a host with room for two calls, and the ids of the calls that it may make. */
+/** A child process at a host with room for two calls, and the ids of the calls that were granted. */
 function processAtHost() {
   const host = createHostQueue({ ...API, hostConcurrency: 2 });
   const granted: number[] = [];

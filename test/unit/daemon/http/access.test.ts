@@ -1,4 +1,4 @@
-// Who gets in: the bearer token, the sign-in form and its session, and how slow guessing is.
+// Who gets access: the bearer token, the sign-in form and its session, and how wrong tokens are slowed down.
 import { describe, expect, it } from 'vitest';
 import { BEARER, FORM, HTML, READ_TOKEN, READER, signIn, start, TOKEN } from './stage.ts';
 
@@ -13,21 +13,21 @@ function formOf(token: string, next = '/'): string {
 
 describe('a token', () => {
   it('is required by every path except the three that reveal nothing about accounts', async () => {
-    const { get, post, told } = await start();
+    const { get, post, recorded } = await start();
     for (const path of ['/healthz', '/readyz', '/metrics']) expect((await get(path)).status).toBe(200);
     for (const path of [...READS, ...MORE_READS, ...UNKNOWN]) {
       expect([path, (await get(path)).status]).toEqual([path, 401]);
       expect([path, (await get(path, HTML)).status]).toEqual([path, 401]);
     }
     for (const path of WRITES) expect([path, (await post(path)).status]).toEqual([path, 401]);
-    expect(told).toMatchObject({ calls: 0, words: [], posted: [] });
+    expect(recorded).toMatchObject({ calls: 0, commands: [], posted: [] });
   });
 
   it('gives access as a bearer token, whatever the case of the scheme', async () => {
-    const { get, ask } = await start();
+    const { get, send } = await start();
     for (const path of [...READS, ...MORE_READS]) {
       expect([path, (await get(path, BEARER)).status]).toEqual([path, 200]);
-      expect([path, (await ask('HEAD', path, BEARER)).text]).toEqual([path, '']);
+      expect([path, (await send('HEAD', path, BEARER)).text]).toEqual([path, '']);
     }
     expect((await get('/api/v1/status', { authorization: `bearer   ${TOKEN}` })).status).toBe(200);
   });
@@ -56,12 +56,12 @@ describe('a token', () => {
 describe('the sign-in form', () => {
   it('is shown instead of the page that a browser requests, and leads back to it', async () => {
     const running = await start();
-    const asked = await running.get('/accounts/acme-eu', HTML);
-    expect(asked.status).toBe(401);
-    expect(asked.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(asked.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
-    expect(asked.text).toContain('<form class="sign-in" method="post" action="/sign-in">');
-    expect(asked.text).toContain('name="next" value="/accounts/acme-eu"');
+    const signInPage = await running.get('/accounts/acme-eu', HTML);
+    expect(signInPage.status).toBe(401);
+    expect(signInPage.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(signInPage.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
+    expect(signInPage.text).toContain('<form class="sign-in" method="post" action="/sign-in">');
+    expect(signInPage.text).toContain('name="next" value="/accounts/acme-eu"');
     const { url, post, get } = running;
     const answer = await post('/sign-in', { origin: url, ...FORM }, formOf(TOKEN, '/accounts/acme-eu'));
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/accounts/acme-eu']);
@@ -91,7 +91,7 @@ describe('the sign-in form', () => {
     expect(others).toEqual(expect.arrayContaining(['Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/']));
     const inside = await get('/', { cookie: pair, 'x-forwarded-proto': 'https' });
     expect(inside.status).toBe(200);
-    // The name is what says that it came over https: over http it is nobody's.
+    // The name of the cookie marks it as set over https, so it is not valid over http.
     expect((await get('/', { cookie: pair })).status).toBe(401);
   });
 
@@ -197,9 +197,9 @@ describe('wrong tokens', () => {
     expect((await tryToken('wrong')).status).toBe(401);
   });
 
-  it('never block a right token, neither as a bearer nor in the form', async () => {
+  it('never block a correct token, neither as a bearer nor in the form', async () => {
     const running = await start();
-    const { get, told } = running;
+    const { get, recorded } = running;
     const wrong = { authorization: 'Bearer wrong' };
     for (let index = 0; index < 10; index += 1) expect((await get('/api/v1/status', wrong)).status).toBe(401);
     const refused = await get('/api/v1/status', wrong);
@@ -208,7 +208,7 @@ describe('wrong tokens', () => {
     expect((await get('/', { ...wrong, ...HTML })).status).toBe(429);
     expect((await signIn(running)).cookie).toContain('=');
     expect((await get('/api/v1/status', BEARER)).status).toBe(200);
-    expect(told.wrongTokens).toBe(12);
+    expect(recorded.wrongTokens).toBe(12);
   });
 
   it('are logged with their address and never with their value, until the address must wait', async () => {
@@ -260,22 +260,22 @@ describe('wrong tokens', () => {
 describe('a token with the role read', () => {
   const ACTIONS = ['sync', 'approve', 'pause', 'resume'];
 
-  it('may read everything and request plans', async () => {
-    const { get, ask, post, told } = await start();
+  it('can read everything and request plans', async () => {
+    const { get, send, post, recorded } = await start();
     for (const path of [...READS, ...MORE_READS]) {
       expect([path, (await get(path, READER)).status]).toEqual([path, 200]);
-      expect([path, (await ask('HEAD', path, READER)).text]).toEqual([path, '']);
+      expect([path, (await send('HEAD', path, READER)).text]).toEqual([path, '']);
     }
     const body = JSON.stringify({ config: 'a.yaml', files: { 'a.yaml': '' } });
     expect((await post('/api/v1/plan', READER, body)).status).toBe(200);
-    expect(told.posted).toHaveLength(1);
+    expect(recorded.posted).toHaveLength(1);
   });
 
   it('cannot change anything, by any method and on any path', async () => {
-    const { ask, told } = await start();
+    const { send, recorded } = await start();
     for (const action of ACTIONS) {
       for (const path of [`/api/v1/accounts/acme-eu/${action}`, `/accounts/acme-eu/${action}`]) {
-        const answer = await ask('POST', path, READER, '{}');
+        const answer = await send('POST', path, READER, '{}');
         expect([path, answer.status]).toEqual([path, 403]);
         expect(answer.text).toContain('role operate');
       }
@@ -288,10 +288,10 @@ describe('a token with the role read', () => {
         '/api/v1/plan/',
         '/accounts/acme-eu/pause',
       ]) {
-        expect([method, path, (await ask(method, path, READER)).status]).toEqual([method, path, 403]);
+        expect([method, path, (await send(method, path, READER)).status]).toEqual([method, path, 403]);
       }
     }
-    expect(told).toMatchObject({ calls: 0, words: [] });
+    expect(recorded).toMatchObject({ calls: 0, commands: [] });
   });
 
   it('opens a session without buttons that cannot perform actions', async () => {
@@ -308,12 +308,12 @@ describe('a token with the role read', () => {
       );
       expect([action, answer.status]).toEqual([action, 403]);
     }
-    expect(running.told.words).toEqual([]);
+    expect(running.recorded.commands).toEqual([]);
     expect((await running.post('/sign-out', { ...session, origin: running.url })).status).toBe(303);
     expect((await running.get('/', session)).status).toBe(401);
   });
 
-  it('is logged under another name than the one that acts', async () => {
+  it('causes no log entry of an operator action, unlike a token with the role operate', async () => {
     const running = await start();
     const { post, noted } = running;
     await post('/api/v1/accounts/acme-eu/pause', READER);

@@ -1,11 +1,11 @@
-// The JSON API: what it reads, what it is told, and what it answers to what is wrong.
+// The JSON API: its responses to valid and to invalid requests.
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { MIXED } from '../../report/samples.ts';
 import { BEARER, JSON_BODY, makeAccount, PENDING, RUN_ID, start } from './stage.ts';
 
-describe('a run in pieces', () => {
-  it('is one answer with the headers of any other', async () => {
+describe('the JSON of a run that is sent in parts', () => {
+  it('is one response with the usual headers', async () => {
     const json = (async function* () {
       yield '{"id":';
       yield '1}';
@@ -47,7 +47,7 @@ describe('a run in pieces', () => {
     expect((await get(path, BEARER)).text).toBe('{}');
   });
 
-  it('is aborted and logged when a piece cannot be read', async () => {
+  it('is aborted and logged when a part cannot be read', async () => {
     const json = (async function* () {
       yield '{"id":';
       throw new Error('the store is damaged');
@@ -106,9 +106,9 @@ describe('the reading API', () => {
 
   it('returns a run as the command line prints it, by its id or a prefix', async () => {
     const { get } = await start();
-    const whole = (await get(`/api/v1/runs/${RUN_ID}`, BEARER)).json();
-    expect(whole).toMatchObject({ schemaVersion: 1, id: RUN_ID, status: 'partial', plan: MIXED });
-    expect(whole).toHaveProperty('operations.0', {
+    const complete = (await get(`/api/v1/runs/${RUN_ID}`, BEARER)).json();
+    expect(complete).toMatchObject({ schemaVersion: 1, id: RUN_ID, status: 'partial', plan: MIXED });
+    expect(complete).toHaveProperty('operations.0', {
       seq: 1,
       kind: 'skill',
       action: 'create',
@@ -122,7 +122,7 @@ describe('the reading API', () => {
       startedAt: '2026-11-21T05:24:11.000Z',
       finishedAt: '2026-11-21T05:24:11.240Z',
     });
-    expect((await get('/api/v1/runs/0193a5c2', BEARER)).json()).toEqual(whole);
+    expect((await get('/api/v1/runs/0193a5c2', BEARER)).json()).toEqual(complete);
   });
 
   it('returns the state of the daemon', async () => {
@@ -134,14 +134,14 @@ describe('the reading API', () => {
 describe('the list of runs', () => {
   it('is filtered by the query, and has fifty runs without one', async () => {
     const nowMs = Date.UTC(2026, 10, 21);
-    const { get, told } = await start({ nowMs: () => nowMs });
+    const { get, recorded } = await start({ nowMs: () => nowMs });
     expect((await get('/api/v1/runs', BEARER)).json()).toMatchObject({
       runs: [{ schemaVersion: 1, id: RUN_ID }],
     });
     await get('/api/v1/runs?account=acme-eu&status=held&since=24h&limit=1000', BEARER);
     await get('/api/v1/runs?since=7d&limit=1', BEARER);
     await get('/api/v1/runs?since=99999999d', BEARER);
-    expect(told.filters).toEqual([
+    expect(recorded.filters).toEqual([
       { limit: 50 },
       { limit: 1000, account: 'acme-eu', status: 'held', sinceMs: nowMs - 86_400_000 },
       { limit: 1, sinceMs: nowMs - 7 * 86_400_000 },
@@ -167,18 +167,18 @@ describe('the list of runs', () => {
     ['__proto__=x', 'the parameters are account'],
     ['limit=1&limit=2', 'more than once'],
   ])('is refused for an invalid query: %s', async (query, fix) => {
-    const { get, told } = await start();
+    const { get, recorded } = await start();
     const answer = await get(`/api/v1/runs?${query}`, BEARER);
     expect(answer.status).toBe(400);
     expect(answer.json()).toMatchObject({
       error: { code: 'bad_request', message: expect.stringContaining(fix) },
     });
-    expect(told.calls).toBe(0);
+    expect(recorded.calls).toBe(0);
   });
 });
 
 describe('the commands of an operator', () => {
-  const path = (word: string, name = 'acme-eu') => `/api/v1/accounts/${name}/${word}`;
+  const path = (command: string, name = 'acme-eu') => `/api/v1/accounts/${name}/${command}`;
 
   it('run an account, unless the daemon is stopping', async () => {
     const { post, stage } = await start();
@@ -190,15 +190,15 @@ describe('the commands of an operator', () => {
   });
 
   it('pause and resume an account', async () => {
-    const { post, get, told } = await start();
+    const { post, get, recorded } = await start();
     expect((await post(path('pause'), BEARER)).json()).toEqual({ status: 'paused' });
     expect((await get('/api/v1/accounts/acme-eu', BEARER)).json()).toMatchObject({ paused: true });
     expect((await post(path('resume'), BEARER, '{}')).json()).toEqual({ status: 'resumed' });
-    expect(told.words).toEqual(['pause acme-eu', 'resume acme-eu']);
+    expect(recorded.commands).toEqual(['pause acme-eu', 'resume acme-eu']);
   });
 
   it('approve the intended plan, and no other', async () => {
-    const { post, told } = await start();
+    const { post, recorded } = await start();
     const approve = (body?: string, name?: string) =>
       post(path('approve', name), { ...BEARER, ...JSON_BODY }, body);
     const expected = { status: 'approved', digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
@@ -220,7 +220,7 @@ describe('the commands of an operator', () => {
     ]);
     const nothing = await approve('{}', 'acme-us');
     expect([nothing.status, nothing.json()]).toMatchObject([409, { error: { code: 'nothing_pending' } }]);
-    expect(told.words.slice(0, 6)).toEqual([
+    expect(recorded.commands.slice(0, 6)).toEqual([
       ...Array.from({ length: 4 }, () => 'approve acme-eu whatever waits'),
       `approve acme-eu ${PENDING.digest}`,
       'approve acme-eu ab12cd34',
@@ -229,10 +229,10 @@ describe('the commands of an operator', () => {
 
   it('are answered with 404 for an unknown account', async () => {
     const { post } = await start();
-    for (const word of ['sync', 'approve', 'pause', 'resume']) {
-      const answer = await post(path(word, 'nobody'), BEARER);
-      expect([word, answer.status, answer.json()]).toMatchObject([
-        word,
+    for (const command of ['sync', 'approve', 'pause', 'resume']) {
+      const answer = await post(path(command, 'nobody'), BEARER);
+      expect([command, answer.status, answer.json()]).toMatchObject([
+        command,
         404,
         { error: { code: 'not_found' } },
       ]);
@@ -254,11 +254,11 @@ describe('the commands of an operator', () => {
     '{"__proto__":{}}',
     '\xff',
   ])('are refused with an invalid body: %j', async (body) => {
-    const { post, told } = await start();
+    const { post, recorded } = await start();
     const answer = await post(path('approve'), BEARER, Buffer.from(body, 'latin1'));
     expect([answer.status, answer.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
     expect((await post(path('sync'), BEARER, '{"force":true}')).status).toBe(400);
-    expect(told.words).toEqual([]);
+    expect(recorded.commands).toEqual([]);
   });
 });
 
@@ -272,7 +272,7 @@ describe('a posted configuration', () => {
       status: 'failed',
       error: { code: 'unauthorized', message: 'no' },
     } as const;
-    const { post, told } = await start({}, { plans: [MIXED, failed] });
+    const { post, recorded } = await start({}, { plans: [MIXED, failed] });
     const answer = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(GOOD));
     expect([answer.status, answer.json()]).toEqual([200, [MIXED, failed]]);
     const commit = {
@@ -281,18 +281,18 @@ describe('a posted configuration', () => {
     };
     const more = { ...GOOD, accounts: ['a', 'a'], commit };
     await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(more));
-    expect(told.posted).toEqual([
+    expect(recorded.posted).toEqual([
       { ...GOOD, accounts: [], commit: null },
       { ...GOOD, accounts: ['a'], commit },
     ]);
   });
 
-  it('may contain a file with any valid name', async () => {
-    const { post, told } = await start();
+  it('can contain a file with any valid name', async () => {
+    const { post, recorded } = await start();
     const body =
       '{"config":"__proto__","files":{"__proto__":"x","a b/ü.yaml":"y","constructor/toString":"z"}}';
     expect((await post('/api/v1/plan', BEARER, body)).status).toBe(200);
-    expect(Object.entries(told.posted[0]?.files ?? {})).toEqual([
+    expect(Object.entries(recorded.posted[0]?.files ?? {})).toEqual([
       ['__proto__', 'x'],
       ['a b/ü.yaml', 'y'],
       ['constructor/toString', 'z'],
@@ -333,13 +333,13 @@ describe('a posted configuration', () => {
     [{ ...GOOD, commit: { sha: 'a'.repeat(40), committedAt: 'then' } }, '`commit.committedAt`'],
     [{ ...GOOD, write: true }, 'the fields are config'],
   ])('is refused with its problem: %j', async (body, fix) => {
-    const { post, told } = await start();
+    const { post, recorded } = await start();
     const answer = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(body));
     expect(answer.status).toBe(400);
     expect(answer.json()).toMatchObject({
       error: { code: 'bad_request', message: expect.stringContaining(fix) },
     });
-    expect(told.posted).toEqual([]);
+    expect(recorded.posted).toEqual([]);
   });
 
   it('waits while two others are planned, and is refused when four wait already', async () => {
@@ -378,7 +378,7 @@ describe('a posted configuration', () => {
     expect((await post('/api/v1/plan', BEARER, '')).status).toBe(400);
   });
 
-  it('that is invalid is answered as an error of the client', async () => {
+  it('that is invalid is answered as a client error', async () => {
     const issue = {
       file: 'rolecall.yaml',
       line: 1,
@@ -387,17 +387,17 @@ describe('a posted configuration', () => {
       severity: 'error',
     } as const;
     const { post, stage, logged } = await start({}, { plans: new ConfigError([issue]) });
-    const ask = () => post('/api/v1/plan', BEARER, JSON.stringify(GOOD));
-    const invalid = await ask();
+    const send = () => post('/api/v1/plan', BEARER, JSON.stringify(GOOD));
+    const invalid = await send();
     expect([invalid.status, invalid.json()]).toEqual([
       400,
       { error: { code: 'config_invalid', message: 'rolecall.yaml:1:1: no key' } },
     ]);
     stage.plans = new UsageError('there is no account x');
-    expect((await ask()).json()).toMatchObject({ error: { code: 'usage' } });
+    expect((await send()).json()).toMatchObject({ error: { code: 'usage' } });
     expect(logged).toEqual([]);
     stage.plans = new Error('bug');
-    expect((await ask()).status).toBe(500);
+    expect((await send()).status).toBe(500);
     expect(logged).toHaveLength(1);
   });
 });

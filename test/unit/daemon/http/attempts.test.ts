@@ -1,4 +1,4 @@
-// Who is one client, and what is remembered of how many.
+// Which addresses count as one client, and how many clients are remembered.
 import { expect, it } from 'vitest';
 import { createAttempts } from '../../../../src/daemon/http/attempts.ts';
 
@@ -25,7 +25,7 @@ it('the failures of one client do not affect another', () => {
   expect([attempts.waitMs('192.0.2.1'), attempts.waitMs('192.0.2.2')]).toEqual([60_000, 0]);
 });
 
-it('of very many clients the one whose last failure is the oldest is forgotten', () => {
+it('with too many clients, the one whose last failure is the oldest is forgotten', () => {
   const attempts = createAttempts(() => 0);
   failTen(attempts, '192.0.2.1');
   failTen(attempts, '192.0.2.2');

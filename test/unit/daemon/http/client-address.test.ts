@@ -1,4 +1,4 @@
-// Whose address counts behind proxies.
+// Which address is that of the client behind proxies.
 import { expect, it } from 'vitest';
 import { createClientAddress } from '../../../../src/daemon/http/client-address.ts';
 
@@ -16,7 +16,7 @@ it.each([
   ['[2001:db8:1::9]:4711', '2001:db8:1::9'],
   ['::ffff:203.0.113.9', '203.0.113.9'],
   ['10.9.9.9', '10.9.9.9'],
-  // What is no address ends the chain: the last proxy that is known is the client then.
+  // A part that is not an address ends the chain: then the last known proxy is the client.
   ['203.0.113.9, unknown, 10.2.3.4', '10.2.3.4'],
   ['"><script>', '10.0.0.1'],
   ['', '10.0.0.1'],

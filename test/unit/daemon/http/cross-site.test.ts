@@ -1,4 +1,4 @@
-// What pages of other sites, and other names for this machine, can do: nothing.
+// Pages of other sites, and other names for this machine, cannot do anything.
 import { describe, expect, it } from 'vitest';
 import { BEARER, FORM, HTML, signIn, start, TOKEN } from './stage.ts';
 
@@ -15,7 +15,7 @@ const ELSEWHERE: Readonly<Record<string, string>>[] = [
 ];
 
 describe('a post by a page of another site', () => {
-  it('is refused for every visitor', async () => {
+  it('is refused with any credentials', async () => {
     const running = await start();
     const session = await signIn(running);
     const { port } = new URL(running.url);
@@ -37,7 +37,7 @@ describe('a post by a page of another site', () => {
         expect([path, headers, status]).toEqual([path, headers, 403]);
       }
     }
-    expect(running.told.calls).toBe(0);
+    expect(running.recorded.calls).toBe(0);
     expect((await running.get('/', session)).status).toBe(200);
   });
 
@@ -51,8 +51,8 @@ describe('a post by a page of another site', () => {
   });
 });
 
-describe('a post by a page of this server', () => {
-  it('must be marked by the browser when it has a session', async () => {
+describe('an allowed post', () => {
+  it('needs the origin headers of the browser when it has a session', async () => {
     const running = await start();
     const { post, url } = running;
     const session = await signIn(running);
@@ -81,29 +81,29 @@ describe('a post by a page of this server', () => {
   });
 
   it('by a program needs only the token', async () => {
-    const { post, told } = await start();
+    const { post, recorded } = await start();
     expect((await post(SYNC, BEARER)).status).toBe(202);
-    expect(told.words).toEqual(['sync acme-eu']);
+    expect(recorded.commands).toEqual(['sync acme-eu']);
   });
 });
 
 it('a GET request changes nothing', async () => {
   const running = await start();
-  const { get, ask, told } = running;
+  const { get, send, recorded } = running;
   const session = await signIn(running);
-  for (const word of ['sync', 'approve', 'pause', 'resume']) {
-    for (const path of [`/api/v1/accounts/acme-eu/${word}`, `/accounts/acme-eu/${word}`]) {
+  for (const command of ['sync', 'approve', 'pause', 'resume']) {
+    for (const path of [`/api/v1/accounts/acme-eu/${command}`, `/accounts/acme-eu/${command}`]) {
       const answer = await get(path, session);
       expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, 'POST']);
-      expect((await ask('HEAD', path, session)).status).toBe(405);
+      expect((await send('HEAD', path, session)).status).toBe(405);
     }
   }
-  expect(told.words).toEqual([]);
+  expect(recorded.commands).toEqual([]);
 });
 
 describe('a server without a token', () => {
   it('can be read and not written', async () => {
-    const { get, post, told, url } = await start({ tokens: [] });
+    const { get, post, recorded, url } = await start({ tokens: [] });
     for (const path of ['/', '/accounts/acme-eu', '/runs/0193a5c2', '/api/v1/accounts', '/api/v1/runs']) {
       expect([path, (await get(path, HTML)).status]).toEqual([path, 200]);
     }
@@ -117,13 +117,13 @@ describe('a server without a token', () => {
         },
       });
     }
-    expect(told).toMatchObject({ words: [], posted: [] });
+    expect(recorded).toMatchObject({ commands: [], posted: [] });
     expect((await get('/accounts/acme-eu', HTML)).text).not.toContain('<button');
     expect((await get('/sign-in', HTML)).status).toBe(404);
   });
 
   it('answers only a loopback Host, on every path', async () => {
-    const { get, raw, told } = await start({ tokens: [] });
+    const { get, raw, recorded } = await start({ tokens: [] });
     const paths = ['/', '/healthz', '/readyz', '/metrics', '/api/v1/accounts', '/nope'];
     for (const host of [
       'evil.example',
@@ -142,7 +142,7 @@ describe('a server without a token', () => {
     expect(await raw('GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 4(00|21) /,
     );
-    expect(told.calls).toBe(0);
+    expect(recorded.calls).toBe(0);
     for (const host of ['localhost', 'LocalHost:8080', '127.0.0.1', '127.1.2.3:9', '[::1]', '[::1]:8080']) {
       expect([host, (await get('/', { host })).status]).toEqual([host, 200]);
     }

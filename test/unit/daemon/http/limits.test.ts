@@ -1,4 +1,4 @@
-// What one client may take: bytes, counted as they come, and time.
+// What one client can use: bytes, counted as they arrive, and time.
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { BEARER, FORM, JSON_BODY, makeStage, start, TOKEN } from './stage.ts';
@@ -6,34 +6,38 @@ import { BEARER, FORM, JSON_BODY, makeStage, start, TOKEN } from './stage.ts';
 const SYNC = '/api/v1/accounts/acme-eu/sync';
 const MEBIBYTE = 1024 ** 2;
 
-/** Sends a body of unknown length until the server has had enough; resolves with what it said and what it took. */
-async function pour(url: string, path: string, mostBytes: number): Promise<{ said: string; sent: number }> {
+/** Sends a body of unknown length until the server replies; resolves with the reply and the number of bytes sent. */
+async function sendEndlessBody(
+  url: string,
+  path: string,
+  mostBytes: number,
+): Promise<{ reply: string; sent: number }> {
   const socket: Socket = connect(Number(new URL(url).port), '127.0.0.1');
   const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
-  let said = '';
+  let reply = '';
   let sent = 0;
   let open = true;
-  socket.on('data', (bytes) => (said += bytes.toString()));
+  socket.on('data', (bytes) => (reply += bytes.toString()));
   socket.on('error', () => undefined);
   socket.on('close', () => (open = false));
   socket.write(
     `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n`,
   );
-  while (open && said === '' && sent < mostBytes) {
+  while (open && reply === '' && sent < mostBytes) {
     const isFlowing = socket.write(chunk);
     sent += 65_536;
     if (!isFlowing) await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  if (said === '' && open) socket.write('0\r\n\r\n');
-  while (open && said === '') await new Promise((resolve) => setTimeout(resolve, 5));
+  if (reply === '' && open) socket.write('0\r\n\r\n');
+  while (open && reply === '') await new Promise((resolve) => setTimeout(resolve, 5));
   socket.destroy();
-  return { said, sent };
+  return { reply, sent };
 }
 
 describe('the body of a request', () => {
   it('that announces too many bytes is refused before it is sent', async () => {
-    const { raw, told } = await start();
+    const { raw, recorded } = await start();
     const head = (path: string, length: number): string =>
       `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: ${length}\r\n\r\n`;
     for (const [path, length] of [
@@ -45,22 +49,22 @@ describe('the body of a request', () => {
       expect([path, answer.split('\r\n')[0]]).toEqual([path, 'HTTP/1.1 413 Payload Too Large']);
       expect(answer.toLowerCase()).toContain('connection: close');
     }
-    expect(told).toMatchObject({ words: [], posted: [] });
+    expect(recorded).toMatchObject({ commands: [], posted: [] });
   });
 
   it('without an announced length is refused when it exceeds the limit', async () => {
-    const { url, told } = await start();
-    const action = await pour(url, SYNC, 64 * MEBIBYTE);
-    expect(action.said).toMatch(/^HTTP\/1\.1 413 /);
+    const { url, recorded } = await start();
+    const action = await sendEndlessBody(url, SYNC, 64 * MEBIBYTE);
+    expect(action.reply).toMatch(/^HTTP\/1\.1 413 /);
     expect(action.sent).toBeLessThan(16 * MEBIBYTE);
-    const plan = await pour(url, '/api/v1/plan', 128 * MEBIBYTE);
-    expect(plan.said).toMatch(/^HTTP\/1\.1 413 /);
+    const plan = await sendEndlessBody(url, '/api/v1/plan', 128 * MEBIBYTE);
+    expect(plan.reply).toMatch(/^HTTP\/1\.1 413 /);
     expect(plan.sent).toBeLessThan(48 * MEBIBYTE);
-    expect(told).toMatchObject({ words: [], posted: [] });
+    expect(recorded).toMatchObject({ commands: [], posted: [] });
   });
 
-  it('may have sixteen mebibytes if it is a configuration, and the server still answers after it', async () => {
-    const { post, get, told } = await start();
+  it('can have sixteen mebibytes if it is a configuration, and the server still answers afterwards', async () => {
+    const { post, get, recorded } = await start();
     const files = { 'rolecall.yaml': 'x'.repeat(16 * MEBIBYTE - 1000) };
     const answer = await post(
       '/api/v1/plan',
@@ -68,16 +72,16 @@ describe('the body of a request', () => {
       JSON.stringify({ config: 'rolecall.yaml', files }),
     );
     expect(answer.status).toBe(200);
-    expect(told.posted[0]?.files['rolecall.yaml']).toHaveLength(16 * MEBIBYTE - 1000);
+    expect(recorded.posted[0]?.files['rolecall.yaml']).toHaveLength(16 * MEBIBYTE - 1000);
     expect((await get('/healthz')).status).toBe(200);
   });
 
   it('without a token is not read, or only a little', async () => {
-    const { post, url, told } = await start();
+    const { post, url, recorded } = await start();
     const large = 'x'.repeat(200_000);
     expect((await post(SYNC, {}, large)).status).toBe(401);
     expect((await post('/sign-in', { origin: url, ...FORM }, `token=${large}`)).status).toBe(413);
-    expect(told.calls).toBe(0);
+    expect(recorded.calls).toBe(0);
   });
 });
 
@@ -87,22 +91,22 @@ describe('the time limit', () => {
   it('ends a request whose headers do not end', async () => {
     const { raw, get } = await start({ limits: SHORT });
     const startedAt = performance.now();
-    const said = await raw('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ', true);
-    expect(said).toMatch(/^HTTP\/1\.1 408 /);
+    const reply = await raw('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ', true);
+    expect(reply).toMatch(/^HTTP\/1\.1 408 /);
     expect(performance.now() - startedAt).toBeLessThan(3000);
     expect((await get('/healthz')).status).toBe(200);
   });
 
   it('ends a request whose body does not end, without any effect', async () => {
-    const { raw, told, logged, get } = await start({ limits: SHORT });
+    const { raw, recorded, logged, get } = await start({ limits: SHORT });
     const startedAt = performance.now();
-    const said = await raw(
+    const reply = await raw(
       `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,
       true,
     );
-    expect(said).toMatch(/^HTTP\/1\.1 408 /);
+    expect(reply).toMatch(/^HTTP\/1\.1 408 /);
     expect(performance.now() - startedAt).toBeLessThan(3000);
-    expect(told.words).toEqual([]);
+    expect(recorded.commands).toEqual([]);
     expect(logged).toEqual([]);
     expect((await get('/healthz')).status).toBe(200);
   });
@@ -124,8 +128,8 @@ describe('the time limit', () => {
   });
 });
 
-it('a client that leaves during its body is not a failure of the server', async () => {
-  const { url, logged, get, told } = await start();
+it('a client that disconnects while it sends its body is not a failure of the server', async () => {
+  const { url, logged, get, recorded } = await start();
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write(
     `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,
@@ -133,31 +137,31 @@ it('a client that leaves during its body is not a failure of the server', async 
   await new Promise((resolve) => setTimeout(resolve, 50));
   socket.destroy();
   expect((await get('/healthz')).status).toBe(200);
-  expect([logged, told.words]).toEqual([[], []]);
+  expect([logged, recorded.commands]).toEqual([[], []]);
 });
 
 describe('closing the server', () => {
-  it('lets an answer in progress end', async () => {
+  it('completes a response in progress', async () => {
     const { get, stage, close } = await start();
     let release = (): void => undefined;
-    const asked = new Promise<void>((isAsked) => {
+    const requested = new Promise<void>((onRequested) => {
       Object.defineProperty(stage, 'overview', {
         get: () => {
-          isAsked();
+          onRequested();
           return new Promise((resolve) => (release = () => resolve(makeStage().overview)));
         },
       });
     });
     const answer = get('/api/v1/status', BEARER);
-    await asked;
+    await requested;
     const closed = close();
     release();
     expect((await answer).status).toBe(200);
     await closed;
   });
 
-  it('waits for clients only for a moment', async () => {
-    const { raw, get, close, told } = await start();
+  it('waits for clients only briefly', async () => {
+    const { raw, get, close, recorded } = await start();
     const stalled = raw(
       `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,
       true,
@@ -167,7 +171,7 @@ describe('closing the server', () => {
     await close();
     expect(performance.now() - startedAt).toBeLessThan(5000);
     expect(await stalled).toBe('');
-    expect(told.words).toEqual([]);
+    expect(recorded.commands).toEqual([]);
     await expect(get('/healthz')).rejects.toThrow(/ECONNREFUSED/);
   });
 });

@@ -89,7 +89,7 @@ describe('the page of an account whose last run is large', () => {
     expect(page).toContain(PENDING.digest);
     expect(page).toContain(`The changes of <a href="/runs/${RUN_ID}">the run</a> are not shown.`);
     for (const action of ['sync', 'pause']) expect(page).toContain(`action="/accounts/acme-eu/${action}"`);
-    // Nobody may approve a plan unseen.
+    // A plan that is not shown must not be approved.
     expect(page).not.toContain('/approve"');
     expect(page).not.toContain('no longer stored');
     expect(page).toContain('<h2>Last runs</h2>');
@@ -110,7 +110,7 @@ describe('the page of an account whose last run is large', () => {
     expect(page).toContain('try again in 10 s');
   });
 
-  it('is not rendered when its client disconnects', async () => {
+  it('is no longer rendered after its client disconnects', async () => {
     let left = false;
     let isBegun = false;
     const running = await start(
@@ -200,8 +200,8 @@ describe('the page of an account', () => {
     expect(other.headers.get('location')).toBe('/accounts/acme-eu?said=other_plan');
     expect((await press('/accounts/acme-eu/approve')).status).toBe(400);
     expect((await press('/accounts/acme-eu/approve', { digest: '' })).status).toBe(400);
-    expect(running.told.words).toHaveLength(2);
-    // The journal shows another plan than the pending one, which nobody may approve unseen.
+    expect(running.recorded.commands).toHaveLength(2);
+    // The journal has another plan than the pending one, and a plan that is not shown must not be approved.
     running.stage.runs = [makeDetail({ plan: makePlan({ digest: `sha256:${'9'.repeat(64)}` }) })];
     const unseen = await get('/accounts/acme-eu');
     expect(unseen).toContain('The plan is no longer stored.');
@@ -223,7 +223,7 @@ describe('the page of an account', () => {
     expect(paused).toMatch(/role="status">The account is paused/);
     await press('/accounts/acme-us/resume');
     expect((await press('/accounts/nobody/sync')).status).toBe(404);
-    expect(running.told.words).toEqual(['sync acme-us', 'pause acme-us', 'resume acme-us']);
+    expect(running.recorded.commands).toEqual(['sync acme-us', 'pause acme-us', 'resume acme-us']);
     expect(await get('/accounts/acme-us?said=%3Cb%3E')).not.toContain('role="status"');
     expect(await get('/accounts/acme-us?said=toString')).not.toContain('role="status"');
   });
@@ -232,7 +232,7 @@ describe('the page of an account', () => {
     const running = await start();
     const answer = await running.post('/accounts/acme-eu/sync', { ...HTML, ...FORM, origin: running.url });
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining('name="token"')]);
-    expect(running.told.words).toEqual([]);
+    expect(running.recorded.commands).toEqual([]);
   });
 });
 

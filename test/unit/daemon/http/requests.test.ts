@@ -1,4 +1,4 @@
-// Odd requests: paths that lead elsewhere, encodings that mean two things, methods nobody asked for, and failures.
+// Malformed and unusual requests: paths, encodings and methods that are not allowed, and failures.
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../../../src/core/errors.ts';
 import { BEARER, FORM, HTML, JSON_BODY, start, TOKEN } from './stage.ts';
@@ -34,11 +34,11 @@ describe('the path of a request', () => {
   ];
 
   it.each(odd)('that is malformed is refused before anything is read: %j', async (path) => {
-    const { raw, told } = await start();
+    const { raw, recorded } = await start();
     const answer = await raw(`GET ${path} HTTP/1.1\r\n${AUTHORIZED}`);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).not.toMatch(/ at .*\.ts/);
-    expect(told.calls).toBe(0);
+    expect(recorded.calls).toBe(0);
   });
 
   const unknown = [
@@ -63,7 +63,7 @@ describe('the path of a request', () => {
     '/api',
   ];
 
-  it.each(unknown)('that is unknown is answered with 404, in the form of its place: %j', async (path) => {
+  it.each(unknown)('that is unknown is answered with 404, as JSON or as a page: %j', async (path) => {
     const { raw, get, logged } = await start();
     expect(await raw(`GET ${path} HTTP/1.1\r\n${AUTHORIZED}`)).toMatch(/^HTTP\/1\.1 404 /);
     const answer = await get(path, { ...BEARER, ...HTML });
@@ -72,7 +72,7 @@ describe('the path of a request', () => {
     expect(logged).toEqual([]);
   });
 
-  it('may contain percent encodings that change nothing', async () => {
+  it('can contain percent encodings that change nothing', async () => {
     const { get } = await start();
     expect((await get('/accounts/%61cme-eu', BEARER)).status).toBe(200);
     expect((await get('/accounts/%61cme-eu')).status).toBe(401);
@@ -81,8 +81,8 @@ describe('the path of a request', () => {
 });
 
 describe('the method of a request', () => {
-  it('that is not allowed is answered with 405 and the allowed ones, if the visitor is known', async () => {
-    const { ask } = await start();
+  it('that is not allowed is answered with 405 and the allowed ones, if the token is valid', async () => {
+    const { send } = await start();
     for (const [method, path, allow] of [
       ['PUT', '/api/v1/accounts', 'GET, HEAD'],
       ['DELETE', '/api/v1/accounts/acme-eu', 'GET, HEAD'],
@@ -95,28 +95,28 @@ describe('the method of a request', () => {
       ['PROPFIND', '/runs/0193a5c2', 'GET, HEAD'],
       ['TRACE', '/', 'GET, HEAD'],
     ] as const) {
-      const answer = await ask(method, path, BEARER);
+      const answer = await send(method, path, BEARER);
       expect([method, path, answer.status, answer.headers.get('allow')]).toEqual([method, path, 405, allow]);
       if (path.startsWith('/api') && method !== 'HEAD') {
         expect(answer.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
       }
-      expect((await ask(method, path)).status).toBe(401);
+      expect((await send(method, path)).status).toBe(401);
     }
-    expect((await ask('POST', '/healthz')).status).toBe(405);
-    expect((await ask('PUT', '/sign-in')).headers.get('allow')?.split(', ').toSorted()).toEqual([
+    expect((await send('POST', '/healthz')).status).toBe(405);
+    expect((await send('PUT', '/sign-in')).headers.get('allow')?.split(', ').toSorted()).toEqual([
       'GET',
       'HEAD',
       'POST',
     ]);
-    expect((await ask('PUT', '/nope', BEARER)).status).toBe(404);
+    expect((await send('PUT', '/nope', BEARER)).status).toBe(404);
   });
 
   it('HEAD answers as GET does, without the body', async () => {
-    const { ask, get } = await start();
+    const { send, get } = await start();
     for (const path of ['/healthz', '/', '/api/v1/accounts', '/runs/0193a5c2']) {
-      const [head, whole] = [await ask('HEAD', path, BEARER), await get(path, BEARER)];
+      const [head, complete] = [await send('HEAD', path, BEARER), await get(path, BEARER)];
       expect([path, head.status, head.text]).toEqual([path, 200, '']);
-      expect(head.headers.get('content-type')).toBe(whole.headers.get('content-type'));
+      expect(head.headers.get('content-type')).toBe(complete.headers.get('content-type'));
     }
   });
 });
@@ -163,22 +163,22 @@ describe('a failure of the server', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   it('has headers against loading, framing, sniffing, caching and referrers', async () => {
-    const { ask, url, raw } = await start();
+    const { send, url, raw } = await start();
     const answers = [
-      await ask('GET', '/', { ...BEARER, ...HTML }),
-      await ask('GET', '/', HTML),
-      await ask('GET', '/nope', BEARER),
-      await ask('GET', '/accounts/%00', BEARER),
-      await ask('GET', '/api/v1/accounts', BEARER),
-      await ask('GET', '/api/v1/accounts'),
-      await ask('PUT', '/api/v1/accounts', BEARER),
-      await ask('POST', '/api/v1/plan', { ...BEARER, ...JSON_BODY }, '{'),
-      await ask('POST', '/sign-in', { origin: url, ...FORM }, 'token=x'),
-      await ask('POST', '/sign-in', { origin: url, ...FORM }, `token=${encodeURIComponent(TOKEN)}`),
-      await ask('GET', '/healthz'),
-      await ask('HEAD', '/metrics'),
+      await send('GET', '/', { ...BEARER, ...HTML }),
+      await send('GET', '/', HTML),
+      await send('GET', '/nope', BEARER),
+      await send('GET', '/accounts/%00', BEARER),
+      await send('GET', '/api/v1/accounts', BEARER),
+      await send('GET', '/api/v1/accounts'),
+      await send('PUT', '/api/v1/accounts', BEARER),
+      await send('POST', '/api/v1/plan', { ...BEARER, ...JSON_BODY }, '{'),
+      await send('POST', '/sign-in', { origin: url, ...FORM }, 'token=x'),
+      await send('POST', '/sign-in', { origin: url, ...FORM }, `token=${encodeURIComponent(TOKEN)}`),
+      await send('GET', '/healthz'),
+      await send('HEAD', '/metrics'),
     ];
     for (const { headers } of answers) {
       const policy = headers.get('content-security-policy') ?? '';
@@ -196,12 +196,12 @@ describe('every answer', () => {
       expect(headers.has('access-control-allow-origin')).toBe(false);
       expect(headers.has('x-powered-by')).toBe(false);
     }
-    // Also what cannot even be made a request of.
+    // This also holds for bytes that are not a valid request.
     const odd = await raw(`GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n`);
     expect(odd).toMatch(/^HTTP\/1\.1 400 [^]*content-security-policy: default-src 'none'/i);
   });
 
-  it('requests https permanently only when https was used', async () => {
+  it('sets Strict-Transport-Security only when https was used', async () => {
     const { get } = await start();
     const { headers } = await get('/healthz', { 'x-forwarded-proto': 'https' });
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d{8}/);

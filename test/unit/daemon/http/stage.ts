@@ -47,7 +47,7 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
 
 export const PENDING = { digest: MIXED.digest, runId: RUN_ID, since: '2026-11-21T05:24:22.500Z' };
 
-/** A run with a plan, operations that went well and ill, and warnings. */
+/** A run with a plan, successful and failed operations, and warnings. */
 export function makeDetail(parts: Partial<RunDetail> = {}): RunDetail {
   return {
     run: makeRun({ id: RUN_ID, status: 'partial', created: 1, failed: 1, held: 4 }),
@@ -61,12 +61,12 @@ export function makeDetail(parts: Partial<RunDetail> = {}): RunDetail {
   };
 }
 
-/** What the daemon was asked to do, in order. */
-export interface Told {
-  readonly words: string[];
+/** The calls that the daemon received, in order. */
+export interface Recorded {
+  readonly commands: string[];
   readonly filters: Parameters<DaemonApi['runs']>[0][];
   readonly posted: PostedConfiguration[];
-  /** How often anything of it was called. */
+  /** How often any function was called. */
   calls: number;
   /** Wrong tokens and closed connections that were counted. */
   wrongTokens: number;
@@ -78,7 +78,7 @@ export interface Stage {
   runs: readonly RunDetail[];
   /** The JSON of every run, in place of its own. */
   json: AsyncIterable<string> | null;
-  /** Makes the pages of runs and accounts, in place of their own. */
+  /** Renders the pages of runs and accounts, in place of their own. */
   view: ShowRun | null;
   overview: DaemonView;
   sync: ReturnType<DaemonApi['sync']>;
@@ -115,9 +115,9 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
   };
 }
 
-function memoryDaemon(stage: Stage, told: Told): DaemonApi {
-  const ask = <T>(value: T): T => {
-    told.calls += 1;
+function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
+  const send = <T>(value: T): T => {
+    recorded.calls += 1;
     if (stage.broken !== null) throw stage.broken;
     return value;
   };
@@ -127,28 +127,28 @@ function memoryDaemon(stage: Stage, told: Told): DaemonApi {
     stage.accounts = stage.accounts.map((each) => (each.name === name ? { ...each, ...parts } : each));
   };
   return {
-    overview: async () => ask(stage.overview),
-    accounts: async () => ask(stage.accounts),
-    account: async (name) => ask(find(name)),
+    overview: async () => send(stage.overview),
+    accounts: async () => send(stage.accounts),
+    account: async (name) => send(find(name)),
     async runs(filter) {
-      told.filters.push(filter);
-      return ask(stage.runs.map(({ run }) => run).slice(0, filter.limit));
+      recorded.filters.push(filter);
+      return send(stage.runs.map(({ run }) => run).slice(0, filter.limit));
     },
     async runJson(id) {
-      const run = ask(findRun(id));
+      const run = send(findRun(id));
       if (stage.json !== null) return stage.json;
       return run === null ? null : JSON.stringify(runReportToJson(run));
     },
     sync(account) {
-      ask(null);
+      send(null);
       if (find(account) === null) return 'unknown';
-      told.words.push(`sync ${account}`);
+      recorded.commands.push(`sync ${account}`);
       return stage.sync;
     },
     async approve(account, digest) {
-      const pending = ask(find(account))?.pending;
+      const pending = send(find(account))?.pending;
       if (pending === undefined) return { type: 'unknown' };
-      told.words.push(`approve ${account} ${digest ?? 'whatever waits'}`);
+      recorded.commands.push(`approve ${account} ${digest ?? 'whatever waits'}`);
       if (pending === null) return { type: 'nothing_pending' };
       if (digest !== null && !pending.digest.includes(digest)) {
         return { type: 'other_plan', pending: pending.digest };
@@ -156,18 +156,18 @@ function memoryDaemon(stage: Stage, told: Told): DaemonApi {
       return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
     },
     async setPaused(account, paused) {
-      if (ask(find(account)) === null) return false;
-      told.words.push(`${paused ? 'pause' : 'resume'} ${account}`);
+      if (send(find(account)) === null) return false;
+      recorded.commands.push(`${paused ? 'pause' : 'resume'} ${account}`);
       replace(account, { paused });
       return true;
     },
     async plan(body) {
       const posted = readPosted(body);
       if ('problem' in posted) return posted;
-      told.posted.push(posted.value);
+      recorded.posted.push(posted.value);
       if (stage.plans instanceof Error) throw stage.plans;
-      // A test may have the plans take a while.
-      return { plans: await Promise.resolve(ask(stage.plans)) };
+      // A test can delay the plans.
+      return { plans: await Promise.resolve(send(stage.plans)) };
     },
   };
 }
@@ -183,13 +183,13 @@ export interface Answer {
 export interface Running {
   readonly url: string;
   readonly stage: Stage;
-  readonly told: Told;
+  readonly recorded: Recorded;
   /** Errors that were logged. */
   readonly logged: object[];
   /** Everything else that was logged. */
   readonly noted: object[];
-  /** Asks with headers that a browser would not let a page set, and follows no redirect. */
-  readonly ask: (
+  /** Sends headers that a browser does not allow a page to set, and follows no redirect. */
+  readonly send: (
     method: string,
     path: string,
     headers?: Readonly<Record<string, string>>,
@@ -201,22 +201,22 @@ export interface Running {
     headers?: Readonly<Record<string, string>>,
     body?: string | Uint8Array,
   ) => Promise<Answer>;
-  /** Sends the bytes as they are; resolves with all that came back when the server closes. */
+  /** Sends the bytes unchanged; resolves with everything received when the server closes the connection. */
   readonly raw: (bytes: string, keepOpen?: boolean) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
-/** The server as a user starts it, but for `options`. It is closed at the end of the test. */
+/** The server with the settings of a real start, except for `options`. It is closed at the end of the test. */
 export async function start(...given: Parameters<typeof open>): Promise<Running> {
   const running = await open(...given);
   onTestFinished(running.close);
   return running;
 }
 
-/** The server as a user starts it, but for `options`, for whoever closes it. */
+/** The server with the settings of a real start, except for `options`. The caller closes it. */
 export async function open(options: Partial<HttpOptions> = {}, parts: Partial<Stage> = {}): Promise<Running> {
   const stage = makeStage(parts);
-  const told: Told = { words: [], filters: [], posted: [], calls: 0, wrongTokens: 0, dropped: 0 };
+  const recorded: Recorded = { commands: [], filters: [], posted: [], calls: 0, wrongTokens: 0, dropped: 0 };
   const logged: object[] = [];
   const noted: object[] = [];
   const server = await startHttp({
@@ -227,10 +227,10 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       { name: 'ci', role: 'read', token: new Secret(READ_TOKEN) },
     ],
     trustedProxies: [],
-    daemon: memoryDaemon(stage, told),
+    daemon: memoryDaemon(stage, recorded),
     async showRun(view, signal) {
       if (stage.view !== null) return await stage.view(view, signal);
-      told.calls += 1;
+      recorded.calls += 1;
       if (stage.broken !== null) throw stage.broken;
       const html = await renderRunView(
         view,
@@ -241,8 +241,8 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     metrics: {
       contentType: 'text/plain; version=0.0.4',
       text: async () => 'rolecall_build_info 1\n',
-      wrongToken: () => void (told.wrongTokens += 1),
-      connectionDropped: () => void (told.dropped += 1),
+      wrongToken: () => void (recorded.wrongTokens += 1),
+      connectionDropped: () => void (recorded.dropped += 1),
     },
     notReady: async () => [],
     log: {
@@ -253,7 +253,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     ...options,
   });
   const { port } = new URL(server.url);
-  const ask: Running['ask'] = (method, path, headers = {}, body) =>
+  const send: Running['send'] = (method, path, headers = {}, body) =>
     new Promise((resolve, reject) => {
       const request = httpRequest(
         { host: '127.0.0.1', port, method, path, headers, agent: false },
@@ -292,18 +292,18 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
   return {
     url: server.url,
     stage,
-    told,
+    recorded,
     logged,
     noted,
-    ask,
-    get: (path, headers) => ask('GET', path, headers),
-    post: (path, headers, body) => ask('POST', path, headers, body),
+    send,
+    get: (path, headers) => send('GET', path, headers),
+    post: (path, headers, body) => send('POST', path, headers, body),
     raw,
     close: () => server.close(),
   };
 }
 
-/** Signs in as the form does; resolves with the header that brings the session along. */
+/** Signs in as the form does; resolves with the cookie header of the session. */
 export async function signIn(
   { url, post }: Running,
   headers: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-// Deliveries to a real server that misbehaves: what is sent, how often, when it is given up, and what is kept of it.
+// Deliveries to a real server that misbehaves: what is sent, how often, when it stops, and what is stored of it.
 import { createHmac } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ const status =
 const bodyOf = (request: Arrived | undefined) =>
   JSON.parse(request?.body ?? 'null') as Record<string, unknown>;
 
-/** Waits until so many attempts of the first notice are behind it. */
+/** Waits until this many attempts of the first notice have ended. */
 async function attempted({ store }: Stage, attempts: number): Promise<void> {
   await until(() => expect(noticeRows(store)[0]).toMatchObject({ attempts, claimed_by: null }));
 }
@@ -147,7 +147,7 @@ describe('a delivery', () => {
     await until(() => expect(on.results.map(({ result }) => result)).toEqual(['retry', 'delivered']));
   });
 
-  it('has succeeded when the status does, whatever the body of the answer', async () => {
+  it('succeeds by the status of the response, whatever its body is', async () => {
     const on = stage();
     const endless = await serve((response) => {
       response.writeHead(200);
@@ -169,7 +169,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('to a closed port reports the code of the system', async () => {
+  it('to a closed port reports the system error code', async () => {
     const on = stage();
     const server = await serve((_response, _request, _index, socket) => void socket.destroy());
     await end(on.notifier([target('http://127.0.0.1:1/'), target(server.url)]), 1, FAILED);
@@ -181,7 +181,7 @@ describe('a delivery', () => {
 });
 
 describe('Retry-After', () => {
-  const asking =
+  const withRetryAfter =
     (header: string): Answering =>
     (response, _, index) => {
       response.writeHead(index === 0 ? 429 : 200, index === 0 ? { 'retry-after': header } : {}).end();
@@ -195,7 +195,7 @@ describe('Retry-After', () => {
     ['soon', 1000],
   ])('of %s delays the next attempt', async (header, waitMs) => {
     const on = stage();
-    const server = await serve(asking(header));
+    const server = await serve(withRetryAfter(header));
     await end(on.notifier([target(server.url)]), 1, FAILED);
     await attempted(on, 1);
     expect(Date.parse(noticeRows(on.store)[0]?.next_attempt_at ?? '') - T0).toBe(waitMs);
@@ -203,7 +203,7 @@ describe('Retry-After', () => {
 
   it('pauses the target for all accounts', async () => {
     const on = stage();
-    const server = await serve(asking('30'));
+    const server = await serve(withRetryAfter('30'));
     const notifier = on.notifier([target(server.url)]);
     await end(notifier, 1, FAILED);
     await attempted(on, 1);

@@ -1,4 +1,4 @@
-// What programs and people read of a notice, in each format, also when names mean ill.
+// The content of a notice in each format, also with hostile names.
 import { describe, expect, it } from 'vitest';
 import type { DueNotice } from '../../../../src/core/notice.ts';
 import { outcomeOf } from '../../../../src/core/run-outcome.ts';
@@ -250,8 +250,8 @@ describe('a message for Teams', () => {
   });
 });
 
-describe('no format', () => {
-  it.each(['json', 'slack', 'teams'] as const)('as %s names a person', (format) => {
+describe('a notice', () => {
+  it.each(['json', 'slack', 'teams'] as const)('as %s names no person', (format) => {
     const all: readonly [DueNotice['type'], RunSketch][] = [
       ['held', { status: 'held', held: [{ rules: ['holders_missing'] }] }],
       ['drift', DRIFT],

@@ -1,4 +1,4 @@
-// The notifier as the daemon has it: several targets, several processes, restarts, and a configuration that changes.
+// The notifier in the daemon: several targets, several processes, restarts, and a configuration that changes.
 import { describe, expect, it } from 'vitest';
 import { CLAIM_MS } from '../../../../src/core/outbox.ts';
 import type { Answering, Loopback } from '../../service/loopback.ts';
@@ -14,21 +14,21 @@ const HELD: RunSketch = { status: 'held', held: ['Perl'] };
 
 const ok: Answering = (response) => void response.writeHead(200).end();
 
-interface Heard {
+interface Received {
   readonly type: string;
   readonly data: { readonly account: string; readonly runId: string; readonly reminder?: true };
 }
 
-const heard = ({ arrived }: Loopback) => arrived.map(({ body }) => JSON.parse(body) as Heard);
-const types = (server: Loopback) => heard(server).map(({ type }) => type);
+const received = ({ arrived }: Loopback) => arrived.map(({ body }) => JSON.parse(body) as Received);
+const types = (server: Loopback) => received(server).map(({ type }) => type);
 
-/** Waits until nothing is on its way. */
+/** Waits until every notice is delivered. */
 async function delivered(store: ReturnType<typeof stage>['store']): Promise<void> {
   await until(() => expect(noticeRows(store).filter((row) => row.delivered_at === null)).toEqual([]));
 }
 
 describe('the notifier', () => {
-  it('sends each change once, in order, and what a run did before its state', async () => {
+  it('sends each change once, in order, and the changes of a run before its new state', async () => {
     const on = stage();
     const server = await serve(ok);
     const notifier = on.notifier([target(server.url)]);
@@ -64,7 +64,7 @@ describe('the notifier', () => {
     await end(notifier, 3, { ...FAILED, account: 'other' });
     await until(() =>
       expect(
-        heard(server)
+        received(server)
           .map(({ data }) => data.account)
           .toSorted(),
       ).toEqual(['acme', 'other']),
@@ -73,7 +73,7 @@ describe('the notifier', () => {
     await on.clock.pass(1000);
     await delivered(on.store);
     expect(
-      heard(server)
+      received(server)
         .filter(({ data }) => data.account === 'acme')
         .map(({ type }) => type),
     ).toEqual(['failed', 'failed', 'recovered']);
@@ -99,7 +99,7 @@ describe('the notifier', () => {
     await on.clock.pass(1);
     await end(notifier, 60, HELD);
     await delivered(on.store);
-    expect(heard(eager).map(({ type, data }) => [type, data.reminder])).toEqual([
+    expect(received(eager).map(({ type, data }) => [type, data.reminder])).toEqual([
       ['held', undefined],
       ['held', true],
     ]);
@@ -168,7 +168,7 @@ describe('two processes on one store', () => {
     const ids = server.arrived.map(({ headers }) => headers['webhook-id']);
     expect([ids.length, new Set(ids).size]).toEqual([20, 20]);
     for (const account of ['a0', 'a1', 'a2', 'a3', 'a4']) {
-      const runs = heard(server).flatMap(({ data }) => (data.account === account ? [data.runId] : []));
+      const runs = received(server).flatMap(({ data }) => (data.account === account ? [data.runId] : []));
       expect(runs).toEqual(runs.toSorted());
     }
   });
@@ -189,7 +189,7 @@ describe('two processes on one store', () => {
     expect([on.results, on.log.lines]).toEqual([[], []]);
   });
 
-  it('do not drop the targets of the other one, also while it restarts', async () => {
+  it('keep the notifications for the targets of the other one, also while it restarts', async () => {
     const on = stage();
     let isDown = true;
     const [mine, theirs] = [

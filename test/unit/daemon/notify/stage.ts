@@ -48,7 +48,7 @@ export interface Stage {
   readonly results: DeliveryResult[];
   /** What references resolve to, by the name of the variable. */
   readonly env: Map<string, string>;
-  /** A notifier of its own on the same store, as another process or a restart has one; started. */
+  /** A separate notifier on the same store, as in another process or after a restart; started. */
   notifier(targets: readonly NotifySettings[], store?: Fixture): Notifier;
 }
 
@@ -78,13 +78,13 @@ export function stage(): Stage {
             : Promise.resolve(new Secret(value));
         },
         onResult: (result) => void results.push(result),
-        // The middle of what retries are scattered over: they wait for exactly 1 s, 4 s, 16 s …
+        // The middle of the jitter, so that retries wait for exactly 1 s, 4 s, 16 s …
         random: () => 0.5,
       });
       onTestFinished(async () => {
         let isStopped = false;
         const stopped = notifier.stop().finally(() => (isStopped = true));
-        // A delivery that hangs is waited for, by this clock.
+        // Stopping waits for a delivery that hangs, by this clock.
         while (!isStopped) await clock.pass(10_000);
         await stopped;
       });
@@ -94,13 +94,13 @@ export function stage(): Stage {
   };
 }
 
-/** What the daemon knows of a run beside its journal. */
+/** What the daemon passes with a run besides its journal. */
 export interface RunContext {
   readonly pendingDigest?: string | null;
   readonly mode?: RunMode;
 }
 
-/** The daemon says that run `n` has ended. */
+/** Reports the end of run `n`, as the daemon does. */
 export async function end(
   notifier: Notifier,
   n: number,

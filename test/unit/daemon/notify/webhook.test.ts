@@ -24,7 +24,7 @@ describe('the headers of a webhook', () => {
     });
   });
 
-  it.each(['plain words', 'whsec_not base64!', 'whsec_', 'TWZLUQ=='])('take %j as the key itself', (text) => {
+  it.each(['plain words', 'whsec_not base64!', 'whsec_', 'TWZLUQ=='])('use %j itself as the key', (text) => {
     const signature = createHmac('sha256', text).update('id.1.body').digest('base64');
     expect(webhookHeaders('id', 1999, 'body', new Secret(text))).toMatchObject({
       'webhook-timestamp': '1',
@@ -49,9 +49,9 @@ describe('the wait before the next attempt', () => {
     const attempt = fc.integer({ min: 1, max: 6 });
     const random = fc.double({ min: 0, max: 0.999, noNaN: true });
     fc.assert(
-      fc.property(attempt, random, fc.integer({ min: 0, max: 1e9 }), (attempts, chance, askedMs) => {
-        const waitMs = retryWaitMs(attempts, chance, askedMs) ?? 0;
-        expect(waitMs).toBeGreaterThanOrEqual(Math.min(askedMs, MAX_RETRY_AFTER_MS));
+      fc.property(attempt, random, fc.integer({ min: 0, max: 1e9 }), (attempts, chance, retryAfterMs) => {
+        const waitMs = retryWaitMs(attempts, chance, retryAfterMs) ?? 0;
+        expect(waitMs).toBeGreaterThanOrEqual(Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
         expect(waitMs).toBeGreaterThanOrEqual(retryWaitMs(attempts, chance) ?? 0);
         expect(waitMs).toBeLessThanOrEqual(MAX_RETRY_AFTER_MS);
       }),
