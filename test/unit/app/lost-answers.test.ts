@@ -270,7 +270,7 @@ describe('a create of a name with a near duplicate', () => {
     const approvedDeletes = [{ kind: 'skill', name: 'typescript' }] as const;
     expect((await on.apply({ skills: ['TypeScript'], approvedDeletes })).status).toBe('partial');
     const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
-    expect([on.skills(), refused?.reason.includes('is there')]).toEqual([[], false]);
+    expect([on.skills(), refused?.reason.includes('"typescript"')]).toEqual([[], false]);
   });
 
   it('is refused with the name of a near duplicate that is not deleted', async () => {
