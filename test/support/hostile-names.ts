@@ -135,7 +135,7 @@ const STYLED = /(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f(?=\u20e3
 const COLOUR = /\u001b\[\d{1,2}m/g;
 
 /** What of a text a terminal would obey, hide or misplace; line breaks and colours aside. */
-export function unseenIn(text: string): string[] {
+export function invisibleIn(text: string): string[] {
   const plain = text.replace(JOINED, '').replace(STYLED, '').replace(COLOUR, '').replaceAll('\n', '');
   const found =
     plain.match(
