@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { doings, hoursAgo, leaves, type RunJson, scene, TOKEN } from '../support/scene.ts';
+import { changesOf, hoursAgo, leaves, type RunJson, scene, TOKEN } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
@@ -86,7 +86,7 @@ test('the plan right after a dump is empty; names that a file cannot contain are
   expect(text).toMatch(/^\s+# /m);
   expect((await s.run(['validate'])).status).toBe(0);
   const { result, plan } = await s.plan('--detailed-exitcode');
-  expect(doings(plan)).toEqual([]);
+  expect(changesOf(plan)).toEqual([]);
   expect(plan.held).toEqual([]);
   expect(result.status).toBe(0);
   expect(Object.keys(leaves(plan)).toSorted()).toEqual([...UNWRITABLE, ' Odd role', 'Twin'].toSorted());

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { doings, type Scene, scene } from '../support/scene.ts';
+import { changesOf, type Scene, scene } from '../support/scene.ts';
 
 const FILE = 'config/accounts/acme.yaml';
 const OTHER = { name: 'other', id: '43', token: 'token-of-other', skills: ['Theirs'] };
@@ -21,7 +21,7 @@ const text = (s: Scene, file = FILE): string => readFileSync(join(s.folder, file
 
 async function expectEmptyPlan(s: Scene): Promise<void> {
   const { result, plan } = await s.plan('--detailed-exitcode');
-  expect([doings(plan), plan.held, result.status]).toEqual([[], [], 0]);
+  expect([changesOf(plan), plan.held, result.status]).toEqual([[], [], 0]);
 }
 
 test.each([

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
-import { codes, doings, holds, scene, TOKEN, tokenVariable } from '../support/scene.ts';
+import { codes, changesOf, holds, scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
 const TWO_HAVE_IT = {
@@ -49,7 +49,7 @@ test('a first apply holds deletes and creates what is missing; the next one dele
 test('a dry run on the same store or --accept-no-history allows a first apply to delete', async () => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
   expect(holds((await s.plan()).plan)).toEqual({ Perl: ['no_history'] });
-  expect(doings((await s.plan()).plan)).toEqual(['delete Perl']);
+  expect(changesOf((await s.plan()).plan)).toEqual(['delete Perl']);
   const other = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
   const accepted = await other.apply('--accept-no-history');
   expect([accepted.result.status, other.writes()]).toEqual([0, ['DELETE Perl']]);

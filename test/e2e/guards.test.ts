@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { commitAll, git } from '../support/git.ts';
-import { arrayOf, codes, doings, holds, scene, type Scene } from '../support/scene.ts';
+import { arrayOf, codes, changesOf, holds, scene, type Scene } from '../support/scene.ts';
 
 const names = (count: number, prefix = 'S'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}`);
@@ -62,7 +62,7 @@ test('a commit on a diverged branch causes a warning and holds nothing', async (
   s.configure('skills: [Kept, Theirs]');
   commitAll(folder, 'theirs');
   const { plan } = await s.plan();
-  expect(doings(plan)).toEqual(['create Theirs', 'delete Ours']);
+  expect(changesOf(plan)).toEqual(['create Theirs', 'delete Ours']);
   expect(codes(plan)).toContain('diverged_source');
 });
 

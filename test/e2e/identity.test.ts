@@ -1,6 +1,6 @@
 // Which account answers: the pin, the stored id, the ids in the lists, a copied token.
 import { expect, test } from 'vitest';
-import { codes, doings, scene, type Scene } from '../support/scene.ts';
+import { codes, changesOf, scene, type Scene } from '../support/scene.ts';
 
 const OTHER = { name: 'other', id: '43', token: 'token-of-other', skills: ['Theirs'] };
 
@@ -125,7 +125,7 @@ test('lists without an account id count as lists of the stored account', async (
   s.sandbox.setSettings({ omitOptionalFields: true });
   const { plan } = await s.plan();
   expect(plan.remoteAccountId).toBe('42');
-  expect(doings(plan)).toEqual([]);
+  expect(changesOf(plan)).toEqual([]);
 });
 
 test('a foreign account whose lists contain no id is written to once, and identified by that entry from then on', async () => {

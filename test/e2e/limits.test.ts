@@ -1,6 +1,6 @@
 // The guards that check a complete plan: how many deletes, of which entries, and after which creates.
 import { expect, test } from 'vitest';
-import { doings, holds, hoursAgo, scene } from '../support/scene.ts';
+import { changesOf, holds, hoursAgo, scene } from '../support/scene.ts';
 
 const names = (count: number, prefix = 'Old'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
@@ -29,7 +29,7 @@ test('deletes that another rule holds do not count against maxDeletes', async ()
     file: 'skills: [Kept]\npolicy: { maxDeletes: 2 }',
   });
   const { plan } = await s.plan();
-  expect(doings(plan)).toEqual(['create Kept', 'delete A', 'delete B']);
+  expect(changesOf(plan)).toEqual(['create Kept', 'delete A', 'delete B']);
   expect(holds(plan)).toEqual({ Used: ['in_use'] });
 });
 

@@ -10,7 +10,7 @@ import { type Recorder, startRecorder } from '../support/recorder.ts';
 import {
   arrayOf,
   codes,
-  doings,
+  changesOf,
   holds,
   leaves,
   plansOf,
@@ -90,14 +90,14 @@ test('plan --server returns the plan that the next run of the daemon makes from 
   const result = await ask();
   expect(result).toMatchObject({ status: 0, stderr: '' });
   const plan = onlyPlan(result);
-  expect(doings(plan)).toEqual(['create New', 'delete Dropped']);
+  expect(changesOf(plan)).toEqual(['create New', 'delete Dropped']);
   expect(holds(plan)).toEqual({ Flap: ['flapping'] });
   expect(leaves(plan)).toEqual({ Foreign: 'unmanaged' });
   expect(codes(plan)).toEqual([]);
 
   // Without that history the same files give another plan, with a warning.
   const alone = onlyPlan(await client.run(['plan', '--format', 'json'], { env: { TOKEN_ACME: TOKEN } }));
-  expect(doings(alone)).toEqual(['create Flap', 'create New']);
+  expect(changesOf(alone)).toEqual(['create Flap', 'create New']);
   expect(leaves(alone)).toEqual({ Dropped: 'unmanaged', Foreign: 'unmanaged' });
   expect(codes(alone)).toContain('no_history');
 
@@ -122,7 +122,7 @@ test('plan --server holds the deletes of a working tree older than the last appl
   git(join(client.folder, 'config'), ['checkout', '-q', 'HEAD~1']);
   const old = onlyPlan(await ask());
   expect(old.configCommit).toBe(git(join(client.folder, 'config'), ['rev-parse', 'HEAD']));
-  expect([doings(old), holds(old)]).toEqual([[], { Zig: ['stale_source'] }]);
+  expect([changesOf(old), holds(old)]).toEqual([[], { Zig: ['stale_source'] }]);
 });
 
 test('plan --server has the exit statuses and the reports of a local plan', async () => {
@@ -380,7 +380,7 @@ test('a posted new account at a trusted address is planned if the daemon has its
   const result = await ask();
   const plans = plansOf(result);
   const beta = plans.get('beta') as Plan;
-  expect([beta.status, doings(beta)]).toEqual(['planned', ['create Saw']]);
+  expect([beta.status, changesOf(beta)]).toEqual(['planned', ['create Saw']]);
   expect(plans.get('lacks')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
   expect(result.status).toBe(0);
 

@@ -1,6 +1,6 @@
 // The rules that check one entry: what can happen to an entry that the file does not list.
 import { expect, test } from 'vitest';
-import { codes, day, doings, holds, hoursAgo, leaves, scene } from '../support/scene.ts';
+import { codes, day, changesOf, holds, hoursAgo, leaves, scene } from '../support/scene.ts';
 
 test('ownership: managed deletes only what rolecall created or adopted', async () => {
   const s = await scene({
@@ -9,7 +9,7 @@ test('ownership: managed deletes only what rolecall created or adopted', async (
   });
   const first = await s.plan();
   expect(leaves(first.plan)).toEqual({ Stranger: 'unmanaged' });
-  expect(doings(first.plan)).toEqual(['create New']);
+  expect(changesOf(first.plan)).toEqual(['create New']);
   expect(first.plan.summary).toMatchObject({ leave: 1, hold: 0 });
   const applied = await s.apply();
   expect(applied.result.status).toBe(0);
@@ -37,7 +37,7 @@ test('protect keeps the names that its case-sensitive globs match, in addition t
   });
   const { plan } = await s.plan();
   expect(leaves(plan)).toEqual({ 'Admin/x': 'protected', 'Literal*': 'protected', Q1: 'protected' });
-  expect(doings(plan)).toEqual(['delete Literal!', 'delete Q12', 'delete admin']);
+  expect(changesOf(plan)).toEqual(['delete Literal!', 'delete Q12', 'delete admin']);
 });
 
 test('with delete: never nothing is deleted, even with an approval', async () => {
@@ -185,7 +185,7 @@ test('a used name that differs only in case, white space, diacritics or form is 
   });
   const { plan } = await s.plan();
   expect(holds(plan)).toEqual(Object.fromEntries(old.map((name) => [name, ['suspected_rename']])));
-  expect(doings(plan)).toEqual(['create C++', 'create DataBase', 'create Resume', 'create TypeScript']);
+  expect(changesOf(plan)).toEqual(['create C++', 'create DataBase', 'create Resume', 'create TypeScript']);
 });
 
 test('a suspected rename is held even when the desired name exists already, and an approval releases it', async () => {
@@ -198,13 +198,13 @@ test('a suspected rename is held even when the desired name exists already, and 
   s.configure(
     'skills: [TypeScript]\npolicy: { delete: always }\napprovedDeletes: [{ kind: skill, name: typescript }]',
   );
-  expect(doings((await s.plan()).plan)).toEqual(['delete typescript']);
+  expect(changesOf((await s.plan()).plan)).toEqual(['delete typescript']);
 });
 
 test('an unused entry whose name is a near duplicate of a desired one is deleted, with a warning', async () => {
   const s = await scene({ skills: ['typescript'], file: 'skills: [TypeScript]' });
   const { plan } = await s.plan();
-  expect(doings(plan)).toEqual(['create TypeScript', 'delete typescript']);
+  expect(changesOf(plan)).toEqual(['create TypeScript', 'delete typescript']);
   expect(codes(plan)).toContain('near_name');
 });
 
@@ -294,7 +294,7 @@ test('a freeze window opens at each tick of its cron expression, and windows of 
   expect(holds((await s.plan()).plan)).toEqual({ New: ['freeze'] });
   const elsewhere = ((new Date().getUTCMonth() + 6) % 12) + 1;
   s.serve({}, `defaults: { policy: { freeze: [{ cron: "0 0 1 ${elsewhere} *", for: 1h }] } }`);
-  expect(doings((await s.plan()).plan)).toEqual(['create New']);
+  expect(changesOf((await s.plan()).plan)).toEqual(['create New']);
 });
 
 test('an entry that was created three times within a day and disappeared again is not created a fourth time', async () => {

@@ -136,8 +136,8 @@ test('no command prints, stores or passes on a token or a salary', { timeout: 90
   expect(w.leaksOnDisk()).toEqual([]);
   // Both tokens were used, the create and the delete were sent, and git was called.
   expect(new Set(parrot.authorizations())).toEqual(new Set([`Bearer ${CANARY}`, `Bearer ${HTTP_CANARY}`]));
-  expect(parrot.asked()).toContain('vault POST skill');
-  expect(parrot.asked()).toContain('vault DELETE skill/s3');
+  expect(parrot.requests()).toContain('vault POST skill');
+  expect(parrot.requests()).toContain('vault DELETE skill/s3');
   expect(spy.recorded()).toContain('ls-files\n--cached');
   expect(w.rows('select * from runs').length).toBeGreaterThan(5);
 });

@@ -215,7 +215,7 @@ test('a token that cannot be sent fails its account without a request, and is no
   );
   expect(failed).toHaveLength(2 * Object.keys(values).length);
   await w.run(['doctor'], { env });
-  expect(parrot.asked()).toEqual([]);
+  expect(parrot.requests()).toEqual([]);
   expect(w.leaks()).toEqual([]);
   expect(w.leaksOnDisk()).toEqual([]);
 });

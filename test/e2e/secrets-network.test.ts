@@ -49,7 +49,7 @@ test(
 
     const runs = arrayOf(await w.run(['apply', '--yes', '--all', '--accept-no-history', '--format', 'json']));
     expect(runs).toHaveLength(Object.keys(manners).length);
-    expect([...parrot.heard()].toSorted()).toEqual(Object.keys(manners).toSorted());
+    expect([...parrot.usedManners()].toSorted()).toEqual(Object.keys(manners).toSorted());
     const { stderr } = await w.run(
       ['plan', '--server', `${parrot.url}/skill-301-port/api/public/v1/skill?`],
       {
@@ -58,8 +58,8 @@ test(
     );
     expect(stderr).toContain('did not return a list of plans');
 
-    expect(elsewhere.asked()).toEqual([]);
-    expect(parrot.asked().filter((line) => line.includes('stolen'))).toEqual([]);
+    expect(elsewhere.requests()).toEqual([]);
+    expect(parrot.requests().filter((line) => line.includes('stolen'))).toEqual([]);
     expect(w.leaks()).toEqual([]);
     expect(w.leaksOnDisk()).toEqual([]);
   },
@@ -145,6 +145,6 @@ test('plain http to another machine uses a proxy only if the account has allowIn
   // Plain http also uses a tunnel, and the proxy can read the token in it: allowInsecure permits that.
   expect(proxy.heard()).toMatch(/^CONNECT planning\.test:80 /);
   expect(proxy.heard()).toContain(CANARY);
-  expect(new Set(parrot.asked().map((line) => line.split(' ')[0]))).toEqual(new Set(['allowed']));
+  expect(new Set(parrot.requests().map((line) => line.split(' ')[0]))).toEqual(new Set(['allowed']));
   expect(w.leaks()).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
 import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
-import { arrayOf, doings, scene, TOKEN } from '../support/scene.ts';
+import { arrayOf, changesOf, scene, TOKEN } from '../support/scene.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 test.each(['../secrets/acme', '../../secrets/acme'])(
@@ -17,7 +17,7 @@ test.each(['../secrets/acme', '../../secrets/acme'])(
       `baseUrl: ${s.sandbox.url}\ntoken: { file: ${file} }\n${lines}\n`;
     s.write(join('config/accounts', file), TOKEN);
     s.write('config/accounts/acme.yaml', account('skills: [Go]'));
-    expect(doings((await s.plan()).plan)).toEqual(['create Go']);
+    expect(changesOf((await s.plan()).plan)).toEqual(['create Go']);
     const daemon = await startDaemon(s);
 
     const client = makeWorkspace('not-used');

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { packagesOf, thirdPartyNotices } from './third-party.mjs';
 
-/** Leaves out of undici what the program never asks of it: fetch, sockets, mocks and caches are most of its loading. */
+/** Leaves out the parts of undici that the program does not use: fetch, sockets, mocks and caches are most of its loading. */
 const slimUndici = {
   name: 'slim-undici',
   resolveId: (source, importer) =>
@@ -49,7 +49,7 @@ const { output } = await build({
     'read-posted-files': 'src/workers/read-posted-files.ts',
   },
   platform: 'node',
-  // The package's build for Node.js asks for an environment variable at every token.
+  // The package's build for Node.js reads an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
   plugins: [slimUndici, ownSourcesOnly],
   output: {
@@ -63,7 +63,7 @@ const { output } = await build({
 });
 chmodSync(`${root}dist/main.js`, 0o755);
 writeFileSync(`${root}dist/THIRD-PARTY-NOTICES`, thirdPartyNotices(packagesOf(output)));
-// npm leaves an optional package out without a word when its compilation fails, so the installation must fail here.
+// npm leaves an optional package out without an error when its compilation fails, so the installation must fail here.
 await import(`${root}dist/sqlite.js`).catch(({ message }) => {
   console.error(`error: ${message}`);
   process.exitCode = 1;
