@@ -1,6 +1,6 @@
 // How large the store is after a week of quiet runs: the real use case over the real store, on a clock that is moved,
 // with a service that always answers the same. Each account runs every five minutes and is independent of the others,
-// so that a few of them tell what a thousand would need. `npm run bench:week -- --accounts 10`.
+// so that a few of them show what a thousand need. `npm run bench:week -- --accounts 10`.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ const store = openStore(file);
 
 function listsOf(account) {
   const entry = (kind, index) => {
-    // Ids that no packing makes small, as the service's are.
+    // Ids that do not compress, like those of the service.
     const _id = createHash('md5').update(`${account} ${kind} ${index}`).digest('hex').slice(0, 24);
     const raw = { _id, name: `${kind} ${index}`, createDate: '2026-01-01T00:00:00Z', accountId: account };
     return { id: _id, name: raw.name, raw };
