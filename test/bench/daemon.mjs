@@ -1,6 +1,6 @@
-// The cost of a daemon with many accounts: `rolecall serve` as a process, against a sandbox in another one, with 20 ms of
-// latency. Run `npm run build` first. `npm run bench:daemon -- --accounts 1000 --minutes 5 --windows 2`. `--json FILE` writes
-// the figures that test/long/node-versions.mjs compares.
+// The cost of a daemon with many accounts: `rolecall serve` as a process, against a sandbox in another one, with 20 ms
+// of latency. Run `npm run build` first. `npm run bench:daemon -- --accounts 1000 --minutes 5 --windows 2`. `--json
+// FILE` writes the figures that test/long/node-versions.mjs compares.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// The cost of rolecall: complete processes of the built program, compared with a bare undici loop with the same requests.
-// Run `npm run build` first. It measures and never fails on a number. `npm run bench -- 9` makes nine runs of each.
+// The cost of rolecall: complete processes of the built program, compared with a bare undici loop with the same
+// requests. Run `npm run build` first. It measures and never fails on a number. `npm run bench -- 9` makes nine runs of
+// each.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -73,7 +74,9 @@ function configure(name, url, lists) {
   return ['--config', join(root, 'rolecall.yaml')];
 }
 
-/** Runs both in turn, so that a slow moment of the machine affects both; the first pair is a warm-up and is not counted. */
+/**
+ * Runs both in turn, so that a slow moment of the machine affects both; the first pair is a warm-up and is not counted.
+ */
 async function compare(ours, bare) {
   const pairs = [];
   for (let run = 0; run <= RUNS; run += 1) pairs.push({ ours: await ours(run), bare: await bare(run) });

@@ -9,7 +9,9 @@ import { hasTerminal, onTerminal, type TerminalOptions } from '../support/termin
 const ESCAPES = /\u001B\[[0-9;?]*[A-Za-z]/g;
 const PEOPLE = [{ id: 'p1', skills: ['Old'] }];
 
-/** An account whose plan has one create and one delete of an entry that one person has. The dry run stores the history. */
+/**
+ * An account whose plan has one create and one delete of an entry that one person has. The dry run stores the history.
+ */
 async function drifted(options: Parameters<typeof scene>[0] = {}): Promise<Scene> {
   const s = await scene({
     skills: ['Old'],

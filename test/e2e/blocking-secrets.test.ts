@@ -1,4 +1,5 @@
-// Accounts whose secrets are named pipes, beside a valid account: they fail with the path of the pipe and block nothing.
+// Accounts whose secrets are named pipes, beside a valid account: they fail with the path of the pipe and block
+// nothing.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -261,7 +261,10 @@ async function publishedSummary(
   };
 }
 
-/** Expects journal, metrics, API, log and notices to agree. Runs continue meanwhile, so it waits for a moment between two. */
+/**
+ * Expects journal, metrics, API, log and notices to agree. Runs continue meanwhile, so it waits for a moment between
+ * two.
+ */
 async function allAgree(day: Day, configured: readonly string[]): Promise<void> {
   const read = async (): Promise<readonly [journal: unknown, published: unknown]> => {
     const published = await publishedSummary(day, configured);

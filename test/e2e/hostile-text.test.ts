@@ -124,7 +124,9 @@ test(
   },
 );
 
-/** Expects that the Markdown outside of code has no effect, and that each table row has as many cells as the row above. */
+/**
+ * Expects that the Markdown outside of code has no effect, and that each table row has as many cells as the row above.
+ */
 function expectInert(report: string): void {
   const live = report.replace(/`[^`\n]*`/g, '').replace(/<code>[^<\n]*<\/code>/g, '');
   expect(live).not.toMatch(/@|<(?!\/?(?:details|summary)>)|\]\(|`|~|\$|https?:/);

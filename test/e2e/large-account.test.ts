@@ -1,4 +1,5 @@
-// An account with large lists runs in its own process, and its runs, plans and operations are like those of other accounts.
+// An account with large lists runs in its own process, and its runs, plans and operations are like those of other
+// accounts.
 import { expect, test } from 'vitest';
 import { EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, scene } from '../support/scene.ts';

@@ -1,4 +1,5 @@
-// Large stored runs are read in a separate process: the same outcome, the same pages, and the reason if one is not shown.
+// Large stored runs are read in a separate process: the same outcome, the same pages, and the reason if one is not
+// shown.
 import { expect, onTestFinished, test } from 'vitest';
 import { outcomeOf } from '../../src/core/run-outcome.ts';
 import type { RunView } from '../../src/daemon/http/run-view.ts';

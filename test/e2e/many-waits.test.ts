@@ -1,4 +1,5 @@
-// Many requests wait at once because of a Retry-After: Node.js reports no leak, and stderr contains only rolecall’s output.
+// Many requests wait at once because of a Retry-After: Node.js reports no leak, and stderr contains only rolecall’s
+// output.
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { startDaemon, WITH_TOKEN } from '../support/daemon.ts';

@@ -1,5 +1,6 @@
-// A daemon with healthy accounts beside one account for each large or slow response: its own responses stay fast, healthy
-// accounts run in time, and its memory stays below the limit of the shipped unit. ROLECALL_HOSTILE_SECONDS sets how long.
+// A daemon with healthy accounts beside one account for each large or slow response: its own responses stay fast,
+// healthy accounts run in time, and its memory stays below the limit of the shipped unit. ROLECALL_HOSTILE_SECONDS sets
+// how long.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -54,7 +55,9 @@ function configure(workspace: Workspace, url: string): void {
     account(name, url.replace('127.0.0.1', 'localhost'), HOSTILE_FILES[name] ?? 'skills: [Go]');
 }
 
-/** `full-held` lists none of the entries, so that all deletes are held; `full` manages only the entries that it lists. */
+/**
+ * `full-held` lists none of the entries, so that all deletes are held; `full` manages only the entries that it lists.
+ */
 const HOSTILE_FILES: Readonly<Record<string, string>> = {
   full: 'skills: [Go]\nroles: [Dev]\npolicy: { ownership: managed }',
   'full-held': 'skills: [Go]\nroles: [Dev]',

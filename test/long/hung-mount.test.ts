@@ -1,4 +1,5 @@
-// Secrets on a file system that does not answer: the accounts that need them fail with the path, and nothing else is affected.
+// Secrets on a file system that does not answer: the accounts that need them fail with the path, and nothing else is
+// affected.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Killed at any moment: SIGKILL at every write to the store and around every request, each in its own account and store;
-// then the program runs again.
+// Killed at any moment: SIGKILL at every write to the store and around every request, each in its own account and
+// store; then the program runs again.
 import { afterAll, expect, test } from 'vitest';
 import { unreached, type Point, tableOf, tryApply, type Verdict, failuresOf } from '../support/break-off.ts';
 import { APPLY, crashScene, type PassedPoint, severalAtATime } from '../support/crash-scene.ts';

@@ -5,7 +5,10 @@ import { makeWorkspace, until, type Workspace, writeAccount } from '../support/w
 
 type LoggedRequest = ReturnType<Sandbox['requests']>[number];
 
-/** The Nth request of a method; `effect`: when the service has executed it and not answered yet; otherwise when it has answered. */
+/**
+ * The Nth request of a method; `effect`: when the service has executed it and not answered yet; otherwise when it has
+ * answered.
+ */
 interface Moment {
   readonly method: string;
   readonly nth: number;

@@ -1,4 +1,5 @@
-// Other processes than `apply` that are killed at any moment: the daemon, an approval, a backup, and the pruning of runs.
+// Other processes than `apply` that are killed at any moment: the daemon, an approval, a backup, and the pruning of
+// runs.
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SQLite } from '../../src/platform/sqlite.ts';
@@ -85,7 +86,8 @@ test('a daemon continues the work of a killed one', { timeout: 600_000 }, async 
           env: DAEMON_ENV,
           ...(strike === undefined ? {} : { strike }),
         });
-        // A daemon that does not reach the point would run for ever. SIGTERM ends it, unlike those that reach the point.
+        // A daemon that does not reach the point would run for ever. SIGTERM ends it, unlike those that reach the
+        // point.
         void until('it was killed', () => running.process.signalCode !== null).catch(() =>
           running.process.kill('SIGTERM'),
         );
@@ -156,7 +158,10 @@ async function writesOf(
   });
 }
 
-/** Kills a command at each of its points; `check` returns what is wrong after the kill and after the command is repeated. */
+/**
+ * Kills a command at each of its points; `check` returns what is wrong after the kill and after the command is
+ * repeated.
+ */
 async function killCommand(
   setup: Setup,
   points: readonly Point[],

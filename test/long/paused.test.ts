@@ -138,7 +138,9 @@ async function pauseIn(scene: CrashScene, config: string, pause: Pause, sleptMs:
   return { pause, outcome, late: late.length, breaches };
 }
 
-/** Whether the stopped process holds the lock of the database, so that no other process can continue until it is woken. */
+/**
+ * Whether the stopped process holds the lock of the database, so that no other process can continue until it is woken.
+ */
 function isLocked(store: string): boolean {
   const database = new SQLite(store, { timeout: 0 });
   try {

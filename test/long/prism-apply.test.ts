@@ -1,5 +1,5 @@
-// Complete runs of the built program through prism, which uses the document at /openapi.json: as a validating proxy in front
-// of the sandbox it must find no violation, and as a mock it must be enough for a plan.
+// Complete runs of the built program through prism, which uses the document at /openapi.json: as a validating proxy in
+// front of the sandbox it must find no violation, and as a mock it must be enough for a plan.
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';

@@ -1,5 +1,5 @@
-// The clients of the daemon in the soak test: over HTTP with and without a session, by commands, by SIGHUP, and by account
-// files that are added and removed.
+// The clients of the daemon in the soak test: over HTTP with and without a session, by commands, by SIGHUP, and by
+// account files that are added and removed.
 import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';

@@ -1,4 +1,5 @@
-// Watches the journal while retention runs, and determines for every deleted run which rule deleted it, or that none did.
+// Watches the journal while retention runs, and determines for every deleted run which rule deleted it, or that none
+// did.
 import type { Workspace } from '../support/workspace.ts';
 
 export interface Retention {

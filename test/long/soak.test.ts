@@ -1,6 +1,6 @@
-// The soak: thousands of runs of ten accounts in one daemon, over a service that fails now and then, while people change
-// the accounts and retention deletes runs. Resources must not grow, nothing must be lost, and no report must be wrong.
-// ROLECALL_SOAK_RUNS sets how many runs.
+// The soak: thousands of runs of ten accounts in one daemon, over a service that fails now and then, while people
+// change the accounts and retention deletes runs. Resources must not grow, nothing must be lost, and no report must be
+// wrong. ROLECALL_SOAK_RUNS sets how many runs.
 import { join } from 'node:path';
 import { Agent, setGlobalDispatcher } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,5 +1,5 @@
-// The requests between the real client and the sandbox, observed at both ends: every request with its times and its complete
-// response, and whether anything is in flight at this moment.
+// The requests between the real client and the sandbox, observed at both ends: every request with its times and its
+// complete response, and whether anything is in flight at this moment.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -1,4 +1,5 @@
-// One break: kills the program at one point, runs it again until a run completes, then once more, and checks the result.
+// One break: kills the program at one point, runs it again until a run completes, then once more, and checks the
+// result.
 import { table } from './table.ts';
 import { inspectStore, type StoreState, type Broken, breaches } from './crash-judge.ts';
 import { APPLY, CREATED, type CrashScene, HELD, DELETABLE, type Strike } from './crash-scene.ts';
@@ -212,8 +213,8 @@ export function failuresOf(verdicts: readonly Verdict[]): string[] {
 }
 
 /**
- * The verdicts of points that were not reached, if there are more than chance explains. A run always sends the same number
- * of requests, but the number of its transactions varies a little.
+ * The verdicts of points that were not reached, if there are more than chance explains. A run always sends the same
+ * number of requests, but the number of its transactions varies a little.
  */
 export function unreached<V extends { readonly outcome: string }>(verdicts: readonly V[]): readonly V[] {
   const found = verdicts.filter(({ outcome }) => outcome === 'not reached');

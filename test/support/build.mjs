@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { packagesOf, thirdPartyNotices } from './third-party.mjs';
 
-/** Leaves out the parts of undici that the program does not use: fetch, sockets, mocks and caches are most of its loading. */
+/**
+ * Leaves out the parts of undici that the program does not use: fetch, sockets, mocks and caches are most of its
+ * loading.
+ */
 const slimUndici = {
   name: 'slim-undici',
   resolveId: (source, importer) =>

@@ -1,4 +1,5 @@
-// A workspace in which every secret is a canary, so that everything the program prints, stores and sends can be searched.
+// A workspace in which every secret is a canary, so that everything the program prints, stores and sends can be
+// searched.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CANARY, GIT_CANARY, HOOK_CANARY, HTTP_CANARY, leaksOf, leaksOfFiles } from './canary.ts';

@@ -95,7 +95,10 @@ export function searchedTexts(): readonly string[] {
   return NEEDLES.map(([, needle]) => needle);
 }
 
-/** Leaks in all files below a folder except those that the test wrote: in bytes and in compressed values of SQLite files. */
+/**
+ * Leaks in all files below a folder except those that the test wrote: in bytes and in compressed values of SQLite
+ * files.
+ */
 export function leaksOfFiles(folder: string, written: readonly string[]): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => !written.some((own) => name === own || name.startsWith(`${own}/`)))

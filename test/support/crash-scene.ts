@@ -1,5 +1,5 @@
-// The account of the crash tests: it has every kind of change that a run can make, and entries that a run must keep. Each
-// break has its own sandbox, gate and workspace.
+// The account of the crash tests: it has every kind of change that a run can make, and entries that a run must keep.
+// Each break has its own sandbox, gate and workspace.
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

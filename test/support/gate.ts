@@ -1,5 +1,5 @@
-// A loopback proxy in front of the sandbox that records which requests arrived and took effect. It can hold each request
-// before the service receives it, and before the response is sent back.
+// A loopback proxy in front of the sandbox that records which requests arrived and took effect. It can hold each
+// request before the service receives it, and before the response is sent back.
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';

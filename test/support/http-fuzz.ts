@@ -1,4 +1,5 @@
-// Random HTTP requests against a daemon: they must reveal and change nothing forbidden, and it must answer other clients.
+// Random HTTP requests against a daemon: they must reveal and change nothing forbidden, and it must answer other
+// clients.
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
-// Loaded into the daemon of the soak test: hourly work runs every few seconds with a clock that is two days ahead, so that
-// retention deletes runs; and SIGUSR2 collects garbage, so that only referenced memory is measured.
+// Loaded into the daemon of the soak test: hourly work runs every few seconds with a clock that is two days ahead, so
+// that retention deletes runs; and SIGUSR2 collects garbage, so that only referenced memory is measured.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

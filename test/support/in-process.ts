@@ -57,7 +57,9 @@ async function runAlone({ program, args, cwd, env }: ProgramCall): Promise<Outpu
   }
 }
 
-/** Replaces arguments, folder, environment and streams. Returns a function that restores them and removes new listeners. */
+/**
+ * Replaces arguments, folder, environment and streams. Returns a function that restores them and removes new listeners.
+ */
 function replaceProcessState(
   argv: string[],
   cwd: string,

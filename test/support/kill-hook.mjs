@@ -1,5 +1,6 @@
-// Preloaded into the built program (`--import`): sends its own process an uncatchable signal at a counted point. It wraps
-// better-sqlite3 and listens to the events of undici, and uses no code of rolecall except the loader of the SQLite driver.
+// Preloaded into the built program (`--import`): sends its own process an uncatchable signal at a counted point. It
+// wraps better-sqlite3 and listens to the events of undici, and uses no code of rolecall except the loader of the
+// SQLite driver.
 //
 // ROLECALL_STRIKE={"at":"request","nth":3,"signal":"SIGKILL"}: `before-write` and `after-write` of a statement that
 // writes, `request` before it is sent, `answer` when it has arrived and before it is read.

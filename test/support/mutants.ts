@@ -1,5 +1,5 @@
-// Configuration files as accidents and attackers leave them: real files that are damaged step by step, and an oracle for the
-// issues that a load must report. The property test uses it, and test/long does for much longer.
+// Configuration files as accidents and attackers leave them: real files that are damaged step by step, and an oracle
+// for the issues that a load must report. The property test uses it, and test/long does for much longer.
 import type { Configuration } from '../../src/core/settings.ts';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -189,7 +189,10 @@ export async function judge(target: string, bytes: Bytes): Promise<Judged> {
   return { loaded, complaints: [...complaints, ...loadComplaints(loaded, target, texts)] };
 }
 
-/** The text as the loader counts it. In invalid UTF-8 each byte is one character, so that there are never fewer characters. */
+/**
+ * The text as the loader counts it. In invalid UTF-8 each byte is one character, so that there are never fewer
+ * characters.
+ */
 function readable(bytes: Bytes): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

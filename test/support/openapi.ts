@@ -1,4 +1,5 @@
-// Checks a served OpenAPI document with the official schema of its version, and requests and responses with the document.
+// Checks a served OpenAPI document with the official schema of its version, and requests and responses with the
+// document.
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';

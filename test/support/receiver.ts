@@ -91,7 +91,10 @@ function header(request: IncomingMessage, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The checks that the specification requires of a receiver: a known method, a fresh timestamp, and a signature over all three parts. */
+/**
+ * The checks that the specification requires of a receiver: a known method, a fresh timestamp, and a signature over all
+ * three parts.
+ */
 async function problemOf(request: IncomingMessage, body: string, key: Buffer): Promise<string | null> {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     header(request, name),

@@ -28,7 +28,10 @@ export interface Workspace {
   readonly folder: string;
   /** Writes a file below the folder, in one step for concurrent readers; folders are created. */
   write(path: string, text: string): void;
-  /** Runs the program to its end with `--config` of this workspace, in the process of the test where that makes no difference. */
+  /**
+   * Runs the program to its end with `--config` of this workspace, in the process of the test where that makes no
+   * difference.
+   */
   run(args: readonly string[], options?: RunOptions): Promise<Result>;
   /** Starts the program as a process of its own, with `--config` of this workspace. */
   start(args: readonly string[], options?: RunOptions): Running;

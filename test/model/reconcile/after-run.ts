@@ -1,4 +1,5 @@
-// Checks a run after it has ended: the journal against the requests that the service received, and the status against both.
+// Checks a run after it has ended: the journal against the requests that the service received, and the status against
+// both.
 import type { Kind } from '../../../src/core/catalog.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';
 import { KINDS } from '../../../src/core/catalog.ts';
@@ -62,7 +63,9 @@ function* judgeRows(ended: Ended, context: OracleContext): Generator<string> {
   }
 }
 
-/** Whether a create that took effect was refused when it was sent again, after others had removed or renamed its entry. */
+/**
+ * Whether a create that took effect was refused when it was sent again, after others had removed or renamed its entry.
+ */
 function wasUndone(row: Row, { calls, wasUndisturbed }: Ended): boolean {
   const sent = callsOf(row, calls);
   const lists = receivedEntries(calls, row.kind).filter(({ call }) => call.seq > (sent[0]?.seq ?? 0));
@@ -86,8 +89,8 @@ function* judgeDone(
     if (effects.length === 0 && !wasThere) yield `${what}: it took no effect`;
     return;
   }
-  // An entry that a list did not show counts as deleted, and so does a delete that was answered with success, whatever the
-  // body is. If the entry still exists, the run must not end as converged or held.
+  // An entry that a list did not show counts as deleted, and so does a delete that was answered with success, whatever
+  // the body is. If the entry still exists, the run must not end as converged or held.
   const isLive = ledger.live().some(({ kind, id }) => kind === row.kind && id === row.remote_id);
   const lacking = receivedEntries(calls, row.kind).filter(({ entries }) => !entries.has(row.remote_id ?? ''));
   const succeeded = callsOf(row, calls).some(({ answer }) => answer !== null && answer.status < 300);
@@ -119,7 +122,9 @@ function* judgeStatus(ended: Ended, context: OracleContext): Generator<string> {
   yield* judgeCatalog(ended, context).map((problem) => `${status}, but ${problem}`);
 }
 
-/** Undesired entries that exist and desired ones that are missing, if neither the plan nor the journal mentions them. */
+/**
+ * Undesired entries that exist and desired ones that are missing, if neither the plan nor the journal mentions them.
+ */
 function judgeCatalog({ watch, result, rows }: Ended, { ledger, calls: all }: OracleContext): string[] {
   const { plan } = result;
   const live = ledger.live();

@@ -229,8 +229,8 @@ function* judgeDelete(
     yield 'the lists were not read before';
     return;
   }
-  // An entry that is missing from the lists right before a delete is searched for in a second list, and counts as deleted if
-  // that one lacks it too.
+  // An entry that is missing from the lists right before a delete is searched for in a second list, and counts as
+  // deleted if that one lacks it too.
   const [before] = lists.length > 2 ? lists.slice(-2) : [];
   const shown = new Map([...(before?.entries ?? []), ...last.entries]);
   const name = shown.get(id);

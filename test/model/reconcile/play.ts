@@ -325,8 +325,8 @@ async function converge(game: Game): Promise<void> {
     .every((row) => row.http_status === 409);
   // A create that the service always refuses needs a person to fix it.
   if (third.status === 'partial' && script.service.uniqueNames !== undefined && refused) return;
-  // So does an account whose lists contain no account id: after a response with another id nothing may be written to it, and
-  // without any id nothing may be deleted.
+  // So does an account whose lists contain no account id: after a response with another id nothing may be written to
+  // it, and without any id nothing may be deleted.
   const isForeign = traffic.calls.some((call) => call.method === 'POST' && hasForeignId(call));
   const isUnknown = third.plan?.warnings.some(({ code }) => code === 'identity_unknown') === true;
   const isStopped =

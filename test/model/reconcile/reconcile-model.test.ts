@@ -1,6 +1,6 @@
-// Random stories of an account, its people, other editors and a service that fails, played with the real client, store and
-// use cases against the sandbox under a virtual clock. script.ts describes a story, and campaign.ts how many are played.
-// The shrunk form of a story that violated an invariant is added to regressions/.
+// Random stories of an account, its people, other editors and a service that fails, played with the real client, store
+// and use cases against the sandbox under a virtual clock. script.ts describes a story, and campaign.ts how many are
+// played. The shrunk form of a story that violated an invariant is added to regressions/.
 import { expect, test } from 'vitest';
 import { playCampaign, regressions, runsOf, scriptToReplay } from '../campaign.ts';
 import type { Tally } from './play.ts';

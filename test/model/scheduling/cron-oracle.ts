@@ -1,5 +1,5 @@
-// When a cron line ticks, determined by trying every moment. It shares nothing with the daemon except the zone tables of the
-// platform. It is slow, and simple enough to be trusted.
+// When a cron line ticks, determined by trying every moment. It shares nothing with the daemon except the zone tables
+// of the platform. It is slow, and simple enough to be trusted.
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -14,8 +14,8 @@ interface Line {
 }
 
 /**
- * All ticks after `afterMs` and not after `upToMs`, in order. A time that daylight saving skips ticks later by the skipped
- * time. A time that occurs twice ticks the first time only, unless the hour field begins with `*`.
+ * All ticks after `afterMs` and not after `upToMs`, in order. A time that daylight saving skips ticks later by the
+ * skipped time. A time that occurs twice ticks the first time only, unless the hour field begins with `*`.
  */
 export function ticksBetween(cron: string, timezone: string, afterMs: number, upToMs: number): number[] {
   const line = lineOf(cron);

@@ -1,5 +1,5 @@
-// One daemon from its start to its stop, composed as wire/daemon.ts does it, with the time and the service of the stage. Its
-// ticks and runs are recorded in its ledger.
+// One daemon from its start to its stop, composed as wire/daemon.ts does it, with the time and the service of the
+// stage. Its ticks and runs are recorded in its ledger.
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import { Secret } from '../../../src/core/secret.ts';

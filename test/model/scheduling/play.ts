@@ -1,5 +1,5 @@
-// Plays a script: each step happens, time passes, and after each step the watchers report violations. At the end all faults
-// are removed, all pending work must complete, and all daemons stop.
+// Plays a script: each step happens, time passes, and after each step the watchers report violations. At the end all
+// faults are removed, all pending work must complete, and all daemons stop.
 import { perform } from '../../../src/daemon/http/actions.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DaemonHost } from './daemon-host.ts';

@@ -1,5 +1,5 @@
-// A clock for a complete daemon: its sleeps, `Date.now`, `performance.now`, `setTimeout` and random numbers. The wall clock
-// can be set, and idle hours can pass as for a process that was suspended.
+// A clock for a complete daemon: its sleeps, `Date.now`, `performance.now`, `setTimeout` and random numbers. The wall
+// clock can be set, and idle hours can pass as for a process that was suspended.
 import { vi } from 'vitest';
 import type { Clock } from '../../../src/core/ports.ts';
 import { randomNumbers } from '../../support/random.ts';
@@ -94,7 +94,10 @@ export class ProcessTime {
     }
   }
 
-  /** Makes this the time of the process, with random numbers from the seed. Returns a function that restores the real ones. */
+  /**
+   * Makes this the time of the process, with random numbers from the seed. Returns a function that restores the real
+   * ones.
+   */
   install(seed: number): () => void {
     const random = randomNumbers(seed);
     const spies = [

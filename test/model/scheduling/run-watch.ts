@@ -1,5 +1,5 @@
-// What must hold for every run, checked when it begins, when it writes and when it ends: one run at a time, in the mode of
-// the file, with an approval where one is needed, and never while paused, removed or throttled.
+// What must hold for every run, checked when it begins, when it writes and when it ends: one run at a time, in the mode
+// of the file, with an approval where one is needed, and never while paused, removed or throttled.
 import type { SQLite } from '../../../src/platform/sqlite.ts';
 import type { NewRun, RunEnd } from '../../../src/core/ports.ts';
 import type { ArrivedRequest } from './remote-service.ts';

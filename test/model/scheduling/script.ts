@@ -1,5 +1,5 @@
-// A script as JSON: how a daemon starts, and what then happens to it, to its files and to the service. Every step is allowed
-// at any place; one that makes no sense there does nothing, so that scripts can shrink freely.
+// A script as JSON: how a daemon starts, and what then happens to it, to its files and to the service. Every step is
+// allowed at any place; one that makes no sense there does nothing, so that scripts can shrink freely.
 
 export const ACCOUNTS = ['a', 'b', 'c', 'd'] as const;
 export type AccountName = (typeof ACCOUNTS)[number];

@@ -1,5 +1,5 @@
-// What a daemon must do: for each tick of each schedule one run, one counted skip, or a valid reason for neither. Ticks are
-// those of the oracle; their outcomes come from the turns of accounts and from the daemon's log.
+// What a daemon must do: for each tick of each schedule one run, one counted skip, or a valid reason for neither. Ticks
+// are those of the oracle; their outcomes come from the turns of accounts and from the daemon's log.
 import { ticksBetween } from './cron-oracle.ts';
 
 const HOUR = 3_600_000;
@@ -327,7 +327,8 @@ export class TickLedger {
         atWallMs,
         fromMs: timerMs - (wallMs - atWallMs),
         byMs: timerMs + (latestWallMs - wallMs) + LOOK_MS,
-        // Right after the clock was set, a tick may count together with those before it, or come before the daemon detects it.
+        // Right after the clock was set, a tick may count together with those before it, or come before the daemon
+        // detects it.
         mayBeDropped: wasJustSet && !isJump,
         mayBeDelayed: this.mayDelay(name, slot, atWallMs),
         queued: false,
