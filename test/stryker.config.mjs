@@ -1,5 +1,5 @@
 // Mutation tests: small defects are planted one by one in the core and in the code that writes, and a test must find
-// each. What no test finds and no test could stands in mutation-survivors.md, with the reason.
+// each. What no test finds and no test could is listed in mutation-survivors.md, with the reason.
 import { fileURLToPath } from 'node:url';
 
 export default {

@@ -10,7 +10,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     maxWorkers: 4,
-    // Half of the time of the small files would go into loading the same modules anew.
+    // Half of the time of the small files would go into loading the same modules again.
     isolate: false,
   },
 });

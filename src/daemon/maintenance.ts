@@ -1,10 +1,19 @@
 // Work that the daemon repeats while it runs, and the check of its store for readiness.
 import type { Log } from './log.ts';
 
-/** Starts `work` each time after `intervalMs`. Returns the function that stops this. */
+/**
+ * Starts `work` each time after `intervalMs`, unless it still runs. `work` never rejects. Returns the function that stops
+ * this and resolves when `work` does not run.
+ */
 export function repeat(intervalMs: number, work: () => Promise<void>): () => Promise<void> {
-  const timer = setInterval(() => void work(), intervalMs);
-  return async () => clearInterval(timer);
+  let running: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    running ??= work().finally(() => (running = null));
+  }, intervalMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
 }
 
 /** Deletes old runs and snapshots. A failure is logged, and the next call tries again. */

@@ -1,4 +1,4 @@
-// The yardstick: a bare undici loop that sends exactly the requests which a job needs, eight at once, and nothing else.
+// The comparison: a bare undici loop that sends exactly the requests that a job needs, eight at once, and nothing else.
 // node bare.mjs BASE_URL TOKEN plan | create COUNT | delete COUNT
 import { Agent, request } from 'undici';
 
@@ -14,7 +14,7 @@ async function send(method, path, body) {
   return answer;
 }
 
-/** Skills and roles at once, then resources: the order that is promised. */
+/** Skills and roles at once, then resources: the documented order. */
 async function lists() {
   const [skills] = await Promise.all([send('GET', 'skill'), send('GET', 'role')]);
   await send('GET', 'resource');

@@ -1,6 +1,6 @@
-// What a daemon with many accounts costs: `rolecall serve` as a process, against a sandbox in another one, with 20 ms of
-// latency. Run `npm run build` first. `npm run bench:daemon -- --accounts 1000 --minutes 5 --windows 2`. `--json FILE` writes
-// the figures that test/long/node-versions.mjs compares.
+// The cost of a daemon with many accounts: `rolecall serve` as a process, against a sandbox in another one, with 20 ms
+// of latency. Run `npm run build` first. `npm run bench:daemon -- --accounts 1000 --minutes 5 --windows 2`. `--json
+// FILE` writes the figures that test/long/node-versions.mjs compares.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -105,8 +105,8 @@ function quantile(sorted, part) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
 }
 
-/** Asks the status endpoints in turn until `until`, ten times a second; resolves with how long each took. */
-async function askStatus(url, until) {
+/** Requests the status endpoints in turn until `until`, ten times a second; resolves with the time of each request. */
+async function requestStatus(url, until) {
   const took = { '/healthz': [], '/readyz': [], '/api/v1/accounts/account-0': [], '/api/v1/accounts': [] };
   const paths = Object.keys(took);
   for (let turn = 0; Date.now() < until; turn += 1) {
@@ -161,7 +161,7 @@ try {
   const before = usageOf(daemon.child.pid);
   let afterFirst = before;
   setTimeout(() => (afterFirst = usageOf(daemon.child.pid)), everyMs);
-  const took = await askStatus(daemon.url, firstTick + WINDOWS * everyMs - 1000);
+  const took = await requestStatus(daemon.url, firstTick + WINDOWS * everyMs - 1000);
   const after = usageOf(daemon.child.pid);
 
   const total = { runs: 0, converged: 0 };

@@ -1,5 +1,6 @@
-// What rolecall costs: whole processes of the built program beside a bare undici loop that sends the same requests.
-// Run `npm run build` first. It measures and never fails on a number. `npm run bench -- 9` makes nine runs of each.
+// The cost of rolecall: complete processes of the built program, compared with a bare undici loop with the same
+// requests. Run `npm run build` first. It measures and never fails on a number. `npm run bench -- 9` makes nine runs of
+// each.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -15,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'rolecall-bench-'));
 
 // ── processes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Runs node to its end, and resolves with how many milliseconds that took. */
+/** Runs node to its end, and resolves with its duration in milliseconds. */
 function time(args, env = {}) {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
@@ -34,7 +35,7 @@ function time(args, env = {}) {
   });
 }
 
-/** The sandbox in a process of its own; resolves when it listens. */
+/** The sandbox in its own process; resolves when it listens. */
 function startSandbox(accounts, latencyMs) {
   const seed = join(folder, 'seed.json');
   writeFileSync(seed, JSON.stringify({ accounts, settings: { latencyMs } }));
@@ -55,7 +56,7 @@ function startSandbox(accounts, latencyMs) {
 
 // ── what is measured ───────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A configuration of one account. Its pace is bound by concurrency alone. Returns the arguments that name it. */
+/** A configuration of one account. Only concurrency limits its speed. Returns the arguments for it. */
 function configure(name, url, lists) {
   const root = join(folder, name);
   mkdirSync(join(root, 'accounts'), { recursive: true });
@@ -73,7 +74,9 @@ function configure(name, url, lists) {
   return ['--config', join(root, 'rolecall.yaml')];
 }
 
-/** Runs both in turn, so that a slower moment of the machine meets both; the first pair warms up and is not counted. */
+/**
+ * Runs both in turn, so that a slow moment of the machine affects both; the first pair is a warm-up and is not counted.
+ */
 async function compare(ours, bare) {
   const pairs = [];
   for (let run = 0; run <= RUNS; run += 1) pairs.push({ ours: await ours(run), bare: await bare(run) });
@@ -97,7 +100,7 @@ const numbered = (what, count) => Array.from({ length: count }, (_, index) => `$
 const tokenOf = (account) => ({ BENCH_TOKEN: `token-${account}` });
 const rolecall = (account, config, ...args) => time([PROGRAM, ...config, ...args], tokenOf(account));
 
-/** Real names, filled up to ten thousand; some people hold some of them. */
+/** Real names and numbered ones, ten thousand in total; some people have some of them. */
 function bigAccount() {
   const { skills, roles } = JSON.parse(readFileSync(here('../../config/demo/onet-names.json'), 'utf8'));
   const all = [...skills, ...numbered('Extra skill', 10_000 - skills.length - roles.length)];
@@ -135,7 +138,7 @@ async function measurePlans() {
   return { again, first, peak: median(peaks) };
 }
 
-/** A thousand writes; each run of either side has an account of its own. */
+/** A thousand writes; each run of each side has its own account. */
 async function measureWrites(job) {
   const seeded = job === 'delete' ? [...numbered('Kept', 10), ...numbered('Gone', 1000)] : [];
   const accounts = numbered('n', RUNS + 1).flatMap((_, run) =>
@@ -162,7 +165,7 @@ async function measureWrites(job) {
   return result;
 }
 
-/** How many requests each side sent in one run: the comparison is fair when they are as many. */
+/** How many requests each side sent in one run: the comparison is fair if the numbers are equal. */
 async function requestsOf(sandbox, run) {
   const log = await (await fetch(`${sandbox.url}/_sandbox/requests`)).json();
   return ['ours', 'bare']
@@ -185,9 +188,9 @@ async function measureStarts() {
 
 const ms = (value) => `${Math.round(value)} ms`;
 
-/** Each row: what, rolecall, bare, the figure that the aim is about, the aim, whether it was met. */
+/** Each row: job, rolecall, bare, the compared figure, the goal, whether it was met. */
 function row(what, { ours, bare, spread }, figure, aim, met) {
-  // A bare loop that takes longer now and then tells of a busy machine, on which no figure means much.
+  // A bare loop that sometimes takes longer shows a busy machine, on which no figure is reliable.
   const range = `${Math.round(Math.min(...spread))}–${Math.round(Math.max(...spread))}`;
   return [what, ms(ours), ms(bare), range, figure, aim, met === null ? '' : met ? 'yes' : 'NO'];
 }
@@ -208,7 +211,7 @@ try {
     `Node ${process.version}, ${cpus().length} processors, medians of ${RUNS} runs after a warm-up,`,
   );
   console.log(
-    `whole processes; a sandbox of its own process that answers after ${LATENCY_MS} ms (0 ms for the starts).\n`,
+    `complete processes; a sandbox in its own process that answers after ${LATENCY_MS} ms (0 ms for the starts).\n`,
   );
   const { help, plan } = await measureStarts();
   const { again, first, peak } = await measurePlans();

@@ -1,6 +1,6 @@
 // How large the store is after a week of quiet runs: the real use case over the real store, on a clock that is moved,
 // with a service that always answers the same. Each account runs every five minutes and is independent of the others,
-// so that a few of them tell what a thousand would need. `npm run bench:week -- --accounts 10`.
+// so that a few of them show what a thousand need. `npm run bench:week -- --accounts 10`.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ const store = openStore(file);
 
 function listsOf(account) {
   const entry = (kind, index) => {
-    // Ids that no packing makes small, as the service's are.
+    // Ids that do not compress, like those of the service.
     const _id = createHash('md5').update(`${account} ${kind} ${index}`).digest('hex').slice(0, 24);
     const raw = { _id, name: `${kind} ${index}`, createDate: '2026-01-01T00:00:00Z', accountId: account };
     return { id: _id, name: raw.name, raw };
@@ -125,7 +125,7 @@ const deps = {
   },
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   compareCommits: async () => 'same',
-  cronTicked: async () => false,
+  loadCron: async () => async () => false,
 };
 
 const retention = { runsMs: 90 * DAY, snapshotsMs: 90 * DAY, keepAtLeast: 20 };
@@ -136,7 +136,7 @@ try {
       const result = await reconcile(requestOf(account, lists), deps, {
         mode: 'apply',
         approvals: true,
-        accept: { shrink: false, olderSource: false },
+        accept: { shrink: false, olderSource: false, noHistory: false },
         lockTimeoutMs: 0,
       });
       if (result.status !== 'converged') throw new Error(JSON.stringify(result));

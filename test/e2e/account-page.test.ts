@@ -28,7 +28,7 @@ function service(mode: string): string {
   return [`defaults: { mode: ${mode}, schedule: ${ONCE_A_YEAR}, jitter: 0s }`, WITH_TOKEN].join('\n');
 }
 
-test('an account that plans only shows what its plan would do, and while it is paused no next run', async () => {
+test('an account in plan mode shows what its plan would do, and no next run while it is paused', async () => {
   const s = await scene({ skills: ['Perl'], file: 'skills: [Zig]', service: service('plan') });
   const daemon = await startDaemon(s);
   await s.until('it has planned', () => daemon.runsEnded('acme', 'planned') > 0);
@@ -46,7 +46,7 @@ test('an account that plans only shows what its plan would do, and while it is p
   await daemon.stop();
 });
 
-test('an account whose changes are held shows them with the reason and the release of each', async () => {
+test('the page of an account with held changes lists them with their reasons and how to release them', async () => {
   const s = await scene({
     skills: ['Perl', 'Go'],
     resources: [{ skills: ['Perl'] }],
@@ -65,7 +65,7 @@ test('an account whose changes are held shows them with the reason and the relea
   await daemon.stop();
 });
 
-test('a plan that runs after its approval does not wait for approval, and its totals grow while it works', async () => {
+test('an approved plan that runs is not shown as waiting for approval, and its totals grow', async () => {
   const names = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
   const s = await scene({
     skills: ['Go'],

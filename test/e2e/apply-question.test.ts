@@ -1,4 +1,4 @@
-// The question of `apply`: what it shows before it asks, where, and what each answer does.
+// The question of `apply`: what is shown before it, where, and what each answer does.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +9,9 @@ import { hasTerminal, onTerminal, type TerminalOptions } from '../support/termin
 const ESCAPES = /\u001B\[[0-9;?]*[A-Za-z]/g;
 const PEOPLE = [{ id: 'p1', skills: ['Old'] }];
 
-/** An account with a create, and a delete that one person loses. The dry run gives the store its history. */
+/**
+ * An account whose plan has one create and one delete of an entry that one person has. The dry run stores the history.
+ */
 async function drifted(options: Parameters<typeof scene>[0] = {}): Promise<Scene> {
   const s = await scene({
     skills: ['Old'],
@@ -33,37 +35,46 @@ test.skipIf(!hasTerminal).each([
   ['no', 2],
   ['', 2],
   ['yes please', 2],
-])('the answer “%s” applies nothing and exits %i', async (answer, status) => {
+])('the answer “%s” to the apply question applies nothing and exits %i', async (answer, status) => {
   const s = await drifted();
   const asked = await ask(s, [], { answer });
   expect([asked.status, s.writes()]).toEqual([status, []]);
   expect(asked.output).toContain('Nothing was written.');
 });
 
-test.skipIf(!hasTerminal)('Ctrl-C at the question applies nothing and exits 130', async () => {
+test.skipIf(!hasTerminal)('Ctrl-C at the apply question applies nothing and exits 130', async () => {
   const s = await drifted();
   const { status, output } = await ask(s, [], { keys: '\u0003' });
   expect([status, s.writes()]).toEqual([130, []]);
   expect(output).toContain('Nothing was written.');
 });
 
-test.skipIf(!hasTerminal)('the end of the input at the question applies nothing and exits 2', async () => {
-  const s = await drifted();
-  const { status } = await ask(s, [], { keys: '\u0004' });
-  expect([status, s.writes()]).toEqual([2, []]);
-});
-
-test.skipIf(!hasTerminal)('the answer “no” exits 1 when an account could not be planned', async () => {
-  const s = await drifted();
-  s.configure('skills: [New]\ntoken: { env: MISSING }', 'broken');
-  s.write('config/accounts/broken.yaml', `baseUrl: ${s.sandbox.url}\ntoken: { env: MISSING }\nskills: [A]\n`);
-  const { status, output } = await ask(s, ['--all'], { answer: 'no' });
-  expect([status, s.writes()]).toEqual([1, []]);
-  expect(output).toContain('in 1 account?');
-});
+test.skipIf(!hasTerminal)(
+  'the end of the input at the apply question applies nothing and exits 2',
+  async () => {
+    const s = await drifted();
+    const { status } = await ask(s, [], { keys: '\u0004' });
+    expect([status, s.writes()]).toEqual([2, []]);
+  },
+);
 
 test.skipIf(!hasTerminal)(
-  'the question counts what is created and deleted, and who loses something',
+  'the answer “no” to the apply question exits 1 when an account could not be planned',
+  async () => {
+    const s = await drifted();
+    s.configure('skills: [New]\ntoken: { env: MISSING }', 'broken');
+    s.write(
+      'config/accounts/broken.yaml',
+      `baseUrl: ${s.sandbox.url}\ntoken: { env: MISSING }\nskills: [A]\n`,
+    );
+    const { status, output } = await ask(s, ['--all'], { answer: 'no' });
+    expect([status, s.writes()]).toEqual([1, []]);
+    expect(output).toContain('in 1 account?');
+  },
+);
+
+test.skipIf(!hasTerminal)(
+  'the apply question counts the creates, the deletes and the people who lose something',
   async () => {
     const s = await drifted();
     const { status, output } = await ask(s, [], { answer: 'yes' });
@@ -72,7 +83,7 @@ test.skipIf(!hasTerminal)(
   },
 );
 
-test.skipIf(!hasTerminal)('the question does not mention deletes when there are none', async () => {
+test.skipIf(!hasTerminal)('the apply question does not mention deletes when there are none', async () => {
   const s = await drifted({ file: 'skills: [Old, New]' });
   const { output } = await ask(s, [], { answer: 'no' });
   expect(output).toContain('Create 1 entry? Only');
@@ -84,7 +95,7 @@ test.skipIf(!hasTerminal).each([
   ['a redirected stdout', [], { redirect: '> report' }],
   ['--output and JSON', ['--output', 'report', '--format', 'json'], {}],
   ['a redirected stdout and Markdown', ['--format', 'markdown'], { redirect: '> report' }],
-])('the plan is shown where the question is asked with %s', async (_title, args, options) => {
+])('with %s the terminal shows the plan above the apply question', async (_title, args, options) => {
   const s = await drifted();
   const { status, output } = await ask(s, args, { answer: 'no', ...options });
   expect([status, s.writes()]).toEqual([2, []]);
@@ -94,13 +105,13 @@ test.skipIf(!hasTerminal).each([
   expect(report(s, 'report')).toContain('New');
 });
 
-test.skipIf(!hasTerminal)('the plan is shown once when stdout is the terminal', async () => {
+test.skipIf(!hasTerminal)('apply shows the plan once when stdout is the terminal', async () => {
   const s = await drifted();
   const { output } = await ask(s, [], { answer: 'no' });
   expect(output.split('To create')).toHaveLength(2);
 });
 
-test.skipIf(!hasTerminal)('JSON is a list of runs whatever the answer is', async () => {
+test.skipIf(!hasTerminal)('the JSON report of apply is a list of runs, whatever the answer is', async () => {
   const s = await drifted();
   await ask(s, ['--format', 'json'], { answer: 'no', redirect: '> report' });
   const refused = JSON.parse(report(s, 'report')) as RunJson[];
@@ -145,7 +156,7 @@ test.skipIf(!hasTerminal)('apply asks about the deletes that --accept-shrink all
   expect([agreed.status, s.names().skills]).toEqual([0, ['Skill 0']]);
 });
 
-test('a report that cannot be written is refused before anything is planned', async () => {
+test('apply refuses a report path that cannot be written before it plans anything', async () => {
   const s = await drifted();
   s.sandbox.clearRequests();
   expect((await s.run(['apply', '--yes', '--output', 'missing/report'])).status).toBe(64);

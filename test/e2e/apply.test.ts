@@ -16,7 +16,7 @@ async function sandboxWith(skills: readonly string[]) {
   return { sandbox, token: account.token };
 }
 
-test('an apply creates what is missing, deletes what nobody has, and a second one writes nothing', async () => {
+test('apply creates missing entries and deletes an unused undesired one, and a second apply writes nothing', async () => {
   const { sandbox, token } = await sandboxWith(['Old', 'Kept']);
   try {
     const workspace = makeWorkspace(token);
@@ -48,7 +48,7 @@ test('an apply creates what is missing, deletes what nobody has, and a second on
   }
 });
 
-test('an apply whose store cannot be pruned afterwards warns, and its exit status is that of its runs', async () => {
+test('apply warns when the store cannot be pruned afterwards, and exits with the status of its runs', async () => {
   const { sandbox, token } = await sandboxWith([]);
   try {
     const workspace = makeWorkspace(token);

@@ -1,4 +1,4 @@
-// How long the daemon leaves an account alone: as long as it fails in a row, and no longer.
+// How long the daemon backs off from an account: only while its runs fail in a row.
 import { expect, test } from 'vitest';
 import { type Daemon, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { scene, type Scene } from '../support/scene.ts';
@@ -9,7 +9,7 @@ interface AccountJson {
   readonly nextRunAt: string;
 }
 
-/** A daemon whose account runs at its start, and then when somebody asks. */
+/** A daemon whose account runs when the daemon starts, and then on request. */
 async function serving(
   skills: readonly string[],
   schedule = ONCE_A_YEAR,
@@ -27,14 +27,14 @@ async function serving(
 async function runNow(s: Scene, daemon: Daemon, status: string): Promise<AccountJson> {
   const before = daemon.runsEnded('acme', status);
   await s.until(
-    'the run is asked for',
+    'the request for a run is accepted',
     async () => (await daemon.api('accounts/acme/sync', {})).status === 202,
   );
   await s.until(`a run has ended ${status}`, () => daemon.runsEnded('acme', status) > before);
   return (await daemon.api<AccountJson>('accounts/acme')).body;
 }
 
-test('one failure after runs that a guard blocked is the first in a row, and keeps no tick back', async () => {
+test('runs that a guard blocked do not count as failures, so one failure after them starts no backoff', async () => {
   const skills = Array.from({ length: 12 }, (_, index) => `S${index}`);
   const { s, daemon } = await serving(skills);
   for (const name of skills.slice(0, 10)) s.sandbox.removeEntry('acme', s.idOf(name));
@@ -62,12 +62,12 @@ test('a success of another process ends the backoff', async () => {
   });
 });
 
-test('an account that runs once a day and failed twice during the day does not lose its next night', async () => {
+test('two failures during the day do not delay the next scheduled run of an account that runs once a day', async () => {
   const { s, daemon } = await serving(['Go']);
   const inTwelveHours = (new Date().getUTCHours() + 12) % 24;
   s.configure(`schedule: "0 ${inTwelveHours} * * *"\nskills: [Go]`);
   const next = async (): Promise<string> => (await daemon.api<AccountJson>('accounts/acme')).body.nextRunAt;
-  // By the day and not by the hour, which the schedule before may have had, too.
+  // Compares the time until the run and not its hour, which may be the same in the previous schedule.
   await s.until(
     'the schedule is the new one',
     async () => Date.parse(await next()) - Date.now() < 24 * 60 * 60 * 1000,

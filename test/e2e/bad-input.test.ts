@@ -1,5 +1,5 @@
-// What the operator can get wrong: files, secrets, addresses, the store, the disk. One clear message, the right exit
-// status, nothing written to the service, never a stack trace.
+// Mistakes of an operator in files, secrets, addresses, the store and the disk: one clear message, the right exit
+// status, nothing written to the service, no stack trace.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const HEAD = ['baseUrl: http://127.0.0.1:9', 'token: { env: TOKEN_ACME }'];
 const DUPLICATE = /duplicate/;
 const QUOTE = /quote it/;
 
-/** The lines of an account file from the third on, and the place and the words of every error that they deserve. */
+/** The lines of an account file from the third on, and the position and the text of every error to expect. */
 const WRONG: readonly (readonly [string, readonly string[], readonly (readonly [string, RegExp])[]])[] = [
   [
     'unknown keys',
@@ -86,7 +86,7 @@ const WRONG: readonly (readonly [string, readonly string[], readonly (readonly [
   ['a list without a value', ['skills:'], [['3:1', /skills: \[\]/]]],
   ['an unknown enum value', ['policy: { delete: unusd }'], [['3:19', /did you mean unused/]]],
   ['a duration without a unit', ['policy: { unusedFor: 24 }'], [['3:22', /duration/]]],
-  ['a schedule that is none', ['schedule: "61 * * * *"'], [['3:11', /./]]],
+  ['an invalid schedule', ['schedule: "61 * * * *"'], [['3:11', /./]]],
   [
     'a region and an address',
     ['region: eu'],
@@ -109,7 +109,7 @@ test('validate reports every problem of every file at once, each with its positi
   workspace.write('config/rolecall.yaml', 'accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n');
   const expected: [string, RegExp][] = [];
   for (const [index, [, lines, problems]] of WRONG.entries()) {
-    // Each has an address of its own: two accounts with one address and one token would be an error too.
+    // Each has its own address, because two accounts with one address and one token are an error too.
     const name = `a${String(index).padStart(2, '0')}`;
     const head = [`baseUrl: http://127.0.0.1:9/${name}`, ...HEAD.slice(1)];
     workspace.write(`config/accounts/${name}.yaml`, [...head, ...lines, ''].join('\n'));
@@ -128,7 +128,7 @@ test('validate reports every problem of every file at once, each with its positi
   expect(existsSync(join(workspace.folder, 'data'))).toBe(false);
 });
 
-test('a token that is written into the file is an error that never repeats it', async () => {
+test('a token that is written into an account file is an error that does not repeat the token', async () => {
   const s = await scene({ file: 'skills: [A]' });
   for (const token of [
     's3cret-value',
@@ -158,7 +158,7 @@ test('two accounts with one address and one token reference are an error in both
   expect(stdout).toMatch(/twin\.yaml:2:8: error: .*acme\.yaml/);
 });
 
-test('plan and apply name the places of a broken file, and the other accounts go on', async () => {
+test('plan and apply report the positions of the errors in an account file, and other accounts still run', async () => {
   const s = await scene({
     file: 'skils: [A]\nskills: [B, B]',
     others: [{ name: 'fine', id: '43', token: 'token-of-fine' }],
@@ -179,7 +179,7 @@ test('plan and apply name the places of a broken file, and the other accounts go
   ]);
 });
 
-test('a broken catalog is the failure of the accounts that extend it, at its own place', async () => {
+test('a broken catalog fails the accounts that extend it, with the position in the catalog', async () => {
   const s = await scene({
     file: 'extends: [../catalogs/shared.yaml]',
     others: [{ name: 'fine', id: '43', token: 'token-of-fine' }],
@@ -196,12 +196,12 @@ const SERVICE: readonly (readonly [string, string, string])[] = [
   ['an unknown key', 'accounts: accounts/*.yaml\nstore: ../data/r.db\napii: {}', 'rolecall.yaml:3:1'],
   ['a value of another type', 'accounts: accounts/*.yaml\nstore: 7', 'rolecall.yaml:2:8'],
   [
-    'a settle that is not more than the timeout',
+    'a settle that is not longer than the timeout',
     'accounts: accounts/*.yaml\nstore: s\napi: { timeout: 9s, settle: 9s }',
     'rolecall.yaml:3:29',
   ],
   [
-    'a door to the world without a token',
+    'a public listen address without a token',
     'accounts: accounts/*.yaml\nstore: s\nhttp: { listen: 0.0.0.0:80 }',
     'rolecall.yaml:3:17',
   ],
@@ -210,7 +210,7 @@ const SERVICE: readonly (readonly [string, string, string])[] = [
 ];
 
 test.each(SERVICE)(
-  'a service file with %s stops every command with its place and exit status 4',
+  'a service file with %s stops every command with its position and exit status 4',
   async (_, text, place) => {
     const s = await scene({ skills: ['Old'], file: 'skills: [A]' });
     s.write('config/rolecall.yaml', `${text}\n`);
@@ -224,7 +224,7 @@ test.each(SERVICE)(
   },
 );
 
-test('a service file that is not there is named, with what to do', async () => {
+test('a missing service file is named in the error, and the exit status is 4', async () => {
   const s = await scene({ file: 'skills: [A]' });
   const result = await s.run(['--config', 'nowhere.yaml', 'plan'], { withoutConfig: true });
   expect(result.status).toBe(4);
@@ -233,7 +233,7 @@ test('a service file that is not there is named, with what to do', async () => {
 });
 
 test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']])(
-  'a server that is not there fails %s with its address and exit status 1',
+  'an unreachable server fails %s with its address and exit status 1',
   async (...command) => {
     const s = await scene({ file: 'skills: [A]', api: { retries: 0 } });
     await s.sandbox.close();
@@ -245,7 +245,7 @@ test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']
 );
 
 test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']])(
-  'a missing token fails %s by the names of the account and the variable',
+  'a missing token fails %s with the names of the account and the variable',
   async (...command) => {
     const s = await scene({ file: 'skills: [A]' });
     s.write(
@@ -261,7 +261,7 @@ test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']
   },
 );
 
-test('a token is taken from a file, without its line break', async () => {
+test('a token is read from a file without its line break', async () => {
   const s = await scene({ file: 'skills: [A]' });
   s.write(
     'config/accounts/acme.yaml',
@@ -277,15 +277,15 @@ async function expectStoreRefused(s: Scene, words: RegExp): Promise<void> {
   for (const command of [['plan'], ['apply', '--yes'], ['history'], ['show', '0000'], ['doctor']]) {
     const result = await s.run(command);
     expect([command[0], result.status]).toEqual([command[0], 1]);
-    const said = result.stdout + result.stderr;
-    expect(said).toMatch(words);
-    expect(said.match(/\.db/g)?.length).toBeGreaterThanOrEqual(1);
+    const output = result.stdout + result.stderr;
+    expect(output).toMatch(words);
+    expect(output.match(/\.db/g)?.length).toBeGreaterThanOrEqual(1);
     expectNoStack(result);
   }
   expect(s.writes()).toEqual([]);
 }
 
-test('a store of a newer version is refused and left as it is', async () => {
+test('a store of a newer version is refused and not changed', async () => {
   const s = await scene({ file: 'skills: [A]' });
   await s.plan();
   s.execute('pragma user_version = 99');
@@ -293,7 +293,7 @@ test('a store of a newer version is refused and left as it is', async () => {
   expect(s.rows('pragma user_version')).toEqual([{ user_version: 99 }]);
 });
 
-test('a store that is no database is refused and left as it is', async () => {
+test('a store that is not a database is refused and not changed', async () => {
   const s = await scene({ file: 'skills: [A]' });
   const garbage = 'this is no database, however much one might wish that it were one. '.repeat(20);
   s.write('data/rolecall.db', garbage);
@@ -301,14 +301,14 @@ test('a store that is no database is refused and left as it is', async () => {
   expect(readFileSync(join(s.folder, 'data/rolecall.db'), 'utf8')).toBe(garbage);
 });
 
-test('a store in a folder that cannot be made is refused', async () => {
+test('a store in a folder that cannot be created is refused', async () => {
   const s = await scene({ file: 'skills: [A]' });
   s.write('file', 'a regular file');
   s.write('config/rolecall.yaml', 'accounts: accounts/*.yaml\nstore: ../file/folder/rolecall.db\n');
   await expectStoreRefused(s, /cannot be opened|no run has been made here/);
 });
 
-test('a report does not take the place of the store, whose journal nothing could bring back', async () => {
+test('a report or a saved plan does not overwrite the store', async () => {
   const s = await scene({ file: 'skills: [A]' });
   expect((await s.run(['plan'])).status).toBe(0);
   for (const flag of ['--output', '--save']) {
@@ -350,10 +350,10 @@ function canMount(): boolean {
 }
 
 test.skipIf(!canMount())(
-  'a disk that fills up in mid-run stops the run before another create is sent',
+  'a disk that fills up during a run stops the run before another create is sent',
   async () => {
     const s = await scene({
-      // A run that the full disk ended keeps its lock, which the next one takes over only from a process that is dead.
+      // A run that the full disk ended keeps its lock, and the next run takes over only the lock of a dead process.
       asProcess: true,
       skills: ['Kept'],
       file: 'skills: [Kept, A, B, C, D]',
@@ -386,7 +386,7 @@ test.skipIf(!canMount())(
   },
 );
 
-/** Takes what is left of a file system, down to the last page. */
+/** Fills the remaining space of a file system, down to the last page. */
 function fill(file: string): void {
   for (let size = 1024 * 1024; size >= 512; size /= 2) {
     try {

@@ -1,4 +1,5 @@
-// Accounts whose secrets are pipes, beside one that is sound: they fail by name, and hold nothing up.
+// Accounts whose secrets are named pipes, beside a valid account: they fail with the path of the pipe and block
+// nothing.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { until } from '../support/workspace.ts';
 
-test('six accounts whose tokens are pipes neither stop a daemon’s other account nor its end', async () => {
+test('six accounts whose token files are pipes block neither the daemon’s other account nor its shutdown', async () => {
   const s = await scene({
     file: 'mode: apply\nskills: [Go]',
     service: `defaults: { schedule: ${EVERY_SECOND}, jitter: 0s }\n${WITH_TOKEN}`,
@@ -29,7 +30,7 @@ test('six accounts whose tokens are pipes neither stop a daemon’s other accoun
   await daemon.stop();
 });
 
-test('a plan with a pipe for its token, or for its authorities, fails at once and ends', async () => {
+test('a plan whose token file or api.caFile is a pipe fails', async () => {
   const s = await scene({ file: 'skills: [Go]' });
   execFileSync('mkfifo', [join(s.folder, 'pipe')]);
   s.write(

@@ -6,7 +6,7 @@ import { arrayOf, codes, scene } from '../support/scene.ts';
 import type { RunJson } from '../support/scene.ts';
 import { makeWorkspace, until } from '../support/workspace.ts';
 
-test('pause of a paused account and resume of a running one change nothing and report that', async () => {
+test('pause of a paused account and resume of one that is not paused change nothing and report that', async () => {
   const s = await scene({ file: 'skills: [A]' });
   const notPaused = await s.run(['resume', 'acme']);
   expect(notPaused).toMatchObject({ status: 0, stdout: expect.stringContaining('acme is not paused') });
@@ -98,7 +98,7 @@ test('the sandbox accepts the example files of its --help', async () => {
   expect((await running.ended).status).toBe(0);
 });
 
-test('doctor warns of HTTP beyond this machine without TLS, as validate does', async () => {
+test('doctor warns about a public HTTP interface without TLS, as validate does', async () => {
   const s = await scene({
     file: 'skills: [A]',
     service: 'http: { listen: 0.0.0.0:8080, token: { env: ROLECALL_HTTP_TOKEN } }',
@@ -109,7 +109,7 @@ test('doctor warns of HTTP beyond this machine without TLS, as validate does', a
   expect(text.stderr).toContain(warning);
 });
 
-test('a run of an account that manages nothing has the warning in JSON', async () => {
+test('the JSON run of an account that manages nothing contains the warning', async () => {
   const s = await scene({ file: 'mode: plan' });
   const [run] = arrayOf<RunJson>(await s.run(['apply', '--yes', '--format', 'json']));
   expect(run?.plan?.warnings.map(({ code }) => code)).toContain('nothing_managed');

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { doings, hoursAgo, leaves, type RunJson, scene, TOKEN } from '../support/scene.ts';
+import { changesOf, hoursAgo, leaves, type RunJson, scene, TOKEN } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
@@ -18,11 +18,11 @@ test('validate needs neither network nor secrets, and missing secrets fail it on
   );
   workspace.write('config/accounts/a.yaml', 'region: eu\ntoken: { env: NOT_SET }\nskills: [A]\n');
   workspace.write('config/accounts/b.yaml', 'region: eu\ntoken: { file: nowhere }\nskills: [A]\n');
-  const calm = await workspace.run(['validate']);
-  expect(calm.status).toBe(0);
-  expect(calm.stdout).toMatch(/rolecall\.yaml:3:16: warning: .*HTTP_TOKEN/);
-  expect(calm.stdout).toMatch(/a\.yaml:2:8: warning: .*NOT_SET/);
-  expect(calm.stdout).toMatch(/b\.yaml:2:8: warning: .*nowhere/);
+  const lenient = await workspace.run(['validate']);
+  expect(lenient.status).toBe(0);
+  expect(lenient.stdout).toMatch(/rolecall\.yaml:3:16: warning: .*HTTP_TOKEN/);
+  expect(lenient.stdout).toMatch(/a\.yaml:2:8: warning: .*NOT_SET/);
+  expect(lenient.stdout).toMatch(/b\.yaml:2:8: warning: .*nowhere/);
   const strict = await workspace.run(['validate', '--require-secrets']);
   expect(strict.status).toBe(4);
   expect(strict.stdout).toContain('3 errors');
@@ -34,7 +34,7 @@ test('validate needs neither network nor secrets, and missing secrets fail it on
   expect(existsSync(join(workspace.folder, 'data'))).toBe(false);
 });
 
-test('validate in JSON is an array of issues with their places', async () => {
+test('validate in JSON is an array of issues with their positions', async () => {
   const s = await scene({ file: 'skils: [A]' });
   const { status, stdout } = await s.run(['validate', '--format', 'json']);
   expect(status).toBe(4);
@@ -70,7 +70,7 @@ const ODD = [
 ]; // prettier-ignore
 const UNWRITABLE = [' lead', 'trail ', 'tab\there', 'line\nbreak', ' *glob? \\', '\u00A0'];
 
-test('the plan right after a dump is empty; names that a file may not contain go to protect with a comment', async () => {
+test('the plan right after a dump is empty; names that a file cannot contain are put under protect with a comment', async () => {
   const s = await scene({
     skills: [...ODD, ...UNWRITABLE, 'Twin', 'Twin'],
     roles: ['Dev', ' Odd role'],
@@ -86,7 +86,7 @@ test('the plan right after a dump is empty; names that a file may not contain go
   expect(text).toMatch(/^\s+# /m);
   expect((await s.run(['validate'])).status).toBe(0);
   const { result, plan } = await s.plan('--detailed-exitcode');
-  expect(doings(plan)).toEqual([]);
+  expect(changesOf(plan)).toEqual([]);
   expect(plan.held).toEqual([]);
   expect(result.status).toBe(0);
   expect(Object.keys(leaves(plan)).toSorted()).toEqual([...UNWRITABLE, ' Odd role', 'Twin'].toSorted());
@@ -113,7 +113,7 @@ test('a dump of an account with a region keeps the region', async () => {
   expect((await s.plan('--detailed-exitcode')).result.status).toBe(0);
 });
 
-test('history lists the runs, newest first, by account, age, status and number', async () => {
+test('history lists the runs, newest first, filtered by account, age, status and number', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept'],
     resources: [{ id: 'r1', skills: ['Perl'] }],
@@ -134,14 +134,14 @@ test('history lists the runs, newest first, by account, age, status and number',
   await s.run(['plan', 'acme']);
   await s.run(['apply', '--yes', 'acme']);
   await s.run(['apply', '--yes', 'other']);
-  const said = (runs: readonly RunJson[]): string[] =>
+  const summaries = (runs: readonly RunJson[]): string[] =>
     runs.map(({ account, status }) => `${account} ${status}`);
-  expect(said(await history())).toEqual(['other converged', 'acme held', 'acme planned']);
-  expect(said(await history('acme'))).toEqual(['acme held', 'acme planned']);
-  expect(said(await history('--limit', '1'))).toEqual(['other converged']);
-  expect(said(await history('--status', 'held'))).toEqual(['acme held']);
+  expect(summaries(await history())).toEqual(['other converged', 'acme held', 'acme planned']);
+  expect(summaries(await history('acme'))).toEqual(['acme held', 'acme planned']);
+  expect(summaries(await history('--limit', '1'))).toEqual(['other converged']);
+  expect(summaries(await history('--status', 'held'))).toEqual(['acme held']);
   s.execute("update runs set started_at = ? where status = 'planned'", hoursAgo(2));
-  expect(said(await history('--since', '1h'))).toEqual(['other converged', 'acme held']);
+  expect(summaries(await history('--since', '1h'))).toEqual(['other converged', 'acme held']);
   const text = await s.run(['history']);
   expect(text.stdout).toContain('held');
   for (const wrong of [
@@ -153,7 +153,7 @@ test('history lists the runs, newest first, by account, age, status and number',
   }
 });
 
-test('show prints one run by its id or the beginning of it, and reports an unknown or ambiguous id', async () => {
+test('show prints one run by its id or an id prefix, and reports an unknown or ambiguous id', async () => {
   const s = await scene({ skills: ['Old', 'Kept'], file: 'skills: [Kept, New]' });
   await s.apply();
   const { run } = await s.apply();
@@ -186,10 +186,10 @@ test('doctor checks everything and writes nothing', async () => {
   const bad = await s.run(['doctor', '--format', 'json']);
   expect(bad.status).toBe(1);
   const found = JSON.parse(bad.stdout) as { title: string; findings: { ok: boolean; detail: string }[] }[];
-  const troubles = found.flatMap(({ title, findings }) =>
+  const problems = found.flatMap(({ title, findings }) =>
     findings.filter(({ ok }) => !ok).map(({ detail }) => [title, detail]),
   );
-  expect(troubles).toEqual([
+  expect(problems).toEqual([
     ['account failing', expect.stringMatching(/44/)],
     ['account invalid', expect.stringMatching(/invalid\.yaml:3:10/)],
   ]);
@@ -205,7 +205,7 @@ test.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (s
   expect(stdout).toContain('rolecall');
 });
 
-test('completion knows the commands and refuses an unknown shell', async () => {
+test('completion lists the commands and refuses an unknown shell', async () => {
   const workspace = makeWorkspace('unused');
   const { stdout } = await workspace.run(['complete', '--', ''], { withoutConfig: true });
   for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^${command}\\b`, 'm'));
@@ -267,7 +267,7 @@ test('reports are text, JSON or Markdown, and no format has colours in a pipe', 
   s.configure('skills: ["Newer | <x>"]');
   for (const command of [['plan'], ['usage'], ['history'], ['validate']]) {
     const [text, json, markdown] = await Promise.all(
-      // Runners of CI set it, and libraries take it for a wish for colours.
+      // CI runners set it, and libraries take it as a request for colours.
       ['text', 'json', 'markdown'].map((format) =>
         s.run([...command, '--format', format], { env: { CI: 'true' } }),
       ),
@@ -323,7 +323,7 @@ test('long lists are cut after complete rows with the count of the rest, and JSO
   expect((await s.plan()).plan.operations).toHaveLength(300);
 });
 
-test('the configuration is found by ROLECALL_CONFIG, and by its place below the working directory', async () => {
+test('the configuration is found through ROLECALL_CONFIG, and in its default path below the working directory', async () => {
   const s = await scene({ file: 'skills: [A]' });
   const env = { ROLECALL_CONFIG: join(s.folder, 'config/rolecall.yaml') };
   expect((await s.run(['validate'], { withoutConfig: true, env })).status).toBe(0);
@@ -336,7 +336,7 @@ test('the configuration is found by ROLECALL_CONFIG, and by its place below the 
   expect(elsewhere.stdout + elsewhere.stderr).toContain('elsewhere.yaml');
 });
 
-test('the store is private and has the documented columns', async () => {
+test('the store has mode 600 and the documented columns', async () => {
   const s = await scene({ skills: ['A'], file: 'skills: [B]' });
   await s.apply();
   expect(statSync(join(s.folder, 'data/rolecall.db')).mode & 0o777).toBe(0o600);
@@ -350,10 +350,10 @@ test('the store is private and has the documented columns', async () => {
     accounts: 'name remote_account_id paused pending_digest approved_digest consecutive_failures last_run_id',
   };
   for (const [table, columns] of Object.entries(documented)) {
-    const there = s
+    const existing = s
       .rows<{ name: string }>(`select name from pragma_table_info('${table}')`)
       .map(({ name }) => name);
-    expect(there).toEqual(expect.arrayContaining(columns.split(' ')));
+    expect(existing).toEqual(expect.arrayContaining(columns.split(' ')));
   }
   const [run] = s.rows<{ id: string; started_at: string; requests: number }>('select * from runs');
   expect(run?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);

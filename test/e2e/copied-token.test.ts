@@ -10,7 +10,7 @@ const MANY = Array.from({ length: 2100 }, (_, number) => `Skill ${number}`);
 const FEW = ['Go', 'Rust'];
 const COPY = { env: { TOKEN_COPY: TOKEN } };
 
-/** Slow lists: what another run does meanwhile is not seen in them. */
+/** Slow lists, which do not show what another run does meanwhile. */
 const SLOW: Fault = { match: { method: 'GET' }, times: 'always', do: { type: 'latency', ms: 1500 } };
 const API = { timeout: '10s', settle: '11s' };
 
@@ -25,7 +25,7 @@ function expectOneWriter(s: Scene, ...files: readonly (readonly string[])[]): vo
   expect(files.filter((names) => names.some((name) => created.includes(name)))).toHaveLength(1);
 }
 
-test('of two processes that apply accounts with one token at the same moment only one writes', async () => {
+test('when two processes apply accounts with one token at the same moment, only one writes', async () => {
   const s = await scene({ resources: [], api: API, faults: [SLOW], file: fileOf(['Java']), isFresh: true });
   s.configure(fileOf(FEW), 'copy');
   const ended = await Promise.all(
@@ -38,7 +38,7 @@ test('of two processes that apply accounts with one token at the same moment onl
   expect(new Set(failed.map(({ errorCode }) => errorCode))).toEqual(new Set(['identity_mismatch', null]));
 });
 
-test('of a small and a large account of the daemon with one token only one writes', async () => {
+test('when a small and a large account of the daemon have one token, only one writes', async () => {
   const s = await scene({ resources: [], api: API, faults: [SLOW], service: WITH_TOKEN });
   s.configure(fileOf(FEW));
   s.configure(fileOf(MANY), 'copy');
@@ -55,7 +55,7 @@ test('of a small and a large account of the daemon with one token only one write
   ]);
 });
 
-test('of a large account of the daemon and an applied one with its token only one writes', async () => {
+test('when apply runs an account with the token of a large account of the daemon, only one writes', async () => {
   const s = await scene({ resources: [], api: API, faults: [SLOW], service: WITH_TOKEN });
   s.configure(fileOf(MANY));
   const daemon = await startDaemon(s, COPY);

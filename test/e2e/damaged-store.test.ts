@@ -1,4 +1,4 @@
-// A store that the disk has damaged: every command says so, with the commands that recover it, and they do.
+// A store that the disk has damaged: doctor and the daemon report it with the commands that recover it, and these work.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { damageTable } from '../support/damage.ts';
 import { scene } from '../support/scene.ts';
 
-test('a damaged store is found by doctor and by the daemon, which writes nothing, and a backup recovers it', async () => {
+test('doctor and the daemon report a damaged store, write nothing, and a backup recovers the store', async () => {
   const s = await scene({ file: 'skills: [Go]', service: 'http: { listen: 127.0.0.1:0 }' });
   await s.apply();
   const [store, backup] = [join(s.folder, 'data/rolecall.db'), join(s.folder, 'backup.db')];
@@ -24,7 +24,7 @@ test('a damaged store is found by doctor and by the daemon, which writes nothing
   expect(s.sandbox.requests()).toEqual([]);
 
   const commands = /run `(mkdir .*?)`/.exec(serve.stderr.slice(serve.stderr.indexOf('error: ')))?.[1] ?? '';
-  // The shell says that there is no log beside the store; the rest of the line does its work.
+  // The shell reports that the store has no write-ahead log; the rest of the line still runs.
   execFileSync('sh', ['-c', commands.replace('BACKUP', backup)], { stdio: 'ignore' });
   expect(existsSync(`${store}.damaged/rolecall.db`)).toBe(true);
   expect((await s.run(['doctor'])).status).toBe(0);

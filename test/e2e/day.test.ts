@@ -1,5 +1,5 @@
-// A day in the life of the daemon, as a process and on a compressed clock. After every step the journal, the metrics,
-// the API, the log and what the webhook received tell the same story.
+// A day of the daemon as a process, on a compressed clock. After every step the journal, the metrics, the API, the log
+// and the notices of the webhook agree.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -18,15 +18,15 @@ import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/work
 interface Day {
   /** The region of acme and gamma. */
   readonly us: Sandbox;
-  /** The region of beta, which goes down and comes back on the same port with what it held. */
+  /** The region of beta, which stops and starts again on the same port with the same data. */
   eu: Sandbox;
   readonly workspace: Workspace;
   readonly receiver: Receiver;
   daemon: Daemon;
   /** When this process of the daemon was started, and how many notices had arrived by then. */
   since: { readonly at: string; readonly notices: number };
-  /** How many notices of each account have been accounted for. */
-  readonly told: Map<string, number>;
+  /** How many notices of each account have been checked. */
+  readonly checkedNotices: Map<string, number>;
 }
 
 interface RunRow {
@@ -95,7 +95,7 @@ async function startDay(): Promise<Day> {
   workspace.write('config/rolecall.yaml', serviceFile({ us, eu }));
   workspace.write('secrets/acme', 'token-of-acme\n');
   const receiver = await startReceiver();
-  const day = { us, eu, workspace, receiver, told: new Map<string, number>() };
+  const day = { us, eu, workspace, receiver, checkedNotices: new Map<string, number>() };
   acme(day, 'skills: [Go, Rust]');
   beta(day, 'skills: [Lathe]\nroles: [Welder]');
   return { ...day, ...(await serve(day)) };
@@ -148,7 +148,7 @@ async function account({ daemon }: Day, name: string): Promise<AccountJson> {
   return body;
 }
 
-/** Waits until so many more runs of the account have ended so. */
+/** Waits until `count` more runs of the account have ended with the status. */
 async function moreRuns(day: Day, name: string, status: string, count = 1): Promise<void> {
   const before = day.daemon.runsEnded(name, status);
   await until(
@@ -157,14 +157,14 @@ async function moreRuns(day: Day, name: string, status: string, count = 1): Prom
   );
 }
 
-/** The notices since the last time, by account, and nothing besides them. */
-async function told(day: Day, expected: Readonly<Record<string, readonly string[]>>): Promise<void> {
+/** Expects exactly these notices since the last call, by account. */
+async function expectNotices(day: Day, expected: Readonly<Record<string, readonly string[]>>): Promise<void> {
   const fresh = (): Record<string, string[]> => {
     const byAccount: Record<string, string[]> = {};
     for (const { data, type } of day.receiver.notices()) (byAccount[data.account] ??= []).push(type);
     return Object.fromEntries(
       Object.entries(byAccount)
-        .map(([name, types]) => [name, types.slice(day.told.get(name) ?? 0)] as const)
+        .map(([name, types]) => [name, types.slice(day.checkedNotices.get(name) ?? 0)] as const)
         .filter(([, types]) => types.length > 0),
     );
   };
@@ -173,11 +173,11 @@ async function told(day: Day, expected: Readonly<Record<string, readonly string[
   await until('the notices have arrived', enough).catch(() => undefined);
   expect(fresh()).toEqual(expected);
   for (const [name, types] of Object.entries(expected)) {
-    day.told.set(name, (day.told.get(name) ?? 0) + types.length);
+    day.checkedNotices.set(name, (day.checkedNotices.get(name) ?? 0) + types.length);
   }
 }
 
-interface Story {
+interface Summary {
   readonly runs: Readonly<Record<string, number>>;
   readonly operations: Readonly<Record<string, number>>;
   /** By account: its newest run, and when one last succeeded. */
@@ -191,9 +191,9 @@ function count(keys: readonly string[]): Record<string, number> {
   return counts;
 }
 
-/** What the journal and the receiver say of the time since the daemon's start. */
-function journalStory({ workspace, since, receiver }: Day, configured: readonly string[]): Story {
-  // What the metrics counted of an account that is gone is gone with it.
+/** What the journal and the receiver report about the time since the daemon's start. */
+function journalSummary({ workspace, since, receiver }: Day, configured: readonly string[]): Summary {
+  // The metrics of a removed account are dropped.
   const isConfigured = ({ account: name }: { readonly account?: string }): boolean =>
     name !== undefined && configured.includes(name);
   const ended = workspace
@@ -229,11 +229,11 @@ function journalStory({ workspace, since, receiver }: Day, configured: readonly 
   };
 }
 
-/** What the metrics and the API say of the same time. */
-async function publishedStory(
+/** What the metrics, the API and the log report about the same time. */
+async function publishedSummary(
   { daemon }: Day,
   configured: readonly string[],
-): Promise<Story & { readonly logged: Story['runs'] }> {
+): Promise<Summary & { readonly logged: Summary['runs'] }> {
   const samples = await daemon.metrics();
   const { body } = await daemon.api<{ accounts: readonly AccountJson[] }>('accounts');
   const sums = (metric: string): Record<string, number> =>
@@ -261,16 +261,19 @@ async function publishedStory(
   };
 }
 
-/** Journal, metrics, API, log and notices agree; runs go on meanwhile, so that a moment between two is waited for. */
+/**
+ * Expects journal, metrics, API, log and notices to agree. Runs continue meanwhile, so it waits for a moment between
+ * two.
+ */
 async function allAgree(day: Day, configured: readonly string[]): Promise<void> {
-  const look = async (): Promise<readonly [journal: unknown, published: unknown]> => {
-    const published = await publishedStory(day, configured);
-    const journal = journalStory(day, configured);
+  const read = async (): Promise<readonly [journal: unknown, published: unknown]> => {
+    const published = await publishedSummary(day, configured);
+    const journal = journalSummary(day, configured);
     return [{ ...journal, logged: journal.runs }, published];
   };
   let last: readonly [unknown, unknown] = [null, undefined];
   await until('journal, metrics, API and log agree', async () => {
-    last = await look();
+    last = await read();
     return JSON.stringify(sorted(last[0])) === JSON.stringify(sorted(last[1]));
   }).catch(() => undefined);
   expect(last[1]).toEqual(last[0]);
@@ -308,18 +311,18 @@ test(
   async () => {
     const day = await startDay();
     await startsAndConverges(day);
-    await repairsWhatAHandDid(day);
+    await repairsManualChanges(day);
     await containsABadEdit(day);
-    await takesTheMend(day);
-    await takesANewAccount(day);
-    await letsAnAccountGo(day);
+    await usesTheFixedFile(day);
+    await addsAnAccount(day);
+    await removesAnAccount(day);
     await waitsForAnApproval(day);
-    await restsWhilePaused(day);
-    await outlivesADeadRegion(day);
-    await seesTheRegionReturn(day);
+    await doesNotRunWhilePaused(day);
+    await survivesARegionOutage(day);
+    await recoversWithTheRegion(day);
     await survivesAnExpiredToken(day);
-    await obeysSighup(day);
-    await endsInOrderInMidApply(day);
+    await reloadsOnSighup(day);
+    await stopsCleanlyDuringAnApply(day);
     await catchesUpAfterItsRestart(day);
     await day.daemon.stop();
     leavesNothingOpen(day);
@@ -328,13 +331,13 @@ test(
 
 async function startsAndConverges(day: Day): Promise<void> {
   await until(
-    'both accounts are as their files say',
+    'both accounts match their files',
     () => day.daemon.runsEnded('acme', 'held') > 0 && day.daemon.runsEnded('beta', 'converged') > 0,
   );
   expect(names(day.us, 'acme')).toEqual(['Go', 'Perl', 'Rust']);
   expect(names(day.eu, 'beta')).toEqual(['Lathe', 'Welder']);
   expect(runs(day, 'acme')[0]).toMatchObject({ trigger: 'schedule', status: 'held', created: 2 });
-  await told(day, { acme: ['applied', 'held'], beta: ['applied'] });
+  await expectNotices(day, { acme: ['applied', 'held'], beta: ['applied'] });
   expect(day.receiver.notices('acme')[1]?.data.summary).toMatchObject({ hold: 1 });
   const samples = await day.daemon.metrics();
   expect(samples.get('rolecall_held{account="acme",kind="skill",rule="in_use"}')).toBe(1);
@@ -342,11 +345,11 @@ async function startsAndConverges(day: Day): Promise<void> {
   await allAgree(day, ['acme', 'beta']);
 }
 
-async function repairsWhatAHandDid(day: Day): Promise<void> {
+async function repairsManualChanges(day: Day): Promise<void> {
   day.eu.removeEntry('beta', idOf(day.eu, 'beta', 'Lathe'));
   day.eu.addSkill('beta', 'Stray');
   await until('the drift is repaired', () => names(day.eu, 'beta').join() === 'Lathe,Welder');
-  await told(day, { beta: ['applied'] });
+  await expectNotices(day, { beta: ['applied'] });
   expect(day.receiver.notices('beta').at(-1)?.data).toMatchObject({ created: 1, deleted: 1 });
   await allAgree(day, ['acme', 'beta']);
 }
@@ -358,7 +361,7 @@ async function containsABadEdit(day: Day): Promise<void> {
   const shown = await account(day, 'acme');
   expect(shown).toMatchObject({ valid: false, drift: { create: 0, delete: 0 } });
   expect(shown.issues.join('\n')).toMatch(/acme\.yaml:\d+:\d+: .*did you mean/);
-  await told(day, { acme: ['failed'] });
+  await expectNotices(day, { acme: ['failed'] });
   const { data } = day.receiver.notices('acme').at(-1) ?? {};
   expect(data?.error).toMatchObject({ code: 'config_invalid' });
   const samples = await day.daemon.metrics();
@@ -368,32 +371,32 @@ async function containsABadEdit(day: Day): Promise<void> {
   await allAgree(day, ['acme', 'beta']);
 }
 
-async function takesTheMend(day: Day): Promise<void> {
+async function usesTheFixedFile(day: Day): Promise<void> {
   acme(day, 'skills: [Go, Nim, Rust]');
   await moreRuns(day, 'acme', 'held');
   expect(names(day.us, 'acme')).toEqual(['Go', 'Nim', 'Perl', 'Rust']);
-  await told(day, { acme: ['applied', 'recovered', 'held'] });
+  await expectNotices(day, { acme: ['applied', 'recovered', 'held'] });
   expect(await account(day, 'acme')).toMatchObject({ valid: true, issues: [], consecutiveFailures: 0 });
   expect((await day.daemon.metrics()).get('rolecall_config_valid{account="acme"}')).toBe(1);
   await allAgree(day, ['acme', 'beta']);
 }
 
-async function takesANewAccount(day: Day): Promise<void> {
+async function addsAnAccount(day: Day): Promise<void> {
   day.workspace.write(
     'config/accounts/gamma.yaml',
     'region: us\ntoken: { env: GAMMA_TOKEN }\nskills: [Figma, Sketch]\n',
   );
   await moreRuns(day, 'gamma', 'converged');
   expect(names(day.us, 'gamma')).toEqual(['Figma', 'Sketch']);
-  await told(day, { gamma: ['applied'] });
+  await expectNotices(day, { gamma: ['applied'] });
   expect(runs(day, 'gamma')[0]).toMatchObject({ created: 1, deleted: 0 });
   await allAgree(day, ['acme', 'beta', 'gamma']);
 }
 
-async function letsAnAccountGo(day: Day): Promise<void> {
+async function removesAnAccount(day: Day): Promise<void> {
   rmSync(join(day.workspace.folder, 'config/accounts/gamma.yaml'));
   await until(
-    'the account is scheduled no more',
+    'the account is no longer scheduled',
     async () =>
       day.daemon.events('unscheduled', 'gamma').length === 1 &&
       (await day.daemon.api('accounts/gamma')).status === 404,
@@ -403,11 +406,11 @@ async function letsAnAccountGo(day: Day): Promise<void> {
   expect(runs(day, 'gamma')).toHaveLength(before);
   expect(names(day.us, 'gamma')).toEqual(['Figma', 'Sketch']);
   expect(await gauges(day, 'gamma')).toEqual([]);
-  await told(day, {});
+  await expectNotices(day, {});
   await allAgree(day, ['acme', 'beta']);
 }
 
-/** What the metrics say of an account now. */
+/** The current gauges of an account. */
 async function gauges({ daemon }: Day, name: string): Promise<string[]> {
   const samples = await daemon.metrics();
   return [...samples.keys()].filter(
@@ -422,7 +425,7 @@ async function waitsForAnApproval(day: Day): Promise<void> {
   const digest = pending?.digest ?? '';
   expect(drift).toEqual({ create: 1, delete: 0 });
   expect(names(day.us, 'acme')).not.toContain('Zig');
-  await told(day, { acme: ['drift'] });
+  await expectNotices(day, { acme: ['drift'] });
   expect(day.receiver.notices('acme').at(-1)?.data).toMatchObject({ status: 'planned', digest });
   const waiting = await day.daemon.metrics();
   expect(waiting.get(`rolecall_approval_pending{account="acme",digest="${digest}"}`)).toBe(1);
@@ -431,8 +434,8 @@ async function waitsForAnApproval(day: Day): Promise<void> {
 
   const { status, stdout } = await day.workspace.run(['approve', 'acme', digest.slice(0, 15)]);
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining(digest) });
-  await until('the approved plan is carried out', () => names(day.us, 'acme').includes('Zig'));
-  await told(day, { acme: ['applied', 'held'] });
+  await until('the approved plan is executed', () => names(day.us, 'acme').includes('Zig'));
+  await expectNotices(day, { acme: ['applied', 'held'] });
   expect(await account(day, 'acme')).toMatchObject({ pending: null, approved: null });
   const after = await day.daemon.metrics();
   expect([...after.keys()].filter((key) => key.startsWith('rolecall_approval_pending'))).toEqual([]);
@@ -440,29 +443,29 @@ async function waitsForAnApproval(day: Day): Promise<void> {
   await allAgree(day, ['acme', 'beta']);
 }
 
-async function restsWhilePaused(day: Day): Promise<void> {
+async function doesNotRunWhilePaused(day: Day): Promise<void> {
   expect((await day.daemon.api('accounts/beta/pause', {})).status).toBe(200);
-  await until('beta rests', async () => (await account(day, 'beta')).activity === 'idle');
+  await until('beta is idle', async () => (await account(day, 'beta')).activity === 'idle');
   const before = runs(day, 'beta').length;
   day.eu.removeEntry('beta', idOf(day.eu, 'beta', 'Welder'));
   expect(await account(day, 'beta')).toMatchObject({ paused: true });
   expect((await day.daemon.metrics()).get('rolecall_paused{account="beta"}')).toBe(1);
   await moreRuns(day, 'acme', 'held', 2);
   expect(runs(day, 'beta')).toHaveLength(before);
-  await told(day, {});
+  await expectNotices(day, {});
   await allAgree(day, ['acme', 'beta']);
 
   expect((await day.workspace.run(['resume', 'beta'])).status).toBe(0);
   await until('the drift is repaired', () => names(day.eu, 'beta').includes('Welder'));
-  await told(day, { beta: ['applied'] });
+  await expectNotices(day, { beta: ['applied'] });
   expect((await day.daemon.metrics()).get('rolecall_paused{account="beta"}')).toBe(0);
   await allAgree(day, ['acme', 'beta']);
 }
 
-async function outlivesADeadRegion(day: Day): Promise<void> {
+async function survivesARegionOutage(day: Day): Promise<void> {
   await day.eu.close();
   await moreRuns(day, 'beta', 'failed', 2);
-  await told(day, { beta: ['failed'] });
+  await expectNotices(day, { beta: ['failed'] });
   expect(day.receiver.notices('beta').at(-1)?.data).toMatchObject({
     status: 'failed',
     error: { code: 'unavailable' },
@@ -479,10 +482,10 @@ async function outlivesADeadRegion(day: Day): Promise<void> {
   await allAgree(day, ['acme', 'beta']);
 }
 
-async function seesTheRegionReturn(day: Day): Promise<void> {
+async function recoversWithTheRegion(day: Day): Promise<void> {
   day.eu = await startEu(day.workspace, Number(new URL(day.eu.url).port));
   await moreRuns(day, 'beta', 'converged');
-  await told(day, { beta: ['recovered'] });
+  await expectNotices(day, { beta: ['recovered'] });
   expect(await account(day, 'beta')).toMatchObject({ consecutiveFailures: 0, backoffUntil: null });
   expect(day.eu.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
   await allAgree(day, ['acme', 'beta']);
@@ -492,19 +495,19 @@ async function survivesAnExpiredToken(day: Day): Promise<void> {
   day.us.clearRequests();
   day.workspace.write('secrets/acme', 'token-that-has-expired\n');
   await moreRuns(day, 'acme', 'failed');
-  await told(day, { acme: ['failed'] });
+  await expectNotices(day, { acme: ['failed'] });
   const { error } = day.receiver.notices('acme').at(-1)?.data ?? {};
   expect(error).toMatchObject({ code: 'unauthorized' });
   expect(JSON.stringify(day.receiver.notices())).not.toMatch(/token-(?:of|that)-/);
 
   day.workspace.write('secrets/acme', 'token-of-acme\n');
   await moreRuns(day, 'acme', 'held');
-  await told(day, { acme: ['recovered', 'held'] });
+  await expectNotices(day, { acme: ['recovered', 'held'] });
   expect(day.us.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
   await allAgree(day, ['acme', 'beta']);
 }
 
-async function obeysSighup(day: Day): Promise<void> {
+async function reloadsOnSighup(day: Day): Promise<void> {
   beta(day, `schedule: ${ONCE_A_YEAR}\nskills: [Lathe]\nroles: [Welder]`);
   day.daemon.process.kill('SIGHUP');
   await until('the schedule is the new one', async () =>
@@ -514,28 +517,28 @@ async function obeysSighup(day: Day): Promise<void> {
   expect(
     (await day.daemon.metrics()).get('rolecall_schedule_interval_seconds{account="beta"}'),
   ).toBeGreaterThanOrEqual(365 * 86_400);
-  await until('beta rests', async () => (await account(day, 'beta')).activity === 'idle');
-  await told(day, {});
+  await until('beta is idle', async () => (await account(day, 'beta')).activity === 'idle');
+  await expectNotices(day, {});
   await allAgree(day, ['acme', 'beta']);
 }
 
-async function endsInOrderInMidApply(day: Day): Promise<void> {
+async function stopsCleanlyDuringAnApply(day: Day): Promise<void> {
   day.us.setSettings({ latencyMs: 40 });
   acme(day, `skills: [Go, Nim, Rust, Zig, ${BULK.join(', ')}]`);
-  const made = (): number => names(day.us, 'acme').filter((name) => name.startsWith('Skill ')).length;
-  await until('the run is in its middle', () => made() >= 20);
+  const createdCount = (): number => names(day.us, 'acme').filter((name) => name.startsWith('Skill ')).length;
+  await until('the run has created some entries', () => createdCount() >= 20);
   await day.daemon.stop();
 
   const run = runs(day, 'acme').at(-1);
-  expect(made()).toBeLessThan(BULK.length);
-  expect(run).toMatchObject({ status: 'interrupted', created: made(), error_code: 'interrupted' });
+  expect(createdCount()).toBeLessThan(BULK.length);
+  expect(run).toMatchObject({ status: 'interrupted', created: createdCount(), error_code: 'interrupted' });
   const outcomes = day.workspace.rows<{ status: string }>(
     'select status from operations where run_id = ?',
     run?.id,
   );
   expect(count(outcomes.map(({ status }) => status))).toEqual({
-    done: made(),
-    skipped: BULK.length - made(),
+    done: createdCount(),
+    skipped: BULK.length - createdCount(),
     held: 1,
   });
   day.us.setSettings({ latencyMs: 0 });
@@ -547,17 +550,17 @@ async function catchesUpAfterItsRestart(day: Day): Promise<void> {
   const stoppedAtMs = Date.now();
   await until('a tick has been missed', () => Date.now() > stoppedAtMs + 1000);
   Object.assign(day, await serve(day));
-  await until('acme is as its file says', () => day.daemon.runsEnded('acme', 'held') > 0);
+  await until('acme matches its file', () => day.daemon.runsEnded('acme', 'held') > 0);
 
   const [caughtUp] = runs(day, 'acme').filter(({ started_at }) => started_at >= day.since.at);
   expect(caughtUp).toMatchObject({
-    // On a busy machine the tick of the next second is there first.
+    // On a busy machine the tick of the next second comes first.
     trigger: expect.stringMatching(/^(?:catch_up|schedule)$/),
     created: BULK.length - (interrupted?.created ?? 0) + 1,
   });
   expect(names(day.us, 'acme')).toEqual(['Go', 'Nim', 'Perl', 'Rust', 'Zig', ...BULK].toSorted());
-  // Notices of the interrupted run have left before the end, or wait for the next start: here both are told by now.
-  await told(day, { acme: ['applied', 'applied'] });
+  // Notices of the interrupted run were sent before the end, or wait for the next start: by now both are delivered.
+  await expectNotices(day, { acme: ['applied', 'applied'] });
   expect(day.receiver.notices('acme').at(-2)?.data).toMatchObject({
     runId: interrupted?.id,
     status: 'interrupted',
@@ -567,7 +570,7 @@ async function catchesUpAfterItsRestart(day: Day): Promise<void> {
     headers: { authorization: `Bearer ${HTTP_TOKEN}` },
   });
   expect(answer.status).toBe(200);
-  await told(day, {});
+  await expectNotices(day, {});
 }
 
 function leavesNothingOpen({ workspace, us, eu, daemon }: Day): void {
@@ -581,7 +584,7 @@ function leavesNothingOpen({ workspace, us, eu, daemon }: Day): void {
     [us, 'acme'],
     [eu, 'beta'],
   ] as const) {
-    const held = names(sandbox, name);
-    expect(new Set(held).size).toBe(held.length);
+    const stored = names(sandbox, name);
+    expect(new Set(stored).size).toBe(stored.length);
   }
 }

@@ -1,10 +1,10 @@
-// Creates and deletes of which nobody knows whether they happened, lists that lag, and names that the service changes:
-// never a duplicate, never a create sent again blindly.
+// Creates and deletes whose outcome is unknown, lists that lag, and names that the service changes:
+// no duplicate, and no create sent again without a check.
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { codes, scene, type Scene, type SceneOptions } from '../support/scene.ts';
 
-/** One existing skill tells whose account it is, so that creates go side by side. */
+/** One existing skill shows which account it is, so that creates run in parallel. */
 function withKept(options: SceneOptions = {}): Promise<Scene> {
   return scene({ skills: ['Kept'], file: 'skills: [Kept, New]', ...options });
 }
@@ -17,7 +17,7 @@ const onCreate = (action: Fault['do'], times: Fault['times'] = 1): Fault => ({
   do: action,
 });
 
-/** How a create's answer can be spoilt, and how often it may be sent in all. */
+/** How the response to a create can be damaged, and how often the create may be sent in total. */
 const doubts: readonly (readonly [string, Fault['do'], number])[] = [
   ['the connection broke before the effect', { type: 'drop-before-effect' }, 2],
   ['the connection broke after the effect', { type: 'drop-after-effect' }, 1],
@@ -99,7 +99,7 @@ test('a retried create that is rejected because the name exists counts as create
   expect(s.names().skills).toEqual(['Kept', 'New']);
 });
 
-test('two entries that a late effect made are reported as duplicates, and the unused one is left', async () => {
+test('two entries that a late effect created are reported as duplicates, and none is deleted', async () => {
   const s = await withKept({
     api: { timeout: '500ms', settle: '600ms' },
     faults: [onCreate({ type: 'delay-effect', ms: 2500 })],
@@ -112,7 +112,7 @@ test('two entries that a late effect made are reported as duplicates, and the un
   expect(s.names().skills).toEqual(['Kept', 'New', 'New']);
 });
 
-test('a Retry-After in seconds or as a date is waited for, by creates and lists alike', async () => {
+test('creates and lists wait for a Retry-After in seconds or as a date', async () => {
   const s = await withKept({
     faults: [
       onCreate({ type: 'rate-limit', retryAfter: 1, format: 'seconds' }),
@@ -123,10 +123,10 @@ test('a Retry-After in seconds or as a date is waited for, by creates and lists 
   expect(run).toMatchObject({ status: 'converged', created: 1 });
   expect(posts(s)).toBe(2);
   for (const path of ['skill', 'role']) {
-    const isAsked = ({ method, fault }: { method: string; fault: string | null }): boolean =>
+    const isCounted = ({ method, fault }: { method: string; fault: string | null }): boolean =>
       fault === 'rate-limit' || method === (path === 'skill' ? 'POST' : 'GET');
-    const asked = s.sandbox.requests().filter((each) => each.path.endsWith(path) && isAsked(each));
-    const [first, second] = asked.map(({ at }) => Date.parse(at));
+    const sent = s.sandbox.requests().filter((each) => each.path.endsWith(path) && isCounted(each));
+    const [first, second] = sent.map(({ at }) => Date.parse(at));
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1000);
   }
 });
@@ -157,7 +157,7 @@ test('a Retry-After over two minutes ends the run, and no request is sent before
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 2 });
 });
 
-test('a list that is throttled for long fails the run, and the account is left alone', async () => {
+test('a list that is throttled for an hour fails the run, and the next run sends no request', async () => {
   const s = await withKept({
     faults: [
       {
@@ -172,7 +172,7 @@ test('a list that is throttled for long fails the run, and the account is left a
   expect(s.sandbox.requests()).toEqual([]);
 });
 
-test('the throttling of one account leaves the others alone', async () => {
+test('the throttling of one account does not stop the others', async () => {
   const s = await withKept({
     others: [{ name: 'other', id: '43', token: 'token-of-other', skills: ['Kept'] }],
     faults: [{ match: { account: 'acme' }, do: { type: 'rate-limit', retryAfter: 3600 } }],
@@ -182,7 +182,7 @@ test('the throttling of one account leaves the others alone', async () => {
   expect(s.names('other').skills).toEqual(['Kept', 'New']);
 });
 
-test('a name that the service re-cased or put into another form is the same entry in later runs', async () => {
+test('an entry whose name the service changed in case or Unicode form is the same entry in later runs', async () => {
   const s = await withKept({
     skills: ['kept'],
     file: 'skills: [kept, TypeScript, "C＋＋"]',
@@ -198,7 +198,7 @@ test('a name that the service re-cased or put into another form is the same entr
   expect(s.names().skills).toEqual(['c++', 'kept', 'typescript']);
 });
 
-test('a name that the service decomposed is the same name, without a warning', async () => {
+test('a name that the service decomposed counts as the same name, without a warning', async () => {
   const s = await withKept({ file: 'skills: [Kept, Ärger]', settings: { normaliseNames: 'NFD' } });
   await s.apply();
   const { run } = await s.apply();
@@ -207,7 +207,7 @@ test('a name that the service decomposed is the same name, without a warning', a
   expect(s.names().skills).toEqual(['Ärger'.normalize('NFD'), 'Kept'].toSorted());
 });
 
-test('a name that the service changed is found also when the create’s answer was lost', async () => {
+test('an entry whose name the service changed is found even when the response to its create was lost', async () => {
   const s = await withKept({
     skills: ['kept'],
     file: 'skills: [kept, New]',
@@ -219,7 +219,7 @@ test('a name that the service changed is found also when the create’s answer w
   expect(s.names().skills).toEqual(['NEW', 'kept']);
 });
 
-test('a name that the service made something else of altogether is the entry whose id it answered with', async () => {
+test('an entry whose name the service replaced is identified by the id in the response to its create', async () => {
   const s = await withKept({ faults: [onCreate({ type: 'rename', to: '{name} (2)' })] });
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
   const { run } = await s.apply();
@@ -230,12 +230,12 @@ test('a name that the service made something else of altogether is the entry who
   expect(s.names().skills).toEqual(['Kept']);
 });
 
-test('a list that lags less than settle is waited for', async () => {
+test('a run waits for a list that lags less than settle', async () => {
   const s = await withKept({ skills: ['Kept', 'Old'], settings: { listDelayMs: 400 } });
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1, deleted: 1 });
 });
 
-test('what no list shows within settle leaves the run partial, counts as done for a while, and is not done twice', async () => {
+test('a change that no list shows within settle makes the run partial, counts as done for a while, and is not repeated', async () => {
   const s = await withKept({
     skills: ['Kept', 'Old'],
     api: { timeout: '500ms', settle: '600ms' },
@@ -254,7 +254,7 @@ test('what no list shows within settle leaves the run partial, counts as done fo
   expect(s.names().skills).toEqual(['Kept', 'New']);
 });
 
-test('what no list shows beyond staleness is created again', async () => {
+test('an entry that no list shows after staleness is created again', async () => {
   const s = await withKept({ api: { timeout: '500ms', settle: '600ms' }, settings: { listDelayMs: 60_000 } });
   await s.apply();
   expect((await s.plan()).plan.summary.create).toBe(0);
@@ -263,16 +263,16 @@ test('what no list shows beyond staleness is created again', async () => {
 });
 
 test('a delete whose response was lost is repeated until no list shows the entry', async () => {
-  const spoilt = {
+  const damaged = {
     'dropped after': { type: 'drop-after-effect' },
     'dropped before': { type: 'drop-before-effect' },
     '503 after': { type: 'effect-then-status', status: 503 },
     '500 instead': { type: 'status', status: 500 },
   } satisfies Record<string, Fault['do']>;
   const s = await withKept({
-    skills: ['Kept', ...Object.keys(spoilt)],
+    skills: ['Kept', ...Object.keys(damaged)],
     file: 'skills: [Kept]',
-    faults: Object.entries(spoilt).map(([name, action]) => ({
+    faults: Object.entries(damaged).map(([name, action]) => ({
       match: { method: 'DELETE', name },
       do: action,
     })),
@@ -293,7 +293,7 @@ test('a delete of an entry that does not exist any more counts as done, whatever
   }
 });
 
-test('a delete that the service refuses fails, and what it is about is still there', async () => {
+test('a delete that the service refuses fails, and the entry still exists', async () => {
   const s = await withKept({
     skills: ['Kept', 'Old', 'Older'],
     file: 'skills: [Kept]',

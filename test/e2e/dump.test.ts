@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { doings, type Scene, scene } from '../support/scene.ts';
+import { changesOf, type Scene, scene } from '../support/scene.ts';
 
 const FILE = 'config/accounts/acme.yaml';
 const OTHER = { name: 'other', id: '43', token: 'token-of-other', skills: ['Theirs'] };
@@ -21,13 +21,13 @@ const text = (s: Scene, file = FILE): string => readFileSync(join(s.folder, file
 
 async function expectEmptyPlan(s: Scene): Promise<void> {
   const { result, plan } = await s.plan('--detailed-exitcode');
-  expect([doings(plan), plan.held, result.status]).toEqual([[], [], 0]);
+  expect([changesOf(plan), plan.held, result.status]).toEqual([[], [], 0]);
 }
 
 test.each([
-  ['the pin', 'accountId: "42"'],
-  ['the id that the store remembers', ''],
-])('dump and usage refuse the lists of another account than %s', async (_title, pin) => {
+  ['the pinned one', 'accountId: "42"'],
+  ['the one that the store has recorded', ''],
+])('dump and usage refuse the lists of an account other than %s', async (_title, pin) => {
   const s = await scene({ skills: ['Ours'], file: `${pin}\nskills: [Ours]`, others: [OTHER] });
   await s.run(['apply', '--yes']);
   const before = text(s);
@@ -106,7 +106,7 @@ test('dump --write accepts drift in place: comments, mode and everything else st
   expect(again).toMatchObject({ status: 0, stdout: text(s) });
 });
 
-test('dump --write replaces the file that a link names, and not the link', async () => {
+test('dump --write replaces the target of a symbolic link and keeps the link', async () => {
   const s = await scene({ skills: ['Go'] });
   mkdirSync(join(s.folder, 'real'));
   renameSync(join(s.folder, FILE), join(s.folder, 'real/acme.yaml'));
@@ -117,7 +117,7 @@ test('dump --write replaces the file that a link names, and not the link', async
 });
 
 test('dump --write changes nothing when the result would not be valid', async () => {
-  // The file may have 1 MiB, and the names alone have more.
+  // The limit of a file is 1 MiB, and the names alone are longer.
   const names = Array.from({ length: 1100 }, (_, i) => `${'x'.repeat(990)} ${i}`);
   const s = await scene({ skills: names, file: 'roles: []\nskills: []' });
   const before = text(s);
@@ -149,7 +149,7 @@ test.each([[['--write', '--output', 'x.yaml']], [['--write', '--force']], [['--o
   },
 );
 
-test('a failed dump leaves no file behind, and the next one is not refused for it', async () => {
+test('a failed dump leaves no output file behind', async () => {
   const s = await scene({ skills: ['Go'] });
   expect(
     (await s.run(['dump', 'acme', '--output', 'new.yaml'], { env: { TOKEN_ACME: 'wrong' } })).status,
@@ -157,7 +157,7 @@ test('a failed dump leaves no file behind, and the next one is not refused for i
   expect(existsSync(join(s.folder, 'new.yaml'))).toBe(false);
 });
 
-test('--write does not put an incomplete list into the file, and other output warns', async () => {
+test('dump --write does not put an incomplete list into the file, and dump without --write warns about it', async () => {
   const s = await scene({
     skills: ['Go', 'Zig'],
     resources: [{ id: 'ann', skills: ['Go'] }],

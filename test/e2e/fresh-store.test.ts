@@ -1,8 +1,8 @@
-// A store that holds nothing of an account yet, as on a hosted CI runner: what may be deleted and created then.
+// A store without data of an account, as on a hosted CI runner: which deletes and creates are allowed.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
-import { codes, doings, holds, scene, TOKEN, tokenVariable } from '../support/scene.ts';
+import { codes, changesOf, holds, scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
 const TWO_HAVE_IT = {
@@ -27,7 +27,7 @@ test('a first apply deletes nothing when the list of people is empty by mistake'
   expect(codes(plan)).toContain('no_history');
 });
 
-test('with history too nothing is deleted while no people are listed, unless the policy allows it', async () => {
+test('even with history nothing is deleted while no people are listed, unless the policy allows it', async () => {
   const s = await scene({ ...TWO_HAVE_IT, resources: [], isFresh: true });
   await s.run(['plan']);
   const held = await s.apply();
@@ -46,16 +46,16 @@ test('a first apply holds deletes and creates what is missing; the next one dele
   expect(codes(second.plan)).not.toContain('no_history');
 });
 
-test('a dry run on the same store is enough history, and so is an acceptance', async () => {
+test('a dry run on the same store or --accept-no-history allows a first apply to delete', async () => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
   expect(holds((await s.plan()).plan)).toEqual({ Perl: ['no_history'] });
-  expect(doings((await s.plan()).plan)).toEqual(['delete Perl']);
+  expect(changesOf((await s.plan()).plan)).toEqual(['delete Perl']);
   const other = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
   const accepted = await other.apply('--accept-no-history');
   expect([accepted.result.status, other.writes()]).toEqual([0, ['DELETE Perl']]);
 });
 
-test('a saved first plan is carried out as it was made, and stale once the account changed', async () => {
+test('a saved first plan is applied as it was saved, and is stale once the account changed', async () => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
   await s.run(['plan', '--out', 'plan.json']);
   expect((await s.run(['apply', '--plan', 'plan.json'])).status).toBe(3);
@@ -85,7 +85,7 @@ const EMPTY_SKILLS = {
   do: { type: 'empty-list' },
 } as const;
 
-test('a list that is empty by mistake makes one create at most, run after run', async () => {
+test('a list that is empty by mistake causes at most one create in several runs', async () => {
   const s = await scene({
     skills: SIXTY_ONE,
     file: `skills: ${JSON.stringify(SIXTY_ONE)}`,
@@ -117,7 +117,7 @@ test('a list that turns out to have entries after the first create stops the run
   expect([run.status, run.errorCode, s.writes().length]).toEqual(['blocked', 'suspicious_list', 1]);
 });
 
-test('lists that lack what people have are not believed on a fresh store, until that is accepted', async () => {
+test('on a fresh store, lists that lack entries of people block all writes; --accept-shrink allows the first create', async () => {
   const s = await scene({ ...TWO_HAVE_IT, file: 'skills: [Go, Zig]', faults: [EMPTY_SKILLS], isFresh: true });
   for (const round of [1, 2]) {
     const { result, run, plan } = await s.apply();
@@ -133,7 +133,7 @@ test('lists that lack what people have are not believed on a fresh store, until 
   expect(s.writes()).toEqual(['POST Go']);
 });
 
-test('lists that show fewer than half of at least four entries that people have are not believed', async () => {
+test('lists that show fewer than half of at least four entries that people have block the run', async () => {
   const skills = ['A', 'B', 'C', 'D'];
   const s = await scene({
     skills,
@@ -165,7 +165,7 @@ test('lists that turn empty right before the deletes stop them, although people 
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 2 });
 });
 
-test('an empty account is filled, its first create alone and the others when a list shows it', async () => {
+test('the first create in an empty account is sent alone, and the others after a list shows it', async () => {
   const s = await scene({
     file: `skills: ${JSON.stringify(SIXTY_ONE.slice(0, 9))}\nroles: [Designer, Lead, Welder]`,
     isFresh: true,
@@ -177,7 +177,7 @@ test('an empty account is filled, its first create alone and the others when a l
   expect(order.slice((creates[0] ?? 0) + 1, creates[1])).toContain('GET skill');
 });
 
-test('an _id that is listed under two names makes no second create', async () => {
+test('an _id that is listed under two names causes no create', async () => {
   const s = await scene({ file: 'skills: [Kubernetes, Go]' });
   const body = [
     { _id: 's1', accountId: '42', name: 'K8s' },

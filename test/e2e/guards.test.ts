@@ -1,10 +1,10 @@
-// Guards against inputs that lie: an old checkout, lists that are cut short, empty or broken.
+// Guards against wrong inputs: an old checkout, and lists that are cut short, empty or broken.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { commitAll, git } from '../support/git.ts';
-import { arrayOf, codes, doings, holds, scene, type Scene } from '../support/scene.ts';
+import { arrayOf, codes, changesOf, holds, scene, type Scene } from '../support/scene.ts';
 
 const names = (count: number, prefix = 'S'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}`);
@@ -20,7 +20,7 @@ async function inGit(
   return { s, folder, first: commitAll(folder, 'first') };
 }
 
-test('deletes of a checkout older than the one last applied are held, creates go, and the operator can accept it', async () => {
+test('deletes from a checkout older than the last applied one are held until --accept-older-source, and creates run', async () => {
   const { s, folder, first } = await inGit('skills: [Kept, Dropped]', ['Kept']);
   expect((await s.apply()).run).toMatchObject({ status: 'converged', configCommit: first });
   s.configure('skills: [Kept, Newer]');
@@ -41,7 +41,7 @@ test('deletes of a checkout older than the one last applied are held, creates go
   expect(s.names().skills).toEqual(['Dropped', 'Kept']);
 });
 
-test('a held late run does not become the commit that later runs are compared with', async () => {
+test('the commit of a run from an older checkout is not the one that later runs are compared with', async () => {
   const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
   s.configure('skills: [Kept, Newer]');
   const second = commitAll(folder, 'second');
@@ -53,7 +53,7 @@ test('a held late run does not become the commit that later runs are compared wi
   expect((await s.apply()).run.status).toBe('converged');
 });
 
-test('a commit on another line of history is warned about and holds nothing', async () => {
+test('a commit on a diverged branch causes a warning and holds nothing', async () => {
   const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
   s.configure('skills: [Kept, Ours]');
   commitAll(folder, 'ours');
@@ -62,7 +62,7 @@ test('a commit on another line of history is warned about and holds nothing', as
   s.configure('skills: [Kept, Theirs]');
   commitAll(folder, 'theirs');
   const { plan } = await s.plan();
-  expect(doings(plan)).toEqual(['create Theirs', 'delete Ours']);
+  expect(changesOf(plan)).toEqual(['create Theirs', 'delete Ours']);
   expect(codes(plan)).toContain('diverged_source');
 });
 
@@ -90,7 +90,7 @@ test('where git cannot compare commits, an earlier committer date counts as olde
   ]);
 });
 
-test('a catalog that lost more than half is refused until the operator accepts it', async () => {
+test('a list that lost more than half of its entries blocks the run until --accept-shrink', async () => {
   const skills = names(12);
   const s = await scene({ skills, file: `skills: [${skills.join(', ')}, New]` });
   await s.apply();
@@ -110,7 +110,7 @@ test('a catalog that lost more than half is refused until the operator accepts i
   expect(s.names().skills).toEqual([...skills, 'New'].toSorted());
 });
 
-test('blocked lists never become the good ones that the next run compares with', async () => {
+test('the lists of a blocked run are not the reference for the next run', async () => {
   const roles = names(5, 'R');
   const s = await scene({ roles, file: `roles: [${roles.join(', ')}]` });
   await s.apply();
@@ -154,7 +154,7 @@ test('a list that lost more than half of the people or of their assignments bloc
   );
 });
 
-test('a list that lies once is looked at once more, and nothing is created again', async () => {
+test('a list that is empty once by mistake is read again, and nothing is created again', async () => {
   const s = await scene({ skills: names(3), file: `skills: [${names(3).join(', ')}]` });
   await s.apply();
   s.sandbox.setFaults([{ match: { method: 'GET', path: 'skill' }, do: { type: 'empty-list' } }]);
@@ -175,7 +175,7 @@ test('an object that is listed twice is one entry, with a warning', async () => 
   expect(codes(plan)).toContain('repeated_id');
 });
 
-test('fields that the document does not know are ignored and named once', async () => {
+test('unknown fields of a list are ignored and reported once', async () => {
   const s = await scene({
     skills: ['Kept'],
     resources: [{ id: 'r1' }, { id: 'r2' }],
@@ -187,9 +187,9 @@ test('fields that the document does not know are ignored and named once', async 
 });
 
 const broken: readonly [string, string, Fault['do']][] = [
-  ['is no JSON', 'skill', { type: 'invalid-json' }],
-  ['is cut short without a word', 'role', { type: 'cut-body', fraction: 0.5, silent: true }],
-  ['is no array', 'resource', { type: 'wrong-type' }],
+  ['is not JSON', 'skill', { type: 'invalid-json' }],
+  ['is cut short without an error', 'role', { type: 'cut-body', fraction: 0.5, silent: true }],
+  ['is not an array', 'resource', { type: 'wrong-type' }],
   ['has an object without a name', 'skill', { type: 'wrong-type', field: 'name' }],
   ['has an object without an _id', 'resource', { type: 'wrong-type', field: '_id' }],
   ['is a page of a proxy', 'skill', { type: 'html' }],

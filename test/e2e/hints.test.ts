@@ -4,7 +4,7 @@ import type { RunRecord } from '../../src/core/journal.ts';
 import { arrayOf, type Scene, scene } from '../support/scene.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
-/** The commands of a text, as a shell would take their words. */
+/** The commands in a text, split into words as a shell would split them. */
 function commandsIn(text: string): string[][] {
   const found = [...text.matchAll(/(?:^ *(?:Next:)? *|`)(rolecall .*?)(?:`| {2}#|$)/gm)].map(
     ([, command = '']) => command,
@@ -51,7 +51,7 @@ test.each([
   [['nonsense', '-h']],
   [['help', 'nonsense']],
   [['nonsense']],
-])('%j is wrong usage', async (args) => {
+])('rolecall with the arguments %j is wrong usage', async (args) => {
   const workspace = makeWorkspace('unused');
   const { status, stdout, stderr } = await workspace.run(args, { withoutConfig: true });
   expect([status, stdout]).toEqual([64, '']);
@@ -59,7 +59,7 @@ test.each([
 });
 
 test.each([[['--help']], [['help']], [['help', 'plan']], [['plan', '--help']], [['--version']]])(
-  '%j is no error',
+  'rolecall with the arguments %j exits 0',
   async (args) => {
     const workspace = makeWorkspace('unused');
     expect((await workspace.run(args, { withoutConfig: true })).status).toBe(0);
@@ -77,7 +77,7 @@ async function runsOf(s: Scene): Promise<readonly RunRecord[]> {
   return arrayOf<RunRecord>(await s.run(['history', '--format', 'json']));
 }
 
-test('show accepts `last`, an id and an unambiguous beginning, and lists the runs of an ambiguous one', async () => {
+test('show accepts `last`, an id and an unambiguous prefix, and lists the runs of an ambiguous one', async () => {
   const s = await scene({ file: 'skills: [A]' });
   expect((await s.run(['show', 'last'])).status).toBe(1);
   for (let run = 0; run < 3; run += 1) await s.run(['plan']);
@@ -97,7 +97,7 @@ test('show accepts `last`, an id and an unambiguous beginning, and lists the run
   expect(unknown.stderr).toContain('no run has an id that begins with "ffff"');
 });
 
-test('the id of a run in every message can be shown', async () => {
+test('show accepts the run id from the message of approve', async () => {
   const s = await scene({ file: 'skills: [A]' });
   await s.run(['plan']);
   await s.run(['plan']);

@@ -1,4 +1,4 @@
-// `hostConcurrency` bounds the requests to an address, also those of accounts that run in processes of their own.
+// `hostConcurrency` limits the requests to an address, including those of accounts that run in their own processes.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -43,7 +43,7 @@ async function slowService(): Promise<Counting> {
   return { url: await listen(server), most: () => most, ofLarge: () => ofLarge };
 }
 
-test('requests of a large account count in the limit of its address', async () => {
+test('requests of a large account count against the hostConcurrency of its address', async () => {
   const service = await slowService();
   const workspace = makeWorkspace('unused');
   workspace.write(

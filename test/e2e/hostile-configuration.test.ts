@@ -1,5 +1,5 @@
 // Files that accidents and attackers leave in a configuration: the built program answers soon, in little memory, with a
-// place and a mend and exit status 4, and the other accounts go on.
+// position, a fix and exit status 4, and the other accounts still run.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ import { ONCE_A_YEAR, WITH_TOKEN, startDaemon } from '../support/daemon.ts';
 import { scene } from '../support/scene.ts';
 import { type Result, type Workspace, makeWorkspace } from '../support/workspace.ts';
 
-/** Two seconds are promised; a machine that does other things beside makes even processor time longer. */
+/** The documented limit is two seconds; on a busy machine even processor time is longer. */
 const MAX_CPU_SECONDS = 4;
 const MAX_PEAK_MB = 300;
 const MEBIBYTE = 1024 * 1024;
@@ -25,7 +25,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** `validate`, with its costs held against the limits. */
+/** `validate`, with its costs checked against the limits. */
 async function validate(workspace: Workspace): Promise<{ result: Result; issues: readonly Issue[] }> {
   const file = join(workspace.folder, 'cost.json');
   // From 24 on, Node.js may let garbage of recent objects grow to twice this size before it collects any, on a machine
@@ -39,7 +39,7 @@ async function validate(workspace: Workspace): Promise<{ result: Result; issues:
   return { result, issues: JSON.parse(result.stdout) as Issue[] };
 }
 
-/** A workspace with one sound account, `fine`. */
+/** A workspace with one valid account, `fine`. */
 function withFineAccount(): Workspace {
   const workspace = makeWorkspace('unused');
   workspace.write('config/rolecall.yaml', 'accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n');
@@ -47,7 +47,7 @@ function withFineAccount(): Workspace {
   return workspace;
 }
 
-/** Three lines, then `text` from line 3 on. */
+/** Two lines, then `text` from line 3 on. */
 function account(name: string, text: string): string {
   return `baseUrl: https://${name}.example.com\ntoken: { env: TOKEN }\n${text}`;
 }
@@ -116,7 +116,7 @@ const HOSTILE: Readonly<Record<string, readonly [string | Buffer, string]>> = {
   'marks-in-a-heap': [`skills: ["e${'\u0301\u0323'.repeat(150_000)}"]\n`, '3:10 a name has more than 30'],
 };
 
-test('each hostile file is reported with its position and its fix within two seconds, and the valid account stays valid', async () => {
+test('validate reports an error with its position for each hostile file, within 4 seconds of processor time', async () => {
   const workspace = withFineAccount();
   const folder = join(workspace.folder, 'config/accounts');
   for (const [name, [content]] of Object.entries(HOSTILE)) {
@@ -160,7 +160,7 @@ test('each hostile file is reported with its position and its fix within two sec
   expect(firstOf('irregular-changing')).toMatch(/^1:1 the file changed while it was read/u);
 });
 
-/** What takes the most of those that are read at all: alone, each in a process of its own. */
+/** The most expensive files that are read at all, each alone in its own process. */
 const HEAVY: readonly (readonly [string, string, string | undefined])[] = [
   ['49,000 names', `skills:\n${numbered(49_000, (i) => `- S ${i}\n`)}`, undefined],
   ['as many names as fit into one line', `skills: [${numbered(98_000, (i) => `s${i},`)}]`, undefined],
@@ -184,17 +184,20 @@ function casing(number: number): string {
   return number.toString(2).padStart(16, '0').replaceAll('0', 'a').replaceAll('1', 'A');
 }
 
-test.each(HEAVY)('an account of %s costs two seconds and 300 MB at most', async (_, text, expected) => {
-  const workspace = withFineAccount();
-  workspace.write('config/accounts/heavy.yaml', account('heavy', text));
-  const { result, issues } = await validate(workspace);
-  expect(result.status).toBe(expected === undefined ? 0 : 4);
-  expect(issues.length).toBeLessThan(210);
-  const lines = issues.map(({ line, column, message }) => `${line}:${column} ${message}`);
-  if (expected !== undefined) expect(lines.join('\n')).toContain(expected);
-});
+test.each(HEAVY)(
+  'validation of an account file with %s takes at most 4 seconds of processor time and 300 MB',
+  async (_, text, expected) => {
+    const workspace = withFineAccount();
+    workspace.write('config/accounts/heavy.yaml', account('heavy', text));
+    const { result, issues } = await validate(workspace);
+    expect(result.status).toBe(expected === undefined ? 0 : 4);
+    expect(issues.length).toBeLessThan(210);
+    const lines = issues.map(({ line, column, message }) => `${line}:${column} ${message}`);
+    if (expected !== undefined) expect(lines.join('\n')).toContain(expected);
+  },
+);
 
-test('an account that extends too many large catalogs costs no more than the catalogs that are read', async () => {
+test('validation of an account that extends too many large catalogs stops at the limit of 100000 names', async () => {
   const workspace = withFineAccount();
   const names = numbered(20, (i) => `../catalogs/c${i}.yaml, `);
   for (let i = 0; i < 20; i += 1) {
@@ -208,7 +211,7 @@ test('an account that extends too many large catalogs costs no more than the cat
   ]);
 });
 
-test('hostile files keep a daemon neither from answering nor from its other account, and leave its schedule', async () => {
+test('with hostile files in one account the daemon answers, runs the other account and keeps the schedule', async () => {
   const s = await scene({
     file: `mode: apply\nschedule: ${ONCE_A_YEAR}\nskills: [A]`,
     service: WITH_TOKEN,
@@ -220,7 +223,7 @@ test('hostile files keep a daemon neither from answering nor from its other acco
   const nextOf = async (): Promise<unknown> => (await daemon.api('accounts/acme')).body['nextRunAt'];
   const sync = (account: string): Promise<void> =>
     s.until(
-      `${account} may run`,
+      `a run of ${account} is accepted`,
       async () => (await daemon.api(`accounts/${account}/sync`, {})).status === 202,
     );
   const next = await nextOf();
@@ -242,12 +245,12 @@ test('hostile files keep a daemon neither from answering nor from its other acco
       expect((await daemon.get('/healthz')).status).toBe(200);
       return daemon.runsEnded('acme', 'failed') > failed;
     });
-    await s.until('the other has been carried out', () => s.names('fine').skills.includes(`B${index}`));
+    await s.until('the other account has been applied', () => s.names('fine').skills.includes(`B${index}`));
     expect(await nextOf()).toBe(next);
   }
   expect(s.names().skills).toEqual(['A']);
   s.configure(`mode: apply\nschedule: ${ONCE_A_YEAR}\nskills: [A, Mended]`);
   await sync('acme');
-  await s.until('the mended file is used', () => s.names().skills.includes('Mended'));
+  await s.until('the fixed file is used', () => s.names().skills.includes('Mended'));
   await daemon.stop();
 });

@@ -7,12 +7,12 @@ test.each([
   ['reader', 150, 2],
   ['local', 150, 3],
 ] as const)(
-  'random requests of a %s show and change nothing that they may not, and stop nothing',
+  'random requests of a %s reveal and change nothing that is forbidden, and do not stop the daemon',
   async (who, count, seed) => {
     const { health, answered, loopMs } = await fuzz(who, count, seed);
     expect(answered).toBeGreaterThan(count / 2);
     expect(loopMs).toBeLessThan(1000);
-    // A quarter of a second on a quiet machine; the tests beside this one take the processors.
+    // A quarter of a second on a quiet machine; other tests use the processors at the same time.
     expect(health.worst).toBeLessThan(1500);
   },
 );

@@ -40,12 +40,17 @@ test.each([
     'http.token has fewer than 16 characters',
   ],
   [
-    'of a name is too short',
+    'is listed in http.tokens and too short',
     'long-enough-token-of-me',
     'short',
     'the token ci of http.tokens has fewer than 16 characters',
   ],
-  ['is there twice', 'one-token-for-two-names', 'one-token-for-two-names', 'is the same as the token http'],
+  [
+    'is configured twice',
+    'one-token-for-two-names',
+    'one-token-for-two-names',
+    'is the same as the token http',
+  ],
 ])('the daemon does not start with a token that %s', async (_what, one, other, message) => {
   const workspace = await workspaceWith(TWO_TOKENS);
   const { status, stderr, stdout } = await workspace.run(['serve'], { env: { ONE: one, OTHER: other } });
@@ -55,7 +60,7 @@ test.each([
   expect(stderr).not.toContain(other === 'short' ? 'short;' : other);
 });
 
-test('a token with the role read sees, requests plans and changes nothing; who acts is logged by name and address', async () => {
+test('a token with the role read cannot change anything, and actions are logged with token name and address', async () => {
   const workspace = await workspaceWith(
     'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN }, tokens: [{ name: ci, token: { env: CI }, role: read }], trustedProxies: [127.0.0.1] }',
   );
@@ -77,13 +82,13 @@ test('a token with the role read sees, requests plans and changes nothing; who a
   await daemon.stop();
 });
 
-test('syncs during a run are answered 202, and exactly one more run follows', async () => {
+test('sync requests during a run return 202, and exactly one more run follows', async () => {
   const workspace = await workspaceWith(`${WITH_TOKEN}\ndaemon: { runOnStart: false }`);
   const daemon = await startDaemon(workspace);
   sandboxOf(workspace).setSettings({ latencyMs: 400 });
   const first = await daemon.api('accounts/acme/sync', {});
   await until(
-    'the run works',
+    'the run has started',
     async () => (await daemon.api('accounts/acme')).body['activity'] === 'running',
   );
   const more = await Promise.all([1, 2, 3, 4].map(() => daemon.api('accounts/acme/sync', {})));
@@ -94,7 +99,7 @@ test('syncs during a run are answered 202, and exactly one more run follows', as
   await daemon.stop();
 });
 
-test('1,500 half-open requests from one address leave health checks their answer', async () => {
+test('health checks are answered during 1,500 half-open requests from one address', async () => {
   const daemon = await startDaemon(await workspaceWith(WITH_TOKEN));
   const port = Number(new URL(daemon.url).port);
   const sockets: Socket[] = [];
@@ -102,7 +107,7 @@ test('1,500 half-open requests from one address leave health checks their answer
   const halves = ['', 'GET /metr', 'POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\ntoken='];
   const slowest = async (): Promise<number> => {
     let worst = 0;
-    for (let asked = 0; asked < 10; asked += 1) {
+    for (let count = 0; count < 10; count += 1) {
       const startedMs = performance.now();
       const reply = await fetch(`${daemon.url}/healthz`, {
         headers: { connection: 'close' },
@@ -120,7 +125,7 @@ test('1,500 half-open requests from one address leave health checks their answer
   });
   const during = slowest();
   await Promise.all(flood);
-  // This process makes the connections too, and the tests beside it take the processors.
+  // This process opens the connections too, and other tests use the processors at the same time.
   expect(await during).toBeLessThan(5000);
   expect(await slowest()).toBeLessThan(1000);
   const dropped = (await daemon.metrics()).get('rolecall_http_connections_dropped_total') ?? 0;
@@ -138,7 +143,7 @@ function hasOpenssl(): boolean {
 }
 
 /** Writes a certificate for localhost with its key. */
-function certify(folder: string, name: string): void {
+function writeCertificate(folder: string, name: string): void {
   mkdirSync(folder, { recursive: true });
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const what = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
@@ -149,13 +154,13 @@ function certify(folder: string, name: string): void {
 }
 
 test.skipIf(!hasOpenssl())(
-  'TLS is served, and a new certificate is used after SIGHUP unless it is bad (needs openssl)',
+  'the daemon serves TLS, and uses a new certificate after SIGHUP if it is valid (needs openssl)',
   async () => {
     const workspace = await workspaceWith(
       'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN }, tls: { cert: ../tls/cert.pem, key: ../tls/key.pem } }',
     );
     const folder = join(workspace.folder, 'tls');
-    certify(folder, 'first');
+    writeCertificate(folder, 'first');
     const daemon = await startDaemon(workspace);
     expect(daemon.url).toMatch(/^https:/);
     const port = Number(new URL(daemon.url).port);
@@ -170,12 +175,12 @@ test.skipIf(!hasOpenssl())(
     const ask = (path: string, method = 'GET', body = '', headers = {}) =>
       new Promise<{ status: number; cookie: string }>((resolve, reject) => {
         const options = { host: '127.0.0.1', port, path, method, headers, rejectUnauthorized: false };
-        const asked = request(options, (reply) => {
+        const sent = request(options, (reply) => {
           reply.resume().on('end', () => {
             resolve({ status: reply.statusCode ?? 0, cookie: reply.headers['set-cookie']?.join() ?? '' });
           });
         });
-        asked.on('error', reject).end(body);
+        sent.on('error', reject).end(body);
       });
     expect(await subject()).toBe('first');
     expect(await ask('/healthz')).toMatchObject({ status: 200 });
@@ -190,7 +195,7 @@ test.skipIf(!hasOpenssl())(
     const open = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
     onTestFinished(() => void open.destroy());
     await new Promise((resolve) => open.once('secureConnect', resolve));
-    certify(folder, 'second');
+    writeCertificate(folder, 'second');
     daemon.process.kill('SIGHUP');
     await until('the new certificate is used', () => daemon.events('tls_reloaded').length === 1);
     expect(await subject()).toBe('second');
@@ -212,14 +217,14 @@ test.skipIf(!hasOpenssl())(
     const workspace = await workspaceWith(
       'http: { listen: 127.0.0.1:0, tls: { cert: ../a/cert.pem, key: ../b/key.pem } }',
     );
-    for (const name of ['a', 'b']) certify(join(workspace.folder, name), name);
+    for (const name of ['a', 'b']) writeCertificate(join(workspace.folder, name), name);
     const mixed = await workspace.run(['serve']);
     expect(mixed.status).toBe(64);
     expect(mixed.stderr).toContain('http.tls: the certificate and the key cannot be used together');
   },
 );
 
-test('listening beyond this machine without TLS is warned about, with what travels in the clear', async () => {
+test('the daemon and validate warn about a public listen address without TLS', async () => {
   const workspace = await workspaceWith('http: { listen: "0.0.0.0:0", token: { env: ROLECALL_HTTP_TOKEN } }');
   const daemon = await startDaemon(workspace);
   await until('it is logged', () => daemon.events('without_tls').length === 1);

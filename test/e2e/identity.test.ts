@@ -1,13 +1,13 @@
-// Whose account answers: the pin, the remembered id, the ids of the lists, a copied token.
+// Which account answers: the pin, the stored id, the ids in the lists, a copied token.
 import { expect, test } from 'vitest';
-import { codes, doings, scene, type Scene } from '../support/scene.ts';
+import { codes, changesOf, scene, type Scene } from '../support/scene.ts';
 
 const OTHER = { name: 'other', id: '43', token: 'token-of-other', skills: ['Theirs'] };
 
 /** Runs as `acme`, but with the token of the account `other`. */
 const swapped = { env: { TOKEN_ACME: OTHER.token } };
 
-async function failsAsMismatch(s: Scene, run: () => ReturnType<Scene['apply']>): Promise<string> {
+async function expectMismatch(s: Scene, run: () => ReturnType<Scene['apply']>): Promise<string> {
   s.sandbox.clearRequests();
   const { result, run: report } = await run();
   expect(result.status).toBe(1);
@@ -16,15 +16,15 @@ async function failsAsMismatch(s: Scene, run: () => ReturnType<Scene['apply']>):
   return report.error ?? '';
 }
 
-test('a token of another account than the pinned one fails the run before a write, naming both ids', async () => {
+test('a token of an account other than the pinned one fails the run before a write, with both ids', async () => {
   const s = await scene({ skills: ['Old', 'Kept'], file: 'accountId: "41"\nskills: [Kept, New]' });
-  const error = await failsAsMismatch(s, () => s.apply());
+  const error = await expectMismatch(s, () => s.apply());
   expect(error).toMatch(/\b42\b.*\b41\b/);
   s.configure('accountId: "42"\nskills: [Kept, New]');
   expect((await s.apply()).run).toMatchObject({ status: 'converged', remoteAccountId: '42' });
 });
 
-test('a swapped token fails, since the store remembers whose account the first run saw', async () => {
+test('a swapped token fails, because the store has the account id of the first run', async () => {
   const s = await scene({ skills: ['Ours'], file: 'skills: [Ours, New]', others: [OTHER] });
   await s.apply();
   s.sandbox.clearRequests();
@@ -37,7 +37,7 @@ test('a swapped token fails, since the store remembers whose account the first r
   expect(s.names('other').skills).toEqual(['Theirs']);
 });
 
-test('changing the pin moves to the other account, and nothing of the old one’s history carries over', async () => {
+test('a changed pin switches to the other account without the history of the old one', async () => {
   const s = await scene({
     skills: ['Ours', 'Kept'],
     file: 'skills: [Kept, New]\npolicy: { ownership: managed }',
@@ -60,10 +60,10 @@ test('lists that carry different account ids fail the run before a write', async
       { match: { method: 'GET', path: 'role' }, times: 'always', do: { type: 'wrong-account-id', id: '99' } },
     ],
   });
-  expect(await failsAsMismatch(s, () => s.apply())).toMatch(/42.*99/);
+  expect(await expectMismatch(s, () => s.apply())).toMatch(/42.*99/);
 });
 
-test('of two accounts with a copied token the later one fails', async () => {
+test('the later of two accounts with one token fails', async () => {
   const s = await scene({ skills: ['Ours'], file: 'skills: [Ours]' });
   s.configure('skills: [Ours, New]', 'copy');
   await s.apply('acme');
@@ -75,7 +75,7 @@ test('of two accounts with a copied token the later one fails', async () => {
   expect(s.writes()).toEqual([]);
 });
 
-test('two accounts of one store may not even start together with the same token', async () => {
+test('when one apply runs two accounts with one token, one of them fails', async () => {
   const s = await scene({ skills: ['Ours'], file: 'skills: [Ours, New]' });
   s.configure('skills: [Ours, Another]', 'copy');
   const env = { TOKEN_COPY: 'token-of-acme' };
@@ -99,7 +99,7 @@ test('in an empty account the first create is sent alone, and its response shows
   expect(run.operations.map(({ status }) => status)).toEqual(['done', 'skipped', 'skipped']);
 });
 
-test('the first create of an empty account alone is under way until it is answered, then the others go together', async () => {
+test('the first create in an empty account is in flight alone, and the others are sent in parallel after its response', async () => {
   const s = await scene({
     file: 'skills: [A, B, C, D]',
     faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 400 } }],
@@ -110,7 +110,7 @@ test('the first create of an empty account alone is under way until it is answer
   expect(creates.map(({ inFlight }) => inFlight)).toEqual([1, 1, 2, 3]);
 });
 
-test('the account id in the response to a first create is remembered', async () => {
+test('the account id in the response to a first create is stored', async () => {
   const s = await scene({ resources: [], file: 'skills: [A]', others: [OTHER] });
   expect((await s.plan()).plan.remoteAccountId).toBeNull();
   await s.apply();
@@ -119,16 +119,16 @@ test('the account id in the response to a first create is remembered', async () 
   expect(wrong.status).toBe(1);
 });
 
-test('lists without any account id are taken for the remembered one', async () => {
+test('lists without an account id count as lists of the stored account', async () => {
   const s = await scene({ skills: ['Ours'], roles: ['Dev'], file: 'skills: [Ours, New]' });
   await s.apply();
   s.sandbox.setSettings({ omitOptionalFields: true });
   const { plan } = await s.plan();
   expect(plan.remoteAccountId).toBe('42');
-  expect(doings(plan)).toEqual([]);
+  expect(changesOf(plan)).toEqual([]);
 });
 
-test('a foreign account whose lists carry no id is written to once, and known by what was written from then on', async () => {
+test('a foreign account whose lists contain no id is written to once, and identified by that entry from then on', async () => {
   const s = await scene({
     file: 'accountId: "42"\nskills: [A, B]',
     others: [OTHER],

@@ -1,4 +1,4 @@
-// What each command prints as JSON keeps to its published schema, also when it fails.
+// The JSON output of each command matches its published schema, even when the command fails.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { publishedSchema } from '../support/published-schema.ts';
@@ -14,7 +14,7 @@ const SCHEMA_OF = {
   doctor: 'doctor',
 } as const;
 
-/** Every element that the command prints, each of which has to fit the schema. */
+/** Every element that the command prints; each must match the schema. */
 async function elements(
   s: Scene,
   args: readonly string[],
@@ -32,13 +32,13 @@ async function elements(
   for (const element of list) {
     expect([args, schema.safeParse(element).error?.message]).toEqual([args, undefined]);
     expect(element['schemaVersion']).toBe(1);
-    // A schema that takes anything would prove nothing.
+    // A schema that accepts anything would prove nothing.
     expect(schema.safeParse({ ...element, surprise: 1 }).success).toBe(false);
   }
   return list;
 }
 
-test('history, usage, validate, doctor, plan, apply and show keep to their schemas', async () => {
+test('the JSON of history, usage, validate, doctor, plan, apply and show matches the published schemas', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept', 'Unused'],
     roles: ['Dev'],
@@ -57,7 +57,7 @@ test('history, usage, validate, doctor, plan, apply and show keep to their schem
 });
 
 test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']], [['usage']], [['doctor']]])(
-  '%j prints JSON also when the service file is invalid',
+  'the command %j prints JSON even when the service file is invalid',
   async (args) => {
     const s = await scene({ file: 'skills: [A]' });
     s.write('config/rolecall.yaml', 'accounts: 5\n');
@@ -70,7 +70,7 @@ test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']], 
 );
 
 test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']]])(
-  '%j prints JSON also when the store cannot be opened',
+  'the command %j prints JSON even when the store cannot be opened',
   async (args) => {
     const s = await scene({ file: 'skills: [A]' });
     s.write('data/rolecall.db', 'no database, and longer than its header');
@@ -79,7 +79,7 @@ test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']]])
   },
 );
 
-test('validate prints JSON of a valid and of a missing configuration', async () => {
+test('validate prints JSON for a valid configuration and for an empty service file', async () => {
   const s = await scene({ file: 'skills: [A]' });
   expect(await elements(s, ['validate'], 0)).toEqual([]);
   s.write('config/rolecall.yaml', '');
@@ -101,7 +101,7 @@ const WRONG_USAGE: readonly (readonly string[])[] = [
   ['validate', '--output', 'missing/report'],
 ];
 
-test.each(WRONG_USAGE.map((args) => [args]))('%j prints wrong usage as JSON too', async (args) => {
+test.each(WRONG_USAGE.map((args) => [args]))('the command %j prints wrong usage as JSON', async (args) => {
   const s = await scene({ file: 'skills: [A]' });
   const list = await elements(s, args, 64);
   expect(list).toMatchObject([{ status: 'failed', error: { code: 'usage' } }]);

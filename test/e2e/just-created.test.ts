@@ -1,5 +1,5 @@
-// What rolecall has created since the last good lists is looked for twice, as what those showed, before it is created
-// again.
+// An entry that rolecall has created since the last good lists is searched for in two lists before it is created again,
+// like an entry that those lists showed.
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { scene } from '../support/scene.ts';
@@ -9,7 +9,7 @@ const CUT_SHORT: Fault = {
   do: { type: 'partial-list', fraction: 0.5 },
 };
 
-test('an entry that a run created is not created again because the next list is cut short, though somebody interfered', async () => {
+test('an entry that a partial run created is not created again when the next list is cut short', async () => {
   const s = await scene({ skills: ['Kept'], file: 'skills: [Kept, New, Newer]' });
   s.sandbox.setFaults([{ match: { name: 'Newer' }, do: { type: 'latency', ms: 300 } }]);
   const first = s.apply();
@@ -22,7 +22,7 @@ test('an entry that a run created is not created again because the next list is 
   expect(s.names().skills).toEqual(['Kept', 'New', 'Newer']);
 });
 
-test('nor when the run that created it could read no list at its end, however long ago', async () => {
+test('an entry is not created again when its run could not read a final list and the next list is cut short', async () => {
   const s = await scene({
     skills: ['Kept'],
     file: 'skills: [Kept, New]',
@@ -36,7 +36,7 @@ test('nor when the run that created it could read no list at its end, however lo
   expect(s.names().skills).toEqual(['Kept', 'New']);
 });
 
-test('what somebody took away since is created again', async () => {
+test('an entry that somebody removed is created again', async () => {
   const s = await scene({ skills: ['Kept'], file: 'skills: [Kept, New]' });
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
   s.sandbox.removeEntry('acme', s.idOf('New'));

@@ -1,4 +1,5 @@
-// An account with large lists is run in a process of its own, and its runs, plans and operations are those of any other.
+// An account with large lists runs in its own process, and its runs, plans and operations are like those of other
+// accounts.
 import { expect, test } from 'vitest';
 import { EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, scene } from '../support/scene.ts';
@@ -6,7 +7,7 @@ import type { PlanResult } from '../../src/core/plan.ts';
 
 const MANY = Array.from({ length: 2500 }, (_, number) => `Skill ${number}`);
 
-test('a large account is run in a process, applied, and planned for a posted configuration', async () => {
+test('a large account runs in its own process, is applied, and is planned from posted files', async () => {
   const s = await scene({ skills: MANY, api: { timeout: '10s', settle: '11s' }, service: WITH_TOKEN });
   const lines = (...names: string[]): string =>
     [
@@ -29,7 +30,7 @@ test('a large account is run in a process, applied, and planned for a posted con
   await s.until('the second skill is created', () => s.names().skills.includes('Rust'));
   await daemon.stop();
 
-  // Runs that were left to a process leave no trace.
+  // Runs in another process leave no unfinished and no failed run.
   expect(s.rows("select status from runs where status in ('running', 'failed')")).toEqual([]);
   expect(s.names().skills).toHaveLength(2502);
 });

@@ -1,4 +1,5 @@
-// Large runs of the store, read in a process of their own: the same outcome, the same pages, and why one is not shown.
+// Large stored runs are read in a separate process: the same outcome, the same pages, and the reason if one is not
+// shown.
 import { expect, onTestFinished, test } from 'vitest';
 import { outcomeOf } from '../../src/core/run-outcome.ts';
 import type { RunView } from '../../src/daemon/http/run-view.ts';
@@ -36,14 +37,14 @@ async function largeRun(program = PROGRAM) {
 const NOBODY_LEAVES = new AbortController().signal;
 const visitor = { kind: 'session', name: 'http', role: 'operate' } as const;
 
-test('a large run has the same outcome in a process of its own', async () => {
+test('a separate process returns the same outcome of a large run as this process', async () => {
   const { id, detail, runs } = await largeRun();
   const digest = detail.plan?.digest ?? null;
   expect(detail.plan?.held.length).toBeGreaterThan(10_000);
   expect(await runs.outcomeOf(id, digest)).toEqual(outcomeOf(detail, digest, sha256));
 });
 
-test('the page of a large run, and that of its account, are those of any other', async () => {
+test('the pages of a large run and of its account are the same as those rendered in this process', async () => {
   const { id, store, detail, runs } = await largeRun();
   const digest = detail.plan?.digest ?? '';
   const account = makeAccount('acme', { lastRun: detail.run });
@@ -61,7 +62,7 @@ test('the page of a large run, and that of its account, are those of any other',
   }
 });
 
-test('of many pages of large runs at once some are put off', async () => {
+test('of six pages of large runs at once, two are refused as busy', async () => {
   const { id, runs } = await largeRun();
   const outcomes = await Promise.all(
     Array.from({ length: 6 }, () => runs.showRun({ type: 'run', id, visitor }, NOBODY_LEAVES)),
@@ -69,7 +70,7 @@ test('of many pages of large runs at once some are put off', async () => {
   expect(outcomes.map(({ type }) => type)).toEqual(['page', 'page', 'page', 'page', 'busy', 'busy']);
 });
 
-test('the end of a large run waits for no page that has not begun, and pages that nobody waits for are not made', async () => {
+test('the outcome of a large run is read before queued pages, and pages that nobody waits for are not rendered', async () => {
   const { id, detail, log, runs } = await largeRun();
   const order: string[] = [];
   const note = async <T>(name: string, work: Promise<T>): Promise<T> => {
@@ -96,7 +97,7 @@ test('the end of a large run waits for no page that has not begun, and pages tha
   expect(log.lines).toEqual([]);
 });
 
-test('a damaged plan of a large run is an error of the store', async () => {
+test('a damaged plan of a large run is the store error store_corrupt', async () => {
   const { id, store, runs } = await largeRun();
   store.execute('update plan_bodies set body = substr(body, 1, length(body) / 2)');
   store.execute(
@@ -108,7 +109,7 @@ test('a damaged plan of a large run is an error of the store', async () => {
   await expect(runs.outcomeOf(id, null)).rejects.toEqual(damaged);
 });
 
-test('a large run that cannot be read is logged, is no page, and its end is known all the same', async () => {
+test('a large run that cannot be read is logged and has no page, and its outcome is still known', async () => {
   const { id, detail, log, runs } = await largeRun(new URL('../support/ends-at-once.mjs', import.meta.url));
   const reason = 'the process that read it ended without a result (status 3)';
   const failed = { type: 'failed', runId: id, reason };

@@ -1,8 +1,8 @@
-// An apply that had to wait for another run: newer work must not be undone by what it read before.
+// An apply that waited for another run must not undo newer changes with what it read before.
 import { expect, test } from 'vitest';
 import { scene } from '../support/scene.ts';
 
-test('an apply that waited for the lock applies the file as it is at that time', async () => {
+test('an apply that waited for the lock applies the current content of the file', async () => {
   const s = await scene({ file: 'skills: [Go]', api: { timeout: '10s', settle: '11s' } });
   await s.apply();
   s.sandbox.setSettings({ latencyMs: 2500 });

@@ -1,13 +1,13 @@
-// The guards that look at a plan as a whole: how many deletes, of what, and after which creates.
+// The guards that check a complete plan: how many deletes, of which entries, and after which creates.
 import { expect, test } from 'vitest';
-import { doings, holds, hoursAgo, scene } from '../support/scene.ts';
+import { changesOf, holds, hoursAgo, scene } from '../support/scene.ts';
 
 const names = (count: number, prefix = 'Old'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
 const every = (list: readonly string[], ...rules: string[]) =>
   Object.fromEntries(list.map((name) => [name, rules]));
 
-test('over maxDeletes every delete is held, of both kinds, and creates still go', async () => {
+test('with more deletes than maxDeletes every delete of both kinds is held, and creates still run', async () => {
   const s = await scene({
     skills: ['A', 'B'],
     roles: ['C'],
@@ -22,18 +22,18 @@ test('over maxDeletes every delete is held, of both kinds, and creates still go'
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 3 });
 });
 
-test('what another rule holds does not count against maxDeletes', async () => {
+test('deletes that another rule holds do not count against maxDeletes', async () => {
   const s = await scene({
     skills: ['A', 'B', 'Used'],
     resources: [{ id: 'r1', skills: ['Used'] }],
     file: 'skills: [Kept]\npolicy: { maxDeletes: 2 }',
   });
   const { plan } = await s.plan();
-  expect(doings(plan)).toEqual(['create Kept', 'delete A', 'delete B']);
+  expect(changesOf(plan)).toEqual(['create Kept', 'delete A', 'delete B']);
   expect(holds(plan)).toEqual({ Used: ['in_use'] });
 });
 
-test('an approval never releases a limit', async () => {
+test('an approval does not release a delete that maxDeletes holds', async () => {
   const s = await scene({
     skills: ['A', 'B'],
     resources: [{ id: 'r1', skills: ['A'] }],
@@ -42,7 +42,7 @@ test('an approval never releases a limit', async () => {
   expect(holds((await s.plan()).plan)).toEqual(every(['A', 'B'], 'max_deletes'));
 });
 
-test('maxDeletesPerDay counts what the journal deleted within 24 hours', async () => {
+test('maxDeletesPerDay counts the deletes in the journal within 24 hours', async () => {
   const policy = 'policy: { maxDeletesPerDay: 2 }';
   const s = await scene({ skills: ['A', 'B', 'Kept'], file: `skills: [Kept]\n${policy}` });
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 2 });
@@ -54,7 +54,7 @@ test('maxDeletesPerDay counts what the journal deleted within 24 hours', async (
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
 });
 
-test('over maxDeletePercent the deletes of that kind are held, and those of the other kind go', async () => {
+test('with more deletes of a kind than maxDeletePercent those are held, and deletes of the other kind run', async () => {
   const s = await scene({
     skills: [...names(4), ...names(6, 'Kept')],
     roles: ['Gone', 'Dev'],
@@ -66,7 +66,7 @@ test('over maxDeletePercent the deletes of that kind are held, and those of the 
   expect(s.names().roles).toEqual(['Dev']);
 });
 
-test('exactly maxDeletePercent of the entries are deleted, and below ten entries the limit does not apply', async () => {
+test('exactly maxDeletePercent of the entries can be deleted, and below ten entries the limit does not apply', async () => {
   const s = await scene({
     skills: [...names(3), ...names(7, 'Kept')],
     roles: names(8, 'Gone').concat('Dev'),
@@ -76,7 +76,7 @@ test('exactly maxDeletePercent of the entries are deleted, and below ten entries
   expect(plan.summary).toMatchObject({ delete: 11, hold: 0 });
 });
 
-test('an empty list deletes nothing without allowEmpty, and a list that is left out is never touched', async () => {
+test('an empty list deletes nothing without allowEmpty, and a kind that the file does not list is not touched', async () => {
   const s = await scene({ skills: ['A'], roles: ['Dev'], file: 'skills: []' });
   const { result, plan } = await s.plan('--detailed-exitcode');
   expect(result.status).toBe(3);
@@ -87,7 +87,7 @@ test('an empty list deletes nothing without allowEmpty, and a list that is left 
   expect(s.names()).toEqual({ skills: [], roles: ['Dev'] });
 });
 
-test('a kind of which a create failed deletes nothing in that run, and the other kind does', async () => {
+test('a failed create stops the deletes of its kind in that run, and not those of the other kind', async () => {
   const s = await scene({
     skills: ['Old skill'],
     roles: ['Old role'],
@@ -97,8 +97,8 @@ test('a kind of which a create failed deletes nothing in that run, and the other
   const { result, run } = await s.apply();
   expect(result.status).toBe(1);
   expect(run).toMatchObject({ status: 'partial', created: 2, deleted: 1, failed: 1 });
-  const became = Object.fromEntries(run.operations.map(({ name, status, rule }) => [name, [status, rule]]));
-  expect(became).toMatchObject({
+  const outcomes = Object.fromEntries(run.operations.map(({ name, status, rule }) => [name, [status, rule]]));
+  expect(outcomes).toMatchObject({
     Refused: ['failed', null],
     Fine: ['done', null],
     'Old skill': ['held', 'failed_creates'],
@@ -108,7 +108,7 @@ test('a kind of which a create failed deletes nothing in that run, and the other
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1, deleted: 1 });
 });
 
-test('the reason of a rejected create is shown, and its near duplicate is named when names are unique', async () => {
+test('a rejected create is reported with its reason and its near duplicate when names are unique', async () => {
   const s = await scene({
     skills: ['typescript'],
     file: 'skills: [TypeScript]',
@@ -126,7 +126,7 @@ test('the reason of a rejected create is shown, and its near duplicate is named 
   expect(s.names().skills).toEqual(['TypeScript']);
 });
 
-test('before the first delete the lists are read again: what was given to somebody or renamed meanwhile is held', async () => {
+test('the lists are read again before the first delete, and entries that were assigned or renamed meanwhile are held', async () => {
   const s = await scene({
     skills: ['Given', 'Renamed', 'Gone', 'Plain'],
     resources: [{ id: 'r1' }],
@@ -143,8 +143,8 @@ test('before the first delete the lists are read again: what was given to somebo
   s.sandbox.renameEntry('acme', ids['Renamed'] ?? '', 'Renamed by hand');
   s.sandbox.removeEntry('acme', ids['Gone'] ?? '');
   const { run } = await running;
-  const became = Object.fromEntries(run.operations.map(({ name, status, rule }) => [name, [status, rule]]));
-  expect(became).toEqual({
+  const outcomes = Object.fromEntries(run.operations.map(({ name, status, rule }) => [name, [status, rule]]));
+  expect(outcomes).toEqual({
     New: ['done', null],
     Given: ['held', 'in_use'],
     Renamed: ['held', 'rename'],

@@ -3,101 +3,109 @@ import { expect, test } from 'vitest';
 import type { FaultAction } from '../../src/sandbox/sandbox.ts';
 import { type Scene, scene, type SceneOptions, TOKEN } from '../support/scene.ts';
 
-/** Waits are shorter still than in a scene: each of these fails, and most of them by waiting. */
+/** Even shorter waits than in a scene, because most of these cases fail by waiting. */
 const API = { timeout: '400ms', settle: '450ms', retries: 0 };
 const NOTHING = 'Failed: nothing was written.';
 
-/** A fault of every request of this method (of every one without), after so many that pass. */
+/** A fault of every request, or of every one with this method, after `skip` requests that succeed. */
 function always(action: FaultAction, method?: string, skip = 0): SceneOptions {
   const match = method === undefined ? {} : { match: { method, ...(skip > 0 ? { path: 'skill' } : {}) } };
   return { faults: [{ ...match, skip, times: 'always', do: action }] };
 }
 
 interface Case {
-  readonly trouble: string;
+  readonly failure: string;
   readonly options?: SceneOptions;
   readonly given?: (s: Scene) => void | Promise<void>;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   /** What happened, what was not done, what to do. */
-  readonly says: readonly [string, string, string];
+  readonly expected: readonly [string, string, string];
   readonly never?: string;
 }
 
 const CASES: readonly Case[] = [
   {
-    trouble: 'a refused token',
+    failure: 'a refused token',
     options: always({ type: 'status', status: 401 }),
-    says: ['the service rejected the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
+    expected: ['the service rejected the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
   },
   {
-    trouble: 'a service in trouble',
+    failure: 'a service that fails',
     options: always({ type: 'status', status: 500 }),
-    says: ['failed with status 500', NOTHING, 'failure of the service; run it again later'],
+    expected: ['failed with status 500', NOTHING, 'failure of the service; run it again later'],
   },
   {
-    trouble: 'a page instead of a list',
+    failure: 'a page instead of a list',
     options: always({ type: 'html' }),
-    says: ['is a web page and not JSON', NOTHING, 'check the base address and the proxy'],
+    expected: ['is a web page and not JSON', NOTHING, 'check the base address and the proxy'],
   },
   {
-    trouble: 'a service that asks for an hour of rest',
+    failure: 'a service that requests a pause of an hour',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
-    says: ['requested a pause until', NOTHING, 'Next: rolecall apply acme  # after the time given above'],
+    expected: ['requested a pause until', NOTHING, 'Next: rolecall apply acme  # after the time given above'],
     never: 'doctor',
   },
   {
-    trouble: 'a service that does not answer',
+    failure: 'a service that does not answer',
     options: always({ type: 'latency', ms: 2000 }),
-    says: ['no complete response from 127.0.0.1:', NOTHING, 'within 0.4 s (api.timeout); run it again later'],
+    expected: [
+      'no complete response from 127.0.0.1:',
+      NOTHING,
+      'within 0.4 s (api.timeout); run it again later',
+    ],
   },
   {
-    trouble: 'a connection that breaks',
+    failure: 'a connection that breaks',
     options: always({ type: 'drop-before-effect' }),
-    says: ['broke before a response arrived', NOTHING, 'check the network and run it again'],
+    expected: ['broke before a response arrived', NOTHING, 'check the network and run it again'],
   },
   {
-    trouble: 'an address where nothing listens',
+    failure: 'an address where nothing listens',
     given: (s) => s.write('config/accounts/acme.yaml', account('http://127.0.0.1:9')),
-    says: ['cannot connect to 127.0.0.1:9 (ECONNREFUSED)', NOTHING, 'check the base address'],
+    expected: ['cannot connect to 127.0.0.1:9 (ECONNREFUSED)', NOTHING, 'check the base address'],
   },
   {
-    trouble: 'an address that speaks no TLS',
+    failure: 'an address that does not support TLS',
     given: (s) => s.write('config/accounts/acme.yaml', account(s.sandbox.url.replace('http:', 'https:'))),
-    says: ['did not complete the TLS handshake', NOTHING, 'check the base address, its port and the proxy'],
+    expected: [
+      'did not complete the TLS handshake',
+      NOTHING,
+      'check the base address, its port and the proxy',
+    ],
     never: 'certificate',
   },
   {
-    trouble: 'a secret that is not there',
+    failure: 'an empty secret',
     env: { TOKEN_ACME: '' },
-    says: ['TOKEN_ACME is empty', NOTHING, 'Next: rolecall validate --require-secrets'],
+    expected: ['TOKEN_ACME is empty', NOTHING, 'Next: rolecall validate --require-secrets'],
   },
   {
-    trouble: 'a name that the service refuses',
+    failure: 'a name that the service refuses',
     options: { settings: { maxNameLength: 2 } },
-    says: [
+    expected: [
       'the service rejected the create of a skill (status 422): body.name: String should have at most 2 characters',
       'Partial: 1 of 1 operation failed.',
       "check the name in the account's file",
     ],
   },
   {
-    trouble: 'a name beside a near one that stays',
+    failure: 'a name whose near duplicate is not deleted',
     options: {
       skills: ['Go', 'zig'],
       resources: [{ skills: ['zig'] }],
       settings: { uniqueNames: 'caseless' },
     },
-    says: [
+    expected: [
       'the service rejected the create of a skill (status 409)',
       'Partial: 1 of 1 operation failed.',
       '"zig" exists and is not deleted, and the service may not accept a name so similar to it',
     ],
   },
   {
-    trouble: 'a create of which nobody knows what came',
+    failure: 'a create whose outcome is unknown',
     options: always({ type: 'status', status: 500 }, 'POST'),
-    says: [
+    expected: [
       'Partial: the outcome of 1 of 1 operation is unknown.',
       'a create of a skill did not succeed in this run, so no skill is deleted',
       'The next run checks the lists before it sends the request again.',
@@ -105,9 +113,9 @@ const CASES: readonly Case[] = [
     never: '1 operation failed',
   },
   {
-    trouble: 'a list that breaks after something was created',
+    failure: 'a list that breaks after something was created',
     options: always({ type: 'html' }, 'GET', 1),
-    says: [
+    expected: [
       'Created (1)',
       'the lists could not be read again before deleting',
       'the changes could not be verified, and the next run checks again',
@@ -115,55 +123,55 @@ const CASES: readonly Case[] = [
     never: 'nothing was written',
   },
   {
-    trouble: 'a saved plan that is out of date',
+    failure: 'a saved plan that is out of date',
     async given(s) {
       await s.run(['plan']);
       await s.run(['plan', '--save', 'saved.json']);
       s.sandbox.addSkill('acme', 'Fortran');
     },
     args: ['apply', '--yes', '--plan', 'saved.json'],
-    says: ['so it no longer matches', NOTHING, 'Next: rolecall plan acme'],
+    expected: ['so it no longer matches', NOTHING, 'Next: rolecall plan acme'],
     never: 'doctor',
   },
   {
-    trouble: 'a plan that could not be made',
+    failure: 'a plan that cannot be made',
     options: always({ type: 'status', status: 403 }),
     args: ['plan'],
-    says: ['the service rejected the token', 'could not be planned', 'Next: rolecall doctor acme'],
+    expected: ['the service rejected the token', 'could not be planned', 'Next: rolecall doctor acme'],
   },
   {
-    trouble: 'a backup that has no place',
+    failure: 'a backup into a missing folder',
     given: async (s) => void (await s.run(['apply', '--yes'])),
     args: ['backup', 'nowhere/copy.db'],
-    says: ['copy.db cannot be written (ENOENT)', 'no backup was made', 'check its path'],
+    expected: ['copy.db cannot be written (ENOENT)', 'no backup was made', 'check its path'],
     never: 'store:',
   },
   {
-    trouble: 'a shell that has no completion',
+    failure: 'a shell without a completion script',
     args: ['completion', 'tcsh'],
-    says: ["'tcsh' is invalid", 'error:', 'Allowed choices are'],
+    expected: ["'tcsh' is invalid", 'error:', 'Allowed choices are'],
   },
 ];
 
 const account = (baseUrl: string): string =>
   `baseUrl: ${baseUrl}\ntoken: { env: TOKEN_ACME }\nskills: [Go, Zig]\n`;
 
-const TABLE = CASES.map((given) => [given.trouble, given] as const);
+const TABLE = CASES.map((given) => [given.failure, given] as const);
 
-test.each(TABLE)('%s is reported with what was not done and what to do', async (_trouble, given) => {
+test.each(TABLE)('%s is reported with what was not done and what to do', async (_failure, given) => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', api: API, ...given.options });
   await given.given?.(s);
   const { env = {} } = given;
   const { status, stdout, stderr } = await s.run(given.args ?? ['apply', '--yes', '--accept-no-history'], {
     env,
   });
-  // A report is wrapped; what it says is not about lines.
-  const said = `${stdout}\n${stderr}`
+  // Reports are wrapped, so line breaks do not count.
+  const output = `${stdout}\n${stderr}`
     .replaceAll(/\s*\n\s+/g, ' ')
     .replaceAll(/rolecall --config \S+/g, 'rolecall');
-  for (const phrase of given.says) expect(said).toContain(phrase);
-  if (given.never !== undefined) expect(said).not.toContain(given.never);
-  expect(said).not.toMatch(/UND_ERR|\bat \S+:\d+:\d+|undefined|\[object|a bug in rolecall/);
-  expect(said).not.toContain(TOKEN);
+  for (const phrase of given.expected) expect(output).toContain(phrase);
+  if (given.never !== undefined) expect(output).not.toContain(given.never);
+  expect(output).not.toMatch(/UND_ERR|\bat \S+:\d+:\d+|undefined|\[object|a bug in rolecall/);
+  expect(output).not.toContain(TOKEN);
   expect(status).not.toBe(0);
 });

@@ -15,7 +15,7 @@ function installWithoutDriver(): string {
   return folder;
 }
 
-it('an installation without a SQLite driver reports that, with what to install, and starts nothing', () => {
+it('an installation without a SQLite driver reports what to install and starts nothing', () => {
   const folder = installWithoutDriver();
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

@@ -1,11 +1,11 @@
-// A store that another process is just making: whoever comes meanwhile waits, as for every other lock on it.
+// A store that another process is creating: other processes wait, as for every other lock on it.
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite } from '../../src/platform/sqlite.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { scene } from '../support/scene.ts';
 
-test('a process that opens a store while another one creates it waits for that', async () => {
+test('a process that opens a store waits while another process creates it', async () => {
   const s = await scene({ file: 'skills: [Go]' });
   const file = join(s.folder, 'data/rolecall.db');
   mkdirSync(join(s.folder, 'data'));
@@ -15,7 +15,7 @@ test('a process that opens a store while another one creates it waits for that',
   chmodSync(file, 0o644);
 
   const running = s.start(['pause', 'acme']);
-  await s.until('it has come to the store', () => (statSync(file).mode & 0o777) === 0o600);
+  await s.until('it has opened the store', () => (statSync(file).mode & 0o777) === 0o600);
   // For as long as a migration on a slow disk takes.
   await Promise.race([running.ended, new Promise((resolve) => setTimeout(resolve, 500))]);
   maker.exec('rollback');

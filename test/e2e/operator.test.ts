@@ -11,9 +11,9 @@ interface Stage {
   readonly daemon: Daemon;
   /** The daemon's view of the account. */
   account(): Promise<AccountJson>;
-  /** Asks for a run now, waits for its end and gives it. */
+  /** Requests a run, waits for its end and returns it. */
   sync(): Promise<RunJson>;
-  /** What waits for approval; waits until something does. */
+  /** Waits until a plan is pending, and returns its digest. */
   waiting(): Promise<string>;
 }
 
@@ -27,7 +27,7 @@ interface AccountJson {
   readonly lastRun: { readonly id: string; readonly status: string } | null;
 }
 
-/** An account that runs at the start and then only when somebody asks, unless its file says otherwise. */
+/** An account that runs at the start and then only on request, unless its file has a schedule. */
 async function stage(options: SceneOptions): Promise<Stage> {
   const defaults = `defaults: { mode: approve, schedule: ${ONCE_A_YEAR}, jitter: 0s }`;
   const s = await scene({ ...options, service: [defaults, WITH_TOKEN].join('\n') });
@@ -41,14 +41,15 @@ function onStage(s: Scene, daemon: Daemon): Stage {
     daemon,
     account,
     async sync() {
-      const asked = () => daemon.events('run_ended', 'acme').filter(({ trigger }) => trigger === 'manual');
-      const before = asked().length;
+      const manualRuns = () =>
+        daemon.events('run_ended', 'acme').filter(({ trigger }) => trigger === 'manual');
+      const before = manualRuns().length;
       await s.until(
-        'the run is asked for',
+        'the request for a run is accepted',
         async () => (await daemon.api('accounts/acme/sync', {})).status === 202,
       );
-      await s.until('the run has ended', () => asked().length > before);
-      const id = asked().at(-1)?.runId ?? '';
+      await s.until('the run has ended', () => manualRuns().length > before);
+      const id = manualRuns().at(-1)?.runId ?? '';
       return (await daemon.api<RunJson>(`runs/${id}`)).body;
     },
     async waiting() {
@@ -58,7 +59,7 @@ function onStage(s: Scene, daemon: Daemon): Stage {
   };
 }
 
-/** Gives the approval of an account so many hours ago. */
+/** Moves the approval of the account to this many hours ago. */
 function approvedHoursAgo({ s }: Stage, hours: number): void {
   const at = new Date(Date.now() - hours * 3_600_000).toISOString();
   s.execute('update accounts set approved_at = ? where name = ? and approved_digest is not null', at, 'acme');
@@ -78,7 +79,7 @@ test('a pending plan is applied once after its approval, and the same plan needs
 
   const approval = await s.run(['approve', 'acme', digest.slice(0, 'sha256:'.length + 8)]);
   expect(approval).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(digest) });
-  await s.until('the plan is carried out', () => daemon.runsEnded('acme', 'converged') > 0);
+  await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 0);
   expect(s.writes()).toEqual(['POST Zig']);
   const [run] = s.rows(`select trigger, mode, status, created, plan_digest from runs where created > 0`);
   expect(run).toEqual({
@@ -97,7 +98,7 @@ test('a pending plan is applied once after its approval, and the same plan needs
   await daemon.stop();
 });
 
-test('an approval of another plan, of no digest or of no account is refused, and nothing is approved', async () => {
+test('an approval of another plan, a malformed digest or an unknown account is refused, and nothing is approved', async () => {
   const on = await stage(ONE_TO_CREATE);
   const { s } = on;
   const digest = await on.waiting();
@@ -174,8 +175,8 @@ test('an approved first plan is applied, and the deletes that it held are pendin
 });
 
 const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
-  ['the lists make another plan of it', (s) => s.sandbox.addSkill('acme', 'Stray')],
-  ['the file makes another plan of it', (s) => s.configure('skills: [Go, Nim, Zig]')],
+  ['changed lists lead to another plan', (s) => s.sandbox.addSkill('acme', 'Stray')],
+  ['a changed file leads to another plan', (s) => s.configure('skills: [Go, Nim, Zig]')],
 ];
 
 test.each(CHANGES)('an approval lapses with a warning when %s', async (_, change) => {
@@ -213,7 +214,7 @@ test('an approval of a paused account is used after the account is resumed', asy
   const { s, daemon } = on;
   const digest = await on.waiting();
   await s.run(['pause', 'acme']);
-  await s.until('the account rests', async () => (await on.account()).activity === 'idle');
+  await s.until('the account is idle', async () => (await on.account()).activity === 'idle');
   const before = daemon.runsEnded('acme');
   expect(await s.run(['approve', 'acme', digest])).toMatchObject({
     status: 0,
@@ -224,11 +225,11 @@ test('an approval of a paused account is used after the account is resumed', asy
   expect(s.writes()).toEqual([]);
 
   await s.run(['resume', 'acme']);
-  await s.until('the plan is carried out', () => daemon.runsEnded('acme', 'converged') > 0);
+  await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 0);
   expect(s.writes()).toEqual(['POST Zig']);
 });
 
-test('the API approves and refuses like the command line', async () => {
+test('the HTTP API accepts and refuses approvals like the command line', async () => {
   const on = await stage(ONE_TO_CREATE);
   const { s, daemon } = on;
   const digest = await on.waiting();
@@ -251,11 +252,11 @@ test('the API approves and refuses like the command line', async () => {
   expect({ status, body }).toMatchObject({ status: 200, body: { status: 'approved', digest } });
   const expiresInMs = Date.parse(String(body['expiresAt'])) - Date.now();
   expect(expiresInMs / 3_600_000).toBeCloseTo(24, 1);
-  await s.until('the plan is carried out', () => daemon.runsEnded('acme', 'converged') > 0);
+  await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 0);
   expect(await approve({})).toMatchObject({ status: 409, body: { error: { code: 'nothing_pending' } } });
 });
 
-test('pause and resume work on the command line and over HTTP, may be repeated, and survive a restart', async () => {
+test('pause and resume work on the command line and over HTTP, can be repeated, and survive a restart', async () => {
   const on = await stage({
     skills: ['Go'],
     file: `mode: apply\nschedule: ${EVERY_SECOND}\nskills: [Go, Zig]`,
@@ -265,7 +266,7 @@ test('pause and resume work on the command line and over HTTP, may be repeated, 
   await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
 
   for (const _ of [1, 2]) expect((await s.run(['pause', 'acme'])).status).toBe(0);
-  await s.until('the account rests', async () => (await on.account()).activity === 'idle');
+  await s.until('the account is idle', async () => (await on.account()).activity === 'idle');
   expect(await on.account()).toMatchObject({ paused: true });
   await daemon.stop();
   const rows = s.rows('select id from runs');
@@ -282,7 +283,7 @@ test('pause and resume work on the command line and over HTTP, may be repeated, 
   expect((await again.account()).nextRunAt).toBeNull();
   expect(s.rows('select id from runs')).toEqual(rows);
 
-  // A person who asks for a run gets it all the same.
+  // A requested run starts although the account is paused.
   expect(await again.sync()).toMatchObject({ trigger: 'manual', status: 'converged', created: 1 });
   expect(await again.account()).toMatchObject({ paused: true });
 
@@ -303,7 +304,7 @@ test('pause and resume work on the command line and over HTTP, may be repeated, 
   expect(s.rows('select name from accounts')).toEqual([{ name: 'acme' }]);
 });
 
-test('a run that a guard blocked waits for an approval also in apply mode, and is released by it once', async () => {
+test('a run that a guard blocked waits for an approval even in apply mode, and the approval releases it once', async () => {
   const skills = Array.from({ length: 12 }, (_, index) => `S${index}`);
   const on = await stage({ skills, file: `mode: apply\nskills: [${skills.join(', ')}]` });
   const { s, daemon } = on;
@@ -338,7 +339,7 @@ test('a backup made while the daemon writes is a valid store', async () => {
   s.sandbox.setSettings({ latencyMs: 30 });
   s.configure(`mode: apply\nskills: [Go, ${bulk.join(', ')}]`);
   expect((await daemon.api('accounts/acme/sync', {})).status).toBe(202);
-  await s.until('the run is in its middle', () => s.names().skills.length > 10);
+  await s.until('the run has created some entries', () => s.names().skills.length > 10);
 
   const file = join(s.folder, 'copies.db');
   for (const _ of [1, 2]) {
@@ -349,12 +350,12 @@ test('a backup made while the daemon writes is a valid store', async () => {
   expect(await on.account()).toMatchObject({ activity: 'running' });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect([`${file}-wal`, `${file}-shm`].filter((beside) => existsSync(beside))).toEqual([]);
-  expectSound(file);
+  expectValidCopy(file);
   await s.until('the run ends undisturbed', () => daemon.runsEnded('acme', 'converged') > 1);
   expect(daemon.events('run_failed')).toEqual([]);
   await daemon.stop();
 
-  // The copy takes the store's place: the run that it shows in its middle is found, and the account goes on.
+  // With the copy as the store, the unfinished run is found and the account converges.
   s.write('elsewhere/rolecall.yaml', `store: ../copies.db\naccounts: ../config/accounts/*.yaml\n`);
   const elsewhere = { withoutConfig: true } as const;
   const config = ['--config', join(s.folder, 'elsewhere/rolecall.yaml')];
@@ -366,8 +367,8 @@ test('a backup made while the daemon writes is a valid store', async () => {
   expect(s.names().skills).toHaveLength(251);
 });
 
-/** The copy as SQLite itself judges it, without a word of the program that made it. */
-function expectSound(file: string): void {
+/** Checks the copy with SQLite alone, without rolecall. */
+function expectValidCopy(file: string): void {
   const copy = new SQLite(file, { readonly: true, fileMustExist: true });
   try {
     expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
@@ -381,7 +382,7 @@ function expectSound(file: string): void {
   }
 }
 
-test('a backup replaces an earlier copy and nothing else', async () => {
+test('a backup does not replace the store or a file that is not a copy', async () => {
   const s = await scene({ file: 'skills: [Go]' });
   expect(await s.run(['backup', 'copy.db'])).toMatchObject({ status: 1, stdout: '' });
   await s.apply();
@@ -395,7 +396,7 @@ test('a backup replaces an earlier copy and nothing else', async () => {
 test.each([
   ['a folder', (file: string) => mkdirSync(file)],
   ['somebody else’s database', (file: string) => new SQLite(file).exec('create table mine (x)').close()],
-] as const)('a backup of what is no store, but %s, blames that and not the copy', async (_, make) => {
+] as const)('a backup of a store path with %s reports the store path and not the copy', async (_, make) => {
   const s = await scene({ file: 'skills: [Go]' });
   mkdirSync(join(s.folder, 'data'), { recursive: true });
   make(join(s.folder, 'data/rolecall.db'));

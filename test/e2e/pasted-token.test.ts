@@ -1,4 +1,4 @@
-// Tokens that somebody pasted in place of a variable's name or a file's path: no output may repeat them.
+// Tokens that somebody pasted in place of a variable name or a file path: no output must repeat them.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// `plan --server`: a person's working tree, planned by a daemon with its history and its tokens.
+// `plan --server`: an operator's working tree, planned by a daemon with its history and its tokens.
 import { cpSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { type Recorder, startRecorder } from '../support/recorder.ts';
 import {
   arrayOf,
   codes,
-  doings,
+  changesOf,
   holds,
   leaves,
   plansOf,
@@ -27,11 +27,11 @@ interface Stage {
   /** The daemon's machine. */
   readonly s: Scene;
   readonly daemon: Daemon;
-  /** A person's machine: a copy of the configuration, without tokens of accounts and without a store. */
-  readonly desk: Workspace;
-  /** Writes acme's file on the person's machine. */
+  /** The operator's machine: a copy of the configuration, without tokens of accounts and without a store. */
+  readonly client: Workspace;
+  /** Writes acme's file on the operator's machine. */
   readonly edit: (lines: string, account?: string) => void;
-  /** `plan --server` on the person's machine. */
+  /** `plan --server` on the operator's machine. */
   readonly ask: (args?: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Result>;
 }
 
@@ -44,18 +44,18 @@ async function stage(
   const s = await scene({ ...options, service: [QUIET, WITH_TOKEN, options.service ?? ''].join('\n') });
   await prepare(s);
   const daemon = await startDaemon(s);
-  const desk = makeWorkspace('not-used');
-  cpSync(join(s.folder, 'config'), join(desk.folder, 'config'), { recursive: true });
+  const client = makeWorkspace('not-used');
+  cpSync(join(s.folder, 'config'), join(client.folder, 'config'), { recursive: true });
   return {
     s,
     daemon,
-    desk,
+    client,
     edit: (lines, account = 'acme') => {
       const head = `baseUrl: ${s.sandbox.url}\ntoken: { env: ${tokenVariable(account)} }`;
-      desk.write(`config/accounts/${account}.yaml`, `${head}\n${lines}\n`);
+      client.write(`config/accounts/${account}.yaml`, `${head}\n${lines}\n`);
     },
     ask: (args = [], env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN }) =>
-      desk.run(['plan', '--server', daemon.url, '--format', 'json', ...args], { env }),
+      client.run(['plan', '--server', daemon.url, '--format', 'json', ...args], { env }),
   };
 }
 
@@ -73,8 +73,8 @@ function storeOf(s: Scene): Record<string, unknown[]> {
   return Object.fromEntries(tables.map(({ name }) => [name, s.rows(`select * from "${name}"`)]));
 }
 
-test('a daemon gives the plan that its own next run makes of the same files, by all that it remembers', async () => {
-  const { s, daemon, desk, edit, ask } = await stage(
+test('plan --server returns the plan that the next run of the daemon makes from the same files and its history', async () => {
+  const { s, daemon, client, edit, ask } = await stage(
     {
       skills: ['Foreign'],
       file: 'policy: { ownership: managed }\nskills: [Go, Flap, Dropped]',
@@ -90,14 +90,14 @@ test('a daemon gives the plan that its own next run makes of the same files, by 
   const result = await ask();
   expect(result).toMatchObject({ status: 0, stderr: '' });
   const plan = onlyPlan(result);
-  expect(doings(plan)).toEqual(['create New', 'delete Dropped']);
+  expect(changesOf(plan)).toEqual(['create New', 'delete Dropped']);
   expect(holds(plan)).toEqual({ Flap: ['flapping'] });
   expect(leaves(plan)).toEqual({ Foreign: 'unmanaged' });
   expect(codes(plan)).toEqual([]);
 
-  // Without that memory the same files give another plan, which says so.
-  const alone = onlyPlan(await desk.run(['plan', '--format', 'json'], { env: { TOKEN_ACME: TOKEN } }));
-  expect(doings(alone)).toEqual(['create Flap', 'create New']);
+  // Without that history the same files give another plan, with a warning.
+  const alone = onlyPlan(await client.run(['plan', '--format', 'json'], { env: { TOKEN_ACME: TOKEN } }));
+  expect(changesOf(alone)).toEqual(['create Flap', 'create New']);
   expect(leaves(alone)).toEqual({ Dropped: 'unmanaged', Foreign: 'unmanaged' });
   expect(codes(alone)).toContain('no_history');
 
@@ -109,8 +109,8 @@ test('a daemon gives the plan that its own next run makes of the same files, by 
   expect({ ...own, createdAt: '' }).toEqual({ ...plan, createdAt: '' });
 });
 
-test('plan --server holds what a working tree older than the last applied commit would delete', async () => {
-  const { desk, ask } = await stage({ file: 'skills: [Go]' }, async (on) => {
+test('plan --server holds the deletes of a working tree older than the last applied commit', async () => {
+  const { client, ask } = await stage({ file: 'skills: [Go]' }, async (on) => {
     const folder = join(on.folder, 'config');
     git(folder, ['init', '-q']);
     commitAll(folder, 'First');
@@ -119,15 +119,15 @@ test('plan --server holds what a working tree older than the last applied commit
     expect((await on.apply()).run).toMatchObject({ status: 'converged', created: 2 });
   });
   expect(holds(onlyPlan(await ask()))).toEqual({});
-  git(join(desk.folder, 'config'), ['checkout', '-q', 'HEAD~1']);
+  git(join(client.folder, 'config'), ['checkout', '-q', 'HEAD~1']);
   const old = onlyPlan(await ask());
-  expect(old.configCommit).toBe(git(join(desk.folder, 'config'), ['rev-parse', 'HEAD']));
-  expect([doings(old), holds(old)]).toEqual([[], { Zig: ['stale_source'] }]);
+  expect(old.configCommit).toBe(git(join(client.folder, 'config'), ['rev-parse', 'HEAD']));
+  expect([changesOf(old), holds(old)]).toEqual([[], { Zig: ['stale_source'] }]);
 });
 
-test('the exit status and the report are those of a plan that was made here', async () => {
+test('plan --server has the exit statuses and the reports of a local plan', async () => {
   const used = { skills: ['Go', 'Perl'], resources: [{ skills: ['Perl'] }] };
-  const { s, edit, ask, desk } = await stage(
+  const { s, edit, ask, client } = await stage(
     {
       ...used,
       file: 'skills: [Go, Perl]',
@@ -149,12 +149,12 @@ test('the exit status and the report are those of a plan that was made here', as
   expect(text.stdout).toContain('Perl');
   const markdown = await ask(['acme', '--format', 'markdown', '--output', 'plan.md']);
   expect(markdown.stdout).toBe('');
-  expect(readFileSync(join(desk.folder, 'plan.md'), 'utf8')).toMatch(/^#+ .*acme[^]*Zig/m);
+  expect(readFileSync(join(client.folder, 'plan.md'), 'utf8')).toMatch(/^#+ .*acme[^]*Zig/m);
 
-  // A plan that a daemon gave can be carried out where the tokens are.
+  // A plan from a daemon can be applied on the machine that has the tokens.
   expect(await statusOf('acme', '--save', 'plan.json')).toBe(0);
   s.configure('skills: [Go, Zig]');
-  const applied = await s.run(['apply', '--plan', join(desk.folder, 'plan.json'), '--allow-held']);
+  const applied = await s.run(['apply', '--plan', join(client.folder, 'plan.json'), '--allow-held']);
   expect(applied.status).toBe(0);
   expect(s.writes()).toEqual(['POST Zig']);
 
@@ -171,8 +171,8 @@ test('the exit status and the report are those of a plan that was made here', as
   expect(s.sandbox.requests()).toEqual([]);
 });
 
-test('a wrong token gets no plan, and without a token no request is sent', async () => {
-  const { s, ask, daemon, desk } = await stage({ file: 'skills: [Go]' });
+test('plan --server reports a wrong or missing token, an invalid address and a stopped daemon', async () => {
+  const { s, ask, daemon, client } = await stage({ file: 'skills: [Go]' });
   const wrong = await ask([], { ROLECALL_HTTP_TOKEN: 'another-token-of-somebody' });
   expect(wrong).toMatchObject({
     status: 1,
@@ -187,7 +187,7 @@ test('a wrong token gets no plan, and without a token no request is sent', async
     stdout: expect.stringContaining('"secret_missing"'),
     stderr: expect.stringContaining('ROLECALL_HTTP_TOKEN'),
   });
-  desk.write('config/rolecall.yaml', '{}');
+  client.write('config/rolecall.yaml', '{}');
   const none = await ask([], {});
   expect(none).toMatchObject({
     status: 64,
@@ -197,7 +197,7 @@ test('a wrong token gets no plan, and without a token no request is sent', async
   expect(s.sandbox.requests()).toEqual([]);
 
   for (const address of ['not an address', 'ftp://127.0.0.1/', `http://user:${HTTP_TOKEN}@127.0.0.1:1/`]) {
-    const result = await desk.run(['plan', '--server', address], {
+    const result = await client.run(['plan', '--server', address], {
       env: { ROLECALL_HTTP_TOKEN: HTTP_TOKEN },
     });
     expect(result).toMatchObject({ status: 64, stdout: '' });
@@ -213,8 +213,8 @@ test('a wrong token gets no plan, and without a token no request is sent', async
   });
 });
 
-// Every other answer that is no plan: test/unit/cli/remote-plan.test.ts.
-test('an answer that is no plan is an error, and nothing is saved', async () => {
+// Other responses that are not plans: test/unit/cli/remote-plan.test.ts.
+test('a response to plan --server that is not a plan is an error, and nothing is saved', async () => {
   const impostor = await startRecorder(200, '<html>It works!</html>');
   const s = await scene({ file: 'skills: [Go]' });
   const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
@@ -229,7 +229,7 @@ test('an answer that is no plan is an error, and nothing is saved', async () => 
   expect(impostor.requests).toHaveLength(1);
 });
 
-test('what a server answers commands no terminal', async () => {
+test('a response to plan --server cannot control the terminal or the CI runner', async () => {
   const hostile = '\u001b[2J\u202eevil\n::error::x';
   const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
   const s = await scene({ file: 'skills: [Go]' });
@@ -250,7 +250,7 @@ test('what a server answers commands no terminal', async () => {
 
 const IN_REGION = 'region: us\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n';
 
-/** What somebody may write to have the token of beta, which the daemon has, sent to a machine of theirs. */
+/** Files that try to make the daemon send its token of beta to another address, or use another secret. */
 const THEFTS: readonly (readonly [
   what: string,
   files: (recorder: Recorder, s: Scene) => Readonly<Record<string, string>>,
@@ -290,9 +290,9 @@ const THEFTS: readonly (readonly [
   ],
 ];
 
-test('the token of another account is sent to no address that a posted file names', async () => {
+test('the token of an account is not sent to an address from a posted file', async () => {
   const recorder = await startRecorder();
-  const { s, desk, ask, daemon } = await stage(
+  const { s, client, ask, daemon } = await stage(
     { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
     (on) => {
       on.serve(
@@ -307,12 +307,12 @@ test('the token of another account is sent to no address that a posted file name
       on.write('private/token', 'token-of-beta');
     },
   );
-  const original = readFileSync(join(desk.folder, 'config/rolecall.yaml'), 'utf8');
+  const original = readFileSync(join(client.folder, 'config/rolecall.yaml'), 'utf8');
   for (const [what, files] of THEFTS) {
-    desk.write('config/rolecall.yaml', original);
-    for (const [name, text] of Object.entries(files(recorder, s))) desk.write(`config/${name}`, text);
+    client.write('config/rolecall.yaml', original);
+    for (const [name, text] of Object.entries(files(recorder, s))) client.write(`config/${name}`, text);
     const result = await ask();
-    // The files themselves are wrong then, whichever daemon reads them.
+    // These files are invalid for every daemon.
     const isInvalid = what === 'the token of the interface';
     expect({ what, status: result.status }).toEqual({ what, status: isInvalid ? 4 : 1 });
     const plans = plansOf(result);
@@ -325,38 +325,38 @@ test('the token of another account is sent to no address that a posted file name
   expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
 });
 
-test('an account with the token of another account is refused, and neither receives a request', async () => {
-  const { s, desk, ask } = await stage(
+test('a posted account with the token of another account is refused before any request', async () => {
+  const { s, client, ask } = await stage(
     { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
     (on) => on.configure('skills: [Lathe]', 'beta'),
   );
-  const text = readFileSync(join(desk.folder, 'config/accounts/beta.yaml'), 'utf8');
-  desk.write('config/accounts/beta.yaml', text.replace('TOKEN_BETA', 'TOKEN_ACME'));
-  rmSync(join(desk.folder, 'config/accounts/acme.yaml'));
+  const text = readFileSync(join(client.folder, 'config/accounts/beta.yaml'), 'utf8');
+  client.write('config/accounts/beta.yaml', text.replace('TOKEN_BETA', 'TOKEN_ACME'));
+  rmSync(join(client.folder, 'config/accounts/acme.yaml'));
   const plans = plansOf(await ask());
   expect(plans.get('beta')).toMatchObject({ status: 'failed', error: { code: 'identity_mismatch' } });
   expect(s.sandbox.requests()).toEqual([]);
 });
 
-test('an account that the daemon does not have is refused, whatever token it names', async () => {
+test('a posted account that the daemon does not have is not planned, even with the token of another account', async () => {
   const recorder = await startRecorder();
-  const { s, desk, ask } = await stage({ file: 'skills: [Go]' });
-  desk.write(
+  const { s, client, ask } = await stage({ file: 'skills: [Go]' });
+  client.write(
     'config/accounts/spy.yaml',
     `baseUrl: ${recorder.url}\ntoken: { env: TOKEN_ACME }\nskills: [Go]\n`,
   );
-  const asked = await ask();
-  expect(asked.status).toBe(0);
+  const result = await ask();
+  expect(result.status).toBe(0);
   expect((await ask(['--new-accounts', 'fail'])).status).toBe(1);
   expect((await ask(['--format', 'text'])).stdout).toContain('spy · new, not planned');
-  const plans = plansOf(asked);
+  const plans = plansOf(result);
   expect(plans.get('spy')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
   expect(plans.get('acme')).toMatchObject({ status: 'planned' });
   expect(recorder.requests).toEqual([]);
   expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-test('a new account is planned where the daemon trusts its address and has its secret, and only then', async () => {
+test('a posted new account at a trusted address is planned if the daemon has its secret and no other account uses it', async () => {
   const BETA = {
     name: 'beta',
     id: '43',
@@ -364,28 +364,28 @@ test('a new account is planned where the daemon trusts its address and has its s
     skills: ['Lathe'],
     resources: [{ id: 'b1' }],
   };
-  const { desk, edit, ask } = await stage({ skills: ['Go'], file: 'skills: [Go]', others: [BETA] }, (s) => {
+  const { client, edit, ask } = await stage({ skills: ['Go'], file: 'skills: [Go]', others: [BETA] }, (s) => {
     // The run of acme claims its remote account.
     s.serve({}, [WITH_TOKEN, `trust: { origins: ["${s.sandbox.url}"] }`, QUIET].join('\n'));
     return s.run(['apply', '--yes']);
   });
   edit('skills: [Lathe, Saw]', 'beta');
-  desk.write(
+  client.write(
     'config/accounts/lacks.yaml',
-    readFileSync(join(desk.folder, 'config/accounts/beta.yaml'), 'utf8').replace(
+    readFileSync(join(client.folder, 'config/accounts/beta.yaml'), 'utf8').replace(
       'TOKEN_BETA',
       'TOKEN_NOBODY',
     ),
   );
-  const asked = await ask();
-  const plans = plansOf(asked);
+  const result = await ask();
+  const plans = plansOf(result);
   const beta = plans.get('beta') as Plan;
-  expect([beta.status, doings(beta)]).toEqual(['planned', ['create Saw']]);
+  expect([beta.status, changesOf(beta)]).toEqual(['planned', ['create Saw']]);
   expect(plans.get('lacks')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
-  expect(asked.status).toBe(0);
+  expect(result.status).toBe(0);
 
-  // Another account's token reads nothing, though the posted files do not show that it is another's.
-  const file = (name: string): string => join(desk.folder, `config/accounts/${name}.yaml`);
+  // The token of another account reads nothing, although the posted files do not contain that account.
+  const file = (name: string): string => join(client.folder, `config/accounts/${name}.yaml`);
   renameSync(file('acme'), file('copy'));
   const copied = await ask(['copy']);
   expect(plansOf(copied).get('copy')).toMatchObject({
@@ -400,7 +400,7 @@ function withoutPaths(text: string): string {
   return text.replaceAll(/\\"[^"\\]*\\"/g, '');
 }
 
-test('posted files lead to nothing on the disk of the daemon', async () => {
+test('posted files cannot reference files on the disk of the daemon', async () => {
   const CANARY = 'Canary-of-the-disk';
   const { s, daemon } = await stage({ file: 'skills: [Go]' }, (on) => {
     on.write('private/catalog.yaml', `skills: [${CANARY}]\n`);
@@ -419,8 +419,8 @@ test('posted files lead to nothing on the disk of the daemon', async () => {
   s.sandbox.clearRequests();
 
   const climb = '../'.repeat(30);
-  const there = [join(s.folder, 'private/catalog.yaml'), `${climb}etc/hostname`, '/proc/self/environ'];
-  for (const path of there) {
+  const paths = [join(s.folder, 'private/catalog.yaml'), `${climb}etc/hostname`, '/proc/self/environ'];
+  for (const path of paths) {
     const { status, text } = await post(`extends: ["${path}"]`);
     expect({ path, status, code: /"code":"(\w+)"/.exec(text)?.[1] }).toEqual({
       path,
@@ -428,7 +428,7 @@ test('posted files lead to nothing on the disk of the daemon', async () => {
       code: 'config_invalid',
     });
     expect(text).not.toContain(CANARY);
-    // What is there and what is not are told apart by nothing.
+    // The response does not reveal whether a file exists.
     const missing = await post(`extends: ["${path}-that-is-missing"]`);
     expect(withoutPaths(text)).toBe(withoutPaths(missing.text));
   }
@@ -453,7 +453,7 @@ test('posted files lead to nothing on the disk of the daemon', async () => {
   expect(daemon.output().stderr).not.toContain(CANARY);
 });
 
-test('asking a daemon writes nothing, neither to the service nor to the store, and uses up no approval', async () => {
+test('plan --server writes nothing to the service or the store, and does not use up an approval', async () => {
   const { s, daemon, edit, ask } = await stage({
     skills: ['Go', 'Perl', 'Stray'],
     resources: [{ skills: ['Perl'] }],
@@ -469,7 +469,7 @@ test('asking a daemon writes nothing, neither to the service nor to the store, a
   ]);
   s.sandbox.clearRequests();
 
-  // The same plan, another one, and one of lists that look as if nearly everything were gone.
+  // The same plan, another plan, and a plan from lists that are suspiciously short.
   expect((await ask()).status).toBe(0);
   edit('mode: apply\npolicy: { delete: always, maxDeletePercent: 100 }\nskills: [Nim]\nroles: []');
   const other = onlyPlan(await ask());

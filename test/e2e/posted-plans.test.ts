@@ -1,4 +1,4 @@
-// Posted plans that take much to read: refused with a reason, a few at a time, while the daemon answers others.
+// Posted plans that are expensive to read: a few at a time or refused with a reason, while the daemon answers others.
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readPostedFiles } from '../../src/workers/posted-files.ts';
@@ -35,7 +35,7 @@ async function serve() {
   return { daemon, post };
 }
 
-test('of twelve large posted plans at once some are put off, and health checks are answered meanwhile', async () => {
+test('of twelve large posted plans at once some are refused as busy, and health checks are answered meanwhile', async () => {
   const { daemon, post } = await serve();
   const body = sharedCatalog(2, 5000);
   let worstMs = 0;
@@ -52,12 +52,12 @@ test('of twelve large posted plans at once some are put off, and health checks a
     () => (isDone = true),
   );
   await probing;
-  // A quarter of a second on a quiet machine; the tests beside this one take the processors.
+  // A quarter of a second on a quiet machine; other tests use the processors at the same time.
   expect(worstMs).toBeLessThan(1500);
-  const made = replies.filter(({ status }) => status === 200);
-  const putOff = replies.filter(({ status }) => status === 503);
-  expect([made.length + putOff.length, made.length >= 6, putOff.length > 0]).toEqual([12, true, true]);
-  for (const { retryAfter, text } of putOff) {
+  const planned = replies.filter(({ status }) => status === 200);
+  const busy = replies.filter(({ status }) => status === 503);
+  expect([planned.length + busy.length, planned.length >= 6, busy.length > 0]).toEqual([12, true, true]);
+  for (const { retryAfter, text } of busy) {
     expect([retryAfter, JSON.parse(text)]).toMatchObject(['10', { error: { code: 'busy' } }]);
   }
   await daemon.stop();
@@ -73,7 +73,7 @@ test('posted accounts with too many names together are refused with the reason',
   await daemon.stop();
 });
 
-test('a posted body that fills the memory of its reader is refused, and the daemon lives on', async () => {
+test('a posted body that fills the memory of its reader is refused, and the daemon keeps running', async () => {
   const { daemon, post } = await serve();
   const { status, text } = await post(`[${'[{}],'.repeat(3_300_000)}[]]`);
   expect([status, text]).toEqual([
@@ -84,7 +84,7 @@ test('a posted body that fills the memory of its reader is refused, and the daem
   await daemon.stop();
 });
 
-test('reading posted files ends at its deadline, also within one file', async () => {
+test('reading posted files stops at its deadline, even within one file', async () => {
   const startedMs = performance.now();
   const reading = readPostedFiles(Buffer.from(sharedCatalog(2)), { limitMs: 20, program: PROGRAM });
   await expect(reading).rejects.toThrow(
@@ -93,13 +93,13 @@ test('reading posted files ends at its deadline, also within one file', async ()
   expect(performance.now() - startedMs).toBeLessThan(5000);
 });
 
-test('an end of the reader that is not a lack of memory is not reported as one', async () => {
+test('a reader of posted files that ends for another reason is not reported as out of memory', async () => {
   const program = new URL('../support/ends-at-once.mjs', import.meta.url);
   const reading = readPostedFiles(Buffer.from('{}'), { program });
   await expect(reading).rejects.toThrow('ended without an answer (status 3)');
 });
 
-test('posted files are passed on one account at a time, and files with errors are named', async () => {
+test('the reader of posted files returns one account at a time, and names files with errors', async () => {
   const files = {
     'rolecall.yaml': `${SERVICE}regions: { eu: "https://eu.example.com" }\n`,
     'accounts/good.yaml': 'region: eu\ntoken: { env: A }\nskills: [Go]\n',

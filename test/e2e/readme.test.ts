@@ -27,12 +27,12 @@ function filesOf(path: string): string[] {
   return blocks.flatMap(([, title, text = '']) => (title === path ? [text.replaceAll(/^ {3}/gm, '')] : []));
 }
 
-/** Ids, digests and days differ in every run. */
+/** Masks ids, digests and days, which differ in every run. */
 function masked(text: string): string {
   return text.replaceAll(/[0-9a-f]{24,64}/g, 'ID').replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY');
 }
 
-test('the first real account of the README works as described, and its plan is the one that is shown', async () => {
+test('the steps of the README for a first real account work, and print the plan that it shows', async () => {
   const sandbox = await startSandbox({ seed: { accounts: [SEED] } });
   onTestFinished(() => sandbox.close());
   const workspace = makeWorkspace(TOKEN);

@@ -1,11 +1,11 @@
-// An account whose file goes while its run is under way: the run ends, and nothing is left of it but what has happened.
+// An account whose file is removed during its run: the run ends, and only its counters remain.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { scene } from '../support/scene.ts';
 
-test('an account that is removed in the middle of its run leaves no gauge behind', async () => {
+test('an account that is removed during its run leaves no gauge behind', async () => {
   const s = await scene({
     file: 'skills: [Go]',
     service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`, WITH_TOKEN].join('\n'),

@@ -27,35 +27,35 @@ async function throttling(): Promise<Throttling> {
 
 const COMMANDS = [['plan'], ['apply', '--yes'], ['doctor'], ['usage'], ['dump', 'acme']];
 
-test('every command obeys a pause that a run learned of', async () => {
+test('every command obeys a Retry-After that a run received', async () => {
   const account = await throttling();
   await account.run(['plan']);
-  const asked = account.requests();
-  expect(asked).toBeGreaterThan(0);
+  const sent = account.requests();
+  expect(sent).toBeGreaterThan(0);
   for (const result of await Promise.all(COMMANDS.map((command) => account.run(command)))) {
     expect(result.status).toBe(1);
     expect(`${result.stdout}${result.stderr}`).toContain('requested a pause until');
     expect(`${result.stdout}${result.stderr}`).toContain('--ignore-retry-after');
   }
-  expect(account.requests()).toBe(asked);
+  expect(account.requests()).toBe(sent);
 });
 
 test.each([['doctor'], ['usage'], ['dump', 'acme']])(
-  'a run obeys a pause that %s learned of',
-  async (...learning) => {
+  'a run obeys a Retry-After that %s received',
+  async (...command) => {
     const account = await throttling();
     await account.run(['plan']);
     account.execute('update accounts set throttled_until = null');
     const before = account.requests();
-    expect((await account.run(learning)).status).toBe(1);
-    const asked = account.requests();
-    expect(asked).toBeGreaterThan(before);
+    expect((await account.run(command)).status).toBe(1);
+    const sent = account.requests();
+    expect(sent).toBeGreaterThan(before);
     expect((await account.run(['plan'])).stdout).toContain('requested a pause until');
-    expect(account.requests()).toBe(asked);
+    expect(account.requests()).toBe(sent);
   },
 );
 
-test('--ignore-retry-after sends requests before the end of the pause, with every command', async () => {
+test('every command with --ignore-retry-after sends requests before the end of a Retry-After', async () => {
   const account = await throttling();
   await account.run(['plan']);
   const before = account.requests();
@@ -68,13 +68,13 @@ test('--ignore-retry-after sends requests before the end of the pause, with ever
   expect(account.requests() - before).toBeGreaterThanOrEqual(COMMANDS.length);
 });
 
-test('a daemon obeys the pause, and with --ignore-retry-after only one that it learns of itself', async () => {
+test('a daemon obeys a stored Retry-After, and with --ignore-retry-after sends requests before its end', async () => {
   const account = await throttling();
   await account.run(['plan']);
-  const asked = account.requests();
+  const sent = account.requests();
   const obeying = await startDaemon(account);
   await until('the run has ended', () => obeying.runsEnded('acme') > 0);
-  expect(account.requests()).toBe(asked);
+  expect(account.requests()).toBe(sent);
   await obeying.stop();
 
   const ignoring = await startDaemon({
@@ -82,11 +82,11 @@ test('a daemon obeys the pause, and with --ignore-retry-after only one that it l
   });
   await until('the run has ended', () => ignoring.runsEnded('acme') > 0);
   const again = account.requests();
-  expect(again).toBeGreaterThan(asked);
+  expect(again).toBeGreaterThan(sent);
   await ignoring.stop();
 });
 
-test('a plan by a daemon cannot ignore a pause', async () => {
+test('plan --server with --ignore-retry-after is wrong usage', async () => {
   const account = await throttling();
   const result = await account.run(['plan', '--server', 'http://127.0.0.1:9', '--ignore-retry-after']);
   expect(result.status).toBe(64);

@@ -1,6 +1,6 @@
-// What may happen to an entry that the file does not name: every rule that looks at one entry.
+// The rules that check one entry: what can happen to an entry that the file does not list.
 import { expect, test } from 'vitest';
-import { codes, day, doings, holds, hoursAgo, leaves, scene } from '../support/scene.ts';
+import { codes, day, changesOf, holds, hoursAgo, leaves, scene } from '../support/scene.ts';
 
 test('ownership: managed deletes only what rolecall created or adopted', async () => {
   const s = await scene({
@@ -9,7 +9,7 @@ test('ownership: managed deletes only what rolecall created or adopted', async (
   });
   const first = await s.plan();
   expect(leaves(first.plan)).toEqual({ Stranger: 'unmanaged' });
-  expect(doings(first.plan)).toEqual(['create New']);
+  expect(changesOf(first.plan)).toEqual(['create New']);
   expect(first.plan.summary).toMatchObject({ leave: 1, hold: 0 });
   const applied = await s.apply();
   expect(applied.result.status).toBe(0);
@@ -37,10 +37,10 @@ test('protect keeps the names that its case-sensitive globs match, in addition t
   });
   const { plan } = await s.plan();
   expect(leaves(plan)).toEqual({ 'Admin/x': 'protected', 'Literal*': 'protected', Q1: 'protected' });
-  expect(doings(plan)).toEqual(['delete Literal!', 'delete Q12', 'delete admin']);
+  expect(changesOf(plan)).toEqual(['delete Literal!', 'delete Q12', 'delete admin']);
 });
 
-test('delete: never leaves everything alone, whatever is approved', async () => {
+test('with delete: never nothing is deleted, even with an approval', async () => {
   const s = await scene({
     skills: ['Old', 'Kept'],
     file: 'skills: [Kept]\npolicy: { delete: never }\napprovedDeletes: [{ kind: skill, name: Old }]',
@@ -53,7 +53,7 @@ test('delete: never leaves everything alone, whatever is approved', async () => 
   expect(s.names().skills).toEqual(['Kept', 'Old']);
 });
 
-test('of several entries with one name the most used stays, and the others are only reported', async () => {
+test('of several entries with one name the most used is kept, and the others are only reported', async () => {
   const s = await scene({
     skills: [
       { name: 'Go', id: 'a' },
@@ -79,7 +79,7 @@ test('of several entries with one name the most used stays, and the others are o
   expect(codes(plan)).toContain('duplicate');
 });
 
-test('duplicates: remove-unused deletes the duplicates that nobody has and leaves the others alone', async () => {
+test('duplicates: remove-unused deletes unused duplicates and leaves the others alone', async () => {
   const s = await scene({
     skills: ['a', 'b', 'c'].map((id) => ({ name: 'Go', id })),
     resources: [
@@ -124,7 +124,7 @@ test('a delete of an entry that people have is held, and is applied once nobody 
   expect(s.names().skills).toEqual(['Kept']);
 });
 
-test('delete: always deletes what people have, and the plan names who loses it', async () => {
+test('delete: always deletes entries that people have, and the plan lists who loses them', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept'],
     resources: [{ id: 'r1', skills: ['Perl'] }],
@@ -134,7 +134,7 @@ test('delete: always deletes what people have, and the plan names who loses it',
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
 });
 
-test('an approval releases the entry that it names through its last day, and no other', async () => {
+test('an approval releases the delete that it names until the end of its last day, and no other', async () => {
   const s = await scene({
     skills: ['Perl', 'Cobol', 'Kept'],
     resources: [{ id: 'r1', skills: ['Perl', 'Cobol'] }],
@@ -169,7 +169,7 @@ test('a declared rename creates the new name first and keeps the old one until t
   expect(s.names().skills).toEqual(['Kubernetes']);
 });
 
-test('a rename of what nobody has is a create and then a delete', async () => {
+test('a rename of an unused entry is a create and then a delete', async () => {
   const s = await scene({ skills: ['K8s'], file: 'skills: [{ name: Kubernetes, formerly: [K8s] }]' });
   const { run } = await s.apply();
   expect(run.status).toBe('converged');
@@ -185,10 +185,10 @@ test('a used name that differs only in case, white space, diacritics or form is 
   });
   const { plan } = await s.plan();
   expect(holds(plan)).toEqual(Object.fromEntries(old.map((name) => [name, ['suspected_rename']])));
-  expect(doings(plan)).toEqual(['create C++', 'create DataBase', 'create Resume', 'create TypeScript']);
+  expect(changesOf(plan)).toEqual(['create C++', 'create DataBase', 'create Resume', 'create TypeScript']);
 });
 
-test('a suspected rename is held also when the desired name exists already, and an approval releases it', async () => {
+test('a suspected rename is held even when the desired name exists already, and an approval releases it', async () => {
   const s = await scene({
     skills: ['typescript', 'TypeScript'],
     resources: [{ id: 'r1', skills: ['typescript'] }],
@@ -198,17 +198,17 @@ test('a suspected rename is held also when the desired name exists already, and 
   s.configure(
     'skills: [TypeScript]\npolicy: { delete: always }\napprovedDeletes: [{ kind: skill, name: typescript }]',
   );
-  expect(doings((await s.plan()).plan)).toEqual(['delete typescript']);
+  expect(changesOf((await s.plan()).plan)).toEqual(['delete typescript']);
 });
 
-test("an entry with a near duplicate's name that nobody has is deleted, with a warning", async () => {
+test('an unused entry whose name is a near duplicate of a desired one is deleted, with a warning', async () => {
   const s = await scene({ skills: ['typescript'], file: 'skills: [TypeScript]' });
   const { plan } = await s.plan();
-  expect(doings(plan)).toEqual(['create TypeScript', 'delete typescript']);
+  expect(changesOf(plan)).toEqual(['create TypeScript', 'delete typescript']);
   expect(codes(plan)).toContain('near_name');
 });
 
-test('unusedFor holds an entry until the journal has seen it unused for so long', async () => {
+test('unusedFor holds the delete of an entry until it has been unused for that long', async () => {
   const s = await scene({ skills: ['Old', 'Kept'], file: 'skills: [Kept]\npolicy: { unusedFor: 1h }' });
   const { run } = await s.apply();
   expect(run.status).toBe('held');
@@ -220,7 +220,7 @@ test('unusedFor holds an entry until the journal has seen it unused for so long'
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
 });
 
-test('a use in between starts the time of unusedFor again', async () => {
+test('an assignment restarts the time that unusedFor counts', async () => {
   const s = await scene({
     skills: ['Old', 'Kept'],
     resources: [{ id: 'r1' }],
@@ -234,7 +234,7 @@ test('a use in between starts the time of unusedFor again', async () => {
   expect(holds((await s.apply()).plan)).toEqual({ Old: ['too_new'] });
 });
 
-test('what a missing person had counts as theirs for 24 hours', async () => {
+test('the entries of a person who disappeared from the list count as used for 24 hours', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept'],
     resources: [{ id: 'r1', skills: ['Perl'] }, { id: 'r2' }],
@@ -253,7 +253,7 @@ test('what a missing person had counts as theirs for 24 hours', async () => {
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
 });
 
-test('an absent skillsIds counts as what it was, until it is shown', async () => {
+test('a missing skillsIds or role of a person counts as unchanged until the list contains it again', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept'],
     roles: ['Dev', 'Ops'],
@@ -286,7 +286,7 @@ test('an open freeze window holds creates and deletes alike', async () => {
   expect((await s.apply()).run.status).toBe('converged');
 });
 
-test('a freeze window opens with each tick of its cron line, and adds up with the defaults', async () => {
+test('a freeze window opens at each tick of its cron expression, and windows of the defaults apply too', async () => {
   const s = await scene({
     service: 'defaults: { policy: { freeze: [{ cron: "* * * * *", for: 2m }] } }',
     file: `skills: [New]\npolicy: { freeze: [{ from: ${day(-3)}, to: ${day(-2)} }] }`,
@@ -294,7 +294,7 @@ test('a freeze window opens with each tick of its cron line, and adds up with th
   expect(holds((await s.plan()).plan)).toEqual({ New: ['freeze'] });
   const elsewhere = ((new Date().getUTCMonth() + 6) % 12) + 1;
   s.serve({}, `defaults: { policy: { freeze: [{ cron: "0 0 1 ${elsewhere} *", for: 1h }] } }`);
-  expect(doings((await s.plan()).plan)).toEqual(['create New']);
+  expect(changesOf((await s.plan()).plan)).toEqual(['create New']);
 });
 
 test('an entry that was created three times within a day and disappeared again is not created a fourth time', async () => {
@@ -314,7 +314,7 @@ test('an entry that was created three times within a day and disappeared again i
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
 });
 
-test('what was deleted three times within a day and is back is held', async () => {
+test('an entry that was deleted three times within a day and exists again is held', async () => {
   const s = await scene({ skills: ['Kept', 'Fought'], file: 'skills: [Kept]' });
   for (let round = 0; round < 3; round += 1) {
     expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });

@@ -25,7 +25,7 @@ const BUSY: SceneOptions = {
   file: 'skills: [New b, New a, Kept, Twin]\nroles: [Dev]\npolicy: { protect: [Protected] }',
 };
 
-function isValid(schema: z.ZodType, value: unknown): string {
+function validityOf(schema: z.ZodType, value: unknown): string {
   const { error } = schema.safeParse(value);
   return error === undefined ? 'valid' : z.prettifyError(error);
 }
@@ -36,7 +36,7 @@ async function saved(s: Scene): Promise<Plan> {
   const { status } = await s.run(['plan', '--save', 'plan.json']);
   expect(status).toBe(0);
   const [plan] = JSON.parse(readFileSync(join(s.folder, 'plan.json'), 'utf8')) as Plan[];
-  if (plan === undefined) throw new Error('the file holds no plan');
+  if (plan === undefined) throw new Error('the file contains no plan');
   return plan;
 }
 
@@ -58,11 +58,14 @@ test('a saved plan is applied exactly, without a question, and cannot be applied
 });
 
 const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
-  ['another entry is there', (s) => s.sandbox.addSkill('acme', 'Surprise')],
-  ['an entry is gone', (s) => s.sandbox.removeEntry('acme', s.idOf('Old a'))],
-  ['a planned create is there already', (s) => s.sandbox.addSkill('acme', 'New a')],
-  ['somebody was given an entry that was to go', (s) => s.sandbox.assign('acme', 'r1', s.idOf('Old a'))],
-  ['the file asks for more', (s) => s.configure('skills: [New c]')],
+  ['another entry exists', (s) => s.sandbox.addSkill('acme', 'Surprise')],
+  ['an entry was removed', (s) => s.sandbox.removeEntry('acme', s.idOf('Old a'))],
+  ['the entry of a planned create exists already', (s) => s.sandbox.addSkill('acme', 'New a')],
+  [
+    'somebody was assigned an entry that the plan deletes',
+    (s) => s.sandbox.assign('acme', 'r1', s.idOf('Old a')),
+  ],
+  ['the file lists other skills', (s) => s.configure('skills: [New c]')],
 ];
 
 test.each(CHANGES)('a saved plan is stale and nothing is written when %s', async (_, change) => {
@@ -79,9 +82,9 @@ test.each(CHANGES)('a saved plan is stale and nothing is written when %s', async
 });
 
 test.each<[string, (plan: Plan) => unknown]>([
-  ['a delete is taken out', (plan) => plan.operations.filter(({ name }) => name !== 'Old a')],
+  ['a delete is removed', (plan) => plan.operations.filter(({ name }) => name !== 'Old a')],
   ['a delete is of another entry', (plan) => plan.operations.map((each) => ({ ...each, name: 'Kept' }))],
-  ['they are none', () => 'all'],
+  ['they are not a list', () => 'all'],
 ])('a saved plan whose operations were edited is not applied: %s', async (_, change) => {
   const s = await scene(BUSY);
   const plan = await saved(s);
@@ -92,7 +95,7 @@ test.each<[string, (plan: Plan) => unknown]>([
   expect(stderr).toContain('acme: its plan in plan.json was edited after it was saved');
 });
 
-test('what is only held, left alone or ordered differently makes no saved plan stale', async () => {
+test('changes to held or ignored entries, or to the order of the lists, do not make a saved plan stale', async () => {
   const s = await scene(BUSY);
   const plan = await saved(s);
   s.sandbox.setSettings({ listOrder: 'shuffled' });
@@ -102,7 +105,7 @@ test('what is only held, left alone or ordered differently makes no saved plan s
   expect((await s.run(['apply', '--plan', 'plan.json'])).status).toBe(3);
 });
 
-test('a delete of what people have is in the digest with those people', async () => {
+test('the digest of a plan depends on the people who lose an entry', async () => {
   const s = await scene({ ...BUSY, file: 'skills: [Kept, Twin]\npolicy: { delete: always }' });
   const before = await saved(s);
   s.sandbox.unassign('acme', 'r2', s.idOf('Used'));
@@ -111,7 +114,7 @@ test('a delete of what people have is in the digest with those people', async ()
   expect(after.digest).not.toBe(before.digest);
 });
 
-test('the same configuration and lists give the same bytes, whatever order the service lists in', async () => {
+test('the same configuration and lists give a plan with the same bytes, in whatever order the service lists', async () => {
   const s = await scene({ ...BUSY, settings: { listOrder: 'shuffled' } });
   await s.run(['plan']);
   const bytes = new Set<string>();
@@ -123,7 +126,7 @@ test('the same configuration and lists give the same bytes, whatever order the s
   expect(bytes.size).toBe(1);
 });
 
-test('plans in JSON match the published schema, also failed and blocked ones', async () => {
+test('plans in JSON match the published schema, even failed ones', async () => {
   const s = await scene({
     ...BUSY,
     others: [{ name: 'failing', id: '43', token: 'token-of-failing' }],
@@ -139,8 +142,8 @@ test('plans in JSON match the published schema, also failed and blocked ones', a
     ['failing', 'failed'],
     ['invalid', 'failed'],
   ]);
-  expect(plans.map((plan) => isValid(schema, plan))).toEqual(['valid', 'valid', 'valid']);
-  expect(isValid(schema, { ...plans[0], surprise: 1 })).not.toBe('valid');
+  expect(plans.map((plan) => validityOf(schema, plan))).toEqual(['valid', 'valid', 'valid']);
+  expect(validityOf(schema, { ...plans[0], surprise: 1 })).not.toBe('valid');
   expect(plans[0]).toMatchObject({
     summary: { create: 2, delete: 3, hold: 1, keep: 3, leave: 2 },
     operations: [
@@ -153,7 +156,7 @@ test('plans in JSON match the published schema, also failed and blocked ones', a
   });
 });
 
-test('runs in JSON match the published schema, whatever their status', async () => {
+test('runs in JSON match the published schema, even partial and failed ones', async () => {
   const s = await scene({ ...BUSY, others: [{ name: 'failing', id: '43', token: 'token-of-failing' }] });
   s.configure('skills: [A]', 'failing');
   s.configure('skills: [1.0]', 'invalid');
@@ -170,18 +173,18 @@ test('runs in JSON match the published schema, whatever their status', async () 
     ['failing', 'failed'],
     ['invalid', 'failed'],
   ]);
-  expect(runs.map((run) => isValid(schema, run))).toEqual(['valid', 'valid', 'valid']);
+  expect(runs.map((run) => validityOf(schema, run))).toEqual(['valid', 'valid', 'valid']);
   for (const { id } of runs) {
     const shown = await s.run(['show', id, '--format', 'json']);
-    expect(isValid(schema, JSON.parse(shown.stdout))).toBe('valid');
+    expect(validityOf(schema, JSON.parse(shown.stdout))).toBe('valid');
   }
 });
 
 test.each([
-  ['is not there', undefined],
-  ['is no JSON', '{ nonsense'],
-  ['is no array', '{}'],
-  ['holds no digest', '[{ "schemaVersion": 1, "account": "acme" }]'],
+  ['does not exist', undefined],
+  ['is not JSON', '{ nonsense'],
+  ['is not an array', '{}'],
+  ['contains no digest', '[{ "schemaVersion": 1, "account": "acme" }]'],
   ['is of another version', '[{ "schemaVersion": 2, "account": "acme", "digest": "sha256:0" }]'],
 ])('a saved plan that %s is refused as wrong usage', async (_, text) => {
   const s = await scene({ file: 'skills: [New]' });

@@ -1,13 +1,13 @@
-// Whatever a service says back, no token and no salary comes out of it.
+// No token and no salary that a service returns is printed, stored or sent.
 import { expect, test } from 'vitest';
-import { CANARY, CURRENCY, leaksOf, SALARIES, spelled } from '../support/canary.ts';
+import { CANARY, CURRENCY, leaksOf, SALARIES, searchedTexts } from '../support/canary.ts';
 import { canaryWorkspace } from '../support/canary-workspace.ts';
 import { startParrot } from '../support/parrot.ts';
 import { quotingAnswers } from '../support/quoting-answers.ts';
 import { arrayOf } from '../support/scene.ts';
 
-test('the search finds every spelling of a secret, within other text too', () => {
-  expect(spelled().filter((text) => leaksOf(`x${text}y`).length === 0)).toEqual([]);
+test('leaksOf finds every encoding of a secret, even within other text', () => {
+  expect(searchedTexts().filter((text) => leaksOf(`x${text}y`).length === 0)).toEqual([]);
   const encoded = Buffer.from(`{"a":"Bearer ${CANARY}"}`);
   expect(leaksOf(encoded.toString('base64'))).not.toEqual([]);
   expect(leaksOf(encoded.subarray(1).toString('base64url'))).not.toEqual([]);
@@ -32,8 +32,8 @@ test('no secret that a service quotes is printed, stored or sent', { timeout: 90
   }
   const applied = await w.run(['apply', '--yes', '--all', '--accept-no-history', '--format', 'json']);
   expect(arrayOf(applied)).toHaveLength(answers.length);
-  // Every answer was given, and the token was there to be quoted.
-  expect(answers.filter(({ name }) => !parrot.heard().has(name)).map(({ name }) => name)).toEqual([]);
+  // The service gave every answer, and received the token that it quotes.
+  expect(answers.filter(({ name }) => !parrot.usedManners().has(name)).map(({ name }) => name)).toEqual([]);
   expect(new Set(parrot.authorizations())).toEqual(new Set([`Bearer ${CANARY}`]));
 
   for (const command of [

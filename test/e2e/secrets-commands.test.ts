@@ -10,12 +10,12 @@ import { type Result, until } from '../support/workspace.ts';
 
 const FORMATS = ['text', 'json', 'markdown'];
 
-/** How often each command is run, and how; a command of `--help` that stands not here fails the test. */
+/** How each command is run. The test fails if a command of `--help` is missing here. */
 const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
   validate: ({ w }) => all(w, everyFormat(['validate', '--require-secrets', '--output', 'validate.out'])),
   async plan({ w, parrot }) {
     await all(w, [...everyFormat(['plan', '--detailed-exitcode']), ['plan', '--save', 'saved.json']]);
-    // What answers in a daemon's place says the daemon's token back.
+    // The server in place of the daemon repeats the daemon's token.
     const { stderr } = await w.run(['plan', '--server', `${parrot.url}/daemon/api/public/v1/skill?`], {});
     expect(stderr).toMatch(/did not return a list of plans|answered/);
   },
@@ -42,8 +42,8 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
   },
   doctor: ({ w }) => all(w, [['doctor'], ['doctor', '--format', 'json', '--output', 'doctor.json']]),
   backup: ({ w }) => w.run(['backup', 'copy.db']),
-  sandbox: ({ w }) => stopOnceIt(w, ['sandbox', '--port', '0', '--data', 'sandbox.db'], /listens at/),
-  serve: ({ w }) => stopOnceIt(w, ['serve'], /"run_ended"/),
+  sandbox: ({ w }) => stopWhenPrinted(w, ['sandbox', '--port', '0', '--data', 'sandbox.db'], /listens at/),
+  serve: ({ w }) => stopWhenPrinted(w, ['serve'], /"run_ended"/),
   demo: ({ w }) => w.run(['demo']),
   completion: ({ w }) =>
     all(w, [
@@ -63,37 +63,41 @@ function everyFormat(command: readonly string[]): string[][] {
 }
 
 /**
- * One after the other, as the second apply finds what the first has left. The first is a process of its own, whose
- * arguments and environment git shows.
+ * Runs one command after the other, because the second apply depends on the result of the first. The first command is a
+ * process, whose arguments and environment git records.
  */
 async function all(w: CanaryWorkspace, commands: readonly (readonly string[])[]): Promise<void> {
   for (const [index, command] of commands.entries()) await w.run(command, { asProcess: index === 0 });
 }
 
-async function stopOnceIt(w: CanaryWorkspace, command: readonly string[], says: RegExp): Promise<Result> {
+async function stopWhenPrinted(
+  w: CanaryWorkspace,
+  command: readonly string[],
+  pattern: RegExp,
+): Promise<Result> {
   const running = w.start(command);
-  await until('it says so', () => says.test(running.output().stdout + running.output().stderr));
+  await until('it prints the pattern', () => pattern.test(running.output().stdout + running.output().stderr));
   running.process.kill('SIGTERM');
   return await running.ended;
 }
 
-/** Puts a git before the real one that writes down all that it was given, and the words of its parents. */
-function spyOnGit(w: CanaryWorkspace): { readonly path: string; told(): string } {
+/** Puts a wrapper before git that records its arguments, its environment and the command line of its parent process. */
+function spyOnGit(w: CanaryWorkspace): { readonly path: string; recorded(): string } {
   const folder = join(w.folder, 'bin');
-  const told = join(w.folder, 'bin/told');
+  const recorded = join(w.folder, 'bin/recorded');
   const real = process.env['PATH'] ?? '';
   mkdirSync(folder);
   writeFileSync(
     join(folder, 'git'),
     [
       '#!/bin/sh',
-      `{ printf '%s\\n' "$@"; env; tr '\\0' '\\n' < /proc/$PPID/cmdline; } >> '${told}'`,
+      `{ printf '%s\\n' "$@"; env; tr '\\0' '\\n' < /proc/$PPID/cmdline; } >> '${recorded}'`,
       `PATH='${real}' exec git "$@"`,
       '',
     ].join('\n'),
   );
   chmodSync(join(folder, 'git'), 0o755);
-  return { path: `${folder}:${real}`, told: () => readFileSync(told, 'latin1') };
+  return { path: `${folder}:${real}`, recorded: () => readFileSync(recorded, 'latin1') };
 }
 
 async function commandsOf(w: CanaryWorkspace): Promise<string[]> {
@@ -105,7 +109,7 @@ async function commandsOf(w: CanaryWorkspace): Promise<string[]> {
 test('no command prints, stores or passes on a token or a salary', { timeout: 90_000 }, async () => {
   const parrot = await startParrot({
     refused: {
-      create: (said) => ({ status: 422, body: { detail: [{ loc: ['x'], msg: said, type: said }] } }),
+      create: (text) => ({ status: 422, body: { detail: [{ loc: ['x'], msg: text, type: text }] } }),
     },
   });
   const w = canaryWorkspace();
@@ -128,17 +132,17 @@ test('no command prints, stores or passes on a token or a salary', { timeout: 90
   for (const run of Object.values(COMMANDS)) await run({ w: observed, parrot });
 
   expect(w.leaks()).toEqual([]);
-  expect(leaksOf(spy.told())).toEqual([]);
+  expect(leaksOf(spy.recorded())).toEqual([]);
   expect(w.leaksOnDisk()).toEqual([]);
-  // Both tokens were really used, what was to be made was made, and git was really asked.
+  // Both tokens were used, the create and the delete were sent, and git was called.
   expect(new Set(parrot.authorizations())).toEqual(new Set([`Bearer ${CANARY}`, `Bearer ${HTTP_CANARY}`]));
-  expect(parrot.asked()).toContain('vault POST skill');
-  expect(parrot.asked()).toContain('vault DELETE skill/s3');
-  expect(spy.told()).toContain('ls-files\n--cached');
+  expect(parrot.requests()).toContain('vault POST skill');
+  expect(parrot.requests()).toContain('vault DELETE skill/s3');
+  expect(spy.recorded()).toContain('ls-files\n--cached');
   expect(w.rows('select * from runs').length).toBeGreaterThan(5);
 });
 
-/** What makes the program break after its first answer, as a bug or a failing library would. */
+/** Statements that make the program fail after its first request, like a bug or a failing library. */
 const BREAKS: Readonly<Record<string, string>> = {
   'an error that nobody catches':
     "setImmediate(() => { throw new Error('forced', { cause: message.response }); })",

@@ -1,4 +1,4 @@
-// The daemon tells no secret: not in its log at any level, its pages, its API, its metrics, its errors or its
+// The daemon reveals no secret: not in its log at any level, its pages, its API, its metrics, its errors or its
 // notifications.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -7,19 +7,19 @@ import { canaryWorkspace } from '../support/canary-workspace.ts';
 import { type Parrot, startParrot } from '../support/parrot.ts';
 import { until } from '../support/workspace.ts';
 
-const refused = (said: string) => ({
+const refused = (text: string) => ({
   status: 422,
-  body: { detail: [{ loc: [said], msg: said, type: said, input: said }] },
+  body: { detail: [{ loc: [text], msg: text, type: text, input: text }] },
 });
 const MANNERS = {
   creates: { create: refused },
   lists: { skill: refused },
-  people: { resource: (said: string) => ({ status: 401, body: said }) },
-  broken: { skill: (said: string) => ({ body: `[{"_id": ${said}` }) },
+  people: { resource: (text: string) => ({ status: 401, body: text }) },
+  broken: { skill: (text: string) => ({ body: `[{"_id": ${text}` }) },
 };
 const ACCOUNTS = ['good', ...Object.keys(MANNERS)];
 
-/** A configuration with all sorts of accounts, and webhooks of all formats whose addresses are secrets. */
+/** A configuration with several kinds of accounts, and webhooks of all formats whose addresses are secrets. */
 function configured(parrot: Parrot, log: string, accounts: readonly string[] = ACCOUNTS) {
   const w = canaryWorkspace();
   const hooks = ['json', 'slack', 'teams'].map(
@@ -51,7 +51,7 @@ function configured(parrot: Parrot, log: string, accounts: readonly string[] = A
   return { w, env, total: accounts.length + 2 };
 }
 
-/** What is sent to the daemon that holds secrets it must not repeat, with the status that shows it was understood. */
+/** Requests with secrets that the daemon must not repeat, with the status that shows that it read them. */
 const REQUESTS: readonly (readonly [string, RequestInit, number])[] = [
   ['/api/v1/accounts', { headers: { authorization: `Bearer ${CANARY}` } }, 401],
   ['/api/v1/accounts', { headers: { authorization: CANARY } }, 401],
@@ -97,7 +97,7 @@ test(
     const log = (): string => running.output().stderr;
     await until('every account has run', () => log().split('"run_ended"').length > total);
     // The notices of the good account, and of five that failed, in three formats.
-    await until('the notices are out', () => parrot.posted().length >= 3 * total);
+    await until('the notices have arrived', () => parrot.posted().length >= 3 * total);
     const [, url = ''] = /"url":"(http:[^"]+)"/.exec(log()) ?? [];
 
     const headers = { authorization: `Bearer ${HTTP_CANARY}` };
@@ -136,12 +136,12 @@ test(
     };
     expect(await ask('/sign-in', signIn)).toBe(303);
 
-    // What goes to a webhook is where its own address and signature go, and nothing else of all that is secret.
+    // A webhook receives its own address and signature, and no other secret.
     const bodies = parrot.posted().map((posted) => posted.slice(posted.indexOf('\n')));
     expect(bodies.filter((body) => body.includes('"blocks"')).length).toBeGreaterThanOrEqual(total);
     for (const posted of parrot.posted()) leaks.push(...leaksOf(posted));
     expect(leaks).toEqual([]);
-    // The command line and the title of the process are to be read by everybody on the machine.
+    // Every user of the machine can read the command line and the name of the process.
     expect(leaksOf(readFileSync(`/proc/${running.process.pid}/cmdline`, 'latin1'))).toEqual([]);
     expect(leaksOf(readFileSync(`/proc/${running.process.pid}/comm`, 'latin1'))).toEqual([]);
 
@@ -154,7 +154,7 @@ test(
 );
 
 test(
-  'the log contains no secret at any level, in JSON and in the format for people',
+  'the log of the daemon contains no secret at any level, in the formats json and pretty',
   { timeout: 90_000 },
   async () => {
     const logs = ['debug', 'info', 'warn', 'error', 'silent'].map(
@@ -169,14 +169,17 @@ async function serveWithLog(log: string): Promise<void> {
   const parrot = await startParrot(MANNERS);
   const { w, env, total } = configured(parrot, log, ['good', 'creates']);
   const running = w.start(['serve'], { env });
-  await until('every account has run and is told of', () => parrot.posted().length >= 3 * total);
+  await until(
+    'every account has run, and its notices have arrived',
+    () => parrot.posted().length >= 3 * total,
+  );
   running.process.kill('SIGTERM');
   expect((await running.ended).status).toBe(0);
   expect([log, running.output().stderr === '']).toEqual([log, log.includes('silent')]);
   expect(w.leaks()).toEqual([]);
 }
 
-test('a token that cannot be sent is reported by the place where it is set', async () => {
+test('a token that cannot be sent fails its account without a request, and is not printed', async () => {
   const parrot = await startParrot({});
   const w = canaryWorkspace();
   w.serve();
@@ -212,7 +215,7 @@ test('a token that cannot be sent is reported by the place where it is set', asy
   );
   expect(failed).toHaveLength(2 * Object.keys(values).length);
   await w.run(['doctor'], { env });
-  expect(parrot.asked()).toEqual([]);
+  expect(parrot.requests()).toEqual([]);
   expect(w.leaks()).toEqual([]);
   expect(w.leaksOnDisk()).toEqual([]);
 });

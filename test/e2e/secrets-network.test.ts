@@ -1,5 +1,5 @@
-// The token goes to the configured origin only: not where a redirect or a header points to, and
-// to no proxy in the clear.
+// The token is sent to the configured origin only: not where a redirect or a header points to, and not unencrypted
+// through a proxy.
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -12,7 +12,7 @@ import { arrayOf } from '../support/scene.ts';
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 test(
-  'no redirect and no other pointer of an answer is followed, by anything that sends a secret',
+  'no request with a secret follows a redirect or another address in a response',
   { timeout: 90_000 },
   async () => {
     const elsewhere = await startParrot({});
@@ -24,12 +24,12 @@ test(
       user: elsewhere.url.replace('http://', `http://${encodeURIComponent(CANARY)}@`),
     };
     const manners: Record<string, Manner> = {};
-    // Every status with every target and every sort of request, though not all three of them together.
+    // Every status with every target and every kind of request, but not every combination of the three.
     for (const [row, status] of REDIRECTS.entries()) {
-      for (const [column, asked] of (['skill', 'resource', 'create', 'delete'] as const).entries()) {
+      for (const [column, kind] of (['skill', 'resource', 'create', 'delete'] as const).entries()) {
         const [target, location] = Object.entries(targets)[(row + column) % 5] ?? ['', ''];
-        const speech = { status, headers: { location, refresh: `0; url=${location}` }, body: '' };
-        manners[`${asked}-${status}-${target}`] = { [asked]: () => speech };
+        const reply = { status, headers: { location, refresh: `0; url=${location}` }, body: '' };
+        manners[`${kind}-${status}-${target}`] = { [kind]: () => reply };
       }
     }
     const location = targets['port'] ?? '';
@@ -49,7 +49,7 @@ test(
 
     const runs = arrayOf(await w.run(['apply', '--yes', '--all', '--accept-no-history', '--format', 'json']));
     expect(runs).toHaveLength(Object.keys(manners).length);
-    expect([...parrot.heard()].toSorted()).toEqual(Object.keys(manners).toSorted());
+    expect([...parrot.usedManners()].toSorted()).toEqual(Object.keys(manners).toSorted());
     const { stderr } = await w.run(
       ['plan', '--server', `${parrot.url}/skill-301-port/api/public/v1/skill?`],
       {
@@ -58,8 +58,8 @@ test(
     );
     expect(stderr).toContain('did not return a list of plans');
 
-    expect(elsewhere.asked()).toEqual([]);
-    expect(parrot.asked().filter((line) => line.includes('stolen'))).toEqual([]);
+    expect(elsewhere.requests()).toEqual([]);
+    expect(parrot.requests().filter((line) => line.includes('stolen'))).toEqual([]);
     expect(w.leaks()).toEqual([]);
     expect(w.leaksOnDisk()).toEqual([]);
   },
@@ -71,7 +71,7 @@ interface Proxy {
   heard(): string;
 }
 
-/** A proxy that knows every name, and opens tunnels to one port of this machine. */
+/** A proxy that accepts every host name, and opens tunnels to one port of this machine. */
 async function startProxy(port: number): Promise<Proxy> {
   let heard = '';
   const tunnels: Socket[] = [];
@@ -97,7 +97,7 @@ async function startProxy(port: number): Promise<Proxy> {
   };
 }
 
-test('a proxy is not used for this machine, and learns of https only the host', async () => {
+test('a proxy is not used for loopback addresses, and sees only the host of an https address', async () => {
   const parrot = await startParrot({});
   const proxy = await startProxy(Number(new URL(parrot.url).port));
   const w = canaryWorkspace();
@@ -110,7 +110,7 @@ test('a proxy is not used for this machine, and learns of https only the host', 
   const runs = arrayOf<{ account: string; status: string; error: string | null }>(
     await w.run(['apply', '--yes', '--all', '--format', 'json'], { env }),
   );
-  // What listens behind the proxy speaks no TLS, so that nothing but the tunnel is ever asked for.
+  // The server behind the proxy does not support TLS, so the proxy receives only CONNECT requests.
   expect(runs.map(({ account, status }) => [account, status])).toEqual([
     ['far', 'failed'],
     ['here', 'held'],
@@ -124,13 +124,13 @@ test('a proxy is not used for this machine, and learns of https only the host', 
     .split('\n')
     .filter((line) => /^[A-Z]+ \S+ /.test(line));
   expect(lines.filter((line) => !line.startsWith('CONNECT planning.test:443 '))).toEqual([]);
-  // Its own password is the only secret that the proxy is told.
+  // Its own password is the only secret that the proxy receives.
   expect(leaksOf(proxy.heard()).filter((leak) => !leak.includes('proxy password'))).toEqual([]);
   expect(w.leaks()).toEqual([]);
   expect(w.leaksOnDisk()).toEqual([]);
 });
 
-test('plain http to another machine uses a proxy only if the file allows it in the clear', async () => {
+test('plain http to another machine uses a proxy only if the account has allowInsecure', async () => {
   const parrot = await startParrot({});
   const proxy = await startProxy(Number(new URL(parrot.url).port));
   const w = canaryWorkspace();
@@ -142,9 +142,9 @@ test('plain http to another machine uses a proxy only if the file allows it in t
     { account: 'allowed', status: 'planned' },
     { account: 'refused', status: 'failed' },
   ]);
-  // As a tunnel also there, in which the token is to be read: that is what allowInsecure says.
+  // Plain http also uses a tunnel, and the proxy can read the token in it: allowInsecure permits that.
   expect(proxy.heard()).toMatch(/^CONNECT planning\.test:80 /);
   expect(proxy.heard()).toContain(CANARY);
-  expect(new Set(parrot.asked().map((line) => line.split(' ')[0]))).toEqual(new Set(['allowed']));
+  expect(new Set(parrot.requests().map((line) => line.split(' ')[0]))).toEqual(new Set(['allowed']));
   expect(w.leaks()).toEqual([]);
 });

@@ -72,7 +72,7 @@ const PROMISED = {
   rolecall_build_info: 'gauge',
 };
 
-test('the daemon applies the files of two accounts, repairs later changes, and notifies', async () => {
+test('the daemon applies the files of two accounts, repairs later changes, and counts both in its metrics', async () => {
   const { sandbox, account, serve, skills } = await setUp();
   try {
     account('acme', 'skills: [Go, Rust]');
@@ -80,7 +80,7 @@ test('the daemon applies the files of two accounts, repairs later changes, and n
     const daemon = await serve();
     expect(await daemon.get('/healthz')).toMatchObject({ status: 200 });
     await until(
-      'both accounts are as their files say',
+      'both accounts match their files',
       () => daemon.runsEnded('acme', 'held') > 0 && daemon.runsEnded('beta', 'converged') > 0,
     );
     expect([skills('acme'), skills('beta')]).toEqual([['Go', 'Perl', 'Rust'], ['Lathe']]);
@@ -122,7 +122,7 @@ test('the daemon applies the files of two accounts, repairs later changes, and n
   }
 });
 
-test('an edit is used by the next run; a broken one fails that account alone until it is mended', async () => {
+test('an edit is used by the next run, and a broken edit fails only its account until it is fixed', async () => {
   const { sandbox, account, serve, skills } = await setUp();
   try {
     account('acme', 'skills: [Go]');
@@ -144,7 +144,7 @@ test('an edit is used by the next run; a broken one fails that account alone unt
     ];
     account('beta', 'skills: [Lathe, Drill]');
     await until(
-      'the other account goes on',
+      'the other account still runs',
       () => daemon.runsEnded('beta', 'converged') > betaBefore && skills('beta').includes('Drill'),
     );
     expect(skills('acme')).toEqual(['Go', 'Perl', 'Zig']);
@@ -156,14 +156,14 @@ test('an edit is used by the next run; a broken one fails that account alone unt
     expect(await daemon.get('/readyz')).toMatchObject({ status: 200 });
 
     account('acme', 'skills: [Go, Nim, Zig]');
-    await until('the mended file is applied', () => skills('acme').includes('Nim'));
+    await until('the fixed file is applied', () => skills('acme').includes('Nim'));
     await daemon.stop();
   } finally {
     await sandbox.close();
   }
 });
 
-test('SIGTERM in the middle of a run ends it in order: what is in flight finishes and the rest is skipped', async () => {
+test('SIGTERM during a run ends it cleanly: requests in flight finish and the rest is skipped', async () => {
   const { sandbox, workspace, account, serve, skills } = await setUp();
   try {
     sandbox.setSettings({ latencyMs: 40 });
@@ -171,23 +171,23 @@ test('SIGTERM in the middle of a run ends it in order: what is in flight finishe
     account('acme', `roles: []`);
     account('beta', `skills: ${JSON.stringify(names)}`);
     const daemon = await serve();
-    await until('the run is in the middle', () => skills('beta').length >= 20);
+    await until('the run has created some entries', () => skills('beta').length >= 20);
     await daemon.stop();
 
     const [run] = workspace.rows<{ id: string; status: string; created: number; finished_at: string | null }>(
       "select id, status, created, finished_at from runs where account = 'beta'",
     );
-    const made = skills('beta');
-    expect(made.length).toBeLessThan(400);
-    expect(run).toMatchObject({ status: 'interrupted', created: made.length });
+    const created = skills('beta');
+    expect(created.length).toBeLessThan(400);
+    expect(run).toMatchObject({ status: 'interrupted', created: created.length });
     expect(run?.finished_at).toBeTypeOf('string');
     const counts = workspace.rows<{ status: string; n: number }>(
       'select status, count(*) as n from operations where run_id = ? group by status order by status',
       run?.id,
     );
     expect(counts).toEqual([
-      { status: 'done', n: made.length },
-      { status: 'skipped', n: 400 - made.length },
+      { status: 'done', n: created.length },
+      { status: 'skipped', n: 400 - created.length },
     ]);
     expect(workspace.rows('select * from locks')).toEqual([]);
     expect(sandbox.requests().every(({ status }) => status !== null)).toBe(true);

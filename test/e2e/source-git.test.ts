@@ -12,7 +12,7 @@ interface Stage {
   readonly workspace: Workspace;
   /** The repository that everybody pushes to. */
   readonly origin: string;
-  /** Writes files in somebody's clone, commits and pushes them; gives the commit. */
+  /** Writes files in somebody's clone, commits and pushes them; returns the commit. */
   push(subject: string, files: Files, date: string): string;
   /** Runs git in that clone. */
   inClone(...args: string[]): string;
@@ -50,12 +50,12 @@ async function stage(): Promise<Stage> {
   const clone = join(workspace.folder, 'clone');
   git(workspace.folder, ['init', '-q', '--bare', origin]);
   git(workspace.folder, ['clone', '-q', origin, clone]);
-  // What the machine's own file says: the store, the interface, and where the rest comes from.
+  // The file of the machine sets the store, the HTTP interface and the source of everything else.
   workspace.write(
     'config/rolecall.yaml',
     [
       'store: ../data/rolecall.db',
-      // Where tokens may be sent is not the repository’s to say.
+      // The repository must not decide where tokens are sent.
       `trust: { origins: ["${sandbox.url}"] }`,
       WITH_TOKEN,
       `source: { git: { url: "file://${origin}", branch: main, path: config, interval: 1s } }`,
@@ -85,7 +85,7 @@ async function stage(): Promise<Stage> {
   };
 }
 
-/** What is shared by the accounts stands in the repository, too. */
+/** The settings that the accounts share are in the repository, too. */
 function serviceFile(sandbox: Sandbox): string {
   return [
     'accounts: accounts/*.yaml',
@@ -127,11 +127,11 @@ async function sourceOf(daemon: Daemon): Promise<{ issues: string; commit: strin
   };
 }
 
-test('the daemon waits for a repository that is empty at first, applies every push, and notifies with its commit', async () => {
+test('the daemon waits for a repository that is empty at first, applies every push, and reports its commit', async () => {
   const on = await stage();
   const { sandbox, workspace } = on;
   const daemon = await on.serve();
-  await until('it says that there is nothing yet', async () => (await sourceOf(daemon)).issues !== '');
+  await until('it reports that the repository is empty', async () => (await sourceOf(daemon)).issues !== '');
   expect((await sourceOf(daemon)).issues).toMatch(/no branch main/);
   expect((await daemon.get('/healthz')).status).toBe(200);
 
@@ -160,8 +160,8 @@ test('the daemon waits for a repository that is empty at first, applies every pu
     '2026-03-03T00:00:00Z',
   );
   await appliedFrom(on, second);
-  await until('the shared file counts, too', () => on.skills('beta').join() === 'Drill,Lathe');
-  // The author's date is told, also where the committer's is another one.
+  await until('the shared file is applied, too', () => on.skills('beta').join() === 'Drill,Lathe');
+  // The author's date is reported, even if the committer's date is different.
   on.inClone(
     'commit',
     '-q',
@@ -208,7 +208,7 @@ test('a bad edit that is pushed fails only its account, until the fix is pushed'
   const bad = on.push('Oops', account('acme', 'skills: [Go, Go]\nscedule: daily'), '2026-03-02T00:00:00Z');
   await until('acme fails', () => newestRun(on)?.status === 'failed');
   const before = daemon.runsEnded('beta', 'converged');
-  await until('beta goes on', () => daemon.runsEnded('beta', 'converged') > before + 1);
+  await until('beta still runs', () => daemon.runsEnded('beta', 'converged') > before + 1);
   expect(newestRun(on, 'beta')).toMatchObject({ status: 'converged', config_commit: bad });
   const { body } = await daemon.api<{ valid: boolean; issues: readonly string[] }>('accounts/acme');
   expect(body).toMatchObject({ valid: false });
@@ -217,28 +217,24 @@ test('a bad edit that is pushed fails only its account, until the fix is pushed'
   expect(await sourceOf(daemon)).toMatchObject({ commit: bad, refused: 0 });
   expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 
-  const mend = on.push('Mend', account('acme', 'skills: [Go, Nim]'), '2026-03-03T00:00:00Z');
-  await appliedFrom(on, mend);
+  const fix = on.push('Mend', account('acme', 'skills: [Go, Nim]'), '2026-03-03T00:00:00Z');
+  await appliedFrom(on, fix);
   expect(on.skills()).toEqual(['Go', 'Nim']);
 
-  // A file for everything that breaks keeps all accounts from being run, and nothing is taken for an empty catalog.
+  // A broken service file stops the runs of all accounts, and is not read as an empty catalog.
   sandbox.clearRequests();
   on.push('Break all', { 'config/rolecall.yaml': 'accounts: [\n' }, '2026-03-04T00:00:00Z');
   await until('both fail', () =>
     (['acme', 'beta'] as const).every((name) => newestRun(on, name)?.status === 'failed'),
   );
   expect((await sourceOf(daemon)).issues).toContain('rolecall.yaml');
-  const mended = on.push(
-    'Mend all',
-    { 'config/rolecall.yaml': serviceFile(sandbox) },
-    '2026-03-05T00:00:00Z',
-  );
-  await appliedFrom(on, mended);
+  const fixed = on.push('Mend all', { 'config/rolecall.yaml': serviceFile(sandbox) }, '2026-03-05T00:00:00Z');
+  await appliedFrom(on, fixed);
   expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
   await daemon.stop();
 });
 
-test('a forced push is refused with a notification, the last commit stays in use, and so does the guard against old sources', async () => {
+test('a forced push is refused and logged, the last commit stays in use, and the guard against old sources still works', async () => {
   const on = await stage();
   const { sandbox, workspace } = on;
   const first = on.push(
@@ -253,7 +249,7 @@ test('a forced push is refused with a notification, the last commit stays in use
 
   on.inClone('push', '-q', '--force', 'origin', `${first}:main`);
   await until('it is refused', async () => (await sourceOf(daemon)).refused === 1);
-  await until('the log says so', () => daemon.events('source_failed').length > 0);
+  await until('the log reports it', () => daemon.events('source_failed').length > 0);
   expect(daemon.events('source_failed')).toMatchObject([
     { level: 50, reason: expect.stringContaining(first) },
   ]);
@@ -261,11 +257,11 @@ test('a forced push is refused with a notification, the last commit stays in use
   expect(refused).toMatchObject({ commit: second });
   expect(refused.issues).toMatch(new RegExp(`${first}.*${second}.*stays`));
   const before = daemon.runsEnded('acme', 'converged');
-  await until('runs go on', () => daemon.runsEnded('acme', 'converged') > before + 1);
+  await until('runs continue', () => daemon.runsEnded('acme', 'converged') > before + 1);
   expect(newestRun(on)).toMatchObject({ status: 'converged', config_commit: second });
   expect(daemon.events('source_failed')).toHaveLength(1);
 
-  // A restart does not forget what it was measured by.
+  // After a restart the daemon still knows the last commit.
   await daemon.stop();
   daemon = await on.serve();
   await until('it is refused again', async () => (await sourceOf(daemon)).refused === 1);
@@ -273,7 +269,7 @@ test('a forced push is refused with a notification, the last commit stays in use
   expect(await sourceOf(daemon)).toMatchObject({ commit: second });
   await daemon.stop();
 
-  // Who takes the old commit on purpose removes the checkout; that the account stood at a newer one is still known.
+  // An operator who wants the old commit removes the checkout. The store still has the newer commit of the account.
   rmSync(join(workspace.folder, 'data/checkout'), { recursive: true });
   daemon = await on.serve();
   await appliedFrom(on, first);
@@ -284,7 +280,7 @@ test('a forced push is refused with a notification, the last commit stays in use
   expect(on.skills()).toEqual(['Go', 'Nim']);
   expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 
-  // Going forward from there is no old source any more.
+  // A commit after that one is not an old source.
   on.inClone('reset', '-q', '--hard', first);
   const third = on.push('Third', account('acme', 'skills: [Rust]'), '2026-03-03T00:00:00Z');
   await appliedFrom(on, third);
@@ -292,7 +288,7 @@ test('a forced push is refused with a notification, the last commit stays in use
   await daemon.stop();
 });
 
-test('a restart without the repository uses the last commit, and applies later what was pushed meanwhile', async () => {
+test('a restart without the repository uses the last commit, and applies a push when the repository is back', async () => {
   const on = await stage();
   const { sandbox, origin } = on;
   const first = on.push(
@@ -326,11 +322,11 @@ test('a restart without the repository uses the last commit, and applies later w
 });
 
 test.each([
-  ['syntax', 'accounts: [\n'],
-  ['a key', 'acounts: accounts/*.yaml\n'],
-  ['a value', 'accounts: accounts/*.yaml\napi: { retries: many }\n'],
+  ['a syntax error', 'accounts: [\n'],
+  ['an unknown key', 'acounts: accounts/*.yaml\n'],
+  ['an invalid value', 'accounts: accounts/*.yaml\napi: { retries: many }\n'],
 ])(
-  'a repository whose rolecall.yaml is broken in %s at the first start is reported and not ready, until the next good commit',
+  'with %s in the rolecall.yaml of its repository at the first start, the daemon is not ready until the next valid commit',
   async (_, broken) => {
     const on = await stage();
     const { sandbox } = on;

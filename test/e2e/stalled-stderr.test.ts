@@ -1,4 +1,4 @@
-// The daemon with a reader of stderr that has stalled, as a log collector that hangs.
+// The daemon when the reader of its stderr stalls, like a log collector that hangs.
 import { spawn } from 'node:child_process';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -8,7 +8,7 @@ import { makeWorkspace, PROGRAM, QUICK_API, TOKEN_VARIABLE, until } from '../sup
 
 const DROPPED = 'rolecall_log_lines_dropped_total';
 
-test('a stalled reader of stderr blocks neither responses nor runs nor the stop, and is informed about dropped lines', async () => {
+test('a stalled reader of stderr blocks neither responses nor the shutdown, and the log reports dropped lines', async () => {
   const sandbox = await startSandbox({ seed: { accounts: [{ name: 'acme', token: 'token-of-acme' }] } });
   onTestFinished(() => sandbox.close());
   const workspace = makeWorkspace('token-of-acme');
@@ -58,7 +58,7 @@ test('a stalled reader of stderr blocks neither responses nor runs nor the stop,
     ),
   );
 
-  // Nobody has read a byte: the pipe of 64 KiB and the bound of 1 MiB fill up.
+  // Nobody reads stderr: the pipe of 64 KiB and the buffer of 1 MiB fill up.
   let round = 0;
   await until(
     'lines are dropped',
@@ -69,9 +69,9 @@ test('a stalled reader of stderr blocks neither responses nor runs nor the stop,
     },
     25_000,
   );
-  const askedMs = performance.now();
+  const startedMs = performance.now();
   expect(await ask('/healthz')).toBe('ok\n');
-  expect(performance.now() - askedMs).toBeLessThan(250);
+  expect(performance.now() - startedMs).toBeLessThan(250);
 
   let text = '';
   const read = (chunk: Buffer): void => void (text += chunk.toString());

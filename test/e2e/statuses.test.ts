@@ -1,4 +1,4 @@
-// How runs end, what the program's exit status says of it, and who may run at the same time.
+// How runs end, the exit status of each end, and which runs can run at the same time.
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
 import { arrayOf, plansOf, type RunJson, scene, type Scene } from '../support/scene.ts';
@@ -18,7 +18,7 @@ test('a plan is journaled as planned and exits 0, or 2 with --detailed-exitcode 
   expect(s.writes()).toEqual([]);
 });
 
-test('a plan with nothing to do exits 0 also with --detailed-exitcode, and its apply is converged', async () => {
+test('a plan with nothing to do exits 0 even with --detailed-exitcode, and its apply is converged', async () => {
   const s = await scene({ skills: ['Kept'], file: 'skills: [Kept]' });
   expect((await s.plan('--detailed-exitcode')).result.status).toBe(0);
   const { result, run } = await s.apply();
@@ -26,7 +26,7 @@ test('a plan with nothing to do exits 0 also with --detailed-exitcode, and its a
   expect(run).toMatchObject({ status: 'converged', kept: 1, created: 0, deleted: 0 });
 });
 
-test('a failed operation does not stop the others; the run is partial and exits 1, also with --allow-held', async () => {
+test('a failed operation does not stop the others; the run is partial and exits 1, even with --allow-held', async () => {
   const s = await scene({
     file: 'skills: [A, B, C]',
     faults: [{ match: { method: 'POST', name: 'B' }, times: 'always', do: { type: 'status', status: 422 } }],
@@ -37,25 +37,28 @@ test('a failed operation does not stop the others; the run is partial and exits 
   expect(s.names().skills).toEqual(['A', 'C']);
 });
 
-test.each([401, 403] as const)('status %i stops the account at once and fails the run', async (status) => {
-  const s = await scene({
-    file: 'skills: [A, B, C, D]',
-    api: { concurrency: 1 },
-    faults: [{ match: { method: 'POST', name: 'B' }, times: 'always', do: { type: 'status', status } }],
-  });
-  const { result, run } = await s.apply();
-  expect(result.status).toBe(1);
-  expect(run).toMatchObject({ status: 'partial', errorCode: 'unauthorized', created: 1 });
-  expect(s.writes()).toEqual(['POST A', 'POST B']);
-  expect(run.operations.map(({ status: became }) => became)).toEqual([
-    'done',
-    'failed',
-    'skipped',
-    'skipped',
-  ]);
-});
+test.each([401, 403] as const)(
+  'HTTP status %i stops the run of the account at once, and apply exits 1',
+  async (status) => {
+    const s = await scene({
+      file: 'skills: [A, B, C, D]',
+      api: { concurrency: 1 },
+      faults: [{ match: { method: 'POST', name: 'B' }, times: 'always', do: { type: 'status', status } }],
+    });
+    const { result, run } = await s.apply();
+    expect(result.status).toBe(1);
+    expect(run).toMatchObject({ status: 'partial', errorCode: 'unauthorized', created: 1 });
+    expect(s.writes()).toEqual(['POST A', 'POST B']);
+    expect(run.operations.map(({ status: outcome }) => outcome)).toEqual([
+      'done',
+      'failed',
+      'skipped',
+      'skipped',
+    ]);
+  },
+);
 
-test('an account that cannot be observed fails by name, in the plan, the run and the store', async () => {
+test('an account whose lists cannot be read fails in the plan, the run and the store', async () => {
   const s = await scene({ file: 'skills: [A]', settings: { unauthorizedStatus: 403 } });
   const env = { TOKEN_ACME: 'another-token' };
   const planned = await s.run(['plan', '--format', 'json'], { env });
@@ -72,7 +75,7 @@ test('an account that cannot be observed fails by name, in the plan, the run and
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s in mid-apply ends what is in flight, starts nothing new, exits 130 and leaves the rest skipped',
+  '%s during an apply lets requests in flight finish, skips the rest and exits 130',
   async (signal) => {
     const s = await scene({
       file: 'skills: [A, B, C, D, E]',
@@ -100,7 +103,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('a second signal aborts what is in flight, and the next run finds out the outcome', async () => {
+test('a second signal aborts requests in flight, and the next run determines their outcome', async () => {
   const s = await scene({
     file: 'skills: [A, B]',
     api: { concurrency: 1, ...PATIENT },
@@ -109,7 +112,7 @@ test('a second signal aborts what is in flight, and the next run finds out the o
   const running = s.start(['apply', '--yes', '--format', 'json']);
   await s.until('the create is under way', () => posts(s) === 1);
   running.process.kill('SIGINT');
-  await s.until('it says that it stops', () => running.output().stderr.includes('Stopping'));
+  await s.until('it reports that it stops', () => running.output().stderr.includes('Stopping'));
   running.process.kill('SIGINT');
   const result = await running.ended;
   expect(result.status).toBe(130);
@@ -133,12 +136,12 @@ test('a signal while planning exits 130', async () => {
     faults: [{ match: { method: 'GET' }, times: 'always', do: { type: 'latency', ms: 700 } }],
   });
   const running = s.start(['plan']);
-  await s.until('a list is asked for', () => s.sandbox.requests().length > 0);
+  await s.until('a list is requested', () => s.sandbox.requests().length > 0);
   running.process.kill('SIGINT');
   expect((await running.ended).status).toBe(130);
 });
 
-test('a signal ends also a run that waits for a Retry-After', async () => {
+test('a signal interrupts a run that waits for a Retry-After', async () => {
   const s = await scene({
     file: 'skills: [A]',
     faults: [{ match: { path: 'skill' }, do: { type: 'rate-limit', retryAfter: 100 } }],
@@ -151,19 +154,19 @@ test('a signal ends also a run that waits for a Retry-After', async () => {
   expect(arrayOf<RunJson>(result)).toMatchObject([{ status: 'interrupted' }]);
 });
 
-test('a signal ends the wait for the lock', async () => {
+test('a signal ends an apply that waits for the lock', async () => {
   const s = await scene({ file: 'skills: [A]', api: PATIENT, faults: [stuckCreates] });
   const running = s.start(['apply', '--yes']);
   await s.until('the create is under way', () => posts(s) === 1);
   const waiting = s.start(['apply', '--yes']);
-  await s.until('it says that it waits', () => waiting.output().stderr.includes('waiting for the lock'));
+  await s.until('it reports that it waits', () => waiting.output().stderr.includes('waiting for the lock'));
   waiting.process.kill('SIGINT');
   expect((await waiting.ended).status).toBe(130);
   expect(running.process.exitCode).toBeNull();
   expect(posts(s)).toBe(1);
 });
 
-test('a killed run is marked interrupted by the next one, which makes no duplicate of what was in flight', async () => {
+test('the next run marks a killed run as interrupted, and creates no duplicate of creates in flight', async () => {
   const s = await scene({
     skills: ['Kept'],
     file: 'skills: [A, B, C, Kept]',
@@ -187,7 +190,7 @@ test('a killed run is marked interrupted by the next one, which makes no duplica
   expect(rows.map(({ status }) => status)).toEqual(['done', 'done', 'skipped']);
 });
 
-test('a second apply waits for the lock and at last exits 1 naming its holder, while a plan takes none', async () => {
+test('a second apply exits 1 with the process that holds the lock after --lock-timeout, and a plan needs no lock', async () => {
   const s = await scene({
     skills: ['Kept'],
     file: 'skills: [A, Kept]',
@@ -206,14 +209,14 @@ test('a second apply waits for the lock and at last exits 1 naming its holder, w
   expect(posts(s)).toBe(1);
 
   const waiting = s.start(['apply', '--yes', '--format', 'json', '--lock-timeout', '20s']);
-  await s.until('it says that it waits', () => waiting.output().stderr.includes('waiting for the lock'));
-  // A lock whose holder died is taken over, and what it had sent is found out first.
+  await s.until('it reports that it waits', () => waiting.output().stderr.includes('waiting for the lock'));
+  // The waiting apply takes over the lock of a dead process, and first determines the outcome of its requests.
   running.process.kill('SIGKILL');
   expect(arrayOf<RunJson>(await waiting.ended)).toMatchObject([{ status: 'converged', created: 0 }]);
   expect(s.writes()).toEqual(['POST A']);
 });
 
-/** `acme` in order, and four accounts beside it: one that fails, one that is invalid, one held, one with changes. */
+/** `acme` without changes, and four more accounts: one fails, one is invalid, one is held, one has changes. */
 async function several(): Promise<Scene> {
   const account = (name: string) => ({
     name,
@@ -240,12 +243,12 @@ async function several(): Promise<Scene> {
   return s;
 }
 
-test('of several accounts 1 wins over 4, 4 over 3, and 3 over 2, and the others are carried out all the same', async () => {
+test('with several accounts the most severe exit status is returned, in the order 1, 4, 3, 2, and all accounts run', async () => {
   const s = await several();
-  // Two of them are processes, whose status must be that of the command.
+  // Two commands run as processes, whose exit status must be the same.
   const plan = async (names: readonly string[], asProcess = false) =>
     (await s.run(['plan', '--detailed-exitcode', ...names], { asProcess })).status;
-  const [all, noFailure, noInvalid, noHeld, calm, only] = await Promise.all([
+  const [all, noFailure, noInvalid, noHeld, unchanged, only] = await Promise.all([
     plan([]),
     plan(['acme', 'held', 'changes', 'invalid'], true),
     plan(['acme', 'held', 'changes'], true),
@@ -253,7 +256,7 @@ test('of several accounts 1 wins over 4, 4 over 3, and 3 over 2, and the others 
     plan(['acme']),
     s.run(['plan', '--format', 'json', '--detailed-exitcode', 'invalid']),
   ]);
-  expect([all, noFailure, noInvalid, noHeld, calm]).toEqual([1, 4, 3, 2, 0]);
+  expect([all, noFailure, noInvalid, noHeld, unchanged]).toEqual([1, 4, 3, 2, 0]);
   expect(only.status).toBe(4);
   expect(plansOf(only).get('invalid')).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
 
@@ -273,7 +276,7 @@ test('of several accounts 1 wins over 4, 4 over 3, and 3 over 2, and the others 
   expect((await s.run(['apply', '--yes', '--allow-held', 'acme', 'held'])).status).toBe(0);
 });
 
-test('a stale saved plan outweighs what is held, and an invalid account outweighs it', async () => {
+test('exit status 5 of a stale saved plan takes precedence over 3, and 4 of an invalid account over 5', async () => {
   const s = await several();
   const saved = ['changes', 'held', 'acme'];
   await s.run(['plan', ...saved]);
@@ -284,19 +287,19 @@ test('a stale saved plan outweighs what is held, and an invalid account outweigh
   expect((await s.run(['apply', '--plan', 'saved.json'])).status).toBe(4);
 });
 
-test('apply without a terminal refuses to write unless --yes is given, also when “yes” is piped in', async () => {
+test('apply without a terminal refuses to write unless --yes is given, even when “yes” is piped in', async () => {
   const s = await scene({ file: 'skills: [A]' });
   const { status, stderr } = await s.run(['apply'], { input: 'yes\n' });
   expect([status, s.writes()]).toEqual([64, []]);
   expect(stderr).toContain('--yes');
 });
 
-test('mode binds the daemon only: apply writes in mode plan', async () => {
+test('mode is for the daemon only, so apply writes in mode plan', async () => {
   const s = await scene({ file: 'skills: [A]\nmode: plan' });
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1, mode: 'apply' });
 });
 
-test('what a dry run shows is what the run does, in that order', async () => {
+test('apply sends the writes that a dry run shows, in the same order', async () => {
   const s = await scene({
     skills: ['Old b', 'Old a'],
     roles: ['Old role'],

@@ -1,4 +1,4 @@
-// What only reads the store works where nothing can be written, and on rows that a newer version wrote.
+// Commands that only read the store work on a read-only medium, and with rows that a newer version wrote.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

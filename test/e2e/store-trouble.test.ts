@@ -1,4 +1,4 @@
-// A store that goes wrong under the daemon: nothing is written to the service, and everybody can see why.
+// A store that fails while the daemon runs: nothing is written to the service, and the reason is reported.
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite } from '../../src/platform/sqlite.ts';
@@ -44,7 +44,7 @@ test.each(['removed', 'replaced'])('a store that was %s while it was open is not
   await daemon.stop();
 });
 
-test('an error that is over is not reported any more, also when its account was removed meanwhile', async () => {
+test('a store error that is over is no longer reported, even if an account was removed meanwhile', async () => {
   const { s, daemon } = await runningScene();
   s.configure('skills: []', 'other');
   await s.until('the other one runs', () => daemon.runsEnded('other') > 0);
@@ -54,12 +54,12 @@ test('an error that is over is not reported any more, also when its account was 
     ['acme', 'other'].every((account) => daemon.events('run_failed', account).length > 0),
   );
   rmSync(join(s.folder, 'config/accounts/other.yaml'));
-  await s.until('it is gone', () => daemon.events('unscheduled', 'other').length > 0);
+  await s.until('the account is unscheduled', () => daemon.events('unscheduled', 'other').length > 0);
   renameSync(`${store}.away`, store);
-  // The lock of a run that could not give it back would else hold for half a minute.
+  // The failed run could not release its lock, which would be valid for half a minute.
   s.execute('delete from locks');
   const before = daemon.runsEnded('acme', 'converged');
-  await s.until('the one that is left runs', async () => {
+  await s.until('the remaining account runs', async () => {
     await daemon.api('accounts/acme/sync', {});
     return daemon.runsEnded('acme', 'converged') > before;
   });
@@ -67,7 +67,7 @@ test('an error that is over is not reported any more, also when its account was 
   await daemon.stop();
 });
 
-test('a store that another program keeps locked delays neither the probes nor the stop', async () => {
+test('a store that another program keeps locked delays neither the probes nor the shutdown', async () => {
   const { s, daemon } = await runningScene('daemon: { shutdownGrace: 1s }');
   const other = new SQLite(storeOf(s));
   try {
@@ -86,7 +86,7 @@ test('a store that another program keeps locked delays neither the probes nor th
   }
 });
 
-test('a full disk makes the daemon unready, and is logged', async (context) => {
+test('the daemon is not ready and writes nothing while the disk of the store is full', async (context) => {
   const { s } = await runningScene().then(async (running) => {
     await running.daemon.stop();
     return running;
@@ -110,7 +110,7 @@ test('a full disk makes the daemon unready, and is logged', async (context) => {
     await s.until('a run fails', () => daemon.events('run_failed', 'acme').length > 0);
     expect(s.writes()).toEqual([]);
     disk.empty();
-    await s.until('it goes on', () => s.writes().length > 0);
+    await s.until('runs continue', () => s.writes().length > 0);
     await daemon.stop();
   } finally {
     disk.unmount();

@@ -1,4 +1,4 @@
-// What the daemon tells systemd, heard by a `systemd-notify` of the test's own.
+// The notifications of the daemon to systemd, recorded by a `systemd-notify` script of the test.
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -20,7 +20,7 @@ test('the daemon notifies systemd when it is ready, alive, reloading and stoppin
     workspace.write('bin/systemd-notify', '#!/bin/sh\nfor word in "$@"; do echo "$word" >> "$HEARD"; done\n');
     chmodSync(join(workspace.folder, 'bin/systemd-notify'), 0o755);
     const heardFile = join(workspace.folder, 'heard');
-    const heard = (): string[] =>
+    const notified = (): string[] =>
       existsSync(heardFile) ? readFileSync(heardFile, 'utf8').trim().split('\n') : [];
     const daemon = workspace.start(['serve'], {
       env: {
@@ -30,15 +30,21 @@ test('the daemon notifies systemd when it is ready, alive, reloading and stoppin
         PATH: `${join(workspace.folder, 'bin')}:${process.env['PATH'] ?? ''}`,
       },
     });
-    await until('it is ready', () => heard().includes('READY=1'));
-    expect(heard()[1]).toMatch(/^STATUS=listens at http:\/\/127\.0\.0\.1:\d+$/);
-    await until('it lives', () => heard().filter((word) => word === 'WATCHDOG=1').length > 1);
+    await until('it is ready', () => notified().includes('READY=1'));
+    expect(notified()[1]).toMatch(/^STATUS=listens at http:\/\/127\.0\.0\.1:\d+$/);
+    await until(
+      'the watchdog is notified',
+      () => notified().filter((line) => line === 'WATCHDOG=1').length > 1,
+    );
     daemon.process.kill('SIGHUP');
-    await until('it reloads', () => heard().includes('RELOADING=1'));
-    await until('it has reloaded', () => heard().lastIndexOf('READY=1') > heard().indexOf('RELOADING=1'));
+    await until('it reloads', () => notified().includes('RELOADING=1'));
+    await until(
+      'it has reloaded',
+      () => notified().lastIndexOf('READY=1') > notified().indexOf('RELOADING=1'),
+    );
     daemon.process.kill('SIGTERM');
     expect((await daemon.ended).status).toBe(0);
-    await until('it stops', () => heard().includes('STOPPING=1'));
+    await until('it stops', () => notified().includes('STOPPING=1'));
   } finally {
     await sandbox.close();
   }

@@ -1,4 +1,4 @@
-// A daemon whose configuration comes from a repository that somebody else may write to.
+// A daemon whose configuration comes from a repository that other people can write to.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -52,7 +52,7 @@ test('a repository cannot make the daemon send tokens or files of the machine el
 
   const daemon = await startDaemon(workspace, { env: { COPY: HTTP_TOKEN } });
   const bad = ['region', 'http', 'copy', 'file', 'link'];
-  await until('the sound account converged and every other one failed', () => {
+  await until('the valid account converged and every other one failed', () => {
     const failed = bad.every((name) => daemon.runsEnded(name, 'failed') > 0);
     return failed && daemon.runsEnded('acme', 'converged') > 0;
   });
@@ -70,7 +70,7 @@ test('a repository cannot make the daemon send tokens or files of the machine el
   expect(errors['link']).toContain('config/accounts/link.yaml:1:1: this leads out of the repository');
   expect(thief.requests()).toEqual([]);
   expect(new Set(sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
-  // The same is reported where somebody looks, and by whoever asks for a plan of the same files.
+  // validate reports the same errors, and so does a posted plan of the same files.
   const validated = await workspace.run(['validate'], {
     env: { ROLECALL_HTTP_TOKEN: HTTP_TOKEN, COPY: HTTP_TOKEN },
   });
@@ -97,7 +97,7 @@ test('a repository cannot make the daemon send tokens or files of the machine el
   expect(daemon.output().stderr).not.toContain('private key');
 });
 
-test('validate and doctor warn of a secret file that others can read, and --require-secrets refuses it', async () => {
+test('validate and doctor warn about a secret file that other users can access, and --require-secrets refuses it', async () => {
   const sandbox = await startSandbox({ seed: { accounts: [{ name: 'acme', token: 'token-of-acme' }] } });
   onTestFinished(() => sandbox.close());
   const workspace = makeWorkspace('unused');

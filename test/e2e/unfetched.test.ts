@@ -1,4 +1,4 @@
-// What a daemon that keeps its own checkout says while something is wrong with what it has, or has not, fetched.
+// What a daemon with its own checkout reports while it has fetched nothing, or an invalid file.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
 import { makeWorkspace, until, type Workspace } from '../support/workspace.ts';
 
-/** A workspace whose daemon follows a repository below it that has no commit yet. */
+/** A workspace with a repository that has no commit yet, and that its daemon follows. */
 function following(): { readonly workspace: Workspace; readonly origin: string } {
   const workspace = makeWorkspace('token-of-acme');
   const origin = join(workspace.folder, 'origin');
@@ -28,7 +28,7 @@ function following(): { readonly workspace: Workspace; readonly origin: string }
 test('a daemon that has no configuration yet is alive and not ready', async () => {
   const { workspace, origin } = following();
   const daemon = await startDaemon(workspace);
-  await until('it says that nothing was fetched', () => daemon.events('source_failed').length > 0);
+  await until('it reports that nothing was fetched', () => daemon.events('source_failed').length > 0);
   expect((await daemon.get('/healthz')).status).toBe(200);
   expect((await daemon.get('/readyz')).status).toBe(503);
   writeFileSync(
@@ -39,7 +39,7 @@ test('a daemon that has no configuration yet is alive and not ready', async () =
   await until('it is ready', async () => (await daemon.get('/readyz')).status === 200);
 });
 
-test('a run that failed because of its file names the commit', async () => {
+test('a run that fails because of an invalid file records the commit', async () => {
   const { workspace, origin } = following();
   writeFileSync(join(origin, 'config/accounts/acme.yaml'), 'scedule: daily\n');
   const sha = commitAll(origin, 'Oops');

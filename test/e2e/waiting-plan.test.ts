@@ -11,14 +11,14 @@ async function waitingScene(): Promise<Scene> {
   });
 }
 
-test('an approval that was given in a pause is used as soon as the account is resumed', async () => {
+test('an approval of a paused account is used when the account is resumed', async () => {
   const s = await waitingScene();
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
   expect((await s.run(['pause', 'acme'])).status).toBe(0);
   expect((await s.run(['approve', 'acme'])).stdout).toContain('acme is paused: run `');
   expect((await s.run(['resume', 'acme'])).status).toBe(0);
-  await s.until('the plan is carried out', () => daemon.runsEnded('acme', 'converged') > 0);
+  await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 0);
   expect(s.writes()).toEqual(['POST Zig']);
 });
 

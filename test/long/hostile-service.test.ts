@@ -1,5 +1,6 @@
-// A daemon with healthy accounts beside one account for each large or slow answer: its own answers stay quick, healthy
-// accounts run in time, and its memory stays below the limit of the shipped unit. ROLECALL_HOSTILE_SECONDS sets how long.
+// A daemon with healthy accounts beside one account for each large or slow response: its own responses stay fast,
+// healthy accounts run in time, and its memory stays below the limit of the shipped unit. ROLECALL_HOSTILE_SECONDS sets
+// how long.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -54,7 +55,9 @@ function configure(workspace: Workspace, url: string): void {
     account(name, url.replace('127.0.0.1', 'localhost'), HOSTILE_FILES[name] ?? 'skills: [Go]');
 }
 
-/** The one asks for nothing that is listed, so that all of it is held; the other manages only what it names. */
+/**
+ * `full-held` lists none of the entries, so that all deletes are held; `full` manages only the entries that it lists.
+ */
 const HOSTILE_FILES: Readonly<Record<string, string>> = {
   full: 'skills: [Go]\nroles: [Dev]\npolicy: { ownership: managed }',
   'full-held': 'skills: [Go]\nroles: [Dev]',
@@ -65,7 +68,7 @@ interface Measured {
   readonly peakMb: number;
 }
 
-/** What a process and its children have in memory at this moment, in MB. */
+/** The resident memory of a process and its children at this moment, in MB. */
 function memoryOf(pid: number): number {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -83,7 +86,7 @@ function memoryOf(pid: number): number {
   }
 }
 
-/** Asks for /healthz twenty times a second, and for the memory once a second. */
+/** Requests /healthz twenty times a second, and reads the memory once a second. */
 async function watch(daemon: Daemon): Promise<Measured> {
   const healthz: number[] = [];
   let peakMb = 0;
@@ -101,7 +104,7 @@ async function watch(daemon: Daemon): Promise<Measured> {
 }
 
 test(
-  'hostile answers delay neither the daemon’s own answers nor healthy accounts',
+  'hostile responses of services delay neither the responses of the daemon nor healthy accounts',
   { timeout: (SECONDS + 120) * 1000 },
   async () => {
     const workspace = makeWorkspace('token-of-acme');
@@ -142,7 +145,7 @@ test(
     expect(at(0.99)).toBeLessThan(100);
     expect(peakMb * 1e6).toBeLessThan(limit);
     if (cgroup !== null) expect(cgroup.kills()).toBe(0);
-    // The contract of the daemon's own answers, whatever one account does.
+    // The documented limit of the daemon's own responses, whatever one account does.
     expect(at(1 - 1e-9)).toBeLessThan(250);
     // A run at the start and one for each tick; one may be under way at the end.
     const ticks = Math.floor(SECONDS / INTERVAL_S);

@@ -1,4 +1,4 @@
-// Twenty thousand random HTTP requests against daemons with a token, with a token that may only look, and without one.
+// Twenty thousand random HTTP requests against daemons with a token, with a read-only token, and without one.
 import { expect, test } from 'vitest';
 import { fuzz } from '../support/http-fuzz.ts';
 
@@ -9,7 +9,7 @@ test.each([
   ['reader', 6000],
   ['local', 6000],
 ] as const)(
-  '%s: random requests show and change nothing that they may not, and never keep the event loop for 250 ms',
+  'random requests of a %s reveal and change nothing that is forbidden, and never block the event loop for 250 ms',
   async (who, count) => {
     const result = await fuzz(who, count, SEED);
     console.log(`${who}: ${JSON.stringify(result)}`);

@@ -1,4 +1,5 @@
-// Secrets on a file system that does not answer: the accounts that need them fail by name, and nothing else suffers.
+// Secrets on a file system that does not answer: the accounts that need them fail with the path, and nothing else is
+// affected.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +12,7 @@ import { scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { until } from '../support/workspace.ts';
 
 describe('a file system that does not answer', () => {
-  test('fails each read of it by a deadline, and no other read', async (context) => {
+  test('fails each of its reads at a deadline, and no other read', async (context) => {
     const folder = hungMount();
     if (folder === undefined) return context.skip();
     const good = mkdtempSync(path.join(tmpdir(), 'rolecall-good-'));
@@ -38,7 +39,7 @@ describe('a file system that does not answer', () => {
       others.map((_, index) => `t${index}`),
     );
     expect(hasStuckReads()).toBe(true);
-    // What is known to hang is not waited for again, and the other files are still read.
+    // A file that is known to hang is not read again, and other files are still read.
     const known = performance.now();
     await expect(resolveSecret({ file: files[0] ?? '' }, 'token')).rejects.toThrow('did not answer');
     expect((await resolveSecret({ file: path.join(good, 'token') }, 'token')).reveal()).toBe('s3cr3t');
@@ -48,7 +49,7 @@ describe('a file system that does not answer', () => {
   }, 30_000);
 });
 
-test('a daemon keeps its other accounts running beside six whose secrets do not answer, and ends', async (context) => {
+test('a daemon runs its other account beside six whose secrets are on a hung mount, and ends', async (context) => {
   const folder = hungMount();
   if (folder === undefined) return context.skip();
   const s = await scene({
@@ -68,7 +69,7 @@ test('a daemon keeps its other accounts running beside six whose secrets do not 
   expect((await daemon.get('/healthz')).status).toBe(200);
   const began = performance.now();
   daemon.process.kill('SIGTERM');
-  // An exit that waits for the system’s calls would never come.
+  // An exit that waits for the hanging system calls would never happen.
   expect(await daemon.ended).toMatchObject({ signal: 'SIGKILL' });
   expect(daemon.output().stderr).toContain('"event":"stopped"');
   expect(performance.now() - began).toBeLessThan(10_000);

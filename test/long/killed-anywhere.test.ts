@@ -1,7 +1,7 @@
-// Killed at any moment: SIGKILL at every write to the store and around every request, each in an
-// account and a store of its own; then the program is run again.
+// Killed at any moment: SIGKILL at every write to the store and around every request, each in its own account and
+// store; then the program runs again.
 import { afterAll, expect, test } from 'vitest';
-import { missed, type Point, tableOf, tryApply, type Verdict, wrongs } from '../support/break-off.ts';
+import { unreached, type Point, tableOf, tryApply, type Verdict, failuresOf } from '../support/break-off.ts';
 import { APPLY, crashScene, type PassedPoint, severalAtATime } from '../support/crash-scene.ts';
 import type { Arrival } from '../support/gate.ts';
 
@@ -15,7 +15,7 @@ interface Undisturbed {
   readonly arrivals: readonly Arrival[];
 }
 
-/** What a run passes that nobody disturbs. */
+/** The points and requests of an undisturbed run. */
 async function undisturbed(): Promise<Undisturbed> {
   const scene = await crashScene();
   try {
@@ -37,8 +37,8 @@ async function tryAll(points: readonly Point[]): Promise<void> {
     }
   });
   verdicts.push(...tried);
-  expect(wrongs(tried)).toEqual([]);
-  expect(missed(tried)).toEqual([]);
+  expect(failuresOf(tried)).toEqual([]);
+  expect(unreached(tried)).toEqual([]);
 }
 
 test(
@@ -47,15 +47,15 @@ test(
   async () => {
     const { passed } = await undisturbed();
     const writes = passed.filter(({ at }) => at === 'before-write').map(({ what }) => what);
-    const made = writes.findIndex((what) => /^commit$/i.test(what));
-    const over = writes.findIndex((what) => /delete from "locks"/.test(what));
+    const storeCreated = writes.findIndex((what) => /^commit$/i.test(what));
+    const released = writes.findIndex((what) => /delete from "locks"/.test(what));
     const part = (index: number): string =>
-      index <= made ? 'making the store' : index >= over ? 'the lock and pruning' : 'the run';
+      index <= storeCreated ? 'creating the store' : index >= released ? 'the lock and pruning' : 'the run';
     const points = writes.flatMap((what, index): Point[] => {
       const point = { nth: index + 1, what };
       const before: Point = { ...point, at: 'before-write', row: `before a write: ${part(index)}` };
       const after: Point = { ...point, at: 'after-write', row: `after a commit: ${part(index)}` };
-      // Within a transaction the moment after a write is the one before the next.
+      // Within a transaction the moment after a write is the moment before the next write.
       return /^commit$|journal_mode|delete from "locks"/i.test(what) ? [before, after] : [before];
     });
     expect(points.length).toBeGreaterThan(100);
@@ -68,15 +68,15 @@ test('after a kill before or after any request, the next run continues', { timeo
   const points = arrivals.flatMap(({ nth, method }): Point[] => {
     const what = method;
     const common: Point[] = [
-      { nth, what, at: 'request', row: `${method} before it leaves` },
+      { nth, what, at: 'request', row: `${method} before it is sent` },
       { nth, what, at: 'lost', row: `${method} that never arrives` },
-      { nth, what, at: 'answer', row: `${method} after its answer came` },
+      { nth, what, at: 'answer', row: `${method} after its response arrived` },
     ];
     if (method === 'GET') return common;
     return [
       ...common,
-      { nth, what, at: 'late', row: `${method} of late effect` },
-      { nth, what, at: 'unanswered', row: `${method} before its answer leaves` },
+      { nth, what, at: 'late', row: `${method} with a late effect` },
+      { nth, what, at: 'unanswered', row: `${method} before its response is sent` },
     ];
   });
   expect(points.length).toBeGreaterThan(70);

@@ -5,7 +5,10 @@ import { makeWorkspace, until, type Workspace, writeAccount } from '../support/w
 
 type LoggedRequest = ReturnType<Sandbox['requests']>[number];
 
-/** The Nth request of a method; `effect`: when the service has done it and not answered yet, else once it answered. */
+/**
+ * The Nth request of a method; `effect`: when the service has executed it and not answered yet; otherwise when it has
+ * answered.
+ */
 interface Moment {
   readonly method: string;
   readonly nth: number;
@@ -23,7 +26,7 @@ const POLICY = 'policy: { maxDeletes: 1000, maxDeletesPerDay: 1000, maxDeletePer
 const numbered = (what: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${what} ${index}`);
 
-/** Skills to make and to delete, an entry in use that is not in the file, a rename in use and one that nobody has. */
+/** Skills to create and to delete, an entry in use that is not in the file, a used rename and an unused one. */
 async function startAccount(): Promise<Sandbox> {
   const skills = ['Kept', 'Perl', 'K8s', 'Postgres', ...numbered('Gone', DELETES)];
   return await startSandbox({
@@ -57,11 +60,11 @@ const EXPECTED = {
 function momentOf(kill: number, sandbox: Sandbox): Moment {
   const at = kill % 2 === 0 ? 'effect' : 'answer';
   if (kill % 5 === 4) return { method: 'GET', nth: 1 + (kill % 7), at: 'answer' };
-  const made = sandbox.state('acme').skills.filter(({ name }) => name.startsWith('New ')).length;
-  return { method: made < CREATES - 30 && kill < 11 ? 'POST' : 'DELETE', nth: 1 + ((kill * 3) % 7), at };
+  const created = sandbox.state('acme').skills.filter(({ name }) => name.startsWith('New ')).length;
+  return { method: created < CREATES - 30 && kill < 11 ? 'POST' : 'DELETE', nth: 1 + ((kill * 3) % 7), at };
 }
 
-/** Starts an apply and kills it at the moment. Resolves with all that it sent. */
+/** Starts an apply and kills it at the moment. Resolves with all requests that it sent. */
 async function killAt(
   moment: Moment,
   workspace: Workspace,
@@ -75,16 +78,16 @@ async function killAt(
       .filter(({ method }) => method === moment.method)
       .filter(({ effect, status }) => (moment.at === 'effect' ? effect : status !== null)).length;
   await new Promise<void>((resolve) => {
-    const look = (): void => {
-      if (seen() < moment.nth && running.process.exitCode === null) return void setImmediate(look);
+    const poll = (): void => {
+      if (seen() < moment.nth && running.process.exitCode === null) return void setImmediate(poll);
       running.process.kill('SIGKILL');
       resolve();
     };
-    look();
+    poll();
   });
   const { signal, stdout, stderr } = await running.ended;
   expect({ signal, moment, stdout, stderr }).toMatchObject({ signal: 'SIGKILL' });
-  // What had arrived is still carried out; the next run must find it so.
+  // Requests that have arrived still take effect, and the next run must find that.
   await until('the service has nothing under way', () =>
     sandbox.requests().every(({ status, effect }) => status !== null || effect),
   );
@@ -95,7 +98,7 @@ function isWrite({ method }: LoggedRequest): boolean {
   return method !== 'GET';
 }
 
-/** What a request is about: a create is known by its name, a delete by its id. */
+/** The operation of a request: a create is identified by its name, a delete by its id. */
 function requestKey({ method, path, name }: LoggedRequest): string {
   const [, kind, id] = /\/(skill|role)(?:\/(.+))?$/.exec(path) ?? [];
   return `${method === 'POST' ? 'create' : 'delete'} ${kind} ${method === 'POST' ? name : id}`;
@@ -160,7 +163,7 @@ test(
       expect(unsettled).toEqual([]);
       const effects = log.filter(({ effect }) => effect);
       const tried = operations.filter(({ status }) => status === 'done' || status === 'unknown');
-      // A row may stand for a request that never left, but no request may lack its row.
+      // A row may belong to a request that was never sent, but every request must have a row.
       const rows = countOf(tried.map(rowKey));
       const lost = [...countOf(log.filter(isWrite).map(requestKey))].filter(
         ([what, requests]) => (rows.get(what) ?? 0) < requests,

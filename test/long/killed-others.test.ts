@@ -1,4 +1,5 @@
-// Killed at any moment, what is no `apply`: the daemon, an approval, a backup, and the pruning of old runs.
+// Other processes than `apply` that are killed at any moment: the daemon, an approval, a backup, and the pruning of
+// runs.
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SQLite } from '../../src/platform/sqlite.ts';
@@ -7,13 +8,13 @@ import {
   BROKEN,
   breakOff,
   judgeAfter,
-  missed,
+  unreached,
   type Point,
   tableOf,
   type Verdict,
-  wrongs,
+  failuresOf,
 } from '../support/break-off.ts';
-import { autopsy } from '../support/crash-judge.ts';
+import { inspectStore } from '../support/crash-judge.ts';
 import {
   ACCOUNT,
   APPLY,
@@ -39,7 +40,7 @@ interface Setup {
   readonly account?: string;
 }
 
-/** Works in a scene of its own that is closed whatever happens. */
+/** Works in a separate scene, which is always closed. */
 async function within<T>(setup: Setup, work: (scene: CrashScene) => Promise<T>): Promise<T> {
   const scene = await crashScene(setup);
   try {
@@ -49,7 +50,7 @@ async function within<T>(setup: Setup, work: (scene: CrashScene) => Promise<T>):
   }
 }
 
-/** A daemon that runs once: what is told of the run that was broken off is held against all that was sent. */
+/** A daemon that runs once, so that the rows of the broken run can be compared with all requests. */
 const SERVING: Setup = { service: daemonOf('apply', ONCE_A_YEAR) };
 
 async function daemonPoints(): Promise<Point[]> {
@@ -85,19 +86,20 @@ test('a daemon continues the work of a killed one', { timeout: 600_000 }, async 
           env: DAEMON_ENV,
           ...(strike === undefined ? {} : { strike }),
         });
-        // One that was not reached would go on for ever; it ends in another way than those that were.
+        // A daemon that does not reach the point would run for ever. SIGTERM ends it, unlike those that reach the
+        // point.
         void until('it was killed', () => running.process.signalCode !== null).catch(() =>
           running.process.kill('SIGTERM'),
         );
         return running;
       });
-      const broken = autopsy(scene.store);
+      const broken = inspectStore(scene.store);
       scene.gate.phase = 'next';
-      // What is left after its first run is for those after it.
+      // The next runs complete what its first run leaves.
       const service = daemonOf('apply', EVERY_SECOND);
       writeAccount(scene.workspace, scene.gate.url, ACCOUNT, { api: CRASH_API, service });
       const next = await startDaemon(scene.workspace);
-      // Without history the first run holds the deletes, and the second one carries them out; otherwise one is enough.
+      // Without history the first run holds the deletes, and the second one applies them; otherwise one is enough.
       const runs = broken.hasHistory ? 1 : 2;
       await until('the next one has ended its runs', () => next.runsEnded('acme', 'held') >= runs);
       const failed = next.events('run_failed').map(({ reason }) => `the next daemon failed: ${reason}`);
@@ -106,8 +108,8 @@ test('a daemon continues the work of a killed one', { timeout: 600_000 }, async 
     }),
   );
   verdicts.push(...tried);
-  expect(wrongs(tried)).toEqual([]);
-  expect(missed(tried)).toEqual([]);
+  expect(failuresOf(tried)).toEqual([]);
+  expect(unreached(tried)).toEqual([]);
 });
 
 /** A store to start each break from. */
@@ -133,7 +135,7 @@ async function prepared(
   };
 }
 
-/** How many writes a command makes in a prepared store; its first and last moment come with each. */
+/** The points before and after each write of a command on a prepared store. */
 async function writesOf(
   setup: Setup,
   copyTo: (scene: CrashScene) => void,
@@ -156,13 +158,16 @@ async function writesOf(
   });
 }
 
-/** Kills a command at each of its points; `look` says what is wrong after it, and after it was given once more. */
+/**
+ * Kills a command at each of its points; `check` returns what is wrong after the kill and after the command is
+ * repeated.
+ */
 async function killCommand(
   setup: Setup,
   points: readonly Point[],
   copyTo: (scene: CrashScene) => void,
   args: (scene: CrashScene) => readonly string[],
-  look: (scene: CrashScene, again: Result | null) => readonly string[],
+  check: (scene: CrashScene, again: Result | null) => readonly string[],
 ): Promise<void> {
   const tried = await severalAtATime(points, AT_A_TIME, (point) =>
     within(setup, async (scene): Promise<Verdict> => {
@@ -171,24 +176,24 @@ async function killCommand(
       const reached = await breakOff(scene, point, (strike) =>
         scene.start(args(scene), strike === undefined ? {} : { strike }),
       );
-      const { sound } = autopsy(scene.store);
-      const first = look(scene, null);
+      const { integrity } = inspectStore(scene.store);
+      const first = check(scene, null);
       const again = await scene.workspace.run(args(scene));
       const breaches = [
-        ...(sound === 'ok' ? [] : [`the store is not sound: ${sound}`]),
+        ...(integrity === 'ok' ? [] : [`the store is damaged: ${integrity}`]),
         ...first,
-        ...look(scene, again),
+        ...check(scene, again),
       ];
-      return { point, outcome: reached ? 'went on with the rest' : 'not reached', runs: 1, breaches };
+      return { point, outcome: reached ? 'continued with the rest' : 'not reached', runs: 1, breaches };
     }),
   );
   verdicts.push(...tried);
-  expect(wrongs(tried)).toEqual([]);
+  expect(failuresOf(tried)).toEqual([]);
   expect(tried.filter(({ outcome }) => outcome === 'not reached')).toEqual([]);
 }
 
 test(
-  'an approval that was killed is given or not, and can be given again',
+  'a killed approve command stores the complete approval or none, and can be repeated',
   { timeout: 300_000 },
   async () => {
     const setup = { service: daemonOf('approve', ONCE_A_YEAR) };
@@ -209,9 +214,7 @@ test(
       const isGiven = row?.approved_digest === row?.pending_digest && row?.approved_at !== null;
       const isNot = row?.approved_digest === null && row.approved_at === null;
       if (again === null) return isGiven || isNot ? [] : [`half an approval: ${JSON.stringify(row)}`];
-      return isGiven && again.status === 0
-        ? []
-        : [`given again it ended with ${again.status} ${again.stderr}`];
+      return isGiven && again.status === 0 ? [] : [`repeated, it ended with ${again.status} ${again.stderr}`];
     });
     await store.close();
   },
@@ -234,12 +237,12 @@ test(
       const ended =
         again === null || again.status === 0
           ? []
-          : [`made again it ended with ${again.status} ${again.stderr}`];
+          : [`repeated, it ended with ${again.status} ${again.stderr}`];
       if (!existsSync(file)) return again === null ? [] : [...ended, 'there is no copy'];
-      const copy = autopsy(file);
+      const copy = inspectStore(file);
       return [
         ...ended,
-        ...(copy.sound === 'ok' && copy.runs.length === 1 ? [] : [`the copy is ${copy.sound}`]),
+        ...(copy.integrity === 'ok' && copy.runs.length === 1 ? [] : [`the copy is ${copy.integrity}`]),
       ];
     });
     await store.close();
@@ -247,7 +250,7 @@ test(
 );
 
 test(
-  'pruning that was killed leaves nothing half, and is done by the next run',
+  'killed pruning leaves no dangling rows, and the next run completes it',
   { timeout: 300_000 },
   async () => {
     // An account that manages nothing writes the same in every run.
@@ -272,8 +275,8 @@ test(
         'select * from snapshots where run_id not in (select id from runs)',
       );
       return [
-        ...(dangling.length === 0 ? [] : ['snapshots of runs that are gone']),
-        ...(again === null || left.length <= 2 ? [] : [`${left.length} runs are left`]),
+        ...(dangling.length === 0 ? [] : ['snapshots of deleted runs']),
+        ...(again === null || left.length <= 2 ? [] : [`${left.length} runs remain`]),
         ...(again === null || again.status === 0
           ? []
           : [`the next run ended with ${again.status} ${again.stderr}`]),

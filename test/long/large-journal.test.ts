@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { fixture, runId, T0 } from '../unit/store/fixture.ts';
 
-/** The most time that one turn of the event loop takes of the processor while the work is under way, in milliseconds. */
+/** The longest processor time of one turn of the event loop during the work, in milliseconds. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let longestMs = 0;
   let last = process.cpuUsage();
@@ -19,7 +19,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
 }
 
 test(
-  '200,000 operations are counted, ended, interrupted, pruned and folded without a long turn',
+  '200,000 operations are counted, ended, interrupted, pruned and folded without blocking the event loop for 250 ms',
   { timeout: 120_000 },
   async () => {
     const store = fixture();

@@ -14,7 +14,7 @@ async function startService(): Promise<string> {
   });
 }
 
-/** The longest wait for /healthz, which has been answered once, while the work is under way, in milliseconds. */
+/** The longest wait for /healthz during the work, after a first request, in milliseconds. */
 async function worstDelay(daemon: Daemon, work: Promise<unknown>): Promise<number> {
   await daemon.get('/healthz');
   let worstMs = 0;
@@ -30,7 +30,7 @@ async function worstDelay(daemon: Daemon, work: Promise<unknown>): Promise<numbe
   return Math.round(worstMs);
 }
 
-/** The length of an answer; its text is not kept, so that this process does not wait either. */
+/** Reads a response and returns its length. The text is not stored, so that this process stays fast too. */
 async function read(
   daemon: Daemon,
   path: string,
@@ -41,7 +41,7 @@ async function read(
   return { status: reply.status, bytes };
 }
 
-/** Reads the beginning of an answer and closes the connection. */
+/** Reads the beginning of a response and closes the connection. */
 async function leaveEarly(daemon: Daemon, path: string): Promise<void> {
   const leaving = new AbortController();
   const reply = await fetch(daemon.url + path, { signal: leaving.signal });
@@ -50,7 +50,7 @@ async function leaveEarly(daemon: Daemon, path: string): Promise<void> {
 }
 
 test(
-  'a run with 200,000 held changes delays no answer when it ends, is read, or a restart shows it',
+  'a run with 200,000 held changes delays no response of the daemon when it ends, when it is read and after a restart',
   { timeout: 600_000 },
   async () => {
     const url = await startService();

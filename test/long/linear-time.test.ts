@@ -1,5 +1,4 @@
-// Text from outside is read in time that grows with its length and no faster: a megabyte of the worst shapes for each
-// function that a stranger's text reaches.
+// External text is read in linear time: a megabyte of the worst shapes for each function that receives external text.
 import { describe, expect, it } from 'vitest';
 import { parseBaseUrl, parseGitUrl, parseWebhookUrl } from '../../src/config/addresses.ts';
 import { cronProblem } from '../../src/config/dates-and-schedules.ts';

@@ -23,7 +23,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'rolecall-node-versions-'));
 const steps = values.steps.split(',');
 
-// What the npm that runs this script hands down would hold for the clones too.
+// The settings that npm passes to this script would apply to the clones too.
 const outer = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^npm_/i.test(key)));
 
 /** Runs a command to its end, with all of its output in a file. */
@@ -47,7 +47,7 @@ function run(command, { cwd, env = outer, log }) {
 function environmentOf(version) {
   const cwd = join(folder, `node-${version}`);
   mkdirSync(cwd, { recursive: true });
-  // npm 11 wants the installation script allowed, which downloads the package for this platform.
+  // npm 11 requires permission for the installation script, which downloads the package for this platform.
   const manifest = { private: true, name: `node-${version}`, version: '1.0.0', allowScripts: { node: true } };
   writeFileSync(join(cwd, 'package.json'), JSON.stringify(manifest));
   const result = run(['npm', 'install', '--no-save', `node@${version}`], { cwd, log: `${cwd}.log` });

@@ -1,10 +1,16 @@
-// A process that is stopped for longer than its lock lives while another one takes the account over, and that is woken
-// when that one is done.
+// An apply that is stopped for longer than its lock is valid, while another process takes over the account, and that
+// continues when the other one has ended.
 import { join } from 'node:path';
 import { SQLite } from '../../src/platform/sqlite.ts';
 import { afterAll, expect, test } from 'vitest';
-import { missed } from '../support/break-off.ts';
-import { autopsy, type Autopsy, isAbout, serviceBreaches, storeBreaches } from '../support/crash-judge.ts';
+import { unreached } from '../support/break-off.ts';
+import {
+  inspectStore,
+  type StoreState,
+  belongsTo,
+  serviceBreaches,
+  storeBreaches,
+} from '../support/crash-judge.ts';
 import {
   APPLY,
   type CrashScene,
@@ -22,10 +28,10 @@ import { type Result, until } from '../support/workspace.ts';
 
 const AT_A_TIME = 4;
 const CONCURRENCY = 3;
-/** More than a lock lives after its last renewal. */
+/** Longer than a lock is valid after its last renewal. */
 const SLEPT_MS = 31_000;
 
-/** What the gate calls the time of each: the one that is stopped, those that take over, the one that was woken. */
+/** The phases of the gate: the stopped process, those that take over, the woken process, and one more run. */
 const PHASES = { first: 'first', takers: 'takers', woken: 'woken', further: 'further' };
 
 interface Pause {
@@ -40,7 +46,7 @@ const OUTCOMES = [
   'not reached',
   'woken before its run',
   'lock lost',
-  'went on',
+  'continued',
   'woken after its run',
 ] as const;
 type Outcome = (typeof OUTCOMES)[number];
@@ -48,7 +54,7 @@ type Outcome = (typeof OUTCOMES)[number];
 interface Verdict {
   readonly pause: Pause;
   readonly outcome: Outcome;
-  /** How many requests left after it was woken although another process had the account. */
+  /** How many requests it sent after it was woken although another process had the account. */
   readonly late: number;
   readonly breaches: readonly string[];
 }
@@ -64,7 +70,7 @@ async function inGit(): Promise<{ scene: CrashScene; config: string }> {
   return { scene, config };
 }
 
-/** Stops an apply at the point, lets others take over with the clock that much further, and wakes it. */
+/** Stops an apply at the point, lets others take over with their clocks `sleptMs` ahead, and wakes it. */
 async function tryPause(pause: Pause, sleptMs: number): Promise<Verdict> {
   const { scene, config } = await inGit();
   try {
@@ -85,7 +91,7 @@ async function pauseIn(scene: CrashScene, config: string, pause: Pause, sleptMs:
 
   scene.workspace.write('config/README', 'Somebody has changed something meanwhile.');
   const second = commitAll(config, 'second', '2026-01-02T00:00:00Z');
-  const before = autopsy(store);
+  const before = inspectStore(store);
   const inTransaction = isLocked(store);
   gate.phase = PHASES.takers;
   const takers = Array.from({ length: count }, () =>
@@ -102,10 +108,10 @@ async function pauseIn(scene: CrashScene, config: string, pause: Pause, sleptMs:
   stopped.process.kill('SIGCONT');
   const [result, results] = await Promise.all([stopped.ended, over]);
 
-  const { appliedFrom } = autopsy(store);
+  const { appliedFrom } = inspectStore(store);
   gate.phase = PHASES.further;
   const further = await scene.start([...APPLY, '--allow-held'], { aheadMs: sleptMs }).ended;
-  const end = autopsy(store);
+  const end = inspectStore(store);
   const own = before.runs.at(-1);
   const now = end.runs.find(({ id }) => id === own?.id);
   const late = lateRequests(scene);
@@ -114,7 +120,7 @@ async function pauseIn(scene: CrashScene, config: string, pause: Pause, sleptMs:
     ...lateBreaches(late, before),
     ...duplicateBreaches(scene, late, further),
     ...storeBreaches(end),
-    ...truthBreaches(scene, end, late),
+    ...journalBreaches(scene, end, late),
     ...endBreaches(result, now?.status, now?.error_code),
     ...furtherBreaches(scene, further),
     ...(appliedFrom === second
@@ -128,11 +134,13 @@ async function pauseIn(scene: CrashScene, config: string, pause: Pause, sleptMs:
         ? 'woken after its run'
         : now?.status === 'interrupted'
           ? 'lock lost'
-          : 'went on';
+          : 'continued';
   return { pause, outcome, late: late.length, breaches };
 }
 
-/** Whether it holds the store's own lock while it is stopped, so that nobody can go on until it is woken. */
+/**
+ * Whether the stopped process holds the lock of the database, so that no other process can continue until it is woken.
+ */
 function isLocked(store: string): boolean {
   const database = new SQLite(store, { timeout: 0 });
   try {
@@ -158,60 +166,66 @@ function lateRequests({ gate }: CrashScene): readonly Arrival[] {
   return gate.arrivals.filter(({ method, phase }) => method !== 'GET' && phase === PHASES.woken);
 }
 
-/** The contract's allowance: what was committed as `sent` before, and had not left. */
-function lateBreaches(late: readonly Arrival[], before: Autopsy): string[] {
+/** Late requests are allowed only for rows that were committed as `sent` before the stop. */
+function lateBreaches(late: readonly Arrival[], before: StoreState): string[] {
   const run = before.runs.at(-1)?.id;
   const sent = before.operations.filter((row) => row.run_id === run && row.status === 'sent');
   const operations = new Set(late.map(({ method, kind, subject }) => `${method} ${kind} ${subject}`));
-  const barred = late.filter((arrival) => !sent.some((row) => isAbout(arrival, row)));
+  const barred = late.filter((arrival) => !sent.some((row) => belongsTo(arrival, row)));
   return [
-    ...barred.map(({ method, subject }) => `${method} ${subject} left after it was woken`),
-    // A delete is repeated when its answer does not come, which changes nothing.
+    ...barred.map(({ method, subject }) => `${method} ${subject} was sent after it was woken`),
+    // A delete is repeated when its response is missing, which changes nothing.
     ...(operations.size > CONCURRENCY ? [`${operations.size} operations were sent after it was woken`] : []),
   ];
 }
 
-/** Only a create that was allowed to leave late may be there twice, and then the next report names it. */
+/** Only a create that was allowed to be sent late may exist twice, and then the next report names it. */
 function duplicateBreaches(scene: CrashScene, late: readonly Arrival[], further: Result): string[] {
-  const twins = late
+  const duplicates = late
     .filter(({ method, effect }) => method === 'POST' && effect)
     .map(({ subject }) => subject);
-  const untold = twins.filter(
+  const unreported = duplicates.filter(
     (name) => !new RegExp(`duplicate[^]*${name}|${name}[^]*duplicate`).test(further.stdout),
   );
   const breaches = serviceBreaches(scene);
   return [
-    ...(twins.length === 0 ? breaches : breaches.filter((each) => !/^the (skills|roles) are/.test(each))),
-    ...untold.map((name) => `the next report does not name the duplicate ${name}`),
+    ...(duplicates.length === 0
+      ? breaches
+      : breaches.filter((each) => !/^the (skills|roles) are/.test(each))),
+    ...unreported.map((name) => `the next report does not name the duplicate ${name}`),
   ];
 }
 
-/** Whatever process a request came from, some row says so; and what is told as done was done. */
-function truthBreaches({ gate }: CrashScene, { operations }: Autopsy, late: readonly Arrival[]): string[] {
+/** Every request of every process has a row, and every operation that is reported as done was done. */
+function journalBreaches(
+  { gate }: CrashScene,
+  { operations }: StoreState,
+  late: readonly Arrival[],
+): string[] {
   const writes = gate.arrivals.filter(({ method }) => method !== 'GET');
-  const lies = operations.filter((row) => {
-    const its = writes.filter((arrival) => isAbout(arrival, row));
+  const mismatches = operations.filter((row) => {
+    const its = writes.filter((arrival) => belongsTo(arrival, row));
     if (row.status === 'done' && row.attempts > 0) return !its.some(({ effect }) => effect);
     return row.status === 'failed';
   });
   const rowless = writes.filter((arrival) => {
-    const rows = operations.filter((row) => isAbout(arrival, row));
+    const rows = operations.filter((row) => belongsTo(arrival, row));
     const done = rows.filter(({ status, attempts }) => status === 'done' && attempts > 0);
     return arrival.effect ? done.length === 0 : rows.length === 0;
   });
   const effects = writes.filter((arrival) => arrival.effect && !late.includes(arrival));
   const keys = effects.map(({ method, kind, subject }) => `${method} ${kind} ${subject}`);
   return [
-    ...lies.map(({ action, name, status }) => `the ${action} of ${name} is told as ${status}`),
-    ...rowless.map(({ method, subject }) => `no row tells of ${method} ${subject}`),
-    ...keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `${key} came to effect twice`),
+    ...mismatches.map(({ action, name, status }) => `the ${action} of ${name} is reported as ${status}`),
+    ...rowless.map(({ method, subject }) => `no row exists for ${method} ${subject}`),
+    ...keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `${key} took effect twice`),
   ];
 }
 
-/** 1 and `interrupted` for a run that somebody took over; what else it says is what its journal says. */
+/** Expects 1 and `interrupted` for a run that was taken over, and a report that matches the journal. */
 function endBreaches(
   { status, stdout, stderr }: Result,
-  told: string | undefined,
+  journaled: string | undefined,
   code: string | null | undefined,
 ): string[] {
   const [report] = JSON.parse(stdout === '' ? '[]' : stdout) as RunJson[];
@@ -220,10 +234,10 @@ function endBreaches(
     ...(status === wanted
       ? []
       : [`the woken one ended with ${status} and its report says ${report?.status} ${stderr}`]),
-    ...(told === undefined || report?.status === told
+    ...(journaled === undefined || report?.status === journaled
       ? []
-      : [`its report says ${report?.status}, the journal ${told}`]),
-    ...(told === 'interrupted' && code !== 'interrupted' && code !== 'lock_lost'
+      : [`its report says ${report?.status}, the journal ${journaled}`]),
+    ...(journaled === 'interrupted' && code !== 'interrupted' && code !== 'lock_lost'
       ? [`the journal gives ${code} as the reason`]
       : []),
   ];
@@ -237,7 +251,7 @@ function furtherBreaches({ gate }: CrashScene, { status, stderr }: Result): stri
   ];
 }
 
-/** All that a run passes which nobody disturbs, as places to stop it. */
+/** All points of an undisturbed run, as points to stop it. */
 async function pauses(): Promise<Pause[]> {
   const { scene } = await inGit();
   try {
@@ -255,8 +269,8 @@ function placesOf(passed: readonly PassedPoint[]): Pause[] {
     const nth = (counts.get(at) ?? 0) + 1;
     counts.set(at, nth);
     const pause = { at, nth, what, takers: index % 3 === 0 ? 2 : 1 } as const;
-    if (at === 'request') return [{ ...pause, row: 'before a request leaves' }];
-    if (at === 'answer') return nth % 2 === 0 ? [{ ...pause, row: 'after an answer came' }] : [];
+    if (at === 'request') return [{ ...pause, row: 'before a request is sent' }];
+    if (at === 'answer') return nth % 2 === 0 ? [{ ...pause, row: 'after a response arrived' }] : [];
     if (!/^commit/i.test(what)) return [];
     if (at === 'after-write') return [{ ...pause, row: 'between two transactions' }];
     return nth % 3 === 0 ? [{ ...pause, row: 'within a transaction' }] : [];
@@ -285,11 +299,11 @@ async function tryAll(places: readonly Pause[], sleptMs: number): Promise<void> 
     breaches.map((breach) => `${pause.row} ${pause.at} ${pause.nth} (${pause.what}): ${breach}`),
   );
   expect(wrong).toEqual([]);
-  expect(missed(tried)).toEqual([]);
+  expect(unreached(tried)).toEqual([]);
 }
 
 test(
-  'stopped anywhere beyond its lock, an apply writes nothing that another one does not know of',
+  'an apply that was stopped longer than its lock is valid sends only writes that other processes know of',
   { timeout: 900_000 },
   async () => {
     const places = await pauses();
@@ -298,12 +312,16 @@ test(
   },
 );
 
-test('the same with clocks that nobody moved', { timeout: 300_000 }, async () => {
-  const places = (await pauses()).filter(({ row }) => row === 'between two transactions');
-  const some = places.filter((_, index) => index % 5 === 1).slice(0, AT_A_TIME);
-  expect(some).toHaveLength(AT_A_TIME);
-  await tryAll(
-    some.map((pause) => ({ ...pause, row: 'between two, for half a minute' })),
-    0,
-  );
-});
+test(
+  'an apply that was stopped for half a minute of real time sends only writes that other processes know of',
+  { timeout: 300_000 },
+  async () => {
+    const places = (await pauses()).filter(({ row }) => row === 'between two transactions');
+    const some = places.filter((_, index) => index % 5 === 1).slice(0, AT_A_TIME);
+    expect(some).toHaveLength(AT_A_TIME);
+    await tryAll(
+      some.map((pause) => ({ ...pause, row: 'between two, for half a minute' })),
+      0,
+    );
+  },
+);

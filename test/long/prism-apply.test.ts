@@ -1,5 +1,5 @@
-// Whole runs of the built program through prism, made from the description at /openapi.json: as a validating proxy in
-// front of the sandbox it must find nothing to say, and as a mock, which knows nothing but the description, it must do.
+// Complete runs of the built program through prism, which uses the document at /openapi.json: as a validating proxy in
+// front of the sandbox it must find no violation, and as a mock it must be enough for a plan.
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -35,11 +35,11 @@ const DESIRED = [
 ].join('\n');
 
 test(
-  'a complete apply through a validating proxy breaks no rule of the description',
+  'a complete apply through prism as a validating proxy violates no rule of the OpenAPI document',
   TIME_LIMIT,
   async () => {
     const { sandbox, workspace, description } = await startAccount();
-    // With --errors a violation in a request or in an answer becomes an error instead of an answer.
+    // With --errors a violation in a request or in a response becomes an error response.
     const prism = await startPrism('proxy', '--errors', description, sandbox.regions.us);
     writeAccount(workspace, prism.url, DESIRED, { api: API });
 
@@ -62,20 +62,24 @@ test(
   },
 );
 
-test('the validating proxy reports a response that breaks the description', TIME_LIMIT, async () => {
-  const { sandbox, workspace, description } = await startAccount();
-  sandbox.setFaults([
-    { match: { path: 'skill' }, times: 'always', do: { type: 'wrong-type', field: 'createDate' } },
-  ]);
-  const prism = await startPrism('proxy', '--errors', description, sandbox.regions.us);
-  writeAccount(workspace, prism.url, DESIRED, { api: API });
+test(
+  'prism as a validating proxy reports a response that violates the OpenAPI document',
+  TIME_LIMIT,
+  async () => {
+    const { sandbox, workspace, description } = await startAccount();
+    sandbox.setFaults([
+      { match: { path: 'skill' }, times: 'always', do: { type: 'wrong-type', field: 'createDate' } },
+    ]);
+    const prism = await startPrism('proxy', '--errors', description, sandbox.regions.us);
+    writeAccount(workspace, prism.url, DESIRED, { api: API });
 
-  const planned = await workspace.run(['plan', '--format', 'json']);
-  expect(planned.status).toBe(1);
-  expect(prism.output()).toMatch(/violation/i);
-});
+    const planned = await workspace.run(['plan', '--format', 'json']);
+    expect(planned.status).toBe(1);
+    expect(prism.output()).toMatch(/violation/i);
+  },
+);
 
-test('a plan against a mock that knows nothing but the description works', TIME_LIMIT, async () => {
+test('a plan against prism as a mock of the OpenAPI document works', TIME_LIMIT, async () => {
   const { workspace, description } = await startAccount();
   const prism = await startPrism('mock', description);
   writeAccount(workspace, prism.url, DESIRED, { api: API });

@@ -1,11 +1,11 @@
-// Redocly, a program that checks an OpenAPI document by rules of style and of soundness.
+// Redocly, a program that checks an OpenAPI document with rules for style and correctness.
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const REDOCLY = join(import.meta.dirname, 'node_modules/@redocly/cli/bin/cli.js');
 
-/** The problems of a document by the recommended rules, warnings included. */
+/** The problems of a document according to the recommended rules, warnings included. */
 export async function lint(file: string): Promise<readonly object[]> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

@@ -74,63 +74,74 @@ describe('prism as a mock', () => {
       expect(typeof person.roleId === 'string' ? roleIds.has(person.roleId) : true).toBe(true);
     }
     expect(people.some((person) => person.skillsIds?.length)).toBe(true);
-    const made = await fetch(`${base}/skill`, {
+    const created = await fetch(`${base}/skill`, {
       method: 'POST',
       headers: { ...BEARER, 'content-type': 'application/json' },
       body: '{"name":"PostgreSQL"}',
     });
-    expect([200, 201]).toContain(made.status);
-    expect((await made.json()) as Wire).toMatchObject({
+    expect([200, 201]).toContain(created.status);
+    expect((await created.json()) as Wire).toMatchObject({
       accountId: skills[0]?.accountId,
       name: 'PostgreSQL',
     });
-    const gone = await fetch(`${base}/role/${roles[0]?._id}`, { method: 'DELETE', headers: BEARER });
-    expect([gone.status, typeof (await gone.json())]).toEqual([200, 'string']);
+    const deleted = await fetch(`${base}/role/${roles[0]?._id}`, { method: 'DELETE', headers: BEARER });
+    expect([deleted.status, typeof (await deleted.json())]).toEqual([200, 'string']);
     expect((await fetch(`${base}/skill`)).status).toBe(401);
   });
 });
 
 describe('prism as a validating proxy in front of the sandbox', () => {
-  it('sees no violation in what the sandbox answers, errors included', { timeout: 40_000 }, async () => {
-    const base = await prism('proxy', description, sandbox.regions.us);
-    const ask = async (
-      method: string,
-      path: string,
-      body: object | null,
-      headers: Record<string, string> = BEARER,
-    ) => {
-      const reply = await fetch(`${base}/${path}`, {
-        method,
-        headers: body === null ? headers : { ...headers, 'content-type': 'application/json' },
-        body: body === null ? null : JSON.stringify(body),
-      });
-      const text = await reply.text();
-      return { status: reply.status, violations: reply.headers.get('sl-violations'), text };
-    };
-    const fine = async (status: number, method: string, path: string, body: object | null = null) => {
-      const reply = await ask(method, path, body);
-      expect({ ...reply, path }).toMatchObject({ status, violations: null });
-      return JSON.parse(reply.text) as unknown;
-    };
-    expect(await fine(200, 'GET', 'resource')).toHaveLength(2);
-    for (const kind of ['skill', 'role']) {
-      sandbox.setSettings({ createStatus: 201, uniqueNames: 'exact' });
-      const made = (await fine(201, 'POST', kind, { name: 'New' })) as Wire;
-      await fine(409, 'POST', kind, { name: 'New' });
-      sandbox.setSettings({ createStatus: 200, maxNameLength: 5 });
-      await fine(200, 'POST', kind, { name: 'Other' });
-      await fine(422, 'POST', kind, { name: 'too long' });
-      expect(((await fine(200, 'GET', kind)) as Wire[]).map((each) => each._id)).toContain(made._id);
-      expect(await fine(200, 'DELETE', `${kind}/${made._id}`)).toBeTypeOf('string');
-      await fine(404, 'DELETE', `${kind}/${made._id}`);
-    }
-    sandbox.setFaults([{ do: { type: 'rate-limit', retryAfter: 1 } }]);
-    await fine(429, 'GET', 'skill');
-    const wrong = await ask('GET', 'skill', null, { authorization: 'Bearer wrong' });
-    expect(wrong).toMatchObject({ status: 401, violations: null });
-  });
+  it(
+    'finds no violation in the responses of the sandbox, including errors',
+    { timeout: 40_000 },
+    async () => {
+      const base = await prism('proxy', description, sandbox.regions.us);
+      const ask = async (
+        method: string,
+        path: string,
+        body: object | null,
+        headers: Record<string, string> = BEARER,
+      ) => {
+        const reply = await fetch(`${base}/${path}`, {
+          method,
+          headers: body === null ? headers : { ...headers, 'content-type': 'application/json' },
+          body: body === null ? null : JSON.stringify(body),
+        });
+        const text = await reply.text();
+        return { status: reply.status, violations: reply.headers.get('sl-violations'), text };
+      };
+      const expectValid = async (
+        status: number,
+        method: string,
+        path: string,
+        body: object | null = null,
+      ) => {
+        const reply = await ask(method, path, body);
+        expect({ ...reply, path }).toMatchObject({ status, violations: null });
+        return JSON.parse(reply.text) as unknown;
+      };
+      expect(await expectValid(200, 'GET', 'resource')).toHaveLength(2);
+      for (const kind of ['skill', 'role']) {
+        sandbox.setSettings({ createStatus: 201, uniqueNames: 'exact' });
+        const created = (await expectValid(201, 'POST', kind, { name: 'New' })) as Wire;
+        await expectValid(409, 'POST', kind, { name: 'New' });
+        sandbox.setSettings({ createStatus: 200, maxNameLength: 5 });
+        await expectValid(200, 'POST', kind, { name: 'Other' });
+        await expectValid(422, 'POST', kind, { name: 'too long' });
+        expect(((await expectValid(200, 'GET', kind)) as Wire[]).map((each) => each._id)).toContain(
+          created._id,
+        );
+        expect(await expectValid(200, 'DELETE', `${kind}/${created._id}`)).toBeTypeOf('string');
+        await expectValid(404, 'DELETE', `${kind}/${created._id}`);
+      }
+      sandbox.setFaults([{ do: { type: 'rate-limit', retryAfter: 1 } }]);
+      await expectValid(429, 'GET', 'skill');
+      const wrong = await ask('GET', 'skill', null, { authorization: 'Bearer wrong' });
+      expect(wrong).toMatchObject({ status: 401, violations: null });
+    },
+  );
 
-  it('does see a violation when there is one', { timeout: 40_000 }, async () => {
+  it('finds the violation in a wrong response', { timeout: 40_000 }, async () => {
     const base = await prism('proxy', description, sandbox.regions.us);
     sandbox.setFaults([{ do: { type: 'wrong-type', field: '_id' } }]);
     const reply = await fetch(`${base}/skill`, { headers: BEARER });

@@ -1,10 +1,11 @@
-// Watches the journal while retention is at work: says of every run that went by which rule it did, or that by none.
+// Watches the journal while retention runs, and determines for every deleted run which rule deleted it, or that none
+// did.
 import type { Workspace } from '../support/workspace.ts';
 
 export interface Retention {
-  /** What is older is pruned. */
+  /** Older runs are pruned. */
   readonly keptMs: number;
-  /** The newest so many of each account stay. */
+  /** This many newest runs of each account are kept. */
   readonly keepAtLeast: number;
 }
 
@@ -13,19 +14,19 @@ interface RunRow {
   readonly account: string;
   readonly status: string;
   readonly started_at: string;
-  /** How many quiet runs this one stands for beside itself. */
+  /** How many other quiet runs are folded into this one. */
   readonly folded: number;
   readonly quiet: number;
 }
 
 export interface RunLedger {
-  /** Reads the journal. Has to come more often than a run can be made and go. */
-  look(): void;
+  /** Reads the journal. It must be called so often that no run is created and deleted in between. */
+  read(): void;
   /** Whether the run is in the journal, or was. */
   knows(runId: string): boolean;
-  /** What went by no rule. */
+  /** Deleted runs that no rule explains. */
   readonly problems: readonly string[];
-  readonly gone: { readonly pruned: number; readonly folded: number };
+  readonly deletedBy: { readonly pruned: number; readonly folded: number };
 }
 
 const QUERY = `
@@ -36,33 +37,35 @@ const QUERY = `
 export function openLedger(workspace: Workspace, { keptMs, keepAtLeast }: Retention): RunLedger {
   const known = new Set<string>();
   const problems: string[] = [];
-  const gone = { pruned: 0, folded: 0 };
+  const deletedBy = { pruned: 0, folded: 0 };
   let before: readonly RunRow[] = [];
 
   function judge(account: string, was: readonly RunRow[], is: readonly RunRow[], nowMs: number): void {
     const left = new Map(is.map((run) => [run.id, run]));
-    const went = was.filter(({ id }) => !left.has(id));
+    const deleted = was.filter(({ id }) => !left.has(id));
     const isOld = ({ started_at }: RunRow): boolean => nowMs - Date.parse(started_at) > keptMs;
     const seen = new Set(was.map(({ id }) => id));
     const newest = new Set([...is.filter(({ id }) => !seen.has(id)), ...was].slice(0, keepAtLeast));
-    for (const run of went) {
-      if (newest.has(run)) problems.push(`${account}: of the newest ${keepAtLeast} one went: ${run.id}`);
-      else if (isOld(run)) gone.pruned += 1;
-      else if (run.quiet === 1) gone.folded += 1;
-      else problems.push(`${account}: a ${run.status} run went before its time: ${run.id}`);
+    for (const run of deleted) {
+      if (newest.has(run))
+        problems.push(`${account}: one of the newest ${keepAtLeast} was deleted: ${run.id}`);
+      else if (isOld(run)) deletedBy.pruned += 1;
+      else if (run.quiet === 1) deletedBy.folded += 1;
+      else problems.push(`${account}: a ${run.status} run was deleted too early: ${run.id}`);
     }
-    if (went.some(isOld)) return;
-    // None was old, so that all that went stand in the counts of those that stayed.
-    const weight = went.reduce((sum, { folded }) => sum + 1 + folded, 0);
+    if (deleted.some(isOld)) return;
+    // None was old, so the counts of the kept runs must include all deleted ones.
+    const weight = deleted.reduce((sum, { folded }) => sum + 1 + folded, 0);
     const more = was.reduce((sum, { id, folded }) => sum + ((left.get(id)?.folded ?? folded) - folded), 0);
-    if (weight !== more) problems.push(`${account}: ${weight} quiet runs went, and ${more} were counted`);
+    if (weight !== more)
+      problems.push(`${account}: ${weight} quiet runs were deleted, and ${more} were counted`);
   }
 
   return {
     problems,
-    gone,
+    deletedBy,
     knows: (runId) => known.has(runId),
-    look() {
+    read() {
       const rows = workspace.rows<RunRow>(QUERY);
       const nowMs = Date.now();
       for (const { id } of rows) known.add(id);
@@ -73,7 +76,7 @@ export function openLedger(workspace: Workspace, { keptMs, keepAtLeast }: Retent
   };
 }
 
-/** The runs of an account whose file was renamed are carried on under its new name. */
+/** The runs of an account whose file was renamed continue under its new name. */
 function underNewNames(before: readonly RunRow[], now: readonly RunRow[]): RunRow[] {
   const accounts = new Map(now.map(({ id, account }) => [id, account]));
   const newNames = new Map<string, string>();

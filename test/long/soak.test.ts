@@ -1,6 +1,6 @@
-// The soak: thousands of runs of ten accounts in one daemon, over a service that misbehaves now and then, while people's
-// hands change what is there, with retention at work. Nothing may grow, nothing may be lost, nothing may be told wrongly.
-// ROLECALL_SOAK_RUNS says how many runs.
+// The soak: thousands of runs of ten accounts in one daemon, over a service that fails now and then, while people
+// change the accounts and retention deletes runs. Resources must not grow, nothing must be lost, and no report must be
+// wrong. ROLECALL_SOAK_RUNS sets how many runs.
 import { join } from 'node:path';
 import { Agent, setGlobalDispatcher } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,27 +10,27 @@ import { NOTIFY, type Receiver, startReceiver } from '../support/receiver.ts';
 import { table } from '../support/table.ts';
 import { quantile, slopeOf, storeMb, type Vitals, vitalsOf } from '../support/vitals.ts';
 import { makeWorkspace, until, type Workspace } from '../support/workspace.ts';
-import { type Hands, lendHands, seedOf, tokenOf, variableOf } from './soak-hands.ts';
+import { type ManualChanges, createManualChanges, seedOf, tokenOf, variableOf } from './soak-changes.ts';
 import { openLedger, type RunLedger } from './soak-ledger.ts';
-import { troubleWith } from './soak-trouble.ts';
-import { inviteVisitors, PASSERBY, type Visitors } from './soak-visitors.ts';
+import { soakFaults } from './soak-faults.ts';
+import { createClients, TEMPORARY, type Clients } from './soak-clients.ts';
 
 const RUNS = Number(process.env['ROLECALL_SOAK_RUNS'] ?? 5000);
 const ACCOUNTS = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta', 'eta', 'theta', 'iota', 'kappa'];
 const THROTTLED = 'kappa';
 
-// A connection for each request: one that is kept may be closed just as a busy machine comes to use it again.
+// A connection for each request, because a kept one may be closed just when a busy machine uses it again.
 setGlobalDispatcher(new Agent({ pipelining: 0 }));
 
-/** Runs stay so long here, and the newest so many. The shortest that retention takes is two days, which pass in between. */
+/** How long runs are kept here, and how many. The minimum of the setting is two days, which the moved clock passes. */
 const KEPT = { keptMs: 60_000, keepAtLeast: 20 };
 const HURRY = { HURRY_EVERY_MS: '10000', HURRY_AHEAD_MS: String(2 * 86_400_000 - KEPT.keptMs) };
 
-/** Until then the daemon is warming up: compiled code, and room that an allocator keeps. */
+/** Until then the daemon warms up: it compiles code, and its allocator reserves memory. */
 const WARM_RUNS = Math.min(1500, RUNS * 0.6);
-/** Growth within fewer runs than these is not told from noise. */
+/** In fewer runs than these, growth cannot be distinguished from noise. */
 const SHORTEST_SPAN = 2000;
-/** Megabytes for each thousand runs. What is resident also creeps by what an allocator cannot give back. */
+/** Megabytes for each thousand runs. Resident memory also grows by what an allocator cannot return. */
 const MOST_RSS_GROWTH = 3;
 const MOST_HEAP_GROWTH = 0.5;
 const MOST_STORE_MB = 24;
@@ -39,7 +39,7 @@ const POINTS = 40;
 interface Sample extends Vitals {
   readonly runs: number;
   readonly storeMb: number;
-  /** Of all accounts at the service: what is read again and again. */
+  /** The entries of all accounts at the service. */
   readonly entries: number;
 }
 
@@ -48,7 +48,7 @@ interface HeapSample {
   readonly heapMb: number;
 }
 
-type Heard = Parameters<NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['log']>>[0];
+type LoggedWrite = Parameters<NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['log']>>[0];
 
 interface Scene {
   readonly sandbox: Sandbox;
@@ -56,20 +56,20 @@ interface Scene {
   readonly receiver: Receiver;
   readonly daemon: Daemon;
   readonly pid: number;
-  readonly hands: Hands;
-  readonly visitors: Visitors;
+  readonly changes: ManualChanges;
+  readonly clients: Clients;
   readonly ledger: RunLedger;
-  readonly writes: readonly Heard[];
+  readonly writes: readonly LoggedWrite[];
   readonly samples: Sample[];
   readonly heaps: HeapSample[];
-  /** What /readyz said when it was not ok. */
+  /** The responses of /readyz that were not ok. */
   readonly unready: string[];
 }
 
 async function startScene(): Promise<Scene> {
-  const writes: Heard[] = [];
+  const writes: LoggedWrite[] = [];
   const sandbox = await startSandbox({
-    seed: { accounts: [...ACCOUNTS, PASSERBY].map(seedOf) },
+    seed: { accounts: [...ACCOUNTS, TEMPORARY].map(seedOf) },
     log: (entry) => {
       if (entry.method !== 'GET') writes.push(entry);
     },
@@ -91,19 +91,19 @@ async function startScene(): Promise<Scene> {
       '',
     ].join('\n'),
   );
-  const hands = lendHands(sandbox, workspace, ACCOUNTS);
+  const changes = createManualChanges(sandbox, workspace, ACCOUNTS);
   const env = {
-    ...Object.fromEntries([...ACCOUNTS, PASSERBY].map((name) => [variableOf(name), tokenOf(name)])),
+    ...Object.fromEntries([...ACCOUNTS, TEMPORARY].map((name) => [variableOf(name), tokenOf(name)])),
     ...receiver.env,
   };
   const hurry = `--import=${new URL('../support/hurry.mjs', import.meta.url).href}`;
   const daemon = await startDaemon(workspace, { env: { ...env, ...HURRY, NODE_OPTIONS: hurry } });
-  // What lies at the first sight of an account cannot be known for a lie.
+  // A wrong list in the first run of an account cannot be detected, so faults start after it.
   await until('each account has converged', () =>
     ACCOUNTS.every((account) => daemon.runsEnded(account, 'converged') > 0),
   );
-  sandbox.setFaults(troubleWith(RUNS >= SHORTEST_SPAN ? THROTTLED : null));
-  const visitors = inviteVisitors({ sandbox, workspace, daemon, accounts: ACCOUNTS, env });
+  sandbox.setFaults(soakFaults(RUNS >= SHORTEST_SPAN ? THROTTLED : null));
+  const clients = createClients({ sandbox, workspace, daemon, accounts: ACCOUNTS, env });
   const ledger = openLedger(workspace, KEPT);
   const { pid } = daemon.process;
   if (pid === undefined) throw new Error('the daemon has no process id');
@@ -115,8 +115,8 @@ async function startScene(): Promise<Scene> {
     receiver,
     daemon,
     pid,
-    hands,
-    visitors,
+    changes,
+    clients,
     ledger,
     writes,
     samples,
@@ -125,8 +125,8 @@ async function startScene(): Promise<Scene> {
   };
 }
 
-/** Does something again and again, at some distance, until it is over. */
-async function again(
+/** Repeats the work at an interval until it is over. */
+async function repeat(
   everyMs: number,
   isOver: () => boolean,
   work: () => void | Promise<void>,
@@ -138,7 +138,7 @@ async function again(
 }
 
 async function soak(scene: Scene): Promise<void> {
-  const { daemon, hands, visitors, ledger, unready } = scene;
+  const { daemon, changes, clients, ledger, unready } = scene;
   const ended = (): number => daemon.events('run_ended').length;
   let isOver = false;
   const over = (): boolean => isOver || daemon.process.exitCode !== null;
@@ -165,10 +165,10 @@ async function soak(scene: Scene): Promise<void> {
   try {
     await Promise.all([
       measuring(),
-      again(200, over, () => hands.turn()),
-      again(60, over, () => visitors.visit()),
-      again(1000, over, () => ledger.look()),
-      again(500, over, async () => {
+      repeat(200, over, () => changes.changeOne()),
+      repeat(60, over, () => clients.send()),
+      repeat(1000, over, () => ledger.read()),
+      repeat(500, over, async () => {
         const { status, text } = await daemon.get('/readyz');
         if (status !== 200) unready.push(text);
       }),
@@ -185,7 +185,7 @@ function measure({ pid, samples, workspace, sandbox }: Scene, runs: number): voi
   samples.push({ runs, ...vitalsOf(pid), storeMb: storeMb(file), entries });
 }
 
-/** What is held once all garbage has been collected: the lists of runs that are under way, too. */
+/** The heap after a garbage collection, including the lists of current runs. */
 async function measureHeap({ daemon, heaps }: Scene, runs: number): Promise<void> {
   const major = 'rolecall_nodejs_gc_duration_seconds_count{kind="major"}';
   const collections = async (): Promise<number> => (await daemon.metrics()).get(major) ?? 0;
@@ -199,7 +199,7 @@ async function measureHeap({ daemon, heaps }: Scene, runs: number): Promise<void
     },
     120_000,
   );
-  // Not the space of what is young, which fills up again at once.
+  // Without the space for young objects, which fills up again at once.
   const now = await daemon.metrics();
   const bytes = ['old', 'large_object'].map((space) =>
     Number(now.get(`rolecall_nodejs_heap_space_size_used_bytes{space="${space}"}`)),
@@ -207,18 +207,18 @@ async function measureHeap({ daemon, heaps }: Scene, runs: number): Promise<void
   heaps.push({ runs, heapMb: bytes.reduce((sum, each) => sum + each, 0) / 1024 ** 2 });
 }
 
-/** No trouble and no hands any more: every account becomes what its file says, and everything comes to rest. */
-async function calmDown({ sandbox, daemon, hands, ledger }: Scene): Promise<void> {
+/** Ends faults and manual changes, and waits until every account matches its file and the daemon is idle. */
+async function waitForRest({ sandbox, daemon, changes, ledger }: Scene): Promise<void> {
   sandbox.setFaults([]);
   await until(
-    'every account is as its file says',
+    'every account matches its file',
     async () => {
-      hands.calm();
-      ledger.look();
-      // After failures in a row the schedule waits; a person does not.
-      for (const account of hands.unlike()) await daemon.api(`accounts/${account}/sync`, {});
+      changes.resolveAll();
+      ledger.read();
+      // After failures in a row the schedule waits; a requested run does not.
+      for (const account of changes.mismatched()) await daemon.api(`accounts/${account}/sync`, {});
       await new Promise((resolve) => setTimeout(resolve, 300));
-      return hands.unlike().length === 0;
+      return changes.mismatched().length === 0;
     },
     240_000,
   );
@@ -229,51 +229,51 @@ async function calmDown({ sandbox, daemon, hands, ledger }: Scene): Promise<void
     60_000,
   );
   for (const account of ACCOUNTS) await daemon.api(`accounts/${account}/pause`, {});
-  await until('the daemon rests', async () => {
+  await until('the daemon is idle', async () => {
     const { body } = await daemon.api<{ accounts: readonly { name: string; activity: string }[] }>(
       'accounts',
     );
-    return body.accounts.every(({ name, activity }) => activity === 'idle' || name.startsWith(PASSERBY));
+    return body.accounts.every(({ name, activity }) => activity === 'idle' || name.startsWith(TEMPORARY));
   });
 }
 
 test(
-  `in ${RUNS} runs of ten accounts nothing grows and nothing is lost, whatever the service and people do meanwhile`,
+  `in ${RUNS} runs of ten accounts with faults and manual changes no resource grows and nothing is lost`,
   { timeout: 1_800_000 },
   async () => {
     const scene = await startScene();
-    const { daemon, hands, visitors, ledger, sandbox } = scene;
+    const { daemon, changes, clients, ledger, sandbox } = scene;
     await soak(scene);
     expect(daemon.process.exitCode).toBeNull();
     const acted = sandbox.faults().acted;
-    await calmDown(scene);
+    await waitForRest(scene);
     const metrics = await daemon.metrics();
-    ledger.look();
+    ledger.read();
     await daemon.stop();
-    ledger.look();
+    ledger.read();
     console.log(tableOf(scene));
 
-    // There was something to go wrong: every kind of trouble, and something for retention to do.
+    // The faults took effect, and retention deleted runs.
     expect(acted.filter((times) => times === 0).length).toBeLessThan(
       RUNS < 2 * SHORTEST_SPAN ? acted.length / 2 : 3,
     );
-    expect(ledger.gone.folded).toBeGreaterThan(RUNS / 20);
-    expect(ledger.gone.pruned).toBeGreaterThan(RUNS < SHORTEST_SPAN ? -1 : RUNS / 20);
+    expect(ledger.deletedBy.folded).toBeGreaterThan(RUNS / 20);
+    expect(ledger.deletedBy.pruned).toBeGreaterThan(RUNS < SHORTEST_SPAN ? -1 : RUNS / 20);
 
-    saysNothingWrong(daemon);
-    expect(visitors.problems).toEqual([]);
+    logsNoErrors(daemon);
+    expect(clients.problems).toEqual([]);
     expect(scene.unready).toEqual([]);
     expect(scene.receiver.refused()).toEqual([]);
     losesNoRun(scene, metrics);
     countsEveryTick(daemon);
-    expect(makesTwice(scene)).toEqual([]);
-    expect(hands.lost()).toEqual([]);
-    growsNowhere(scene);
+    expect(createdTwice(scene)).toEqual([]);
+    expect(changes.lost()).toEqual([]);
+    expectNoGrowth(scene);
   },
 );
 
-/** One process, from its start to its stop, and no line in its log that should not be there. */
-function saysNothingWrong(daemon: Daemon): void {
+/** Expects one process from start to stop, and no unexpected line in its log. */
+function logsNoErrors(daemon: Daemon): void {
   expect(daemon.events('starting')).toHaveLength(1);
   const odd = [
     'run_failed',
@@ -285,12 +285,12 @@ function saysNothingWrong(daemon: Daemon): void {
     'locked',
   ];
   expect(daemon.log().filter(({ event = '' }) => odd.includes(event))).toEqual([]);
-  // The reader of the log throws on what is no line of it, as the warnings of Node are.
+  // The log reader throws on lines of other kinds, such as warnings of Node.js.
   expect(daemon.output().stderr).not.toMatch(/bug in rolecall|SQLITE|token-of-|Warning/);
 }
 
 function losesNoRun(
-  { daemon, workspace, visitors, ledger }: Scene,
+  { daemon, workspace, clients, ledger }: Scene,
   metrics: Awaited<ReturnType<Daemon['metrics']>>,
 ): void {
   const ended = daemon.events('run_ended');
@@ -298,8 +298,8 @@ function losesNoRun(
   expect(ended.filter(({ runId = '' }) => !ledger.knows(runId))).toEqual([]);
   expect(ledger.problems).toEqual([]);
   const journaled = workspace.rows<{ id: string }>('select id from runs');
-  const told = new Set(ended.map(({ runId }) => runId));
-  expect(journaled.filter(({ id }) => !told.has(id))).toEqual([]);
+  const reported = new Set(ended.map(({ runId }) => runId));
+  expect(journaled.filter(({ id }) => !reported.has(id))).toEqual([]);
   expect(workspace.rows(`select * from runs where status = 'running'`)).toEqual([]);
   expect(workspace.rows('select * from locks')).toEqual([]);
   expect(workspace.rows(`select * from operations where status in ('sent', 'pending')`)).toEqual([]);
@@ -307,7 +307,7 @@ function losesNoRun(
     const runs = [...metrics].filter(([name]) => name.startsWith(`rolecall_runs_total{account="${account}"`));
     const counted = runs.reduce((sum, [, value]) => sum + value, 0);
     const byHand = ended.filter((line) => line.account === account && line.trigger === 'manual').length;
-    expect({ account, counted, byHand: byHand >= (visitors.promised.get(account) ?? 0) }).toEqual({
+    expect({ account, counted, byHand: byHand >= (clients.accepted.get(account) ?? 0) }).toEqual({
       account,
       counted: daemon.runsEnded(account),
       byHand: true,
@@ -318,7 +318,7 @@ function losesNoRun(
   }
 }
 
-/** Each second of each account was a run, was told as skipped or paused, or was left out after failures. */
+/** Each second of each account was a run, was reported as skipped or paused, or was left out after failures. */
 function countsEveryTick(daemon: Daemon): void {
   const timeOf = (event: string): number => Date.parse(daemon.events(event)[0]?.time ?? '');
   const ticks = (timeOf('stopping') - timeOf('schedules')) / 1000;
@@ -327,12 +327,14 @@ function countsEveryTick(daemon: Daemon): void {
     const run = daemon.events('run_ended', account).filter(isTick).length;
     const skipped = daemon.events('tick_skipped', account).length;
     const paused = daemon.events('paused', account).filter(isTick).length;
-    const told = run + skipped + paused;
+    const reported = run + skipped + paused;
     const leftOut = mostLeftOut(daemon.events('run_ended', account));
-    // One that ends as the daemon stops is told by nobody; and those that a busy machine came too late for are one.
-    expect(told, `${account}: ${run} + ${skipped} + ${paused} of ${ticks}`).toBeLessThanOrEqual(ticks + 1);
+    // A tick at the stop of the daemon is not reported, and several ticks that a busy machine missed are one.
+    expect(reported, `${account}: ${run} + ${skipped} + ${paused} of ${ticks}`).toBeLessThanOrEqual(
+      ticks + 1,
+    );
     expect(
-      told + leftOut,
+      reported + leftOut,
       `${account}: ${run} + ${skipped} + ${paused} + ${leftOut} of ${ticks}`,
     ).toBeGreaterThan(ticks * 0.9 - 2);
   }
@@ -351,12 +353,12 @@ function mostLeftOut(ended: readonly LogLine[]): number {
   return ticks;
 }
 
-/** Entries that were made more often than somebody took them away, and names that are there twice. */
-function makesTwice({ writes, sandbox, hands }: Scene): string[] {
+/** Entries that were created more often than they were removed, and names that exist twice. */
+function createdTwice({ writes, sandbox, changes }: Scene): string[] {
   const times = (method: string): Map<string, number> => {
     const counts = new Map<string, number>();
     for (const { account, name, effect, fault, ...write } of writes) {
-      // The effect of a delayed one comes after it was heard of.
+      // A delayed effect comes after the log entry.
       if (write.method !== method || !(effect || fault === 'delay-effect')) continue;
       counts.set(`${account} ${name}`, (counts.get(`${account} ${name}`) ?? 0) + 1);
     }
@@ -364,19 +366,19 @@ function makesTwice({ writes, sandbox, hands }: Scene): string[] {
   };
   const [made, deleted] = [times('POST'), times('DELETE')];
   const tooOften = [...made].filter(
-    ([key, count]) => count > 1 + (deleted.get(key) ?? 0) + (hands.removed.get(key) ?? 0),
+    ([key, count]) => count > 1 + (deleted.get(key) ?? 0) + (changes.removed.get(key) ?? 0),
   );
-  const twins = ACCOUNTS.flatMap((account) => {
+  const duplicates = ACCOUNTS.flatMap((account) => {
     const { skills, roles } = sandbox.state(account);
     const names = [...skills.map(({ name }) => `skill ${name}`), ...roles.map(({ name }) => `role ${name}`)];
     return names.filter((name, index) => names.indexOf(name) !== index).map((name) => `${account} ${name}`);
   });
-  return [...tooOften.map(([key, count]) => `${key}: ${count} times`), ...twins];
+  return [...tooOften.map(([key, count]) => `${key}: ${count} times`), ...duplicates];
 }
 
 const isWarm = ({ runs }: { readonly runs: number }): boolean => runs >= WARM_RUNS;
 
-/** Megabytes for each thousand runs: of the least that is held, and of the quiet quarter of what is resident. */
+/** Megabytes for each thousand runs: of the smallest heap, and of the lower quarter of resident memory. */
 function growthOf({ samples, heaps }: Scene): { readonly rss: number; readonly heap: number } {
   const rss = windowsOf(samples.filter(isWarm), POINTS);
   const heap = windowsOf(heaps.filter(isWarm), POINTS / 4);
@@ -390,7 +392,7 @@ function lowerQuarter(values: readonly number[]): number {
   return quantile(values, 0.25);
 }
 
-/** What was measured in each of so many equal parts of the runs, with the runs at the middle of the part. */
+/** The measurements in equal parts of the runs, with the number of runs at the middle of each part. */
 function windowsOf<T extends { readonly runs: number }>(
   measured: readonly T[],
   parts: number,
@@ -403,7 +405,7 @@ function windowsOf<T extends { readonly runs: number }>(
   return [...groups].map(([part, of]) => ({ runs: ((part + 0.5) * RUNS) / parts, of }));
 }
 
-function growsNowhere(scene: Scene): void {
+function expectNoGrowth(scene: Scene): void {
   const span = RUNS - WARM_RUNS;
   const leeway = Math.max(1, SHORTEST_SPAN / span);
   const { rss, heap } = growthOf(scene);
@@ -420,7 +422,7 @@ function growsNowhere(scene: Scene): void {
 }
 
 function tableOf(scene: Scene): string {
-  const { samples, heaps, daemon, ledger, hands, writes } = scene;
+  const { samples, heaps, daemon, ledger, changes, writes } = scene;
   const held = windowsOf(heaps, POINTS / 4);
   const rows = windowsOf(samples, POINTS / 4).map(({ runs, of }) => {
     const heapsThen = held.find((window) => window.runs === runs)?.of ?? [];
@@ -445,8 +447,8 @@ function tableOf(scene: Scene): string {
     ),
     `growth after the first ${WARM_RUNS} runs: RSS ${rss.toFixed(2)}, heap ${heap.toFixed(3)} MB for 1,000 runs`,
     `runs: ${count('run_ended')} (${statuses.map((status) => `${status} ${daemon.events('run_ended').filter((line) => line.status === status).length}`).join(', ')})`,
-    `gone by rule: ${ledger.gone.pruned} pruned, ${ledger.gone.folded} folded; ticks skipped: ${count('tick_skipped')}`,
-    `hands: ${hands.turns()} turns; writes at the service: ${writes.length}; notices: ${scene.receiver.notices().length}`,
+    `deleted by rule: ${ledger.deletedBy.pruned} pruned, ${ledger.deletedBy.folded} folded; ticks skipped: ${count('tick_skipped')}`,
+    `changes: ${changes.turns()} turns; writes at the service: ${writes.length}; notices: ${scene.receiver.notices().length}`,
     `CPU: ${samples.at(-1)?.cpuSeconds} s; ${((Date.parse(daemon.events('stopping')[0]?.time ?? '') - Date.parse(daemon.events('listening')[0]?.time ?? '')) / 1000).toFixed(0)} s in all`,
   ].join('\n');
 }

@@ -1,6 +1,5 @@
 // Two daemons, and now and then a third process, on one store and the same accounts: under load, over a service that
-// loses answers, and while people's hands change what is there. For a minute; ROLECALL_LONG_SECONDS
-// makes it last as long as one likes.
+// loses responses, and while people change the accounts. It takes a minute, or ROLECALL_LONG_SECONDS.
 import { expect, onTestFinished, test } from 'vitest';
 import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
@@ -11,26 +10,26 @@ import { makeWorkspace, type Result, until, type Workspace } from '../support/wo
 const SECONDS = Number(process.env['ROLECALL_LONG_SECONDS'] ?? 60);
 const BUSY = ['acme', 'beta', 'gamma'] as const;
 type Busy = (typeof BUSY)[number];
-/** Is run by approvals only, and its service is never in trouble. */
+/** An account that runs by approvals only, and whose service has no faults. */
 const GATE = 'gate';
 
-/** With these in the file, rolecall may make each name anew twice before it takes the hands for a fight. */
+/** rolecall creates a name that others removed this many times before it treats it as flapping. */
 const MOST_REMOVALS = 2;
 const MOST_SKILLS = 100;
 const MOST_HELD = 4;
 
-type Heard = Parameters<NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['log']>>[0];
+type LoggedWrite = Parameters<NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['log']>>[0];
 
 interface Scene {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly receiver: Receiver;
   readonly daemons: readonly [Daemon, Daemon];
-  /** Every write that the service was asked for. */
-  readonly writes: Heard[];
-  /** What the file of each busy account names. */
+  /** Every write that the service received. */
+  readonly writes: LoggedWrite[];
+  /** The names in the file of each busy account. */
   readonly desired: Record<Busy, string[]>;
-  /** How often a hand took an entry away: `account name` → times. */
+  /** How often a manual change removed an entry: `account name` → times. */
   readonly removed: Map<string, number>;
 }
 
@@ -56,7 +55,7 @@ interface OperationRow {
   readonly settled_by: string | null;
 }
 
-function trouble(account: Busy): Fault[] {
+function faultsOf(account: Busy): Fault[] {
   const rule = (method: string, probability: number, action: Fault['do']): Fault => ({
     match: { account, method },
     times: 'always',
@@ -77,7 +76,7 @@ function trouble(account: Busy): Fault[] {
 }
 
 async function startScene(): Promise<Scene> {
-  const writes: Heard[] = [];
+  const writes: LoggedWrite[] = [];
   const sandbox = await startSandbox({
     seed: {
       accounts: [...BUSY, GATE].map((name) => ({
@@ -88,7 +87,7 @@ async function startScene(): Promise<Scene> {
       })),
       settings: { latencyMs: 15, listOrder: 'shuffled' },
     },
-    faults: BUSY.flatMap(trouble),
+    faults: BUSY.flatMap(faultsOf),
     log: (entry) => {
       if (entry.method !== 'GET') writes.push(entry);
     },
@@ -155,8 +154,8 @@ function removeByHand(
   sandbox.removeEntry(account, id);
 }
 
-/** One thing that somebody does to an account, in the service or in git. */
-function lendAHand(scene: Scene, random: () => number, turn: number): void {
+/** One random manual change of an account, in the service or in its file. */
+function changeManually(scene: Scene, random: () => number, turn: number): void {
   const { sandbox, desired, removed } = scene;
   const account = pick(random, BUSY) ?? 'acme';
   const { skills, resources } = sandbox.state(account);
@@ -179,7 +178,7 @@ function lendAHand(scene: Scene, random: () => number, turn: number): void {
     const person = pick(random, resources);
     if (person === undefined) return;
     const [first] = person.skillsIds;
-    // Few at a time: more than half of ten gone at once would rightly stop everything.
+    // Few at a time, because losing more than half of ten entries at once would block the run.
     if (person.skillsIds.length >= MOST_HELD && first !== undefined) {
       sandbox.unassign(account, person.id, first);
       return;
@@ -192,11 +191,11 @@ function lendAHand(scene: Scene, random: () => number, turn: number): void {
   }
 }
 
-/** Does so again and again until the end. */
-async function lendHands(scene: Scene, isOver: () => boolean): Promise<void> {
+/** Makes manual changes until the end. */
+async function keepChanging(scene: Scene, isOver: () => boolean): Promise<void> {
   const random = randomNumbers(7);
   for (let turn = 1; !isOver(); turn += 1) {
-    lendAHand(scene, random, turn);
+    changeManually(scene, random, turn);
     await new Promise((resolve) => setTimeout(resolve, 100 + random() * 300));
   }
 }
@@ -214,14 +213,14 @@ async function applyNowAndThen({ workspace }: Scene, isOver: () => boolean): Pro
   return results;
 }
 
-/** The same plan needs a word each time; gives it so often and returns how often that was. */
+/** Approves the same plan twice, because each run needs an approval. Returns the number of approvals. */
 async function approveTwice(scene: Scene): Promise<number> {
   const { sandbox, workspace, daemons } = scene;
   const waiting = async (): Promise<string | null> =>
     (await daemons[0].api<{ pending: { digest: string } | null }>(`accounts/${GATE}`)).body.pending?.digest ??
     null;
   const digests = new Set<string>();
-  for (const word of ['command line', 'API']) {
+  for (const channel of ['command line', 'API']) {
     await until('a plan waits', async () => (await waiting()) !== null);
     const digest = (await waiting()) ?? '';
     digests.add(digest);
@@ -230,26 +229,26 @@ async function approveTwice(scene: Scene): Promise<number> {
       gateRuns(daemons).every((n, i) => n > (before[i] ?? 0)),
     );
     expect(skillsOf(scene, GATE)).toEqual(['Start']);
-    if (word === 'API')
+    if (channel === 'API')
       expect((await daemons[1].api(`accounts/${GATE}/approve`, { digest })).status).toBe(200);
     else expect((await workspace.run(['approve', GATE, digest], { env: tokens() })).status).toBe(0);
-    await until('the plan is carried out', () => skillsOf(scene, GATE).includes('Gated'));
+    await until('the plan is executed', () => skillsOf(scene, GATE).includes('Gated'));
     await until('the approval is used up', async () => (await waiting()) === null);
-    const made = sandbox.state(GATE).skills.find(({ name }) => name === 'Gated');
-    if (made !== undefined) removeByHand(scene, GATE, made);
+    const created = sandbox.state(GATE).skills.find(({ name }) => name === 'Gated');
+    if (created !== undefined) removeByHand(scene, GATE, created);
   }
   await until('a plan waits again', async () => (await waiting()) !== null);
   expect([...digests, await waiting()]).toEqual([...digests, ...digests]);
   return 2;
 }
 
-/** How often each daemon has looked at the gate: a run, or a tick that found the other one there. */
+/** How often each daemon handled the account: with a run, or with a tick that found it locked. */
 function gateRuns(daemons: Scene['daemons']): number[] {
   return daemons.map((daemon) => daemon.runsEnded(GATE) + daemon.events('locked', GATE).length);
 }
 
-/** No trouble and no hands any more: every account becomes what its file says. */
-async function calmDown(scene: Scene): Promise<void> {
+/** Ends the faults, and waits until every account matches its file. */
+async function waitForRest(scene: Scene): Promise<void> {
   const { sandbox, daemons, desired } = scene;
   sandbox.setFaults([]);
   for (const account of BUSY) {
@@ -257,8 +256,8 @@ async function calmDown(scene: Scene): Promise<void> {
       for (const skill of skillsIds) sandbox.unassign(account, id, skill);
     }
   }
-  await until('every account is as its file says', async () => {
-    // After failures in a row the schedule waits; a person does not.
+  await until('every account matches its file', async () => {
+    // After failures in a row the schedule waits; a requested run does not.
     for (const account of BUSY) await daemons[0].api(`accounts/${account}/sync`, {});
     return BUSY.every((account) => skillsOf(scene, account).join() === desired[account].toSorted().join());
   });
@@ -269,7 +268,7 @@ async function calmDown(scene: Scene): Promise<void> {
     ),
   );
   for (const account of [...BUSY, GATE]) await daemons[1].api(`accounts/${account}/pause`, {});
-  await until('both daemons rest', async () => {
+  await until('both daemons are idle', async () => {
     const answers = await Promise.all(
       daemons.map((daemon) => daemon.api<{ accounts: readonly { activity: string }[] }>('accounts')),
     );
@@ -278,7 +277,7 @@ async function calmDown(scene: Scene): Promise<void> {
 }
 
 test(
-  `two daemons and a third process share a store for ${SECONDS} s: nothing is done, journaled, told or approved twice`,
+  `two daemons and a third process share a store for ${SECONDS} s: nothing is applied, journaled, notified or approved twice`,
   { timeout: (SECONDS + 110) * 1000 },
   async () => {
     const scene = await startScene();
@@ -288,17 +287,17 @@ test(
     const [approvals, results] = await Promise.all([
       approveTwice(scene),
       applyNowAndThen(scene, isOver),
-      lendHands(scene, isOver),
+      keepChanging(scene, isOver),
     ]);
     const acted = scene.sandbox.faults().acted.reduce((sum, times) => sum + times, 0);
-    await calmDown(scene);
+    await waitForRest(scene);
     for (const daemon of daemons) await daemon.stop();
 
-    // There was something to go wrong.
+    // The faults took effect.
     expect(acted).toBeGreaterThan(SECONDS);
     expect(daemons.flatMap((daemon) => daemon.events('locked')).length).toBeGreaterThan(0);
     expect(results.length).toBeGreaterThan(1);
-    // 1: not all could be done at that moment.
+    // 1: not everything could be applied at that moment.
     expect(results.filter(({ status }) => status !== 0 && status !== 1)).toEqual([]);
     for (const { stderr } of results) expect(stderr).not.toMatch(/bug in rolecall|SQLITE|token-of-/);
     for (const daemon of daemons) {
@@ -306,18 +305,18 @@ test(
       expect(daemon.output().stderr).not.toMatch(/bug in rolecall|SQLITE|token-of-/);
     }
 
-    makesNothingTwice(scene);
-    overlapsNowhere(workspace);
-    hasARowForEveryWrite(scene);
-    tellsEverythingOnce(scene);
-    usesEachApprovalOnce(scene, approvals);
+    expectNoDuplicates(scene);
+    expectNoOverlaps(workspace);
+    expectRowsForAllWrites(scene);
+    expectEachNoticeOnce(scene);
+    expectEachApprovalUsedOnce(scene, approvals);
     expect(workspace.rows('select * from locks')).toEqual([]);
     expect(workspace.rows(`select * from runs where status in ('running', 'interrupted')`)).toEqual([]);
   },
 );
 
-function isEffective({ effect, fault }: Heard): boolean {
-  // The effect of this one comes after it was heard of.
+function isEffective({ effect, fault }: LoggedWrite): boolean {
+  // A delayed effect comes after the log entry.
   return effect || fault === 'delay-effect';
 }
 
@@ -335,7 +334,7 @@ function countBy<T>(items: readonly T[], key: (item: T) => string): Map<string, 
   return sumBy(items, key, () => 1);
 }
 
-function makesNothingTwice(scene: Scene): void {
+function expectNoDuplicates(scene: Scene): void {
   for (const account of [...BUSY, GATE]) {
     const names = skillsOf(scene, account);
     expect(names.length).toBe(new Set(names).size);
@@ -345,15 +344,15 @@ function makesNothingTwice(scene: Scene): void {
       scene.writes.filter((write) => write.method === method && isEffective(write)),
       ({ account, name }) => `${account} ${name}`,
     );
-  const [made, deleted] = [effects('POST'), effects('DELETE')];
-  const tooOften = [...made].filter(
+  const [created, deleted] = [effects('POST'), effects('DELETE')];
+  const tooOften = [...created].filter(
     ([key, times]) => times > 1 + (scene.removed.get(key) ?? 0) + (deleted.get(key) ?? 0),
   );
   expect(tooOften).toEqual([]);
 }
 
 /** By the journal: of each account, every run that may write begins after the one before it has ended. */
-function overlapsNowhere(workspace: Workspace): void {
+function expectNoOverlaps(workspace: Workspace): void {
   const runs = workspace.rows<RunRow>(
     `select * from runs where mode != 'plan' order by account, started_at, finished_at`,
   );
@@ -371,12 +370,12 @@ function operationsOf(workspace: Workspace): readonly OperationRow[] {
   );
 }
 
-function hasARowForEveryWrite({ workspace, writes }: Scene): void {
+function expectRowsForAllWrites({ workspace, writes }: Scene): void {
   const operations = operationsOf(workspace);
-  // A row counts how often its request was sent: no request is without one, and no row claims too many.
+  // A row counts how often its request was sent: every request has a row, and no row counts too many.
   const sent = sumBy(operations, rowKey, ({ attempts }) => attempts);
   expect(differences(sent, countBy(writes, writeKey))).toEqual([]);
-  // What is told as done was done. (A create whose answer was lost and whose entry a hand took away is sent again.)
+  // Operations reported as done were done. (A create is sent again if its response was lost and its entry was removed.)
   const done = operations.filter(({ status, attempts }) => status === 'done' && attempts > 0);
   const effects = countBy(writes.filter(isEffective), writeKey);
   const claimed = [...countBy(done, rowKey)].filter(([key, times]) => times > (effects.get(key) ?? 0));
@@ -396,7 +395,7 @@ function differences(journal: ReadonlyMap<string, number>, service: ReadonlyMap<
     .map((key) => `${key}: ${journal.get(key) ?? 0} / ${service.get(key) ?? 0}`);
 }
 
-function writeKey({ method, account, name, path }: Heard): string {
+function writeKey({ method, account, name, path }: LoggedWrite): string {
   return method === 'POST'
     ? `${account} create ${name}`
     : `${account} delete ${decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))}`;
@@ -406,7 +405,7 @@ function rowKey({ account, action, name, remote_id }: OperationRow): string {
   return `${account} ${action} ${action === 'create' ? name : remote_id}`;
 }
 
-function tellsEverythingOnce({ workspace, receiver, daemons }: Scene): void {
+function expectEachNoticeOnce({ workspace, receiver, daemons }: Scene): void {
   const notices = receiver.notices();
   expect(receiver.refused()).toEqual([]);
   const twice = [...countBy(notices, ({ id }) => id), ...countBy(notices, noticeKey)].filter(
@@ -426,19 +425,22 @@ function tellsEverythingOnce({ workspace, receiver, daemons }: Scene): void {
   const runs = workspace.rows<RunRow>('select * from runs order by started_at');
   const applied = new Set(notices.filter(({ type }) => type === 'applied').map(({ data }) => data.runId));
   for (const { id, trigger, created, deleted } of runs) {
-    // What a later run found out was not known when the notice was written.
+    // An outcome that a later run determined was not known when the notice was written.
     if (settled.has(id)) continue;
-    expect({ id, told: applied.has(id) }).toEqual({ id, told: trigger !== 'cli' && created + deleted > 0 });
+    expect({ id, isNotified: applied.has(id) }).toEqual({
+      id,
+      isNotified: trigger !== 'cli' && created + deleted > 0,
+    });
   }
-  for (const account of [...BUSY, GATE]) alternates(receiver.notices(account));
+  for (const account of [...BUSY, GATE]) expectNoOddRecoveries(receiver.notices(account));
 }
 
 function noticeKey({ type, data }: Notice): string {
   return `${data.runId} ${type}`;
 }
 
-/** Nothing recovers that was well, and nothing recovers twice. */
-function alternates(notices: readonly Notice[]): void {
+/** Expects no recovery without a failure before it, and none twice. */
+function expectNoOddRecoveries(notices: readonly Notice[]): void {
   const states = notices.map(({ type }) => type).filter((type) => type !== 'applied');
   const odd = states.filter(
     (type, index) => type === 'recovered' && [undefined, 'recovered'].includes(states[index - 1]),
@@ -446,7 +448,7 @@ function alternates(notices: readonly Notice[]): void {
   expect(odd).toEqual([]);
 }
 
-function usesEachApprovalOnce({ workspace, writes }: Scene, approvals: number): void {
+function expectEachApprovalUsedOnce({ workspace, writes }: Scene, approvals: number): void {
   const created = workspace.rows<RunRow>(`select * from runs where account = ? and created > 0`, GATE);
   expect(created).toHaveLength(approvals);
   expect(writes.filter(({ account }) => account === GATE)).toHaveLength(approvals);

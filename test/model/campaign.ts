@@ -1,6 +1,6 @@
-// How the machines of test/model are run, each by its own test: so many generated scripts from a seed, or one script
-// from a file. ROLECALL_MODEL_RUNS, ROLECALL_MODEL_SEED and ROLECALL_SCRIPT say which;
-// ROLECALL_MODEL_SHRINK=no shows a failure as it was found.
+// Runs the models of test/model, each from its own test: generated scripts from a seed, or one script from a file.
+// ROLECALL_MODEL_RUNS, ROLECALL_MODEL_SEED and ROLECALL_SCRIPT select them; ROLECALL_MODEL_SHRINK=no reports a failure
+// without shrinking it.
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -18,30 +18,30 @@ export interface Campaign<Script> {
   readonly scripts: fc.Arbitrary<Script>;
   /** Rejects when the script shows a defect. */
   readonly play: (script: Script) => Promise<void>;
-  /** How many scripts are played unless ROLECALL_MODEL_RUNS says otherwise. */
+  /** How many scripts are played unless ROLECALL_MODEL_RUNS is set. */
   readonly defaultRuns: number;
-  /** After so long no further script is played, nor is one made smaller. */
+  /** After this time no further script is played and no failure is shrunk further. */
   readonly timeLimitMs: number;
 }
 
 export interface NamedScript {
   readonly name: string;
-  /** As JSON; the machine knows its shape. */
+  /** As JSON; the model knows its shape. */
   readonly script: unknown;
 }
 
-/** How many scripts are asked for, and whether that is not the machine's own number. */
+/** How many scripts to play: ROLECALL_MODEL_RUNS, or the default of the model. */
 export function runsOf(defaultRuns: number): number {
   return Number(process.env['ROLECALL_MODEL_RUNS'] ?? defaultRuns);
 }
 
-/** The one script that is to be replayed alone, or null. */
+/** The one script to replay alone, or null. */
 export function scriptToReplay(): NamedScript | null {
   const file = process.env['ROLECALL_SCRIPT'];
   return file === undefined || file === '' ? null : { name: file, script: readScript(file) };
 }
 
-/** The scripts of failures that were found, by name. */
+/** The scripts of earlier failures, by name. */
 export function regressions(folder: URL): NamedScript[] {
   const path = fileURLToPath(folder);
   return readdirSync(path)
@@ -50,7 +50,7 @@ export function regressions(folder: URL): NamedScript[] {
     .map((name) => ({ name, script: readScript(join(path, name)) }));
 }
 
-/** Plays generated scripts. Rejects with the smallest script found that fails, and with how it is replayed. */
+/** Plays generated scripts. Rejects with the smallest script found that fails, and with the command that replays it. */
 export async function playCampaign<Script>(campaign: Campaign<Script>): Promise<void> {
   const seed = Number(process.env['ROLECALL_MODEL_SEED'] ?? DEFAULT_SEED);
   const endOnFailure = process.env['ROLECALL_MODEL_SHRINK'] === 'no';

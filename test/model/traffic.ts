@@ -1,5 +1,5 @@
-// What travels between the real client and the sandbox, watched from both ends: every request with its moments and its
-// whole answer, and whether anything is on its way at this moment.
+// The requests between the real client and the sandbox, observed at both ends: every request with its times and its
+// complete response, and whether anything is in flight at this moment.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -8,21 +8,21 @@ export interface Call {
   readonly seq: number;
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly kind: 'skill' | 'role' | 'resource';
-  /** The name that a POST asks for. */
+  /** The name in a POST. */
   readonly name: string | null;
   /** The id in the path of a DELETE. */
   readonly remoteId: string | null;
   readonly sentAtMs: number;
   arrivedAtMs: number | null;
   endedAtMs: number | null;
-  /** Turns of the event loop: the order of what happened within one moment of a clock that stands still. */
+  /** Turns of the event loop: the order of events within one moment of the stopped clock. */
   readonly sentTurn: number;
   endedTurn: number | null;
-  /** What the client received: null while it is under way, and when the answer did not come whole. */
+  /** What the client received: null while it is in flight, and if the response was incomplete. */
   answer: { readonly status: number; readonly text: string } | null;
 }
 
-/** The JSON that a call was answered with, or undefined. */
+/** The JSON of the response to a call, or undefined. */
 export function answeredJson(call: Call): unknown {
   try {
     return call.answer === null ? undefined : JSON.parse(call.answer.text);
@@ -58,34 +58,34 @@ interface Underway {
 
 export class Traffic {
   readonly calls: Call[] = [];
-  /** Moves with everything that happens on either end. */
+  /** Increases with every event at either end. */
   activity = 0;
   private readonly underway = new Map<UndiciRequest, Underway>();
   private readonly releasers: (() => void)[] = [];
   private readonly turn: () => number;
   private readonly onArrival: (call: Call) => void;
 
-  /** `onArrival` is called when the service has a request and has not looked at it yet. */
+  /** `onArrival` is called when a request has arrived at the service and was not read yet. */
   constructor(turn: () => number, onArrival: (call: Call) => void) {
     this.turn = turn;
     this.onArrival = onArrival;
-    this.hear<ClientEvent>('undici:request:create', ({ request }) => this.begin(request));
-    this.hear<ClientEvent>('undici:request:headers', (event) => {
+    this.observe<ClientEvent>('undici:request:create', ({ request }) => this.begin(request));
+    this.observe<ClientEvent>('undici:request:headers', (event) => {
       const each = this.underway.get(event.request);
       if (each !== undefined) each.status = event.response?.statusCode ?? 0;
     });
-    this.hear<ClientEvent>('undici:request:bodyChunkReceived', ({ request, chunk }) => {
+    this.observe<ClientEvent>('undici:request:bodyChunkReceived', ({ request, chunk }) => {
       if (chunk !== undefined) this.underway.get(request)?.chunks.push(chunk);
     });
-    this.hear<ClientEvent>('undici:request:trailers', ({ request }) => this.end(request, true));
-    this.hear<ClientEvent>('undici:request:error', ({ request }) => this.end(request, false));
-    this.hear<ServerEvent>('http.server.request.start', ({ request, response }) =>
+    this.observe<ClientEvent>('undici:request:trailers', ({ request }) => this.end(request, true));
+    this.observe<ClientEvent>('undici:request:error', ({ request }) => this.end(request, false));
+    this.observe<ServerEvent>('http.server.request.start', ({ request, response }) =>
       this.arrive(request, response),
     );
-    this.hear<ServerEvent>('http.server.response.finish', () => undefined);
+    this.observe<ServerEvent>('http.server.response.finish', () => undefined);
   }
 
-  /** Whether every request that the client waits for lies with the service, which does nothing about it by itself. */
+  /** Whether every request that the client waits for is at the service, which only waits for a timer. */
   isQuiet(): boolean {
     return [...this.underway.values()].every(
       ({ response }) =>
@@ -97,13 +97,13 @@ export class Traffic {
     for (const release of this.releasers) release();
   }
 
-  private hear<T>(channel: string, listener: (event: T) => void): void {
-    const heard = (message: unknown): void => {
+  private observe<T>(channel: string, listener: (event: T) => void): void {
+    const onMessage = (message: unknown): void => {
       this.activity += 1;
       listener(message as T); // the shapes that undici and node:http document for their channels
     };
-    subscribe(channel, heard);
-    this.releasers.push(() => void unsubscribe(channel, heard));
+    subscribe(channel, onMessage);
+    this.releasers.push(() => void unsubscribe(channel, onMessage));
   }
 
   private begin(request: UndiciRequest): void {
@@ -137,12 +137,13 @@ export class Traffic {
     this.onArrival(call);
   }
 
-  private end(request: UndiciRequest, whole: boolean): void {
+  private end(request: UndiciRequest, isComplete: boolean): void {
     const each = this.underway.get(request);
     if (each === undefined) return;
     this.underway.delete(request);
     each.call.endedAtMs = Date.now();
     each.call.endedTurn = this.turn();
-    if (whole) each.call.answer = { status: each.status, text: Buffer.concat(each.chunks).toString('utf8') };
+    if (isComplete)
+      each.call.answer = { status: each.status, text: Buffer.concat(each.chunks).toString('utf8') };
   }
 }

@@ -1,14 +1,14 @@
-// A clock for the whole process, the client and the sandbox alike: it stands still while anything travels or computes,
-// and jumps to the next timer when everybody waits for one. Sockets, files and SQLite stay real.
+// A clock for the complete process, for the client and the sandbox alike: it stops while a request is in flight or code
+// runs, and jumps to the next timer when everything waits. Sockets, files and SQLite stay real.
 import { vi } from 'vitest';
 
 const turn = setImmediate;
 const realNowMs = performance.now.bind(performance);
 const realTimeout = AbortSignal.timeout.bind(AbortSignal);
 
-/** So many turns of the event loop in which nothing happens mean that nothing will. */
+/** After this many turns of the event loop without an event, none is expected. */
 const QUIET_TURNS = 4;
-/** When something is under way for so long in real time, the clock goes on all the same. */
+/** If something is in flight for this long in real time, the clock moves nevertheless. */
 const PATIENCE_MS = 250;
 const LONGEST_REAL_MS = 20_000;
 
@@ -18,9 +18,9 @@ export interface Watched {
 }
 
 export class VirtualTime {
-  /** How often the clock had to be moved while something was under way. */
+  /** How often the clock was moved while something was in flight. */
   forced = 0;
-  /** How often the event loop went round. */
+  /** The number of turns of the event loop. */
   turns = 0;
 
   constructor(startMs: number) {
@@ -35,17 +35,17 @@ export class VirtualTime {
     };
   }
 
-  /** Lets time pass in which nothing is under way. */
+  /** Lets time pass while nothing is in flight. */
   pass(ms: number): void {
     vi.setSystemTime(Date.now() + ms);
   }
 
-  /** Lets time pass, and everything that was to happen by itself until then. */
+  /** Lets time pass and runs the timers that are due until then. */
   advance(ms: number): void {
     vi.advanceTimersByTime(ms);
   }
 
-  /** Moves the clock until the work is done. Rejects with what it rejects with, or when it does not end. */
+  /** Moves the clock until the work is done. Rejects if the work rejects or does not end. */
   async drive<T>(work: Promise<T>, watched: Watched): Promise<T> {
     let settled = false;
     void work.then(

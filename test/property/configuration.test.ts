@@ -2,7 +2,7 @@
 // ROLECALL_FUZZ_SEED tries other files than the usual ones; test/long/configuration.test.ts tries many more.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { TARGETS, judge, mutant, spoilt } from '../support/mutants.ts';
+import { TARGETS, judge, mutant, damaged } from '../support/mutants.ts';
 
 const seed = Number(process.env['ROLECALL_FUZZ_SEED'] ?? 20260615);
 
@@ -10,7 +10,7 @@ it('a damaged file is reported with the place of the problem and a fix, or is re
   const begin = process.cpuUsage();
   await fc.assert(
     fc.asyncProperty(mutant, async (mutation) => {
-      const { complaints } = await judge(mutation.target, spoilt(mutation));
+      const { complaints } = await judge(mutation.target, damaged(mutation));
       expect(complaints).toEqual([]);
     }),
     { seed, numRuns: 300 },
@@ -20,7 +20,7 @@ it('a damaged file is reported with the place of the problem and a fix, or is re
 });
 
 it.each(TARGETS)('%s is reported or read correctly wherever it is cut off', async (target) => {
-  const whole = spoilt({ target, steps: [] });
+  const whole = damaged({ target, steps: [] });
   // Only some places; test/long cuts at every byte.
   const step = Math.ceil(whole.length / 120);
   for (let end = 0; end <= whole.length; end += step) {

@@ -7,7 +7,10 @@ import { build } from 'rolldown';
 import { checkDriver } from './driver.mjs';
 import { packagesOf, thirdPartyNotices } from './third-party.mjs';
 
-/** Leaves out of undici what the program never asks of it: fetch, sockets, mocks and caches are most of its loading. */
+/**
+ * Leaves out the parts of undici that the program does not use: fetch, sockets, mocks and caches are most of its
+ * loading.
+ */
 const slimUndici = {
   name: 'slim-undici',
   resolveId: (source, importer) =>
@@ -50,7 +53,7 @@ const { output } = await build({
     'read-posted-files': 'src/workers/read-posted-files.ts',
   },
   platform: 'node',
-  // The package's build for Node.js asks for an environment variable at every token.
+  // The package's build for Node.js reads an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
   plugins: [slimUndici, ownSourcesOnly],
   output: {

@@ -1,4 +1,5 @@
-// A workspace whose every secret is a canary: what the program prints, keeps and sends on can be searched for them.
+// A workspace in which every secret is a canary, so that everything the program prints, stores and sends can be
+// searched.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CANARY, GIT_CANARY, HOOK_CANARY, HTTP_CANARY, leaksOf, leaksOfFiles } from './canary.ts';
@@ -12,7 +13,7 @@ const ENV = {
   ROLECALL_DEBUG: '1',
 };
 
-/** The lines of an account's file that say where its token is. */
+/** The line of an account file that refers to its token. */
 export const CANARY_REFERENCE = 'token: { env: CANARY_TOKEN }';
 
 export interface CanaryWorkspace extends Workspace {
@@ -22,11 +23,11 @@ export interface CanaryWorkspace extends Workspace {
   account(name: string, baseUrl: string, lines: string): void;
   /** What leaked into the output of programs that have run here, by their arguments. */
   leaks(): readonly (readonly [string, readonly string[]])[];
-  /** What leaked into any file of the workspace but those that the test wrote. */
+  /** What leaked into any file of the workspace except those that the test wrote. */
   leaksOnDisk(): readonly string[];
 }
 
-/** Makes it; it is removed when the test ends. Temporary files of programs stand in it too. */
+/** Creates the workspace, which is removed when the test ends. Temporary files of programs are in it too. */
 export function canaryWorkspace(): CanaryWorkspace {
   const workspace = makeWorkspace(CANARY);
   const written = new Set<string>();

@@ -1,4 +1,4 @@
-// Secrets that cannot be taken for anything else, and a search for them in every form in which a text may carry them.
+// Secrets that cannot be confused with anything else, and a search for every encoding of them in a text.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -10,10 +10,10 @@ export const HTTP_CANARY = 'hTTp8c:31/e7"d0a\\4kkR5tU&y2%91=pOw~Zq77x';
 export const HOOK_CANARY = 'wh00k/3f+b6"a1d\\9e0vN4sX&r8%27=mKe~Jt55z';
 /** No colon: that would begin a password. */
 export const GIT_CANARY = 'g1t+9a/f2"e5c\\0b7dGh6yQ&w3%84=nLs~Vc31qP';
-/** As it stands in a proxy's address, percent-encoded. */
+/** For the address of a proxy: percent-encoding does not change it. */
 export const PROXY_CANARY = 'pr0xy5b9e2f7a4c8d1kBn6vCx3zQw0eRt7yUi4oP';
 
-/** What people earn, all of it improbable, in the documented place and in all others. */
+/** Improbable salaries, for the documented field and for all others. */
 export const SALARIES = [918_273_645, 564_738_291, 827_364_519, 736_451_928, 645_192_837];
 export const CURRENCY = 'ZQKXV';
 
@@ -27,7 +27,7 @@ const TOKENS: Readonly<Record<string, string>> = {
 
 const SPLIT = 20;
 
-/** Every spelling of a text that a program, a protocol or a format may make of it. */
+/** Every encoding of a text that a program, a protocol or a format can produce. */
 function spellings(text: string): Readonly<Record<string, string>> {
   const json = JSON.stringify(text).slice(1, -1);
   const percent = encodeURIComponent(text);
@@ -55,7 +55,7 @@ function spellings(text: string): Readonly<Record<string, string>> {
   };
 }
 
-/** What of a base64 text does not depend on its neighbours, when `text` begins `offset` bytes into a group. */
+/** The part of a base64 text that does not depend on its neighbours, when `text` begins `offset` bytes into a group. */
 function base64At(text: string, offset: number): string {
   const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
   const code = bytes.toString('base64').replace(/=+$/, '');
@@ -85,17 +85,20 @@ const NEEDLES: readonly (readonly [string, string])[] = [
   ['currency', CURRENCY],
 ];
 
-/** Which secrets a text holds, in which form. Bytes are given as latin1. */
+/** The secrets that a text contains, with their encodings. Pass bytes as latin1. */
 export function leaksOf(text: string): string[] {
   return NEEDLES.flatMap(([what, needle]) => (text.includes(needle) ? [what] : []));
 }
 
-/** Every form that is looked for, so that a test can see that each is found. */
-export function spelled(): readonly string[] {
+/** Every text that `leaksOf` searches for, so that a test can check that each is found. */
+export function searchedTexts(): readonly string[] {
   return NEEDLES.map(([, needle]) => needle);
 }
 
-/** Leaks in all files below a folder but those that the test itself wrote: their bytes, and what SQLite files pack. */
+/**
+ * Leaks in all files below a folder except those that the test wrote: in bytes and in compressed values of SQLite
+ * files.
+ */
 export function leaksOfFiles(folder: string, written: readonly string[]): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => !written.some((own) => name === own || name.startsWith(`${own}/`)))
@@ -108,7 +111,7 @@ export function leaksOfFiles(folder: string, written: readonly string[]): string
   });
 }
 
-/** Every packed body of a SQLite file, whichever table it stands in. */
+/** Every compressed value of a SQLite file, in any table. */
 function unpacked(file: string): string {
   const db = new SQLite(file, { readonly: true });
   try {

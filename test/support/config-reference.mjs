@@ -1,6 +1,6 @@
 // Writes the tables of keys into config/README.md, or with --check reports whether they are current. The source is the
 // JSON Schemas in config/schema/, which `npm run schemas` writes from the definitions that validate the files.
-// A table stands between `<!-- keys: SCHEMA PATH -->` and `<!-- end of keys -->`; PATH is `api` or `defaults.policy`.
+// A table is between `<!-- keys: SCHEMA PATH -->` and `<!-- end of keys -->`; PATH is `api` or `defaults.policy`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import prettier from 'prettier';

@@ -1,5 +1,5 @@
-// Preloaded into a measured process (NODE_OPTIONS): at its end writes what it cost into the file COST_FILE. Processor time
-// and not the clock's: other programs on the machine lengthen it little.
+// Preloaded into a measured process (NODE_OPTIONS): writes its cost into the file COST_FILE when it ends. It measures
+// processor time and not clock time, because other programs on the machine hardly affect it.
 import { writeFileSync } from 'node:fs';
 
 process.on('exit', () => {

@@ -1,7 +1,7 @@
-// What must hold after a process was broken off and others went on: judged from what the service saw and holds, against
-// what the store says. Every breach is one sentence; none is the verdict that one wants.
+// What must hold after a process was broken and others continued: compares what the service received and stores with
+// the rows of the store. Each breach is one sentence.
 import type { SQLite } from '../../src/platform/sqlite.ts';
-import { type CrashScene, EXPECTED, inCopy, MAY_GO } from './crash-scene.ts';
+import { type CrashScene, EXPECTED, inCopy, DELETABLE } from './crash-scene.ts';
 import type { Arrival } from './gate.ts';
 
 export interface RunRow {
@@ -34,9 +34,9 @@ interface EntryRow {
   readonly deleted_by_run: string | null;
 }
 
-/** The store as it lay there at some moment. */
-export interface Autopsy {
-  readonly sound: string;
+/** The content of the store at one moment. */
+export interface StoreState {
+  readonly integrity: string;
   readonly runs: readonly RunRow[];
   readonly operations: readonly OperationRow[];
   readonly entries: readonly EntryRow[];
@@ -47,18 +47,18 @@ export interface Autopsy {
   readonly hasHistory: boolean;
 }
 
-export function autopsy(store: string): Autopsy {
+export function inspectStore(store: string): StoreState {
   return inCopy(store, (database) => {
-    const sound = [
+    const integrity = [
       database.pragma('integrity_check', { simple: true }),
       ...(database.pragma('foreign_key_check') as object[]).map((row) => JSON.stringify(row)),
     ].join();
-    const made =
+    const hasTables =
       database.prepare(`select count(*) from sqlite_master where name = 'notices'`).pluck().get() === 1;
     const rows = <T>(sql: string): T[] =>
-      made ? ((database as SQLite.Database).prepare(sql).all() as T[]) : [];
+      hasTables ? ((database as SQLite.Database).prepare(sql).all() as T[]) : [];
     return {
-      sound,
+      integrity,
       runs: rows('select * from runs order by id'),
       operations: rows('select * from operations order by run_id, seq'),
       entries: rows('select * from entries'),
@@ -72,16 +72,16 @@ export function autopsy(store: string): Autopsy {
 }
 
 export interface Broken {
-  /** The run that was broken off; null when it was not journaled yet. */
+  /** The broken run; null when it was not journaled yet. */
   readonly runId: string | null;
   /** The phase of the gate in which it ran. */
   readonly phase: string;
-  /** A request of it came to effect only after others had looked: of a delete nobody can tell then whose it was. */
+  /** Whether a request took effect after later runs had read the lists: then no run can tell who made a delete. */
   readonly late?: boolean;
 }
 
-/** All that must hold at the end, however the process was broken off. */
-export function breaches(scene: CrashScene, end: Autopsy, broken: Broken): string[] {
+/** Everything that must hold at the end, whatever the break was. */
+export function breaches(scene: CrashScene, end: StoreState, broken: Broken): string[] {
   return [
     ...serviceBreaches(scene),
     ...requestBreaches(scene),
@@ -97,10 +97,10 @@ const sorted = (entries: readonly { readonly name: string }[]): string =>
     .toSorted()
     .join(', ');
 
-/** The catalog is the one that was asked for; nobody lost anything; what was there and stays is the same entry. */
+/** The catalog is the desired one, nobody lost an entry, and kept entries are still the same entries. */
 export function serviceBreaches({ sandbox, seeded }: CrashScene): string[] {
   const { skills, roles, resources } = sandbox.state('acme');
-  const kept = [...seeded.skills, ...seeded.roles].filter(({ name }) => !MAY_GO.includes(name));
+  const kept = [...seeded.skills, ...seeded.roles].filter(({ name }) => !DELETABLE.includes(name));
   const ids = new Set([...skills, ...roles].map(({ id }) => id));
   return [
     ...(sorted(skills) === EXPECTED.skills.join(', ') ? [] : [`the skills are ${sorted(skills)}`]),
@@ -112,71 +112,75 @@ export function serviceBreaches({ sandbox, seeded }: CrashScene): string[] {
   ];
 }
 
-/** No create came to effect twice; nothing was deleted that must stay; each request had its row before it left. */
+/** No create took effect twice, no entry to keep was deleted, and each request had its row before it was sent. */
 export function requestBreaches({ gate, seeded }: CrashScene): string[] {
   const writes = gate.arrivals.filter(({ method }) => method !== 'GET');
   const effects = writes.filter(({ effect }) => effect);
   const made = effects
     .filter(({ method }) => method === 'POST')
     .map(({ kind, subject }) => `${kind} ${subject}`);
-  const mayGo = new Set(
-    [...seeded.skills, ...seeded.roles].filter(({ name }) => MAY_GO.includes(name)).map(({ id }) => id),
+  const deletable = new Set(
+    [...seeded.skills, ...seeded.roles].filter(({ name }) => DELETABLE.includes(name)).map(({ id }) => id),
   );
   const twice = made.filter((name, index) => made.indexOf(name) !== index);
-  const wrong = writes.filter(({ method, subject }) => method === 'DELETE' && !mayGo.has(subject));
-  // On a busy machine the client may have given up by the time that the request is looked at.
+  const wrong = writes.filter(({ method, subject }) => method === 'DELETE' && !deletable.has(subject));
+  // On a busy machine the client may have timed out before the gate reads the request.
   const rowless = writes.filter(({ seen }) => seen !== 'sent' && seen !== 'unknown');
   return [
     ...twice.map((name) => `${name} was created twice`),
     ...wrong.map(({ subject }) => `a delete of ${subject} was sent`),
-    ...rowless.map((write) => `${say(write)} left while its row was ${write.seen}`),
+    ...rowless.map((write) => `${labelOf(write)} left while its row was ${write.seen}`),
   ];
 }
 
-function say({ method, kind, subject, phase }: Arrival): string {
+function labelOf({ method, kind, subject, phase }: Arrival): string {
   return `${method} ${kind} ${subject} (${phase})`;
 }
 
-/** It is sound, nothing is held, and nothing is left open. */
-export function storeBreaches({ sound, runs, operations, locks }: Autopsy): string[] {
+/** The store is not damaged, and has no locks and no open operations. */
+export function storeBreaches({ integrity, runs, operations, locks }: StoreState): string[] {
   const open = operations.filter(
     ({ status, settled_by }) =>
       status === 'pending' || status === 'sent' || (status === 'unknown' && settled_by === null),
   );
   return [
-    ...(sound === 'ok' ? [] : [`the store is not sound: ${sound}`]),
-    ...(locks === 0 ? [] : [`${locks} locks are left`]),
+    ...(integrity === 'ok' ? [] : [`the store is damaged: ${integrity}`]),
+    ...(locks === 0 ? [] : [`${locks} locks remain`]),
     ...runs.filter(({ status }) => status === 'running').map(({ id }) => `run ${id} is still running`),
-    ...open.map(({ action, name, status }) => `the ${action} of ${name} is left ${status}`),
+    ...open.map(({ action, name, status }) => `the ${action} of ${name} is still ${status}`),
   ];
 }
 
-/** What a row says of an operation is what the service saw of it, in the broken run and in those after it. */
-function operationBreaches({ gate }: CrashScene, { operations, runs }: Autopsy, broken: Broken): string[] {
+/** Each row matches what the service received, in the broken run and in later runs. */
+function operationBreaches({ gate }: CrashScene, { operations, runs }: StoreState, broken: Broken): string[] {
   const writes = gate.arrivals.filter(({ method }) => method !== 'GET');
   return runs.flatMap((run) => {
     const isBroken = run.id === broken.runId;
     const own = operations.filter(({ run_id }) => run_id === run.id);
     const arrived = writes.filter(({ phase }) => isBroken === (phase === broken.phase));
-    const lies = own.flatMap((row) => {
-      const its = arrived.filter((arrival) => isAbout(arrival, row));
+    const mismatches = own.flatMap((row) => {
+      const its = arrived.filter((arrival) => belongsTo(arrival, row));
       const wrong = isBroken
-        ? lieOf(row, its, broken)
+        ? isMismatch(row, its, broken)
         : row.status === 'done' && row.attempts > 0 && !its.some(({ effect }) => effect);
-      // The second delete of what a late one had taken away finds it gone.
+      // A second delete of an entry that a late delete removed finds no entry.
       if (!isBroken && broken.late === true && row.action === 'delete') return [];
       return wrong === false
         ? []
         : [
-            `run ${run.status}: the ${row.action} of ${row.name} is ${row.status}, the service saw ${its.map(({ effect }) => (effect ? 'it come to effect' : 'it without effect')).join() || 'nothing'}`,
+            `run ${run.status}: the ${row.action} of ${row.name} is ${row.status}, the service saw ${its.map(({ effect }) => (effect ? 'an effect' : 'no effect')).join() || 'nothing'}`,
           ];
     });
-    const rowless = isBroken ? arrived.filter((arrival) => !own.some((row) => isAbout(arrival, row))) : [];
-    return [...lies, ...rowless.map((write) => `${say(write)} has no row`), ...countBreaches(run, own)];
+    const rowless = isBroken ? arrived.filter((arrival) => !own.some((row) => belongsTo(arrival, row))) : [];
+    return [
+      ...mismatches,
+      ...rowless.map((write) => `${labelOf(write)} has no row`),
+      ...countBreaches(run, own),
+    ];
   });
 }
 
-function lieOf(
+function isMismatch(
   { status, action, settled_by }: OperationRow,
   its: readonly Arrival[],
   { late }: Broken,
@@ -195,8 +199,8 @@ function lieOf(
   }
 }
 
-/** Whether a request is the one that a row stands for. */
-export function isAbout({ method, kind, subject }: Arrival, row: OperationRow): boolean {
+/** Whether a request belongs to a row. */
+export function belongsTo({ method, kind, subject }: Arrival, row: OperationRow): boolean {
   return (
     kind === row.kind &&
     (method === 'POST') === (row.action === 'create') &&
@@ -212,22 +216,22 @@ function countBreaches(run: RunRow, own: readonly OperationRow[]): string[] {
   return [`run ${run.status} counts +${run.created} -${run.deleted}, its operations +${created} -${deleted}`];
 }
 
-/** The life of every entry, as the service has it. */
-function entryBreaches({ sandbox, gate }: CrashScene, { entries }: Autopsy, broken: Broken): string[] {
+/** The recorded history of every entry matches the service. */
+function entryBreaches({ sandbox, gate }: CrashScene, { entries }: StoreState, broken: Broken): string[] {
   const { skills, roles } = sandbox.state('acme');
-  const there = [
+  const existing = [
     ...skills.map((entry) => ({ ...entry, kind: 'skill' })),
     ...roles.map((entry) => ({ ...entry, kind: 'role' })),
   ];
-  const made = (kind: string, name: string): Arrival | undefined =>
+  const creationOf = (kind: string, name: string): Arrival | undefined =>
     gate.arrivals.find(
       (each) => each.effect && each.method === 'POST' && each.kind === kind && each.subject === name,
     );
   const isByBroken = ({ remote_id }: EntryRow): boolean =>
     gate.arrivals.some((each) => each.effect && each.phase === broken.phase && each.subject === remote_id);
-  const wrong = there.flatMap(({ kind, id, name }) => {
+  const wrong = existing.flatMap(({ kind, id, name }) => {
     const row = entries.find((entry) => entry.kind === kind && entry.remote_id === id);
-    const creation = made(kind, name);
+    const creation = creationOf(kind, name);
     if (row === undefined) return [`entries has no ${name}`];
     const byBroken = creation?.phase === broken.phase;
     return [
@@ -243,11 +247,11 @@ function entryBreaches({ sandbox, gate }: CrashScene, { entries }: Autopsy, brok
     ];
   });
   const gone = entries.filter(
-    ({ kind, remote_id }) => !there.some((entry) => entry.kind === kind && entry.id === remote_id),
+    ({ kind, remote_id }) => !existing.some((entry) => entry.kind === kind && entry.id === remote_id),
   );
-  // What went by a request that came to effect when its run was over looks as if somebody else had deleted it.
-  const untold = gone.filter(
+  // An entry that a late delete of the broken run removed looks as if somebody else had deleted it.
+  const unreported = gone.filter(
     (row) => row.deleted_by_run === null && !(broken.late === true && isByBroken(row)),
   );
-  return [...wrong, ...untold.map(({ name }) => `entries does not say that ${name} is gone`)];
+  return [...wrong, ...unreported.map(({ name }) => `entries does not record that ${name} was deleted`)];
 }

@@ -1,5 +1,5 @@
-// The account that crash tests break off in the middle of: every kind of change that a run can make, and what it must
-// leave alone. One sandbox, one gate and one workspace for each break.
+// The account of the crash tests: it has every kind of change that a run can make, and entries that a run must keep.
+// Each break has its own sandbox, gate and workspace.
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface Strike {
   readonly at: 'before-write' | 'after-write' | 'request' | 'answer';
   readonly nth: number;
   readonly signal: 'SIGKILL' | 'SIGSTOP';
-  /** How much later it is for a stopped process when it is woken. */
+  /** How far the clock of a stopped process moves before it is woken. */
   readonly slept?: number;
 }
 
@@ -28,9 +28,9 @@ export interface CrashScene {
   readonly gate: Gate;
   readonly workspace: Workspace;
   readonly store: string;
-  /** What the account held before anything was done. */
+  /** The content of the account at the start. */
   readonly seeded: ReturnType<Sandbox['state']>;
-  /** Starts the program with the hook; without a strike it is only counted. */
+  /** Starts the program with the hook; without a strike the hook only counts. */
   start(args: readonly string[], options?: HookOptions): Running;
   /** The points that the processes started with `trace` have passed. */
   passed(): readonly PassedPoint[];
@@ -48,7 +48,7 @@ export const APPLY = ['apply', '--yes', '--accept-no-history', '--format', 'json
 
 const TOKEN = 'token-of-acme';
 const HOOK = pathToFileURL(fileURLToPath(new URL('kill-hook.mjs', import.meta.url))).href;
-/** A call has time on a busy machine; what has to wait for `settle` waits little. */
+/** A request has enough time on a busy machine, and waits for `settle` are short. */
 export const CRASH_API =
   '{ concurrency: 3, requestsPerSecond: 1000, timeout: 2s, settle: 2200ms, recheck: 10ms, staleness: 1ms, retries: 2 }';
 
@@ -71,12 +71,12 @@ export const ACCOUNT = [
   'roles: [Designer, Engineer, Tester]',
 ].join('\n');
 
-/** What it must be in the end. Perl, K8s and Manager are held. */
+/** The expected content at the end. Perl, K8s and Manager are held. */
 export const EXPECTED = {
   skills: ['Admin tools', 'K8s', 'Kept', 'Kubernetes', 'New 1', 'New 2', 'New 3', 'Perl', 'PostgreSQL'],
   roles: ['Designer', 'Engineer', 'Manager', 'Tester'],
 };
-export const MAY_GO = ['Postgres', 'Gone 1', 'Gone 2', 'Clerk'];
+export const DELETABLE = ['Postgres', 'Gone 1', 'Gone 2', 'Clerk'];
 export const CREATED = 7;
 export const HELD = 3;
 
@@ -125,7 +125,7 @@ export async function crashScene(
   };
 }
 
-/** The status of the newest row of what was asked for, as it is committed at this moment. */
+/** The committed status of the newest row that belongs to the request. */
 function journaled(store: string, { method, kind, subject }: Omit<Arrival, 'seen' | 'effect'>): string {
   const [action, column] = method === 'POST' ? ['create', 'name'] : ['delete', 'remote_id'];
   const database = new SQLite(store, { readonly: true, fileMustExist: true });
@@ -143,10 +143,9 @@ function journaled(store: string, { method, kind, subject }: Omit<Arrival, 'seen
 }
 
 /**
- * Looks into the store as it lies there, in a copy, so that looking mends nothing: opening the file itself would carry
- * over what its log holds.
+ * Reads a copy of the store, because opening the file itself would change it: it would apply the write-ahead log.
  */
-export function inCopy<T>(store: string, look: (database: SQLite.Database) => T): T {
+export function inCopy<T>(store: string, read: (database: SQLite.Database) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-autopsy-'));
   try {
     const copy = join(folder, 'store.db');
@@ -155,7 +154,7 @@ export function inCopy<T>(store: string, look: (database: SQLite.Database) => T)
     }
     const database = new SQLite(copy);
     try {
-      return look(database);
+      return read(database);
     } finally {
       database.close();
     }
@@ -164,7 +163,7 @@ export function inCopy<T>(store: string, look: (database: SQLite.Database) => T)
   }
 }
 
-/** At most so many at a time, in the order given. */
+/** Works on at most `most` items at a time, in their order. */
 export async function severalAtATime<T, R>(
   items: readonly T[],
   most: number,
@@ -175,7 +174,7 @@ export async function severalAtATime<T, R>(
   async function worker(): Promise<void> {
     for (const [index, item] of queue) results[index] = await work(item);
   }
-  // What fails is told when nothing of it goes on any more.
+  // A failure is thrown after all workers have ended.
   const ends = await Promise.allSettled(Array.from({ length: Math.min(most, items.length) }, worker));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return results;

@@ -1,13 +1,13 @@
-// A daemon as a process: started, waited for, asked over HTTP, read by its log and its metrics, and stopped in order.
+// A daemon as a process: starts it, waits for it, sends requests, reads its log and its metrics, and stops it.
 import { expect } from 'vitest';
 import { type Running, until, type Workspace } from './workspace.ts';
 
-/** What opens the HTTP interface of a daemon whose file has `WITH_TOKEN`. */
+/** The token of the HTTP interface of a daemon whose file has `WITH_TOKEN`. */
 export const HTTP_TOKEN = 'http-token-of-the-operator';
 export const WITH_TOKEN = 'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN } }';
 
 export const EVERY_SECOND = '"* * * * * *"';
-/** Comes in no test: such an account runs when somebody asks for it. */
+/** Does not tick during a test: such an account runs only on request. */
 export const ONCE_A_YEAR = '"0 0 1 1 *"';
 
 export interface LogLine {
@@ -33,9 +33,9 @@ export type Samples = ReadonlyMap<string, number>;
 
 export interface Daemon extends Running {
   readonly url: string;
-  /** Asks without the token. */
+  /** Sends a GET without the token. */
   get(path: string): Promise<Reply>;
-  /** Asks the API, `path` below /api/v1/, with the token: a GET, or a POST of the body. */
+  /** Sends a request to the API, `path` below /api/v1/, with the token: a GET, or a POST of the body. */
   api<T = Readonly<Record<string, unknown>>>(
     path: string,
     body?: object,
@@ -46,7 +46,7 @@ export interface Daemon extends Running {
   events(event: string, account?: string): readonly LogLine[];
   /** How many runs of an account have ended, with one status when it is given. */
   runsEnded(account: string, status?: string): number;
-  /** SIGTERM; expects that it ends in order and has printed nothing but its log. */
+  /** Sends SIGTERM; expects a clean end and no output except the log. */
   stop(): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ export async function startDaemon(
   };
 }
 
-/** Reads the log as it grows; throws on a line that is no JSON, as that of a daemon that could not start. */
+/** Reads the log as it grows; throws on a line that is not JSON, such as the error of a daemon that could not start. */
 function logReader(running: Running): () => readonly LogLine[] {
   const lines: LogLine[] = [];
   let read = 0;
@@ -117,11 +117,11 @@ function parsed(line: string): LogLine {
   try {
     return JSON.parse(line) as LogLine;
   } catch {
-    throw new Error(`this is no line of a log: ${line}`);
+    throw new Error(`this is not a line of the log: ${line}`);
   }
 }
 
-/** Throws on a line that is no sample. */
+/** Throws on a line that is not a sample. */
 export function samplesOf(text: string): Samples {
   const sample = /^([a-zA-Z_:][\w:]*(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+)$/;
   const lines = text.split('\n').filter((line) => line !== '' && !/^# (HELP|TYPE) \S+ \S/.test(line));

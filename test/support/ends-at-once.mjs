@@ -1,2 +1,2 @@
-// A process that ends when it gets a message, without an answer.
+// A process that ends when it receives a message, without a response.
 process.on('message', () => process.exit(3));

@@ -1,32 +1,32 @@
-// A loopback proxy in front of the sandbox that knows what arrived, what had an effect, and can hold each request at two
-// places: before the service sees it, and before its answer goes back.
+// A loopback proxy in front of the sandbox that records which requests arrived and took effect. It can hold each
+// request before the service receives it, and before the response is sent back.
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { until } from './workspace.ts';
 
-/** One request as it came to the gate. */
+/** One request as it arrived at the gate. */
 export interface Arrival {
   readonly nth: number;
   readonly method: string;
   readonly kind: 'skill' | 'role' | 'resource';
-  /** The name that a create asks for, the id that a delete is about; empty for a list. */
+  /** The name in a create, or the id in a delete; empty for a list. */
   readonly subject: string;
-  /** What the test called the time at which it came. */
+  /** The phase that the test had set when it arrived. */
   readonly phase: string;
-  /** What the witness saw when it came, before the service did. */
+  /** What the witness returned when it arrived, before the service received it. */
   readonly seen: string;
-  /** Whether the service made or deleted something for it. */
+  /** Whether the service created or deleted something for it. */
   effect: boolean;
 }
 
-/** What happens to a request at a place where it is held; broken connections tell the client nothing. */
+/** What happens to a held request. From a broken connection the client learns nothing. */
 export type Passage = 'on' | 'broken';
 
 export interface Watch {
-  /** The service has it, and nothing has come of it. */
+  /** Called before the request is sent to the service. */
   readonly arrived?: (arrival: Arrival) => Passage | Promise<Passage>;
-  /** The service has done it, and nobody knows yet. */
+  /** Called after the service has responded, before the response is sent to the client. */
   readonly answered?: (arrival: Arrival) => Passage | Promise<Passage>;
 }
 
@@ -35,13 +35,13 @@ export interface Gate {
   readonly arrivals: readonly Arrival[];
   phase: string;
   watch: Watch;
-  /** Resolves when all that came from processes that are gone has arrived. */
-  left(): Promise<void>;
+  /** Resolves when no client is connected, so that every request of ended processes has arrived. */
+  allDisconnected(): Promise<void>;
   /** Breaks all connections. */
   close(): Promise<void>;
 }
 
-/** `witness` is asked at once for every write that comes: what it says stands in the arrival. */
+/** `witness` is called for every write when it arrives; the arrival contains its result. */
 export async function startGate(
   target: string,
   witness: (arrival: Omit<Arrival, 'seen' | 'effect'>) => string,
@@ -61,9 +61,9 @@ export async function startGate(
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = await text(incoming);
-    const asked = { ...subjectOf(incoming, body), nth: arrivals.length + 1, phase: gate.phase };
-    const seen = asked.method === 'GET' ? '' : witness(asked);
-    const arrival: Arrival = { ...asked, seen, effect: false };
+    const received = { ...subjectOf(incoming, body), nth: arrivals.length + 1, phase: gate.phase };
+    const seen = received.method === 'GET' ? '' : witness(received);
+    const arrival: Arrival = { ...received, seen, effect: false };
     arrivals.push(arrival);
     if ((await gate.watch.arrived?.(arrival)) === 'broken') return void outgoing.destroy();
     const answer = await forward(target, incoming, body, agent);
@@ -80,7 +80,7 @@ export async function startGate(
     arrivals,
     phase: '',
     watch: {},
-    left: () => until('nobody is connected', () => open.size === 0),
+    allDisconnected: () => until('nobody is connected', () => open.size === 0),
     async close() {
       server.closeAllConnections();
       agent.destroy();
@@ -96,7 +96,7 @@ function subjectOf(
 ): Pick<Arrival, 'method' | 'kind' | 'subject'> {
   const [, kind, id = ''] = /\/(skill|role|resource)(?:\/(.+))?$/.exec(url) ?? [];
   if (kind !== 'skill' && kind !== 'role' && kind !== 'resource')
-    throw new Error(`no path of the service: ${url}`);
+    throw new Error(`not a path of the service: ${url}`);
   const subject =
     method === 'POST' ? String((JSON.parse(body) as { name: unknown }).name) : decodeURIComponent(id);
   return { method, kind, subject };
@@ -116,7 +116,7 @@ async function forward(
       target + url,
       { method, agent, headers: { authorization, ...sent } },
       (answer) => {
-        text(answer).then((whole) => resolve({ status: answer.statusCode ?? 0, body: whole }), reject);
+        text(answer).then((complete) => resolve({ status: answer.statusCode ?? 0, body: complete }), reject);
       },
     );
     outgoing.on('error', reject);

@@ -1,4 +1,4 @@
-// A real git repository in a test, by the `git` command, with dates of one's own choice.
+// A real git repository in a test, made with the `git` command and given dates.
 import { execFileSync } from 'node:child_process';
 
 /** Runs git in a folder and returns what it printed; no settings of the machine reach it. */

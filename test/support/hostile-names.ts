@@ -1,6 +1,6 @@
-// Names that do something to whoever shows them carelessly, and what such a reader must not find in a text.
+// Names that are dangerous when they are shown unescaped, and the checks that a text has none of their effects.
 
-/** What a file may not hold either: it has a control character, half a character, or space at an end. */
+/** Names that a file must not contain: with a control character, half a surrogate pair, or white space at an end. */
 export const FORBIDDEN_NAMES: readonly string[] = [
   'clear\u001b[2J\u001b[Hscreen',
   '\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007',
@@ -28,7 +28,7 @@ export const FORBIDDEN_NAMES: readonly string[] = [
   'forged\r\n##[error]forged',
 ];
 
-/** What a file may hold, but is asked about: whoever reads it does not see what it is. */
+/** Names that a file can contain with a warning, because a reader cannot see all of their characters. */
 export const ODD_NAMES: readonly string[] = [
   'user\u202egnp.exe',
   '\u2066isolate\u2069',
@@ -54,7 +54,7 @@ export const ODD_NAMES: readonly string[] = [
   '\u039fracle',
 ];
 
-/** What is plain text, and means something to a format, a shell, a page or a program. */
+/** Names of plain text that have a meaning in a format, a shell, a page or a program. */
 export const LOUD_NAMES: readonly string[] = [
   'a|b',
   '`code`',
@@ -134,8 +134,8 @@ const STYLED = /(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f(?=\u20e3
 // eslint-disable-next-line no-control-regex -- colours are escapes
 const COLOUR = /\u001b\[\d{1,2}m/g;
 
-/** What of a text a terminal would obey, hide or misplace; line breaks and colours aside. */
-export function unseenIn(text: string): string[] {
+/** The characters of a text that a terminal would obey, hide or misplace, except line breaks and colours. */
+export function invisibleIn(text: string): string[] {
   const plain = text.replace(JOINED, '').replace(STYLED, '').replace(COLOUR, '').replaceAll('\n', '');
   const found =
     plain.match(
@@ -144,7 +144,7 @@ export function unseenIn(text: string): string[] {
   return [...new Set(found)].map((character) => `U+${(character.codePointAt(0) ?? 0).toString(16)}`);
 }
 
-/** The lines of a text that a runner of CI would take for a command: the words of GitHub's own runner, and others'. */
+/** The lines of a text that a CI runner would take as a command: those of GitHub's runner and of others. */
 export function commandsIn(text: string): string[] {
   return text
     .split(/\r\n|\r|\n/)

@@ -1,4 +1,4 @@
-// A service in a process of its own: healthy accounts below /healthy-N, and one account for each large or slow answer.
+// A service in its own process: healthy accounts below /healthy-N, and one account for each large or slow response.
 // Prints its address as its only line.
 import { createServer } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';

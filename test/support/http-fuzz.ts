@@ -1,4 +1,5 @@
-// Random HTTP requests against a daemon as a process: what nobody may see or change, and that it answers others meanwhile.
+// Random HTTP requests against a daemon: they must reveal and change nothing forbidden, and it must answer other
+// clients.
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
@@ -6,7 +7,7 @@ import { type Daemon, ONCE_A_YEAR, startDaemon } from './daemon.ts';
 import { pick, randomNumbers } from './random.ts';
 import { scene, type Scene } from './scene.ts';
 
-/** Who sends the requests: somebody without a token, somebody with one that may look, or somebody on this machine. */
+/** Who sends the requests: a client without a token, one with a read-only token, or one on this machine. */
 export type Intruder = 'stranger' | 'reader' | 'local';
 
 export interface FuzzResult {
@@ -18,15 +19,15 @@ export interface FuzzResult {
     readonly count: number;
     readonly p99: number;
     readonly worst: number;
-    /** How long the process that asks waited for a processor at most: what the machine beside this test costs. */
+    /** The longest time that the probing process waited for a processor because of other programs. */
     readonly idleMs: number;
   };
-  /** How long the daemon’s event loop was kept busy at most, in milliseconds: without the wait for a processor. */
+  /** The longest time that the daemon’s event loop was blocked, in milliseconds, without the wait for a processor. */
   readonly loopMs: number;
 }
 
 const READ_TOKEN = 'a-token-that-only-looks';
-/** In the names of an account and of a skill: whoever sees it has seen what is protected. */
+/** Part of the names of an account and of a skill: a response that contains it reveals protected data. */
 const CANARY = 'canary7hq';
 const AT_ONCE = 40;
 const LONGEST_MS = 1500;
@@ -127,14 +128,14 @@ const BODIES = [
   'x'.repeat(70_000),
 ];
 
-interface Shot {
+interface FuzzRequest {
   readonly path: string;
   readonly bytes: string;
   /** Whether the connection stays open without the end of the request. */
   readonly isHalf: boolean;
 }
 
-function makeShot(random: () => number, intruder: Intruder): Shot {
+function makeRequest(random: () => number, intruder: Intruder): FuzzRequest {
   const method = pick(random, random() < 0.75 ? USUAL : METHODS) ?? 'GET';
   const path = (pick(random, TWISTS) ?? String)(pick(random, PATHS) ?? '/');
   const lines = Array.from({ length: Math.floor(random() * 4) }, () => pick(random, LINES) ?? '');
@@ -152,13 +153,17 @@ function makeShot(random: () => number, intruder: Intruder): Shot {
     ...lines,
     ...length,
   ].join('\r\n');
-  const whole = `${head}\r\n\r\n${body}`;
+  const complete = `${head}\r\n\r\n${body}`;
   const isHalf = random() < 0.1;
-  return { path, isHalf, bytes: isHalf ? whole.slice(0, Math.floor(random() * whole.length)) : whole };
+  return {
+    path,
+    isHalf,
+    bytes: isHalf ? complete.slice(0, Math.floor(random() * complete.length)) : complete,
+  };
 }
 
-/** What came back until the server closed, or for as long as a client of this test waits. */
-function fire(port: number, { bytes, isHalf }: Shot): Promise<string> {
+/** Sends the bytes. Resolves with the response when the server closes the connection or the time limit ends. */
+function send(port: number, { bytes, isHalf }: FuzzRequest): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
     const socket: Socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
@@ -172,7 +177,7 @@ function fire(port: number, { bytes, isHalf }: Shot): Promise<string> {
   });
 }
 
-/** Asks for /healthz again and again in a process of its own, so that the load of this one is not measured. */
+/** Requests /healthz repeatedly from another process, so that the load of this one is not measured. */
 function probe(url: string): () => Promise<FuzzResult['health']> {
   const program = `
     const http = require('node:http');
@@ -212,13 +217,13 @@ function rowsOf(setting: Scene): string {
   );
 }
 
-/** The longest lag of the event loop since the last scrape, should the text be metrics. */
+/** The longest lag of the event loop since the last scrape, if the text is metrics. */
 function lagIn(text: string): number {
   const [, seconds = '0'] = /^rolecall_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text) ?? [];
   return Number(seconds) * 1000 || 0;
 }
 
-/** As the server reads a path. */
+/** The path as the server decodes it. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
@@ -227,17 +232,17 @@ function decoded(path: string): string {
   }
 }
 
-/** A 2xx only where nobody needs a token, or where this one is allowed to look; and nothing protected to a stranger. */
-function judge(answer: string, shot: Shot, intruder: Intruder): string {
+/** Expects a 2xx only where no token is needed or this token can read, and no protected data for a stranger. */
+function judge(answer: string, request: FuzzRequest, intruder: Intruder): string {
   const [, status = 'none'] = /^HTTP\/1\.[01] (\d{3})/.exec(answer) ?? [];
-  const method = shot.bytes.split(' ')[0] ?? '';
-  const what = JSON.stringify(shot.bytes.slice(0, 300));
-  const path = decoded(shot.path.split('?')[0] ?? '');
-  const mayLook = intruder !== 'stranger' && (['GET', 'HEAD'].includes(method) || path === '/api/v1/plan');
-  if (status.startsWith('2') && !OPEN.includes(path) && !mayLook) expect.fail(`${status} for ${what}`);
+  const method = request.bytes.split(' ')[0] ?? '';
+  const what = JSON.stringify(request.bytes.slice(0, 300));
+  const path = decoded(request.path.split('?')[0] ?? '');
+  const mayRead = intruder !== 'stranger' && (['GET', 'HEAD'].includes(method) || path === '/api/v1/plan');
+  if (status.startsWith('2') && !OPEN.includes(path) && !mayRead) expect.fail(`${status} for ${what}`);
   if (status.startsWith('5') && status !== '503' && status !== '501') expect.fail(`${status} for ${what}`);
   if (/set-cookie: *[^;]*=[^;]/i.test(answer)) expect.fail(`a session for ${what}`);
-  // Metrics name the accounts, and the form leads back to where somebody wanted to go.
+  // Metrics contain account names, and the sign-in form contains the requested path.
   if (
     intruder === 'stranger' &&
     path !== '/metrics' &&
@@ -255,7 +260,7 @@ const SERVICE: Readonly<Record<Intruder, string>> = {
   local: '',
 };
 
-/** A daemon with a plan that waits for approval: what an intruder would like to change. */
+/** A daemon with a plan that waits for approval, which an intruder could try to change. */
 async function target(intruder: Intruder): Promise<{ readonly daemon: Daemon; readonly setting: Scene }> {
   const http = `http: { listen: 127.0.0.1:0${SERVICE[intruder] === '' ? '' : `, ${SERVICE[intruder]}`} }`;
   const setting = await scene({
@@ -272,29 +277,29 @@ async function target(intruder: Intruder): Promise<{ readonly daemon: Daemon; re
   return { daemon, setting };
 }
 
-/** Sends so many random requests and expects that nothing is shown or changed that may not be, and that nothing fails. */
+/** Sends `count` random requests, and expects that nothing forbidden is revealed or changed and that nothing fails. */
 export async function fuzz(intruder: Intruder, count: number, seed: number): Promise<FuzzResult> {
   const { daemon, setting } = await target(intruder);
   const port = Number(new URL(daemon.url).port);
   const before = rowsOf(setting);
   const random = randomNumbers(seed);
   const statuses: Record<string, number> = {};
-  // What the start took is no matter here.
+  // Resets the maximum of the event-loop lag, so that the start does not count.
   await daemon.get('/metrics');
   const endProbe = probe(daemon.url);
   let sent = 0;
   let lagMs = 0;
-  async function keepFiring(): Promise<void> {
+  async function keepSending(): Promise<void> {
     while (sent < count) {
       sent += 1;
-      const shot = makeShot(random, intruder);
-      const answer = await fire(port, shot);
-      const status = judge(answer, shot, intruder);
+      const request = makeRequest(random, intruder);
+      const answer = await send(port, request);
+      const status = judge(answer, request, intruder);
       lagMs = Math.max(lagMs, lagIn(answer));
       statuses[status] = (statuses[status] ?? 0) + 1;
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, keepFiring));
+  await Promise.all(Array.from({ length: AT_ONCE }, keepSending));
   const health = await endProbe();
   lagMs = Math.max(lagMs, lagIn((await daemon.get('/metrics')).text));
   expect(rowsOf(setting)).toBe(before);

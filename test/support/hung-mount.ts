@@ -1,11 +1,11 @@
-// A mount whose server never answers, as a network disk whose host is gone.
+// A mount whose server never answers, like a network disk whose host is down.
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** The folder of the mount; undefined where nobody may mount. */
+/** The folder of the mount; undefined where mounting is not permitted. */
 export function hungMount(): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync('/dev/fuse')) return undefined;
   const outer = mkdtempSync(join(tmpdir(), 'rolecall-hung-'));

@@ -1,5 +1,5 @@
-// Loaded into a daemon before the program, by a soak: what comes once an hour comes every few seconds and finds that two
-// days have passed, so that retention is at work; and SIGUSR2 collects the garbage, so that what is left is held.
+// Loaded into the daemon of the soak test: hourly work runs every few seconds with a clock that is two days ahead, so
+// that retention deletes runs; and SIGUSR2 collects garbage, so that only referenced memory is measured.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -10,7 +10,7 @@ const AHEAD_MS = Number(process.env.HURRY_AHEAD_MS);
 const { setInterval: repeat } = globalThis;
 const { now } = Date;
 
-/** The clock is ahead for as long as `work` looks at it before its first wait, and for nobody else. */
+/** Sets the clock ahead for the synchronous part of `work` only. */
 function ahead(work) {
   Date.now = () => now() + AHEAD_MS;
   try {

@@ -30,7 +30,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs the program to the end of its main module. Calls run one after the other, because streams, environment and folder
- * belong to the process. What is about two programs at a time, a signal or a crash needs a process of its own.
+ * belong to the process. A test of two programs at a time, of a signal or of a crash needs a separate process.
  */
 export async function runInProcess(call: ProgramCall): Promise<Output> {
   const running = last.then(() => runAlone(call));
@@ -45,7 +45,7 @@ async function runAlone({ program, args, cwd, env }: ProgramCall): Promise<Outpu
     stdout: stdout.stream,
     stderr: stderr.stream,
   });
-  // A test that has run out of time leaves the program behind.
+  // After a time-out of the test the program is still running.
   onTestFinished(restore);
   try {
     runs += 1;
@@ -57,7 +57,9 @@ async function runAlone({ program, args, cwd, env }: ProgramCall): Promise<Outpu
   }
 }
 
-/** Replaces what a process is started with. Returns what undoes it, and removes the listeners added meanwhile. */
+/**
+ * Replaces arguments, folder, environment and streams. Returns a function that restores them and removes new listeners.
+ */
 function replaceProcessState(
   argv: string[],
   cwd: string,

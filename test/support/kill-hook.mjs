@@ -1,9 +1,9 @@
-// Preloaded into the built program (`--import`): strikes its own process at a counted point, by a signal that nothing
-// can catch. It sees the store as better-sqlite3 is asked for it and requests as undici tells of them, and uses no
-// code of ours but the loader of the SQLite driver.
+// Preloaded into the built program (`--import`): sends its own process an uncatchable signal at a counted point. It
+// wraps better-sqlite3 and listens to the events of undici, and uses no code of rolecall except the loader of the
+// SQLite driver.
 //
 // ROLECALL_STRIKE={"at":"request","nth":3,"signal":"SIGKILL"}: `before-write` and `after-write` of a statement that
-// writes, `request` before it leaves, `answer` once it is there and nobody has looked at it.
+// writes, `request` before it is sent, `answer` when it has arrived and before it is read.
 // ROLECALL_TRACE=FILE: a line for each write, request and answer as it is passed.
 // ROLECALL_CLOCK_MS: how far this process's clock is ahead. A process that was stopped adds `slept` of its strike.
 import diagnostics from 'node:diagnostics_channel';
@@ -22,7 +22,7 @@ function pass(at, what) {
   if (trace !== undefined) appendFileSync(trace, `${JSON.stringify({ at, what })}\n`);
   if (strike === null || strike.at !== at || strike.nth !== passed[at]) return;
   process.kill(process.pid, strike.signal);
-  // Only a stopped process gets here, when it is woken.
+  // Only a stopped process continues here, when it is woken.
   aheadMs += strike.slept ?? 0;
 }
 

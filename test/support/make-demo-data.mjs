@@ -1,4 +1,4 @@
-// Derives config/demo/*.json from the O*NET pairs of roles and technologies (CC BY 4.0; the attribution goes along).
+// Derives config/demo/*.json from the O*NET pairs of roles and technologies (CC BY 4.0; the attribution is included).
 // Usage: node test/support/make-demo-data.mjs PATH/TO/onet-roles-and-skills.csv
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -55,10 +55,10 @@ const roles = ROLES.map((name) => {
   const own = pairs.filter((pair) => pair.role === name && skills.has(pair.skill));
   const hot = own.filter((pair) => pair.hot).map(({ skill }) => skill);
   const rest = own.filter((pair) => !pair.hot).map(({ skill }) => skill);
-  // Half what employers ask this role for, the rest what sets it apart, so that every skill has somebody to have it.
-  const asked = hot.sort(heaviest).slice(0, SKILLS_A_ROLE / 2);
-  const apart = rest.sort(heaviest).reverse();
-  return { name, skills: [...asked, ...apart].slice(0, SKILLS_A_ROLE).sort(byCodePoint) };
+  // Half are the skills that employers request most, the rest distinguish the role, so that somebody has every skill.
+  const requested = hot.sort(heaviest).slice(0, SKILLS_A_ROLE / 2);
+  const distinctive = rest.sort(heaviest).reverse();
+  return { name, skills: [...requested, ...distinctive].slice(0, SKILLS_A_ROLE).sort(byCodePoint) };
 });
 const used = new Set(roles.flatMap((role) => role.skills));
 

@@ -11,7 +11,7 @@ import { bundledIn } from './third-party.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const [output = `${root}sbom.cdx.json`] = process.argv.slice(2);
 
-// What the npm that runs this script hands down, its project's folder above all, would hold for the other folder too.
+// The settings that npm passes to this script, such as its project folder, would apply to the other folder too.
 const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^npm_/i.test(key)));
 
 function npm(cwd, ...args) {
@@ -53,7 +53,7 @@ const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')
 const installed = Object.entries(packages)
   .filter(([path, { dev }]) => path !== '' && dev !== true)
   .map(([path, { name = path.replace(/.*node_modules\//, ''), version }]) => ({ name, version }));
-// A bundled package may need others that are not bundled, because no code of theirs is used.
+// A bundled package may need others that are not bundled, because none of their code is used.
 const shipped = new Set([...installed, ...bundled].map(({ name, version }) => `${name}@${version}`));
 const isShipped = (ref) => shipped.has(ref) || ref === origin.component['bom-ref'];
 

@@ -1,5 +1,5 @@
-// Configuration files as accidents and attackers leave them: real files, spoilt step by step, and an oracle for what a
-// load must say of them. Used by the property test, and for much longer by test/long.
+// Configuration files as accidents and attackers leave them: real files that are damaged step by step, and an oracle
+// for the issues that a load must report. The property test uses it, and test/long does for much longer.
 import type { Configuration } from '../../src/core/settings.ts';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const ROOT = '/r';
 const CONFIG = fileURLToPath(new URL('../../config/', import.meta.url));
 const real = (file: string): string => readFileSync(path.join(CONFIG, file), 'utf8');
 
-/** The account that nothing is done to: whatever becomes of the others, it loads. */
+/** The account that is not damaged: it loads whatever happens to the others. */
 const FINE = 'accounts/fine.yaml';
 const RICH = 'accounts/rich.yaml';
 
@@ -45,7 +45,7 @@ const FILES: Readonly<Record<string, string>> = {
   [FINE]: 'baseUrl: https://fine.example.com\ntoken: { env: FINE_TOKEN }\nskills: [Fine]\n',
 };
 
-/** What may be spoilt. */
+/** The files that can be damaged. */
 export const TARGETS = Object.keys(FILES).filter((file) => file !== FINE);
 
 const TOKENS = [
@@ -58,10 +58,10 @@ const TOKENS = [
 ] as const; // prettier-ignore
 
 type Bytes = Buffer<ArrayBufferLike>;
-type Spoil = (text: Bytes, at: number, length: number, token: string) => Bytes;
+type Damage = (text: Bytes, at: number, length: number, token: string) => Bytes;
 
 const lineWise =
-  (change: (lines: string[], at: number, length: number, token: string) => void): Spoil =>
+  (change: (lines: string[], at: number, length: number, token: string) => void): Damage =>
   (text, at, length, token) => {
     const lines = text.toString('latin1').split('\n');
     change(lines, at % lines.length, 1 + (length % 4), Buffer.from(token).toString('latin1'));
@@ -74,8 +74,8 @@ const replaceAll = (text: Bytes, from: string, to: string): Bytes =>
 const splice = (text: Bytes, at: number, removed: number, added: Bytes): Bytes =>
   Buffer.concat([text.subarray(0, at), added, text.subarray(at + removed)]);
 
-/** The ways in which a file is spoilt. `at` and `length` are any whole numbers. */
-const SPOILS = {
+/** The ways to damage a file. `at` and `length` are any whole numbers. */
+const DAMAGES = {
   flip: (text, at, length) => {
     const copy = Buffer.from(text);
     if (copy.length > 0) copy[at % copy.length] = (copy[at % copy.length] ?? 0) ^ (1 << (length % 8));
@@ -131,14 +131,14 @@ const SPOILS = {
   latin1: (text) => Buffer.from(text.toString('utf8'), 'latin1'),
   twice: (text) => Buffer.concat([text, text]),
   documents: (text) => Buffer.concat([text, Buffer.from('---\n'), text]),
-} satisfies Record<string, Spoil>;
+} satisfies Record<string, Damage>;
 
-export type SpoilKind = keyof typeof SPOILS;
-const KINDS = Object.keys(SPOILS) as SpoilKind[];
+export type DamageKind = keyof typeof DAMAGES;
+const KINDS = Object.keys(DAMAGES) as DamageKind[];
 
 export interface Mutant {
   readonly target: string;
-  readonly steps: readonly (readonly [kind: SpoilKind, at: number, length: number, token: string])[];
+  readonly steps: readonly (readonly [kind: DamageKind, at: number, length: number, token: string])[];
 }
 
 export const mutant: fc.Arbitrary<Mutant> = fc.record({
@@ -149,23 +149,23 @@ export const mutant: fc.Arbitrary<Mutant> = fc.record({
   ),
 });
 
-/** The bytes of the spoilt file. */
-export function spoilt({ target, steps }: Mutant): Bytes {
+/** The bytes of the damaged file. */
+export function damaged({ target, steps }: Mutant): Bytes {
   return steps.reduce<Bytes>(
-    (text, [kind, at, length, token]) => SPOILS[kind](text, at, length, token),
+    (text, [kind, at, length, token]) => DAMAGES[kind](text, at, length, token),
     Buffer.from(FILES[target] ?? ''),
   );
 }
 
 export interface Judged {
   readonly loaded: Configuration;
-  /** What is wrong with the answer; nothing when all is as promised. */
+  /** What is wrong with the result; empty when it is as documented. */
   readonly complaints: readonly string[];
 }
 
-/** Loads the real files with `bytes` in place of one of them, and says where the answer is not what is promised. */
+/** Loads the real files with `bytes` in place of one of them, and returns what in the result is not as documented. */
 export async function judge(target: string, bytes: Bytes): Promise<Judged> {
-  // No more files than it takes: each costs a millisecond.
+  // Only the files that are needed, because each costs a millisecond.
   const needed = [
     'rolecall.yaml',
     FINE,
@@ -174,11 +174,11 @@ export async function judge(target: string, bytes: Bytes): Promise<Judged> {
   ];
   const whole = Object.fromEntries(needed.map((file) => [file, FILES[file] ?? '']));
   const memory = filesFromMemory(ROOT, whole);
-  const spoiltPath = path.join(ROOT, target);
+  const damagedPath = path.join(ROOT, target);
   const files: ConfigurationFiles = {
     ...memory,
     read(file) {
-      if (file !== spoiltPath) return memory.read(file);
+      if (file !== damagedPath) return memory.read(file);
       const named = { path: file, shown: target };
       return bytes.length > MAX_FILE_BYTES ? tooLarge(named, bytes.length) : decode(named, bytes);
     },
@@ -189,7 +189,10 @@ export async function judge(target: string, bytes: Bytes): Promise<Judged> {
   return { loaded, complaints: [...complaints, ...loadComplaints(loaded, target, texts)] };
 }
 
-/** As the loader counts lines and columns; of what is no UTF-8 each byte is one character, which is never fewer. */
+/**
+ * The text as the loader counts it. In invalid UTF-8 each byte is one character, so that there are never fewer
+ * characters.
+ */
 function readable(bytes: Bytes): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -198,8 +201,8 @@ function readable(bytes: Bytes): string {
   }
 }
 
-/** Words of which every message has one: it says what to do, or what would be right. */
-const MENDS =
+/** Every message contains one of these words: it states what to do, or what is valid. */
+const ADVICE =
   /\b(?:add|ask|close|did you mean|indent|is it meant|keep|known regions|correct|change|make|mend|must|quote|put|remove|rename|renew|resolve|run|save|split|start|swap|take|the keys here|the minimum|the maximum|try|use|write)\b|is a .* (?:misplaced|missing)|in quotes/u;
 
 function issueComplaints(issue: ConfigIssue, texts: Readonly<Record<string, string>>): string[] {
@@ -212,7 +215,7 @@ function issueComplaints(issue: ConfigIssue, texts: Readonly<Record<string, stri
   if (!Number.isInteger(line) || line < 1 || line > lines.length) found.push(`no such line: ${place}`);
   else if (!Number.isInteger(column) || column < 1 || column > (lines[line - 1] ?? '').length + 1)
     found.push(`no such column: ${place}`);
-  if (!MENDS.test(message)) found.push(`no mend: ${place}`);
+  if (!ADVICE.test(message)) found.push(`no advice: ${place}`);
   if (/\p{Cc}/u.test(message) || message.length > 1000) found.push(`unreadable: ${JSON.stringify(place)}`);
   if (message.includes('s3cret')) found.push(`a secret: ${place}`);
   return found;
@@ -227,13 +230,13 @@ function loadComplaints(
   const isError = ({ severity }: ConfigIssue): boolean => severity === 'error';
   const isBlamed = loaded.issues.some((issue) => issue.file === target && isError(issue));
   const [noYaml] = isBlamed ? [] : plainDocument(texts[target] ?? '').errors;
-  if (noYaml !== undefined) found.push(`${target} is no YAML, and no word of it: ${noYaml.message}`);
+  if (noYaml !== undefined) found.push(`${target} is not YAML, and no issue reports it: ${noYaml.message}`);
   if (loaded.service === undefined && !loaded.issues.some(isError))
-    found.push('no service, and no word of it');
+    found.push('there is no service, and no issue reports it');
   for (const account of loaded.accounts) {
     if (account.settings !== undefined) found.push(...namesLost(account, texts));
     else if (loaded.service !== undefined && !account.issues.some(isError))
-      found.push(`${account.name} is not there, and no word of it`);
+      found.push(`${account.name} is missing, and no issue reports it`);
   }
   const fine = loaded.accounts.find(({ name }) => name === 'fine');
   const isMatched = target !== 'rolecall.yaml' || loaded.service !== undefined;
@@ -242,7 +245,7 @@ function loadComplaints(
   return found;
 }
 
-/** A sound account asks for every name of its file, as a plain reading of the YAML gives them, and for no other's. */
+/** A valid account desires exactly the names of its files, as a plain reading of the YAML returns them. */
 function namesLost(
   { name, settings }: Configuration['accounts'][number],
   texts: Readonly<Record<string, string>>,
@@ -254,11 +257,11 @@ function namesLost(
     const expected = lists.every((list) => list === undefined)
       ? undefined
       : [...new Set(lists.flatMap((list) => (Array.isArray(list) ? list.map(nameOf) : [])))].toSorted();
-    const asked = settings?.desired[kind]?.map((entry) => entry.name).toSorted();
-    return JSON.stringify(asked) === JSON.stringify(expected)
+    const desired = settings?.desired[kind]?.map((entry) => entry.name).toSorted();
+    return JSON.stringify(desired) === JSON.stringify(expected)
       ? []
       : [
-          `${name} asks for the ${kind}s ${JSON.stringify(asked)}, and the file for ${JSON.stringify(expected)}`,
+          `${name} desires the ${kind}s ${JSON.stringify(desired)}, and the file lists ${JSON.stringify(expected)}`,
         ];
   });
 }
@@ -268,7 +271,7 @@ function plainly(text: string): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** To YAML a carriage return alone ends a line, which our parser does not know. */
+/** In YAML a carriage return alone ends a line, which our parser does not support. */
 function plainDocument(text: string): Document.Parsed {
   return parseDocument(text.replaceAll(/\r(?!\n)/gu, '\n'), { logLevel: 'silent' });
 }

@@ -16,7 +16,7 @@ function change(file, edit) {
 change('package-lock.json', (packages) => {
   // npm leaves out an optional package whose engines exclude its Node.js. Version 12 itself claims to work everywhere.
   packages['node_modules/better-sqlite3-12'].engines.node = '<22';
-  // Version 13 carries its binaries and says so in its package.json, which `npm ci` does not read: it would call
+  // Version 13 contains its binaries and declares that in its package.json, which `npm ci` does not read: it would call
   // node-gyp, and without python3 or make it would leave the driver out.
   packages['node_modules/better-sqlite3'].gypfile = false;
 });

@@ -1,4 +1,5 @@
-// A served OpenAPI document as a judge: of itself by the official schema of its version, and of requests and responses.
+// Checks a served OpenAPI document with the official schema of its version, and requests and responses with the
+// document.
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -36,10 +37,10 @@ export async function problemsOf(document: Description): Promise<readonly string
   const dangling = references.filter((ref) => at(document, ref) === undefined);
   const ids = operationsOf(document).map(([name, { operationId }]) => operationId ?? `${name} without an id`);
   const repeated = ids.filter((id, index) => ids.indexOf(id) !== index || id.endsWith('without an id'));
-  return [...bySchema, ...dangling.map((ref) => `${ref} leads nowhere`), ...repeated];
+  return [...bySchema, ...dangling.map((ref) => `${ref} refers to nothing`), ...repeated];
 }
 
-/** A judge of exchanges with a server. Returns what the document does not allow, and an empty list for what it does. */
+/** Returns a check of exchanges with a server. The check returns what the document does not allow, or an empty list. */
 export function judge(document: Description): (exchange: Exchange) => readonly string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   // ajv-formats is a CommonJS module, whose function is its property `default`.

@@ -1,40 +1,40 @@
-// A service that repeats what it should keep to itself: each account of it, a folder of its address, has its own way.
+// A service that repeats secrets in its responses. Each account is a folder of its address and responds in its own way.
 import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CURRENCY, SALARIES } from './canary.ts';
 import { listen } from './loopback.ts';
 
-/** One answer; what is left out is as a good service has it. */
-export interface Speech {
+/** One response; omitted fields are those of a correct service. */
+export interface Reply {
   readonly status?: number;
   /** The reason phrase beside the status. */
   readonly phrase?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | object;
-  /** Bytes in place of an answer; the connection ends after them. */
+  /** Bytes in place of a response; the connection ends after them. */
   readonly raw?: string;
 }
 
-export type Asked = 'skill' | 'role' | 'resource' | 'create' | 'delete';
+export type RequestKind = 'skill' | 'role' | 'resource' | 'create' | 'delete';
 
-/** What an account answers to one sort of request, told the Authorization header that came with it. */
-export type Manner = { readonly [K in Asked]?: (authorization: string) => Speech };
+/** The responses of an account to each kind of request; each receives the Authorization header of the request. */
+export type Manner = { readonly [K in RequestKind]?: (authorization: string) => Reply };
 
 export interface Parrot {
   readonly url: string;
-  /** What was asked, as `manner METHOD path`, oldest first. */
-  asked(): readonly string[];
-  /** The accounts whose own manner was heard. */
-  heard(): ReadonlySet<string>;
+  /** The requests, as `manner METHOD path`, oldest first. */
+  requests(): readonly string[];
+  /** The accounts whose own manner was used. */
+  usedManners(): ReadonlySet<string>;
   /** The Authorization header of every request, `-` where there was none. */
   authorizations(): readonly string[];
-  /** The raw bodies that were posted to what is no account. */
+  /** The headers and raw bodies that were posted to other paths than those of accounts. */
   posted(): readonly string[];
 }
 
 const [AMOUNT = 0, SECOND = 0, THIRD = 0, FOURTH = 0, FIFTH = 0] = SALARIES;
 
-/** A person with a salary in the documented place and in all places that a service may think of. */
+/** A person with a salary in the documented field and in many other fields. */
 function person(id: string, skillsIds: readonly string[]): object {
   return {
     _id: id,
@@ -53,7 +53,7 @@ function person(id: string, skillsIds: readonly string[]): object {
   };
 }
 
-/** What skills and roles carry besides their documented fields. */
+/** The undocumented fields of skills and roles. */
 const UNDOCUMENTED = {
   salaryBand: { from: AMOUNT, to: SECOND, currency: CURRENCY },
   pay: { Salary: String(THIRD), baseSalary: [FOURTH, { salary: FIFTH }] },
@@ -64,15 +64,15 @@ export const PEOPLE = [person('p1', ['s1', 's2']), person('p2', ['s2'])];
 
 /** Starts a parrot that ends with the test. */
 export async function startParrot(manners: Readonly<Record<string, Manner>>): Promise<Parrot> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const authorizations: string[] = [];
-  const heard = new Set<string>();
+  const usedManners = new Set<string>();
   const posted: string[] = [];
-  const books = new Map<string, Map<string, object>>();
+  const catalogs = new Map<string, Map<string, object>>();
   let count = 0;
 
-  function bookOf(account: string, authorization: string): Map<string, object> {
-    const known = books.get(account);
+  function catalogOf(account: string, authorization: string): Map<string, object> {
+    const known = catalogs.get(account);
     if (known !== undefined) return known;
     const echo = { ...UNDOCUMENTED, echo: { authorization } };
     const entry = (id: string, name: string): object => ({
@@ -88,12 +88,18 @@ export async function startParrot(manners: Readonly<Record<string, Manner>>): Pr
       ['skill/s3', entry('s3', 'Old')],
       ['role/r1', entry('r1', 'Dev')],
     ]);
-    books.set(account, made);
+    catalogs.set(account, made);
     return made;
   }
 
-  function good(account: string, what: Asked, path: string, body: string, authorization: string): unknown {
-    const book = bookOf(account, authorization);
+  function correctAnswer(
+    account: string,
+    what: RequestKind,
+    path: string,
+    body: string,
+    authorization: string,
+  ): unknown {
+    const catalog = catalogOf(account, authorization);
     const [kind = '', id = ''] = path.split('/');
     if (what === 'resource') return PEOPLE.map((one) => ({ ...one, echo: authorization }));
     if (what === 'create') {
@@ -105,51 +111,51 @@ export async function startParrot(manners: Readonly<Record<string, Manner>>): Pr
         ...UNDOCUMENTED,
         authorization,
       };
-      book.set(`${kind}/new-${count}`, created);
+      catalog.set(`${kind}/new-${count}`, created);
       return created;
     }
     if (what === 'delete')
-      return book.delete(`${kind}/${id}`) ? `gone; ${authorization} asked` : 'nothing there';
-    return [...book].flatMap(([key, entry]) => (key.startsWith(`${what}/`) ? [entry] : []));
+      return catalog.delete(`${kind}/${id}`) ? `gone; ${authorization} asked` : 'nothing there';
+    return [...catalog].flatMap(([key, entry]) => (key.startsWith(`${what}/`) ? [entry] : []));
   }
 
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const [, account = '', path = ''] = /^\/([^/]+)\/api\/public\/v1\/(.*)$/.exec(request.url ?? '') ?? [];
       const authorization = request.headers.authorization ?? '-';
-      asked.push(`${account} ${request.method} ${path === '' ? request.url : path}`);
+      requests.push(`${account} ${request.method} ${path === '' ? request.url : path}`);
       authorizations.push(authorization);
       if (path === '') {
         posted.push(`${JSON.stringify(request.headers)}\n${body}`);
         response.writeHead(200).end();
         return;
       }
-      const what = askedFor(request.method ?? '', path);
+      const what = kindOf(request.method ?? '', path);
       const manner = manners[account]?.[what];
-      if (manner !== undefined) heard.add(account);
-      const speech = manner?.(authorization) ?? {};
-      const answer = 'body' in speech ? speech.body : good(account, what, path, body, authorization);
-      say(
+      if (manner !== undefined) usedManners.add(account);
+      const reply = manner?.(authorization) ?? {};
+      const answer = 'body' in reply ? reply.body : correctAnswer(account, what, path, body, authorization);
+      send(
         response,
-        speech,
-        typeof answer === 'string' && 'body' in speech ? answer : JSON.stringify(answer),
+        reply,
+        typeof answer === 'string' && 'body' in reply ? answer : JSON.stringify(answer),
         authorization,
       );
     });
   });
   return {
     url: await listen(server),
-    asked: () => [...asked],
-    heard: () => heard,
+    requests: () => [...requests],
+    usedManners: () => usedManners,
     authorizations: () => [...authorizations],
     posted: () => [...posted],
   };
 }
 
-/** Every answer repeats the token where headers can hold it. */
-function say(response: ServerResponse, speech: Speech, text: string, authorization: string): void {
-  if (speech.raw !== undefined) {
-    response.socket?.end(speech.raw);
+/** Every response repeats the token in its headers. */
+function send(response: ServerResponse, reply: Reply, text: string, authorization: string): void {
+  if (reply.raw !== undefined) {
+    response.socket?.end(reply.raw);
     return;
   }
   const echo = {
@@ -157,16 +163,16 @@ function say(response: ServerResponse, speech: Speech, text: string, authorizati
     link: `<http://127.0.0.1:1/${authorization}>; rel="help"`,
     'set-cookie': authorization,
   };
-  response.statusMessage = speech.phrase ?? 'said';
-  response.writeHead(speech.status ?? 200, {
+  response.statusMessage = reply.phrase ?? 'said';
+  response.writeHead(reply.status ?? 200, {
     'content-type': 'application/json',
     ...echo,
-    ...speech.headers,
+    ...reply.headers,
   });
   response.end(text);
 }
 
-function askedFor(method: string, path: string): Asked {
+function kindOf(method: string, path: string): RequestKind {
   if (method === 'POST') return 'create';
   if (method === 'DELETE') return 'delete';
   return path === 'skill' || path === 'role' ? path : 'resource';

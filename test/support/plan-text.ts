@@ -1,4 +1,4 @@
-// The answer of a daemon with one plan, as text.
+// The response of a daemon with one plan, as text.
 
 /** A plan that does nothing, with these parts instead of its own, in a JSON array. */
 export function planText(parts: object): string {

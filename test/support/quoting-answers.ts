@@ -1,7 +1,7 @@
-// Answers of a service that quotes the request's token and people's salaries wherever an answer has room for them.
+// Responses of a service that quotes the request's token and people's salaries in every part of a response.
 import { deflateSync } from 'node:zlib';
 import { CURRENCY, SALARIES } from './canary.ts';
-import { type Asked, type Manner, PEOPLE, type Speech } from './parrot.ts';
+import { type RequestKind, type Manner, PEOPLE, type Reply } from './parrot.ts';
 
 const [AMOUNT = 0, SECOND = 0] = SALARIES;
 const SALARY = `the salary of p1 is ${AMOUNT} ${CURRENCY}`;
@@ -21,7 +21,7 @@ function validation(authorization: string): object {
   };
 }
 
-/** One message with the token in every spelling, whole and in halves. */
+/** One message with the token in every encoding, complete and in halves. */
 function spellingsOf(authorization: string): object {
   const token = authorization.replace('Bearer ', '');
   const parts = [token, token.slice(0, 20), token.slice(20)];
@@ -49,7 +49,7 @@ function page(authorization: string): string {
   return `<!doctype html><html><title>${authorization}</title><body>${SALARY} ${authorization} ${JSON.stringify(PEOPLE)}</body></html>`;
 }
 
-const ERRORS: Readonly<Record<string, (authorization: string) => Speech>> = {
+const ERRORS: Readonly<Record<string, (authorization: string) => Reply>> = {
   validation: (authorization) => ({ body: validation(authorization), phrase: 'nothing to see' }),
   spelled: (authorization) => ({ body: spellingsOf(authorization) }),
   // The message is cut at a length that a token may lie across.
@@ -63,8 +63,8 @@ const ERRORS: Readonly<Record<string, (authorization: string) => Speech>> = {
   phrase: (authorization) => ({ phrase: authorization, body: authorization }),
 };
 
-/** Lists with status 200 that are no lists, or no good ones. */
-const BROKEN: Readonly<Record<string, (authorization: string) => Speech>> = {
+/** Responses with status 200 that are not lists, or invalid lists. */
+const BROKEN: Readonly<Record<string, (authorization: string) => Reply>> = {
   'no-json': (authorization) => ({
     body: `[{"_id":"p1","salary":{"amount":${AMOUNT}}},, ${authorization}, "${CURRENCY}"]`,
   }),
@@ -120,28 +120,28 @@ export interface Answering {
   readonly manner: Manner;
 }
 
-/** Every sort of bad answer to every sort of request, each an account of its own. */
+/** Every kind of bad response to every kind of request, each in its own account. */
 export function quotingAnswers(): readonly Answering[] {
   const cases = (
-    asked: Asked,
-    answers: Readonly<Record<string, (authorization: string) => Speech>>,
+    kind: RequestKind,
+    answers: Readonly<Record<string, (authorization: string) => Reply>>,
   ): Answering[] =>
     Object.entries(answers).map(([what, answer]) => ({
-      name: `${asked}-${what}`,
-      manner: { [asked]: answer },
+      name: `${kind}-${what}`,
+      manner: { [kind]: answer },
     }));
   const withStatus = (status: number, what: string) => (authorization: string) => ({
     status,
     ...ERRORS[what]?.(authorization),
   });
-  const byStatus = (asked: Asked, step: number): Answering[] =>
+  const byStatus = (kind: RequestKind, step: number): Answering[] =>
     STATUSES.map((status, index) => {
-      // Over the four sorts of requests each status comes with four bodies.
+      // For the four kinds of requests each status has four bodies.
       const kinds = Object.keys(ERRORS);
       const what = kinds[(index + step) % kinds.length] ?? '';
       return {
-        name: `${asked}-${status}-${what}`,
-        manner: { [asked]: withStatus(status, what) },
+        name: `${kind}-${status}-${what}`,
+        manner: { [kind]: withStatus(status, what) },
       };
     });
   const refused = { spelled: withStatus(422, 'spelled'), validation: withStatus(422, 'validation') };

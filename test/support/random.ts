@@ -1,4 +1,4 @@
-// Chance that is the same in every run of a test.
+// Pseudo-random numbers for tests.
 
 /** Numbers in [0, 1) that are the same in every run (mulberry32). */
 export function randomNumbers(seed: number): () => number {

@@ -1,4 +1,4 @@
-// A receiver of webhooks on loopback that believes only what it can verify (Standard Webhooks, version 1). It shares
+// A receiver of webhooks on loopback that accepts only what it can verify (Standard Webhooks, version 1). It shares
 // nothing with the code that signs.
 import { randomBytes, webcrypto } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -30,13 +30,13 @@ export interface Receiver {
   readonly env: Readonly<Record<string, string>>;
   /** What has arrived and was verified, oldest first. */
   notices(account?: string): readonly Notice[];
-  /** Why each delivery that was not believed was not. */
+  /** The reason for each refused delivery. */
   refused(): readonly string[];
-  /** Answers the next so many deliveries with this status, and does not keep them. */
+  /** Answers the next `times` deliveries with this status, and does not store them. */
   fail(times: number, status: number): void;
 }
 
-/** The `notify` of a service file for a receiver whose `env` the daemon is given. */
+/** The `notify` of a service file for a receiver whose `env` the daemon has. */
 export const NOTIFY =
   'notify: [{ url: { env: HOOK_URL }, secret: { env: HOOK_SECRET }, format: json, remindEvery: 24h }]';
 
@@ -59,7 +59,7 @@ export async function startReceiver(): Promise<Receiver> {
     const [failure, ...rest] = failing;
     failing = rest;
     if (failure !== undefined) return failure;
-    // The receiver is where the published shape is taken at its word; tests compare every field they rely on.
+    // The shape of the body is not checked here; tests compare every field that they use.
     notices.push({ ...(JSON.parse(body) as Omit<Notice, 'id'>), id: header(request, 'webhook-id') });
     return 204;
   }
@@ -91,7 +91,10 @@ function header(request: IncomingMessage, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What the specification asks of a receiver: a known method, a fresh timestamp, and a signature over all three parts. */
+/**
+ * The checks that the specification requires of a receiver: a known method, a fresh timestamp, and a signature over all
+ * three parts.
+ */
 async function problemOf(request: IncomingMessage, body: string, key: Buffer): Promise<string | null> {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     header(request, name),

@@ -1,4 +1,4 @@
-// A server on loopback that keeps what it is asked, and always answers the same.
+// A server on loopback that records its requests and always sends the same response.
 import { createServer } from 'node:http';
 import { listen } from './loopback.ts';
 

@@ -1,4 +1,4 @@
-// A sandbox and a workspace that points at it, with the questions that end-to-end tests ask of both.
+// A sandbox and a workspace that points at it, with the queries that end-to-end tests need.
 import { onTestFinished } from 'vitest';
 import type { Warning } from '../../src/core/catalog.ts';
 import type { OperationRecord, RunRecord } from '../../src/core/journal.ts';
@@ -31,7 +31,7 @@ export interface SceneOptions extends Pick<SeedAccount, 'skills' | 'roles' | 're
   readonly api?: Readonly<Record<string, string | number>>;
   /** Further lines of rolecall.yaml. */
   readonly service?: string;
-  /** Whether the test is about a store that holds no earlier lists, where deletes are held. */
+  /** Whether the test is about a store without earlier lists, where deletes are held. */
   readonly isFresh?: boolean;
   /** Whether the test is about the process of each command: its exit, its streams, or what only a fresh one has. */
   readonly asProcess?: boolean;
@@ -44,7 +44,7 @@ export interface Scene extends Workspace {
   configure(lines: string, account?: string): void;
   /** Writes rolecall.yaml. */
   serve(api?: Readonly<Record<string, string | number>>, lines?: string): void;
-  /** `plan --format json` of the one account, on a store that holds an earlier plan of it unless `isFresh`. */
+  /** `plan --format json` of the one account, on a store that contains an earlier plan of it unless `isFresh`. */
   plan(...args: string[]): Promise<{ readonly result: Result; readonly plan: Plan }>;
   /**
    * `apply --yes --format json` of the one account, on a fresh store too unless `isFresh`; asking for the plan throws when
@@ -59,7 +59,7 @@ export interface Scene extends Workspace {
   writes(): string[];
 }
 
-/** Waits are short, so that what has to wait for `settle` waits little; a call still has time on a busy machine. */
+/** Waits for `settle` are short, and a request still has enough time on a busy machine. */
 const API = { requestsPerSecond: 1000, timeout: '900ms', settle: '1s', recheck: '20ms', retries: 2 };
 
 export const TOKEN = 'token-of-acme';
@@ -68,7 +68,7 @@ export const tokenVariable = (account: string): string =>
 
 /** A started scene; everything of it ends with the test. The account `acme` has the remote id 42. */
 export async function scene(options: SceneOptions = {}): Promise<Scene> {
-  // A person without skills: where nobody is listed at all, no_people holds every delete.
+  // A person without skills: if nobody is listed at all, no_people holds every delete.
   const { skills = [], roles = [], resources = [{ id: 'someone' }], others = [] } = options;
   const workspace = makeWorkspace(TOKEN);
   const sandbox = await startSandbox({
@@ -181,7 +181,7 @@ export function arrayOf<T>(result: Result): T[] {
   try {
     return JSON.parse(result.stdout) as T[];
   } catch {
-    throw new Error(`no JSON came out (status ${result.status}): ${result.stdout}\n${result.stderr}`);
+    throw new Error(`no JSON was printed (status ${result.status}): ${result.stdout}\n${result.stderr}`);
   }
 }
 
@@ -191,7 +191,7 @@ export function plansOf(result: Result): ReadonlyMap<string, PlanResult> {
 }
 
 /** What a plan does: `create Go`, `delete Perl`, in its order. */
-export function doings(plan: Plan): string[] {
+export function changesOf(plan: Plan): string[] {
   return plan.operations.map(({ action, name }) => `${action} ${name}`);
 }
 
@@ -210,7 +210,7 @@ export function codes(from: { readonly warnings: readonly Warning[] }): string[]
   return [...new Set(from.warnings.map(({ code }) => code))].toSorted();
 }
 
-/** An instant so many hours ago, as the store writes it. */
+/** The time `hours` hours ago, as the store writes it. */
 export function hoursAgo(hours: number): string {
   return new Date(Date.now() - hours * 3_600_000).toISOString();
 }

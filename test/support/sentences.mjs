@@ -1,4 +1,4 @@
-// Stryker's ignorer for texts for people. Names of rules, codes and statuses are single words; what has a space between
+// Makes Stryker ignore texts for people. Names of rules, codes and statuses are single words; what has a space between
 // two words is a sentence, and its wording is no behaviour. What a sentence computes on the way is not ignored.
 
 const REASON = 'the wording of a text for people is free';

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeSync } from 
 import { join } from 'node:path';
 
 export interface SmallDisk {
-  /** Leaves so many bytes of room. */
+  /** Fills the disk up to this many free bytes. */
   fill(leaveBytes: number): void;
   empty(): void;
   unmount(): void;
@@ -13,7 +13,7 @@ export interface SmallDisk {
 const SIZE_KIB = 2048;
 const BLOCK = Buffer.alloc(4096);
 
-/** Mounts one at the folder, which is made; null where that is not permitted. */
+/** Creates the folder and mounts a small disk there; null where that is not permitted. */
 export function mountSmallDisk(folder: string): SmallDisk | null {
   mkdirSync(folder, { recursive: true });
   try {
@@ -29,7 +29,7 @@ export function mountSmallDisk(folder: string): SmallDisk | null {
       try {
         for (;;) written += writeSync(file, BLOCK);
       } catch {
-        // It ends when there is no more room, as it should.
+        // The loop ends when the disk is full.
       } finally {
         closeSync(file);
       }

@@ -7,7 +7,7 @@ export async function hasStopped({ process: child }: Running): Promise<boolean> 
   const state = (): string => {
     if (child.exitCode !== null || child.signalCode !== null) return 'ended';
     try {
-      // The name of the command stands in brackets and may hold anything.
+      // The name of the command is in brackets and can contain any character.
       return readFileSync(`/proc/${child.pid}/stat`, 'utf8')
         .replace(/^.*\) /s, '')
         .slice(0, 1);

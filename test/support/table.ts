@@ -1,6 +1,6 @@
 // A table of plain text for what a long test has tried.
 
-/** The columns stand under each other. */
+/** Aligns the columns. */
 export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
   const rows = [head, ...lines];
   const widths = head.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));

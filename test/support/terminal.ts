@@ -1,4 +1,4 @@
-// The built program on a terminal of its own, by the `script` command.
+// The built program on its own terminal, through the `script` command.
 import { execFileSync, spawn } from 'node:child_process';
 import { PROGRAM } from './workspace.ts';
 
@@ -11,7 +11,7 @@ function canRun(): boolean {
   }
 }
 
-/** Whether a terminal can be had here. */
+/** Whether a terminal is available here. */
 export const hasTerminal = canRun();
 
 export interface TerminalOptions {
@@ -24,7 +24,7 @@ export interface TerminalOptions {
   readonly redirect?: string;
 }
 
-/** Runs the program in a folder on a terminal. Resolves with all that was shown. */
+/** Runs the program in a folder on a terminal. Resolves with everything that was shown. */
 export function onTerminal(
   folder: string,
   args: readonly string[],
@@ -39,11 +39,11 @@ export function onTerminal(
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let output = '';
-  let asked = false;
+  let isTyped = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (asked || typed === undefined || !output.includes('is accepted:')) return;
-    asked = true;
+    if (isTyped || typed === undefined || !output.includes('is accepted:')) return;
+    isTyped = true;
     child.stdin.write(typed);
   });
   return new Promise((resolve, reject) => {

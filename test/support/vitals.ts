@@ -1,4 +1,4 @@
-// What a running process takes of the machine, as Linux counts it, and how that moves.
+// The resources of a running process, as Linux counts them, and how they grow.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 
 export interface Vitals {

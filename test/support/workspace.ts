@@ -26,9 +26,12 @@ export interface Running {
 
 export interface Workspace {
   readonly folder: string;
-  /** Writes a file below the folder, in one step for whoever reads it meanwhile; folders are made. */
+  /** Writes a file below the folder, in one step for concurrent readers; folders are created. */
   write(path: string, text: string): void;
-  /** Runs the program to its end with `--config` of this workspace, in the process of the test where that is the same. */
+  /**
+   * Runs the program to its end with `--config` of this workspace, in the process of the test where that makes no
+   * difference.
+   */
   run(args: readonly string[], options?: RunOptions): Promise<Result>;
   /** Starts the program as a process of its own, with `--config` of this workspace. */
   start(args: readonly string[], options?: RunOptions): Running;
@@ -49,11 +52,11 @@ export interface RunOptions {
 
 export const TOKEN_VARIABLE = 'ACME_TOKEN';
 
-/** What a service file of tests holds besides addresses: fast where the real defaults are patient. */
+/** The `api` of a service file in tests: shorter waits than the real defaults. */
 export const QUICK_API =
   '{ requestsPerSecond: 1000, timeout: 2s, settle: 2500ms, recheck: 20ms, retries: 2 }';
 
-/** Makes a workspace that is removed when the test ends. `token` is what ACME_TOKEN holds for the program. */
+/** Makes a workspace that is removed when the test ends. `token` is the value of ACME_TOKEN for the program. */
 export function makeWorkspace(token: string): Workspace {
   const folder = makeFolder();
   const store = join(folder, 'data/rolecall.db');
@@ -108,10 +111,10 @@ export function makeWorkspace(token: string): Workspace {
     folder,
     write(path, text) {
       const file = join(folder, path);
-      const whole = `${file}.new`;
+      const temporary = `${file}.new`;
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(whole, text);
-      renameSync(whole, file);
+      writeFileSync(temporary, text);
+      renameSync(temporary, file);
     },
     start,
     run,
@@ -137,7 +140,7 @@ export function makeWorkspace(token: string): Workspace {
 function needsProcess(args: readonly string[], { asProcess, input, env }: RunOptions): boolean {
   if (asProcess === true || input !== undefined || env?.['NODE_OPTIONS'] !== undefined) return true;
   if (process.env['ROLECALL_TEST_PROCESSES'] === '1') return true;
-  // These end by a signal, set the environment of their process, or print by its console.
+  // These end by a signal, set the environment of their process, or print with its console.
   return args.some((argument) => ['serve', 'sandbox', 'demo', 'completion', 'complete'].includes(argument));
 }
 
@@ -172,7 +175,7 @@ export async function until(
 ): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`gave up waiting until ${what}`);
+    if (Date.now() > deadline) throw new Error(`timed out waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

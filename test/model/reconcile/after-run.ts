@@ -1,12 +1,13 @@
-// Judges a run once it has ended: what the journal says against what the service saw, and the status against both.
+// Checks a run after it has ended: the journal against the requests that the service received, and the status against
+// both.
 import type { Kind } from '../../../src/core/catalog.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';
 import { KINDS } from '../../../src/core/catalog.ts';
 import type { Call } from '../traffic.ts';
-import { toldEntries } from './beliefs.ts';
+import { receivedEntries } from './received-lists.ts';
 import { isDoubtful } from './ledger.ts';
 import { exactly, loosely } from './names.ts';
-import type { Bench, Watch } from './oracle.ts';
+import type { OracleContext, Watch } from './oracle.ts';
 import { wishedOf } from './oracle.ts';
 import { LIMITS } from './world.ts';
 import type { Row } from './world.ts';
@@ -17,15 +18,15 @@ export interface Ended {
   readonly rows: readonly Row[];
   /** Of this run only. */
   readonly calls: readonly Call[];
-  /** Whether neither the lists lied nor anybody else changed anything while the run lasted. */
-  readonly wasCalm: boolean;
+  /** Whether all lists were correct and nobody else changed anything during the run. */
+  readonly wasUndisturbed: boolean;
 }
 
 const BAD = new Set(['failed', 'unknown', 'skipped', 'pending', 'sent']);
 
 /** What is wrong with a run that has ended; empty when nothing is. */
-export function judgeRun(ended: Ended, bench: Bench): string[] {
-  return [...judgeRows(ended, bench), ...judgeStatus(ended, bench)];
+export function judgeRun(ended: Ended, context: OracleContext): string[] {
+  return [...judgeRows(ended, context), ...judgeStatus(ended, context)];
 }
 
 function callsOf(row: Row, calls: readonly Call[]): Call[] {
@@ -38,7 +39,7 @@ function callsOf(row: Row, calls: readonly Call[]): Call[] {
   );
 }
 
-function* judgeRows(ended: Ended, bench: Bench): Generator<string> {
+function* judgeRows(ended: Ended, context: OracleContext): Generator<string> {
   const { watch, rows, calls } = ended;
   const writes = calls.filter(({ method }) => method !== 'GET');
   if (watch.mode === 'plan' && writes.length > 0) yield 'a dry run wrote';
@@ -50,26 +51,28 @@ function* judgeRows(ended: Ended, bench: Bench): Generator<string> {
   for (const row of rows) {
     const sent = callsOf(row, calls);
     const what = `${row.action} ${row.kind} “${row.name}” (${row.status})`;
-    const effects = sent.filter((call) => bench.ledger.hadEffect(call, bench.calls));
+    const effects = sent.filter((call) => context.ledger.hadEffect(call, context.calls));
     if (row.attempts !== sent.length)
       yield `${what}: ${row.attempts} attempts, and the service saw ${sent.length}`;
     if (row.status === 'sent' || row.status === 'pending') yield `${what}: the run has ended`;
     if (row.status === 'skipped' && sent.length > 0) yield `${what}: it was sent`;
-    if (row.status === 'failed' && effects.length > 0 && !wasTakenBack(row, ended))
+    if (row.status === 'failed' && effects.length > 0 && !wasUndone(row, ended))
       yield `${what}: it took effect`;
     if (row.status === 'unknown' && !sent.some(isDoubtful)) yield `${what}: no answer was lost`;
-    if (row.status === 'done') yield* judgeDone(row, what, effects, ended, bench);
+    if (row.status === 'done') yield* judgeDone(row, what, effects, ended, context);
   }
 }
 
-/** Whether a create that had an effect was refused when it was sent again, after others had removed or renamed it unseen. */
-function wasTakenBack(row: Row, { calls, wasCalm }: Ended): boolean {
+/**
+ * Whether a create that took effect was refused when it was sent again, after others had removed or renamed its entry.
+ */
+function wasUndone(row: Row, { calls, wasUndisturbed }: Ended): boolean {
   const sent = callsOf(row, calls);
-  const lists = toldEntries(calls, row.kind).filter(({ call }) => call.seq > (sent[0]?.seq ?? 0));
+  const lists = receivedEntries(calls, row.kind).filter(({ call }) => call.seq > (sent[0]?.seq ?? 0));
   const wasSeen = lists.some(({ entries }) =>
     [...entries.values()].some((name) => loosely(name) === loosely(row.name)),
   );
-  return row.action === 'create' && !wasCalm && sent.length > 1 && lists.length > 0 && !wasSeen;
+  return row.action === 'create' && !wasUndisturbed && sent.length > 1 && lists.length > 0 && !wasSeen;
 }
 
 function* judgeDone(
@@ -77,30 +80,30 @@ function* judgeDone(
   what: string,
   effects: readonly Call[],
   { calls, result: { status } }: Ended,
-  { ledger, calls: all }: Bench,
+  { ledger, calls: all }: OracleContext,
 ): Generator<string> {
   if (row.action === 'create') {
-    const wasThere = toldEntries(calls, row.kind).some(({ entries }) =>
+    const wasThere = receivedEntries(calls, row.kind).some(({ entries }) =>
       [...entries.values()].some((name) => loosely(name) === loosely(row.name)),
     );
     if (effects.length === 0 && !wasThere) yield `${what}: it took no effect`;
     return;
   }
-  // What a list did not show counts as gone, and so does what was answered with success, whatever the body says. If
-  // that was not true the run must not say that all is well.
+  // An entry that a list did not show counts as deleted, and so does a delete that was answered with success, whatever
+  // the body is. If the entry still exists, the run must not end as converged or held.
   const isLive = ledger.live().some(({ kind, id }) => kind === row.kind && id === row.remote_id);
-  const lacking = toldEntries(calls, row.kind).filter(({ entries }) => !entries.has(row.remote_id ?? ''));
+  const lacking = receivedEntries(calls, row.kind).filter(({ entries }) => !entries.has(row.remote_id ?? ''));
   const succeeded = callsOf(row, calls).some(({ answer }) => answer !== null && answer.status < 300);
   const [first, last] = [lacking[0]?.call.sentAtMs ?? 0, lacking.at(-1)?.call.sentAtMs ?? 0];
   const lackedTwice = lacking.length > 1 && last - first >= LIMITS.recheckMs;
   const isWell = status === 'converged' || status === 'held';
   if (isLive && !(succeeded && !isWell) && !(lackedTwice && (!isWell || lacking.length > 2)))
-    yield `${what}: it is still there`;
+    yield `${what}: it still exists`;
   if (effects.length > 1) yield `${what}: it took effect ${effects.length} times of ${all.length}`;
 }
 
-function* judgeStatus(ended: Ended, bench: Bench): Generator<string> {
-  const { watch, result, rows, wasCalm } = ended;
+function* judgeStatus(ended: Ended, context: OracleContext): Generator<string> {
+  const { watch, result, rows, wasUndisturbed } = ended;
   const { status, plan } = result;
   const bad = rows.filter((row) => BAD.has(row.status));
   const held = rows.filter((row) => row.status === 'held');
@@ -113,17 +116,19 @@ function* judgeStatus(ended: Ended, bench: Bench): Generator<string> {
   }
   if (status === 'converged' && held.length > 0) yield 'converged, although something is held';
   if (status === 'held' && held.length === 0) yield 'held, although nothing is';
-  if (status === 'failed' && result.failure === null) yield 'failed, and does not say why';
+  if (status === 'failed' && result.failure === null) yield 'failed, without a reason';
   if (result.failure?.code === 'internal') yield `a bug: ${result.failure.message}`;
-  if ((status !== 'converged' && status !== 'held') || plan === null || !wasCalm) return;
-  yield* judgeCatalog(ended, bench).map((problem) => `${status}, but ${problem}`);
+  if ((status !== 'converged' && status !== 'held') || plan === null || !wasUndisturbed) return;
+  yield* judgeCatalog(ended, context).map((problem) => `${status}, but ${problem}`);
 }
 
-/** What is there and should not be, or is not and should be, and that neither the plan nor the journal mentions. */
-function judgeCatalog({ watch, result, rows }: Ended, { ledger, calls: all }: Bench): string[] {
+/**
+ * Undesired entries that exist and desired ones that are missing, if neither the plan nor the journal mentions them.
+ */
+function judgeCatalog({ watch, result, rows }: Ended, { ledger, calls: all }: OracleContext): string[] {
   const { plan } = result;
   const live = ledger.live();
-  // Nobody can tell a near name that others added from what the service made of a create whose answer was lost.
+  // A near name that others added looks like an entry that the service stored for a create whose response was lost.
   const mayBe = (kind: Kind, id: string, now: string, asked: string): boolean =>
     loosely(now) === loosely(asked) &&
     all.some(
@@ -133,7 +138,7 @@ function judgeCatalog({ watch, result, rows }: Ended, { ledger, calls: all }: Be
   return KINDS.flatMap((kind) => {
     const wished = wishedOf(watch.wish, kind);
     if (wished === undefined) return [];
-    const isHere = (name: string) =>
+    const exists = (name: string) =>
       live.some(
         (each) =>
           each.kind === kind &&
@@ -150,8 +155,8 @@ function judgeCatalog({ watch, result, rows }: Ended, { ledger, calls: all }: Be
         (row) => row.kind === kind && row.action === 'create' && row.status === 'held' && row.name === name,
       );
     const missing = wished
-      .filter(({ name }) => !isHere(name) && !waits(name))
-      .map(({ name }) => `the ${kind} “${name}” is not there`);
+      .filter(({ name }) => !exists(name) && !waits(name))
+      .map(({ name }) => `the ${kind} “${name}” does not exist`);
     const mentioned = new Set([
       ...(plan?.leftAlone ?? []).map((each) => `${each.kind}:${each.remoteId}`),
       ...rows.filter((row) => row.status === 'held').map((row) => `${row.kind}:${row.remote_id}`),
@@ -168,7 +173,7 @@ function judgeCatalog({ watch, result, rows }: Ended, { ledger, calls: all }: Be
     const extra = live
       .filter((each) => each.kind === kind && !isWished(each.id, each.name))
       .filter((each) => !mentioned.has(`${kind}:${each.id}`))
-      .map((each) => `the ${kind} “${each.name}” (${each.id}) is there, and nothing says so`);
+      .map((each) => `the ${kind} “${each.name}” (${each.id}) exists, and nothing reports it`);
     return [...missing, ...extra];
   });
 }

@@ -1,4 +1,4 @@
-// What really happened at the service: which request made or removed which entry, whatever was answered.
+// What really happened at the service: which request created or removed which entry, whatever the response was.
 import type { Kind } from '../../../src/core/catalog.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Call } from '../traffic.ts';
@@ -12,11 +12,11 @@ export interface Live {
   readonly name: string;
 }
 
-/** An entry that a POST made. */
+/** An entry that a POST created. */
 export interface Made {
   readonly kind: Kind;
   readonly id: string;
-  /** The name that was asked for, or that somebody gave it since. */
+  /** The requested name, or the name that somebody gave it later. */
   asked: string;
   /** The name that it has. */
   name: string;
@@ -36,7 +36,7 @@ export class Ledger {
     this.knowAll();
   }
 
-  /** All that the account holds now. */
+  /** All entries of the account now. */
   live(): Live[] {
     const { skills, roles } = this.sandbox.state(ACCOUNT);
     return [
@@ -45,7 +45,7 @@ export class Ledger {
     ];
   }
 
-  /** Notes the entries that requests have made since; called before and after everything else that makes some. */
+  /** Records the entries that requests have created since the last call; called before and after other changes. */
   notice(run: number): void {
     const fresh = this.live().filter(({ kind, id }) => !this.known.has(`${kind}:${id}`));
     if (fresh.length === 0) return;
@@ -59,14 +59,14 @@ export class Ledger {
           each.path.endsWith(`/${kind}`) &&
           loosely(each.name ?? '') === loosely(name),
       );
-      if (request === undefined) throw new Error(`nobody made the ${kind} “${name}” (${id})`);
+      if (request === undefined) throw new Error(`no request created the ${kind} “${name}” (${id})`);
       this.attributed.add(request.seq);
       this.made.push({ kind, id, asked: request.name ?? '', name, run });
       this.known.add(`${kind}:${id}`);
     }
   }
 
-  /** What is new now was made, and named, by somebody else. */
+  /** Records that somebody else created or renamed what is new now. */
   knowAll(): void {
     for (const { kind, id, name } of this.live()) {
       this.known.add(`${kind}:${id}`);
@@ -99,7 +99,7 @@ export class Ledger {
   }
 }
 
-/** A create or delete whose answer leaves open whether it happened. */
+/** Whether the response to a create or delete leaves open if it took effect. */
 export function isDoubtful(call: Call): boolean {
   if (call.answer === null) return true;
   const { status } = call.answer;
@@ -107,7 +107,7 @@ export function isDoubtful(call: Call): boolean {
   return call.method === 'POST' && status >= 200 && status < 300 && !isConfirmed(call);
 }
 
-/** A create that was answered with the entry it made. */
+/** Whether the response to a create contains the created entry. */
 export function isConfirmed(call: Call): boolean {
   const { status } = call.answer ?? { status: 0 };
   const body = answeredJson(call);

@@ -1,11 +1,11 @@
-// How the oracle compares names, written anew from the contract's words and on purpose not taken from src/core.
+// How the oracle compares names: written from the documentation, and on purpose without code of src/core.
 
 /** The same name: equal after NFC. */
 export function exactly(name: string): string {
   return name.normalize('NFC');
 }
 
-/** Near: differs only in case, white space, what cannot be seen, diacritics or compatibility forms. */
+/** Near: differs only in case, white space, invisible characters, diacritics or compatibility forms. */
 export function loosely(name: string): string {
   return name
     .normalize('NFKD')
@@ -17,7 +17,7 @@ export function loosely(name: string): string {
     .replaceAll(/\p{M}/gu, '');
 }
 
-/** A glob of the contract: `*` any run, `?` one, `\` escapes; the whole name. */
+/** A documented glob for the complete name: `*` any characters, `?` one, `\` escapes. */
 export function globMatches(glob: string, name: string): boolean {
   const parts = Array.from(glob);
   let pattern = '';

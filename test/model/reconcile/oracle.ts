@@ -1,11 +1,11 @@
-// Judges each create and delete at the moment when it reaches the service, by the contract's words alone and by what
-// the program had been told until then. Nothing here knows how the program decides.
+// Checks each create and delete when it arrives at the service, with the documented rules and with what the program had
+// received until then. It contains no knowledge of how the program decides.
 import type { Kind } from '../../../src/core/catalog.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type { Call } from '../traffic.ts';
 import { answeredJson } from '../traffic.ts';
-import type { ToldPerson } from './beliefs.ts';
-import { holdersOf, toldEntries, toldPeople } from './beliefs.ts';
+import type { ReceivedPerson } from './received-lists.ts';
+import { holdersOf, receivedEntries, receivedPeople } from './received-lists.ts';
 import type { Ledger } from './ledger.ts';
 import { isConfirmed, isDoubtful } from './ledger.ts';
 import { exactly, globMatches, loosely } from './names.ts';
@@ -17,17 +17,17 @@ const READ_AGAIN_MS = 60_000;
 /** Both ends look at the clock at slightly different moments. */
 const SLACK_MS = 50;
 
-/** A run as the oracle sees it while it lasts. */
+/** A run as the oracle sees it while it is running. */
 export interface Watch {
   readonly number: number;
   readonly mode: 'plan' | 'approve' | 'apply';
   readonly wish: Wish;
   /** `seq` of the first call of the run. */
   readonly firstCall: number;
-  /** The one plan that the operator said yes to and that was not used up, when the run began. */
+  /** The approval that was given and not used up when the run began. */
   readonly approval: { readonly digest: string; readonly givenAtMs: number } | null;
   readonly acceptNoHistory: boolean;
-  /** What the last run told for sure about people and entries; null when its lists could not be trusted. */
+  /** The people and entries of the last run; null if its lists may have been wrong. */
   readonly good: GoodLists | null;
   runId: string | null;
   plan: Plan | null;
@@ -36,15 +36,15 @@ export interface Watch {
 
 export interface GoodLists {
   readonly atMs: number;
-  readonly people: readonly ToldPerson[];
+  readonly people: readonly ReceivedPerson[];
   readonly entries: Readonly<Record<Kind, ReadonlySet<string>>>;
 }
 
-export interface Bench {
+export interface OracleContext {
   readonly calls: readonly Call[];
   readonly ledger: Ledger;
   readonly isSent: (runId: string, kind: Kind, action: 'create' | 'delete', what: string) => boolean;
-  /** Entries that an applied run's file named, as `kind:id`. */
+  /** Entries that the file of an applied run listed, as `kind:id`. */
   readonly adopted: ReadonlySet<string>;
 }
 
@@ -52,23 +52,23 @@ export function wishedOf(wish: Wish, kind: Kind): readonly WishedEntry[] | undef
   return kind === 'skill' ? wish.skills : wish.roles;
 }
 
-/** What is wrong with a request that has just reached the service; empty when nothing is. */
-export function judgeArrival(call: Call, watch: Watch, bench: Bench): string[] {
+/** What is wrong with a request that has just arrived at the service; empty if nothing is. */
+export function judgeArrival(call: Call, watch: Watch, context: OracleContext): string[] {
   if (call.method === 'GET' || call.kind === 'resource') {
     return call.method === 'GET' ? [] : [`a ${call.method} of a person was sent`];
   }
-  const problems = [...judgeWriting(call, watch, bench)];
+  const problems = [...judgeWriting(call, watch, context)];
   problems.push(
     ...(call.method === 'POST'
-      ? judgeCreate(call, call.kind, call.name ?? '', watch, bench)
-      : judgeDelete(call, call.kind, call.remoteId ?? '', watch, bench)),
+      ? judgeCreate(call, call.kind, call.name ?? '', watch, context)
+      : judgeDelete(call, call.kind, call.remoteId ?? '', watch, context)),
   );
   const what = call.method === 'POST' ? `create of “${call.name ?? ''}”` : `delete of ${call.remoteId ?? ''}`;
   return problems.map((problem) => `${call.kind}: ${what}: ${problem}`);
 }
 
-/** What holds for every write: a mode that may write, a committed row, an approved plan, and no request to stop. */
-function* judgeWriting(call: Call, watch: Watch, bench: Bench): Generator<string> {
+/** What holds for every write: a mode that writes, a committed row, an approved plan, and no request to stop. */
+function* judgeWriting(call: Call, watch: Watch, context: OracleContext): Generator<string> {
   const { plan, runId, mode } = watch;
   if (mode === 'plan') yield 'a dry run wrote';
   if (watch.wish.policy.frozen) yield 'it was sent in a freeze window';
@@ -90,14 +90,14 @@ function* judgeWriting(call: Call, watch: Watch, bench: Bench): Generator<string
   );
   if (!isNamed) yield 'the plan does not name it';
   if (plan.status === 'blocked' && mode === 'apply') yield 'the plan was blocked';
-  if (!bench.isSent(runId, call.kind, action, what)) yield 'no row of the journal said `sent` before';
+  if (!context.isSent(runId, call.kind, action, what)) yield 'no row of the journal was `sent` before';
   if (watch.stoppedAtMs !== null && call.sentAtMs > watch.stoppedAtMs) yield 'it was begun after a stop';
-  // An answer is read within the turn of the event loop after the one in which it came.
-  const stranger = bench.calls
+  // A response is read in the turn of the event loop after the one in which it arrived.
+  const foreign = context.calls
     .slice(watch.firstCall, call.seq)
-    .find((each) => (each.endedTurn ?? Infinity) + 1 < call.sentTurn && strangersIn(each));
-  if (stranger !== undefined)
-    yield `an answer before it (${stranger.method} ${stranger.kind}) was another account's`;
+    .find((each) => (each.endedTurn ?? Infinity) + 1 < call.sentTurn && hasForeignId(each));
+  if (foreign !== undefined)
+    yield `an answer before it (${foreign.method} ${foreign.kind}) was another account's`;
   if (mode === 'approve') {
     const { approval } = watch;
     if (approval?.digest !== plan.digest) yield 'nobody approved this plan';
@@ -105,8 +105,8 @@ function* judgeWriting(call: Call, watch: Watch, bench: Bench): Generator<string
   }
 }
 
-/** Whether anything that a whole answer of JSON holds carries another account's id. */
-export function strangersIn(call: Call): boolean {
+/** Whether an object in a complete JSON response has the id of another account. */
+export function hasForeignId(call: Call): boolean {
   const body = answeredJson(call);
   return [body].flat().some((each: unknown) => {
     if (typeof each !== 'object' || each === null || !('accountId' in each)) return false;
@@ -114,19 +114,25 @@ export function strangersIn(call: Call): boolean {
   });
 }
 
-function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench: Bench): Generator<string> {
-  const { calls, ledger } = bench;
+function* judgeCreate(
+  call: Call,
+  kind: Kind,
+  name: string,
+  watch: Watch,
+  context: OracleContext,
+): Generator<string> {
+  const { calls, ledger } = context;
   if (!wishedOf(watch.wish, kind)?.some((each) => exactly(each.name) === exactly(name))) {
     yield 'nobody desires it';
   }
-  const lists = toldEntries(calls.slice(watch.firstCall), kind);
+  const lists = receivedEntries(calls.slice(watch.firstCall), kind);
   const last = lists.at(-1);
   if (last === undefined) {
     yield 'no list was read before';
     return;
   }
-  // An entry that the service made of another desired name is that one's. What was deleted may be listed for a while, and
-  // counts as gone for as long, even where the answer to its delete was a lie.
+  // An entry that the service stored for another desired name belongs to that name. A deleted entry may be listed for a
+  // while, and counts as deleted for that time, even if the response to its delete was wrong.
   const wasDeleted = (id: string): boolean =>
     calls.some(
       (each) =>
@@ -141,7 +147,9 @@ function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench:
   const isOthers = (id: string): boolean =>
     ledger.made.some((made) => made.kind === kind && made.id === id && exactly(made.asked) !== exactly(name));
   if (
-    [...last.entries].some(([id, told]) => exactly(told) === exactly(name) && live.has(id) && !isOthers(id))
+    [...last.entries].some(
+      ([id, listedName]) => exactly(listedName) === exactly(name) && live.has(id) && !isOthers(id),
+    )
   )
     yield 'the last list shows it';
 
@@ -152,9 +160,9 @@ function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench:
     if (before.endedAtMs === null) {
       yield 'the same create is still under way';
     } else if (isDoubtful(before) && before.arrivedAtMs !== null) {
-      // Whoever saw it in a list since knows what came of it.
-      const seen = toldEntries(calls.slice(before.seq), kind).some(({ entries }) =>
-        [...entries.values()].some((told) => loosely(told) === loosely(name)),
+      // A later list that shows the entry determines the outcome.
+      const seen = receivedEntries(calls.slice(before.seq), kind).some(({ entries }) =>
+        [...entries.values()].some((listedName) => loosely(listedName) === loosely(name)),
       );
       const dueMs = before.endedAtMs + LIMITS.settleMs - SLACK_MS;
       if (!seen && call.sentAtMs < dueMs)
@@ -174,28 +182,28 @@ function* judgeCreate(call: Call, kind: Kind, name: string, watch: Watch, bench:
     );
   if (wasSent && lists.every(({ entries }) => entries.size === 0))
     yield 'the list was empty, and none has shown the first create yet';
-  for (const twin of ledger.live()) {
-    if (twin.kind !== kind) continue;
-    const made = ledger.made.find((each) => each.kind === kind && each.id === twin.id);
-    if (exactly(made?.asked ?? twin.name) !== exactly(name)) continue;
-    if (watch.good?.entries[kind].has(twin.id) === true && !last.entries.has(twin.id)) {
-      const without = lists.filter(({ entries }) => !entries.has(twin.id));
-      if (without.length < 2) yield `only one list lacked ${twin.id}, which is there and was seen before`;
+  for (const existing of ledger.live()) {
+    if (existing.kind !== kind) continue;
+    const made = ledger.made.find((each) => each.kind === kind && each.id === existing.id);
+    if (exactly(made?.asked ?? existing.name) !== exactly(name)) continue;
+    if (watch.good?.entries[kind].has(existing.id) === true && !last.entries.has(existing.id)) {
+      const without = lists.filter(({ entries }) => !entries.has(existing.id));
+      if (without.length < 2) yield `only one list lacked ${existing.id}, which exists and was listed before`;
     }
-    const confirmed = earlier.filter((each) => isConfirmed(each) && confirmedId(each) === twin.id);
-    const wasShown = toldEntries(calls, kind).some(({ entries }) => entries.has(twin.id));
+    const confirmed = earlier.filter((each) => isConfirmed(each) && confirmedId(each) === existing.id);
+    const wasShown = receivedEntries(calls, kind).some(({ entries }) => entries.has(existing.id));
     for (const { endedAtMs } of wasShown ? [] : confirmed) {
       if (call.sentAtMs - (endedAtMs ?? 0) < LIMITS.stalenessMs - SLACK_MS) {
-        yield `its create was confirmed (${twin.id}) and no list needs to show it yet`;
+        yield `its create was confirmed (${existing.id}) and no list needs to show it yet`;
       }
     }
   }
 }
 
-/** Whether these calls hold a readable list of everything. */
+/** Whether these calls include a readable list of each kind. */
 function wereListsRead(calls: readonly Call[]): boolean {
-  const entries = [toldEntries(calls, 'skill'), toldEntries(calls, 'role')];
-  return toldPeople(calls).length > 0 && entries.every((lists) => lists.length > 0);
+  const entries = [receivedEntries(calls, 'skill'), receivedEntries(calls, 'role')];
+  return receivedPeople(calls).length > 0 && entries.every((lists) => lists.length > 0);
 }
 
 function confirmedId(call: Call): string {
@@ -203,20 +211,26 @@ function confirmedId(call: Call): string {
   return typeof body === 'object' && body !== null && '_id' in body ? String(body._id) : '';
 }
 
-function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: Bench): Generator<string> {
-  const { calls, ledger } = bench;
+function* judgeDelete(
+  call: Call,
+  kind: Kind,
+  id: string,
+  watch: Watch,
+  context: OracleContext,
+): Generator<string> {
+  const { calls, ledger } = context;
   const { wish } = watch;
   const { policy } = wish;
   const ofRun = calls.slice(watch.firstCall).filter((each) => each !== call);
-  const lists = toldEntries(ofRun, kind);
+  const lists = receivedEntries(ofRun, kind);
   const last = lists.at(-1);
-  const people = toldPeople(ofRun).at(-1);
+  const people = receivedPeople(ofRun).at(-1);
   if (last === undefined || people === undefined) {
     yield 'the lists were not read before';
     return;
   }
-  // What is missing from the lists that are read right before a delete is looked for once more, and gone when it is missing
-  // twice.
+  // An entry that is missing from the lists right before a delete is searched for in a second list, and counts as
+  // deleted if that one lacks it too.
   const [before] = lists.length > 2 ? lists.slice(-2) : [];
   const shown = new Map([...(before?.entries ?? []), ...last.entries]);
   const name = shown.get(id);
@@ -227,15 +241,15 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
   const desired = wishedOf(wish, kind) ?? [];
   const names = [...shown.values()].map(exactly);
 
-  // What standing policy keeps.
+  // Entries that the policy keeps.
   if (policy.delete === 'never') yield 'policy.delete is never';
   if (policy.protect.some((glob) => globMatches(glob, name))) yield 'it is protected';
   const isDesired = desired.some((each) => exactly(each.name) === exactly(name));
-  const twins = names.filter((each) => each === exactly(name)).length;
-  if (isDesired && (policy.duplicates !== 'remove-unused' || twins < 2)) yield 'its name is desired';
+  const sameNames = names.filter((each) => each === exactly(name)).length;
+  if (isDesired && (policy.duplicates !== 'remove-unused' || sameNames < 2)) yield 'its name is desired';
   if (desired.length === 0 && !policy.allowEmpty) yield 'the desired list is empty';
   const isFormerName = desired.some((each) => each.formerly?.some((one) => exactly(one) === exactly(name)));
-  const lastPeople = toldPeople(ofRun).slice(-2);
+  const lastPeople = receivedPeople(ofRun).slice(-2);
   const listsNobody = lastPeople.every(({ people: listed }) => listed.length === 0);
   if (listsNobody && policy.allowNoPeople === false && (policy.delete === 'unused' || isFormerName))
     yield 'no people were listed';
@@ -244,25 +258,28 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
   if (policy.ownership === 'managed') {
     const isFormer = desired.some((each) => each.formerly?.some((one) => exactly(one) === exactly(name)));
     const isOurs = ledger.made.some((made) => made.kind === kind && made.id === id);
-    if (!isOurs && !isFormer && !isDesired && !bench.adopted.has(`${kind}:${id}`)) yield 'it is not managed';
+    if (!isOurs && !isFormer && !isDesired && !context.adopted.has(`${kind}:${id}`))
+      yield 'it is not managed';
   }
 
   // People.
   const holders = new Set(holdersOf(kind, id, people.people));
   const isApproved = wish.approved.some((each) => each.kind === kind && exactly(each.name) === exactly(name));
-  // Who is named in the plan of an approved delete has been judged; who goes missing afterwards changes nothing.
+  // The people in the plan of an approved delete were approved. If one of them disappears later, that changes nothing.
   const asPlanned = watch.plan?.operations.find((each) => each.kind === kind && each.remoteId === id);
   const judged = new Set(isApproved ? asPlanned?.usedBy : []);
   const listed = new Map(people.people.map((person) => [person.id, person]));
-  const saysNothing = (person: ToldPerson | undefined): boolean =>
+  const isOmitted = (person: ReceivedPerson | undefined): boolean =>
     (kind === 'skill' ? person?.skillsIds : person?.roleId) === undefined;
   for (const holder of watch.good === null ? [] : holdersOf(kind, id, watch.good.people)) {
-    // Who was listed without it in the course of the run had lost it before they went missing.
-    const lastTold = toldPeople(ofRun)
-      .flatMap(({ people: told }) => told.filter((person) => person.id === holder && !saysNothing(person)))
+    // A person who was listed without it during the run had lost it before they disappeared.
+    const lastListed = receivedPeople(ofRun)
+      .flatMap(({ people: listedPeople }) =>
+        listedPeople.filter((person) => person.id === holder && !isOmitted(person)),
+      )
       .at(-1);
-    const gaveUp = lastTold !== undefined && holdersOf(kind, id, [lastTold]).length === 0;
-    const isMissing = saysNothing(listed.get(holder)) && !gaveUp;
+    const wasUnassigned = lastListed !== undefined && holdersOf(kind, id, [lastListed]).length === 0;
+    const isMissing = isOmitted(listed.get(holder)) && !wasUnassigned;
     if (isMissing && !judged.has(holder) && Date.now() - (watch.good?.atMs ?? 0) < DAY_MS)
       holders.add(`${holder} (missing)`);
   }
@@ -277,11 +294,11 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
     if (isDesired) yield `it is a duplicate that ${who} have`;
     if (isNear && !isDesired && !isApproved) yield `its name is near a desired one and ${who} have it`;
   }
-  if (former !== undefined && !names.includes(exactly(former.name)) && !isAskedEntry(former.name)) {
-    yield 'it is being renamed and its new name is not there';
+  if (former !== undefined && !names.includes(exactly(former.name)) && !hasEntryFor(former.name)) {
+    yield 'it is being renamed and its new name does not exist';
   }
 
-  // How fresh the lists are, and what came before.
+  // The age of the lists, and the order of operations.
   const lastCreateMs = Math.max(
     0,
     ...ofRun.filter(({ method }) => method === 'POST').map(({ sentAtMs }) => sentAtMs),
@@ -290,7 +307,7 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
   const place = operations.findIndex((each) => each.kind === kind && each.remoteId === id);
   const firstCreate = operations.findIndex((each) => each.action === 'create');
   const isEarly = firstCreate >= 0 && place < firstCreate;
-  if (isEarly && !isApproved) yield 'it goes before the creates and nobody approved it';
+  if (isEarly && !isApproved) yield 'it is sent before the creates, and nobody approved it';
   for (const each of [last.call, people.call]) {
     if (!isEarly && each.sentAtMs < lastCreateMs)
       yield `the ${each.kind}s were not read again after the creates`;
@@ -306,8 +323,8 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
       );
       const isDone =
         sent.some(isConfirmed) ||
-        toldEntries(calls.slice(sent[0]?.seq ?? calls.length), kind).some(({ entries }) =>
-          [...entries.values()].some((told) => loosely(told) === loosely(wanted)),
+        receivedEntries(calls.slice(sent[0]?.seq ?? calls.length), kind).some(({ entries }) =>
+          [...entries.values()].some((listedName) => loosely(listedName) === loosely(wanted)),
         );
       if (!isDone) yield `the create of “${wanted}” failed`;
     }
@@ -320,7 +337,7 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
   if (inRun.size > policy.maxDeletes)
     yield `it is the ${inRun.size}th delete of at most ${policy.maxDeletes}`;
   const lastDay = calls.filter(
-    (each) => Date.now() - each.sentAtMs < DAY_MS && (each === call || happened(each, bench)),
+    (each) => Date.now() - each.sentAtMs < DAY_MS && (each === call || happened(each, context)),
   );
   const ofDay = deletes(lastDay);
   if (ofDay.size > policy.maxDeletesPerDay)
@@ -333,8 +350,8 @@ function* judgeDelete(call: Call, kind: Kind, id: string, watch: Watch, bench: B
     yield `${ofKind} of ${most} are more than ${policy.maxDeletePercent} %`;
   }
 
-  /** Whether the entry that was made for a desired name is there, whatever the service calls it and the list shows. */
-  function isAskedEntry(wanted: string): boolean {
+  /** Whether the entry that was created for a desired name exists, whatever its name is and whatever the list shows. */
+  function hasEntryFor(wanted: string): boolean {
     const isOurs = (id: string): boolean =>
       ledger.made.some(
         (made) => made.kind === kind && made.id === id && exactly(made.asked) === exactly(wanted),
@@ -347,6 +364,6 @@ function isDelete({ method }: Call): boolean {
   return method === 'DELETE';
 }
 
-function happened(call: Call, { calls, ledger }: Bench): boolean {
+function happened(call: Call, { calls, ledger }: OracleContext): boolean {
   return isDelete(call) && ledger.hadEffect(call, calls);
 }

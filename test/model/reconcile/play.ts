@@ -1,4 +1,4 @@
-// Plays a script and checks every invariant after every step; then the trouble ends, and the account must converge.
+// Plays a script and checks every invariant after every step. Then the faults end, and the account must converge.
 import type { RunResult } from '../../../src/app/run-result.ts';
 import { runExit } from '../../../src/cli/exit-status.ts';
 import { KINDS } from '../../../src/core/catalog.ts';
@@ -6,11 +6,11 @@ import type { Fault } from '../../../src/sandbox/sandbox.ts';
 import { Traffic } from '../traffic.ts';
 import { VirtualTime } from '../virtual-time.ts';
 import { judgeRun } from './after-run.ts';
-import { toldEntries, toldPeople } from './beliefs.ts';
+import { receivedEntries, receivedPeople } from './received-lists.ts';
 import { Ledger } from './ledger.ts';
 import { exactly } from './names.ts';
-import type { Bench, GoodLists, Watch } from './oracle.ts';
-import { judgeArrival, strangersIn, wishedOf } from './oracle.ts';
+import type { OracleContext, GoodLists, Watch } from './oracle.ts';
+import { judgeArrival, hasForeignId, wishedOf } from './oracle.ts';
 import type { RunStep, Script, Step, Trouble, Wish } from './script.ts';
 import { PLAIN_RUN } from './script.ts';
 import type { Program, World } from './world.ts';
@@ -19,7 +19,7 @@ import { ACCOUNT, createWorld } from './world.ts';
 const STARTS_AT_MS = Date.UTC(2026, 2, 2, 8);
 const QUIET_MS = 15 * 60_000;
 
-/** What a script made happen, for the figures of a campaign: `run converged`, `fault html`, `delete` … */
+/** What happened in scripts, for the figures of a campaign: `run converged`, `fault html`, `delete` … */
 export type Tally = Map<string, number>;
 
 export class Violation extends Error {
@@ -40,18 +40,18 @@ interface Game {
   approval: Watch['approval'];
   good: GoodLists | null;
   runs: number;
-  /** The run that lasts, and what happens in the course of it. */
+  /** The current run, and what happens during it. */
   current: {
     readonly watch: Watch;
     readonly step: RunStep;
     arrivals: number;
-    touched: boolean;
+    wasEdited: boolean;
     ended: boolean;
   } | null;
   hooks: ((arrival: number) => void)[];
 }
 
-/** Plays it. Throws a Violation that names the step and all that is wrong after it. */
+/** Plays a script. Throws a Violation with the step and everything that is wrong after it. */
 export async function play(script: Script, tally: Tally = new Map()): Promise<void> {
   const time = new VirtualTime(STARTS_AT_MS);
   const world = await createWorld(script);
@@ -65,7 +65,7 @@ export async function play(script: Script, tally: Tally = new Map()): Promise<vo
       current.arrivals += 1;
       for (const hook of game.hooks) hook(current.arrivals);
       if (call.method !== 'GET') ledger.notice(game.runs);
-      game.problems.push(...judgeArrival(call, current.watch, benchOf(game)));
+      game.problems.push(...judgeArrival(call, current.watch, contextOf(game)));
     },
   );
   game = {
@@ -74,8 +74,8 @@ export async function play(script: Script, tally: Tally = new Map()): Promise<vo
   }; // prettier-ignore
   try {
     for (const [at, step] of script.steps.entries()) {
-      await take(game, step);
-      complain(game, `after step ${at} (${JSON.stringify(step)})`);
+      await perform(game, step);
+      throwProblems(game, `after step ${at} (${JSON.stringify(step)})`);
     }
     await converge(game);
     count(tally, 'stories');
@@ -87,16 +87,16 @@ export async function play(script: Script, tally: Tally = new Map()): Promise<vo
   }
 }
 
-function complain(game: Game, when: string): void {
+function throwProblems(game: Game, when: string): void {
   if (game.problems.length === 0) return;
   throw new Violation(`${when}:\n${game.problems.map((problem) => `- ${problem}`).join('\n')}`);
 }
 
-function benchOf({ traffic, ledger, world, adopted }: Game): Bench {
+function contextOf({ traffic, ledger, world, adopted }: Game): OracleContext {
   return { calls: traffic.calls, ledger, isSent: world.isSent.bind(world), adopted };
 }
 
-async function take(game: Game, step: Step): Promise<void> {
+async function perform(game: Game, step: Step): Promise<void> {
   const { world, tally } = game;
   switch (step.step) {
     case 'configure':
@@ -132,7 +132,7 @@ function editNow(game: Game, edit: Parameters<World['edit']>[0]): void {
   game.ledger.knowAll();
 }
 
-/** One run with everything that befalls it, judged when it has ended. */
+/** One run with its faults and edits, checked when it has ended. */
 async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult> {
   const { world, time, traffic, ledger } = game;
   game.runs += 1;
@@ -141,7 +141,7 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
     number: game.runs, mode: step.mode, wish, firstCall: traffic.calls.length,
     approval: game.approval, acceptNoHistory: step.acceptNoHistory ?? true, good: game.good, runId: null, plan: null, stoppedAtMs: null,
   }; // prettier-ignore
-  const current = { watch, step, arrivals: 0, touched: false, ended: false };
+  const current = { watch, step, arrivals: 0, wasEdited: false, ended: false };
   game.current = current;
   world.sandbox.setFaults(step.troubles.map((trouble) => faultOf(trouble, game.script.pinned)));
   const program = world.start();
@@ -161,7 +161,7 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
       }),
       traffic,
     );
-    // What is still on its way when the run has ended changes nothing any more.
+    // Requests that arrive after the end of the run trigger no edits.
     game.hooks = [];
     current.ended = true;
     await time.drive(Promise.all(rivals), traffic);
@@ -170,7 +170,7 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
     await time.drive(program.close(), traffic);
     settleEffects(game);
     ledger.notice(game.runs);
-    judgeEnded(game, step, watch, outcome, current.touched);
+    judgeEnded(game, step, watch, outcome, current.wasEdited);
     return outcome;
   } finally {
     game.current = null;
@@ -179,7 +179,7 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
   }
 }
 
-/** What the service still does of itself (late effects) happens before anybody looks at it again. */
+/** Lets late effects of the service happen before anything reads it again. */
 function settleEffects({ time, current }: Game): void {
   if (current?.step.troubles.some((trouble) => trouble.do.type === 'delay-effect') === true)
     time.advance(40_000);
@@ -196,16 +196,16 @@ function hooksOf(
     (arrival) => {
       for (const { at, edit } of step.meanwhile) {
         if (at !== arrival) continue;
-        count(game.tally, `edit in mid-run ${edit.edit}`);
+        count(game.tally, `edit during a run ${edit.edit}`);
         editNow(game, edit);
-        if (game.current !== null) game.current.touched = true;
+        if (game.current !== null) game.current.wasEdited = true;
       }
     },
     (arrival) => {
       if (arrival !== step.stopAt) return;
       watch.stoppedAtMs = Date.now();
       stop.abort();
-      count(game.tally, 'stop in mid-run');
+      count(game.tally, 'stop during a run');
     },
     (arrival) => {
       if (arrival !== step.rivalAt || step.mode === 'plan') return;
@@ -214,7 +214,7 @@ function hooksOf(
   ];
 }
 
-/** A second process while the first one runs: it must be told that it cannot, until the first one has ended. */
+/** A second process during the first one: it must not run until the first one has ended. */
 async function rival(game: Game, program: Program, wish: Wish): Promise<void> {
   const { signal } = new AbortController();
   await program.run(wish, {
@@ -231,28 +231,28 @@ async function rival(game: Game, program: Program, wish: Wish): Promise<void> {
 }
 
 function faultOf(trouble: Trouble, pinned: boolean): Fault {
-  // Without a pin the first id that is told is believed, which is no violation and would end the story.
-  const told = trouble.do.type === 'wrong-account-id' && !pinned ? ({ type: 'html' } as const) : trouble.do;
+  // Without a pin the first received id is accepted, which is not a violation but would end the story.
+  const action = trouble.do.type === 'wrong-account-id' && !pinned ? ({ type: 'html' } as const) : trouble.do;
   return {
     match: { method: trouble.method, ...(trouble.of === undefined ? {} : { path: trouble.of }) },
     skip: trouble.skip,
     times: trouble.times,
-    do: told,
+    do: action,
   };
 }
 
-function judgeEnded(game: Game, step: RunStep, watch: Watch, result: RunResult, touched: boolean): void {
+function judgeEnded(game: Game, step: RunStep, watch: Watch, result: RunResult, wasEdited: boolean): void {
   const { world, traffic, tally } = game;
   const rows = world.rows(result.runId);
   const calls = traffic.calls.slice(watch.firstCall);
   const acted = world.sandbox.faults().acted;
-  const listsLied = step.troubles.some((trouble, at) => trouble.method === 'GET' && (acted[at] ?? 0) > 0);
+  const hadWrongLists = step.troubles.some((trouble, at) => trouble.method === 'GET' && (acted[at] ?? 0) > 0);
   const delayed = (game.script.service.listDelayMs ?? 0) > 0;
   const late = step.troubles.some(({ do: { type } }, at) => type === 'delay-effect' && (acted[at] ?? 0) > 0);
-  const wasCalm = !listsLied && !touched && !delayed && !late;
-  game.problems.push(...judgeRun({ watch, result, rows, calls, wasCalm }, benchOf(game)));
+  const wasUndisturbed = !hadWrongLists && !wasEdited && !delayed && !late;
+  game.problems.push(...judgeRun({ watch, result, rows, calls, wasUndisturbed }, contextOf(game)));
   judgeApproval(game, watch, calls);
-  remember(game, watch, result, wasCalm, calls);
+  remember(game, watch, result, wasUndisturbed, calls);
   tallyRun(
     tally,
     step,
@@ -265,20 +265,20 @@ function judgeEnded(game: Game, step: RunStep, watch: Watch, result: RunResult, 
   if ((exit === 0) !== good) game.problems.push(`${result.status} exits ${exit}`);
 }
 
-/** An approval is good once, and only for its plan: whichever plan was made since, it is used up or has lapsed. */
+/** An approval is valid once and only for its plan: after a write or another plan it is used up or has lapsed. */
 function judgeApproval(game: Game, { mode, plan }: Watch, calls: readonly { method: string }[]): void {
   if (mode !== 'approve' || plan === null) return;
   const wrote = calls.some(({ method }) => method !== 'GET');
   if (wrote || plan.digest !== game.approval?.digest) game.approval = null;
 }
 
-/** Keeps what later runs are judged by: names that the file named, and lists that were certainly good. */
+/** Stores what later runs are checked with: names in the file, and lists that were certainly correct. */
 function remember(
   game: Game,
   watch: Watch,
   result: RunResult,
-  wasCalm: boolean,
-  calls: readonly Parameters<typeof toldPeople>[0][number][],
+  wasUndisturbed: boolean,
+  calls: readonly Parameters<typeof receivedPeople>[0][number][],
 ): void {
   const applied = watch.mode !== 'plan' && watch.plan !== null && result.status !== 'blocked';
   if (applied) {
@@ -286,31 +286,31 @@ function remember(
       for (const { name, formerly = [] } of wishedOf(watch.wish, kind) ?? []) {
         for (const each of [name, ...formerly]) game.named.add(`${kind}:${exactly(each)}`);
       }
-      const listed = toldEntries(calls, kind).flatMap(({ entries }) => [...entries]);
+      const listed = receivedEntries(calls, kind).flatMap(({ entries }) => [...entries]);
       for (const [id, name] of listed) {
         if (game.named.has(`${kind}:${exactly(name)}`)) game.adopted.add(`${kind}:${id}`);
       }
     }
   }
-  const clean = wasCalm && watch.mode === 'apply' && ['converged', 'held'].includes(result.status);
-  const people = toldPeople(calls).at(-1);
-  const ids = (kind: 'skill' | 'role') => new Set(toldEntries(calls, kind).at(-1)?.entries.keys());
+  const clean = wasUndisturbed && watch.mode === 'apply' && ['converged', 'held'].includes(result.status);
+  const people = receivedPeople(calls).at(-1);
+  const ids = (kind: 'skill' | 'role') => new Set(receivedEntries(calls, kind).at(-1)?.entries.keys());
   game.good =
     clean && people !== undefined
       ? { atMs: Date.now(), people: people.people, entries: { skill: ids('skill'), role: ids('role') } }
       : null;
 }
 
-/** Once trouble ends at most two runs converge, and the next one writes nothing. */
+/** After the faults end, at most two runs are needed to converge, and the next run writes nothing. */
 async function converge(game: Game): Promise<void> {
   const { wish, traffic, script } = game;
   if (wish === null) return;
   game.world.sandbox.setSettings({ listDelayMs: 0 });
   game.time.pass(QUIET_MS);
   const first = await runOnce(game, PLAIN_RUN, wish);
-  complain(game, 'in the first run after the trouble');
+  throwProblems(game, 'in the first run after the faults');
   const second = await runOnce(game, { ...PLAIN_RUN, acceptShrink: first.status === 'blocked' }, wish);
-  complain(game, 'in the second run after the trouble');
+  throwProblems(game, 'in the second run after the faults');
   const writes = (from: number) =>
     traffic.calls
       .slice(from)
@@ -318,29 +318,29 @@ async function converge(game: Game): Promise<void> {
       .map(describeCall);
   const from = traffic.calls.length;
   const third = await runOnce(game, PLAIN_RUN, wish);
-  complain(game, 'in the third run after the trouble');
+  throwProblems(game, 'in the third run after the faults');
   const refused = game.world
     .rows(third.runId)
     .filter((row) => row.status === 'failed')
     .every((row) => row.http_status === 409);
-  // What the service refuses for ever is for a person to mend.
+  // A create that the service always refuses needs a person to fix it.
   if (third.status === 'partial' && script.service.uniqueNames !== undefined && refused) return;
-  // So is an account whose lists name no account: once an answer named another one nothing may be written to it, and
-  // without any answer nothing may be deleted.
-  const isForeign = traffic.calls.some((call) => call.method === 'POST' && strangersIn(call));
+  // So does an account whose lists contain no account id: after a response with another id nothing may be written to
+  // it, and without any id nothing may be deleted.
+  const isForeign = traffic.calls.some((call) => call.method === 'POST' && hasForeignId(call));
   const isUnknown = third.plan?.warnings.some(({ code }) => code === 'identity_unknown') === true;
   const isStopped =
     (isForeign && third.failure?.code === 'identity_mismatch') || (isUnknown && third.status === 'partial');
   if (script.service.omitOptionalFields === true && isStopped) {
     if (writes(from).length > 0) game.problems.push(`the third run wrote: ${writes(from).join(', ')}`);
-    return complain(game, 'when nothing said whose account it is');
+    return throwProblems(game, 'when nothing shows which account it is');
   }
   const isDone = (result: RunResult) => result.status === 'converged' || result.status === 'held';
   if (!isDone(second)) game.problems.push(`the second run is ${second.status}: ${why(second)}`);
   if (writes(from).length > 0) game.problems.push(`the third run wrote: ${writes(from).join(', ')}`);
   if (third.status !== second.status)
     game.problems.push(`${second.status}, then ${third.status}: ${why(third)}`);
-  complain(game, 'when the trouble had ended');
+  throwProblems(game, 'after the faults had ended');
 }
 
 function why(result: RunResult): string {

@@ -1,6 +1,6 @@
-// Random stories of an account, its people, other editors and a service that misbehaves, played with the real client,
-// store and use cases against the sandbox under a virtual clock. See script.ts for what a story is, and campaign.ts for
-// how many are played. A story that violated an invariant goes, as small as it could be made, into regressions/.
+// Random stories of an account, its people, other editors and a service that fails, played with the real client, store
+// and use cases against the sandbox under a virtual clock. script.ts describes a story, and campaign.ts how many are
+// played. The shrunk form of a story that violated an invariant is added to regressions/.
 import { expect, test } from 'vitest';
 import { playCampaign, regressions, runsOf, scriptToReplay } from '../campaign.ts';
 import type { Tally } from './play.ts';
@@ -12,15 +12,17 @@ const DEFAULT_RUNS = 60;
 const RUNS = runsOf(DEFAULT_RUNS);
 const alone = scriptToReplay();
 
-test.runIf(alone !== null)('the given story violates nothing', () => play(alone?.script as Script));
+test.runIf(alone !== null)('the story of ROLECALL_SCRIPT violates no invariant', () =>
+  play(alone?.script as Script),
+);
 
 test.skipIf(alone !== null).each(regressions(new URL('regressions/', import.meta.url)))(
-  'the story that was found before violates nothing: $name',
+  'the regression story $name violates no invariant',
   ({ script }) => play(script as Script),
 );
 
 test.skipIf(alone !== null)(
-  'no story deletes wrongly, creates twice, loses a row or fails to converge',
+  'no random story deletes a wrong entry, creates a duplicate, loses a row or fails to converge',
   { timeout: RUNS * 5000 + 60_000 },
   async () => {
     const tally: Tally = new Map();

@@ -1,5 +1,5 @@
-// A story of one account, as JSON: how the service behaves, what the account holds at first, and what then happens.
-// Whoever is meant by a number is the one with that number, modulo how many there are: every script can be played.
+// A story of one account, as JSON: how the service behaves, the first content of the account, and what then happens. A
+// number refers to an entry or a person modulo how many there are, so that every script can be played.
 import type { FaultAction } from '../../../src/sandbox/sandbox.ts';
 
 export interface Script {
@@ -36,7 +36,7 @@ export interface WishedEntry {
   readonly formerly?: readonly string[];
 }
 
-/** What the account's file says. A kind that is absent is not managed. */
+/** The content of the account file. A kind that is absent is not managed. */
 export interface Wish {
   readonly skills?: readonly WishedEntry[];
   readonly roles?: readonly WishedEntry[];
@@ -51,12 +51,12 @@ export interface Wish {
     readonly protect: readonly string[];
     readonly duplicates: 'report' | 'remove-unused';
     readonly frozen: boolean;
-    /** Allowed where left out, as in stories that were found before there was such a rule. */
+    /** Allowed if omitted, as in stories that are older than this rule. */
     readonly allowNoPeople?: boolean;
   };
 }
 
-/** What somebody else does in the service's own pages, or with another program. */
+/** A change by somebody else, in the pages of the service or with another program. */
 export type Edit =
   | { readonly edit: 'add'; readonly kind: 'skill' | 'role'; readonly name: string }
   | { readonly edit: 'remove'; readonly kind: 'skill' | 'role'; readonly entry: number }
@@ -75,7 +75,7 @@ export type Edit =
   | { readonly edit: 'hire'; readonly skills: readonly number[] }
   | { readonly edit: 'leave'; readonly person: number };
 
-/** Trouble at the requests of one method: after `skip` of them, `times` times in a row. */
+/** A fault of the requests of one method: after `skip` of them, `times` times in a row. */
 export interface Trouble {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly of?: 'skill' | 'role' | 'resource';
@@ -88,14 +88,14 @@ export interface RunStep {
   readonly step: 'run';
   readonly mode: 'plan' | 'approve' | 'apply';
   readonly troubles: readonly Trouble[];
-  /** Edits right before the nth request of the run is looked at. */
+  /** Edits right before the service reads the nth request of the run. */
   readonly meanwhile: readonly { readonly at: number; readonly edit: Edit }[];
-  /** The program is asked to stop at the nth request. */
+  /** The program receives a stop signal at the nth request. */
   readonly stopAt: number | null;
-  /** A second process wants to apply the same account at the nth request. */
+  /** A second process tries to apply the same account at the nth request. */
   readonly rivalAt: number | null;
   readonly acceptShrink: boolean;
-  /** Accepted where left out, as in stories that were found before there was such a rule. */
+  /** Accepted if omitted, as in stories that are older than this rule. */
   readonly acceptNoHistory?: boolean;
 }
 

@@ -1,11 +1,11 @@
-// Random scripts: few names that are near each other or the same in another form, so that they meet; much trouble.
+// Random scripts with few names, which are near or equal in another form so that they collide, and with many faults.
 import fc from 'fast-check';
 import type { FaultAction } from '../../../src/sandbox/sandbox.ts';
 import { nameKey } from '../../../src/core/names.ts';
 import type { Edit, RunStep, Script, Seed, ServiceTraits, Step, Trouble, Wish } from './script.ts';
 import { PLAIN_RUN } from './script.ts';
 
-/** Near names, twins in NFC and NFD, what YAML would mistype, and what programs stumble over. */
+/** Near names, duplicates in NFC and NFD, names that YAML reads as other types, and names that break programs. */
 const NAMES = [
   'Go', 'go', 'GO', 'Perl', 'perl', 'Kubernetes', 'K8s', 'C', 'C++', 'C#', 'Rust', 'Java', 'SQL', 'Vue', 'Figma',
   'Café', 'Cafe\u0301', 'Cafe', 'ﬁnance', 'finance', 'Straße', 'STRASSE', 'İstanbul', 'データ分析', '데이터', '한국어',
@@ -66,7 +66,7 @@ function wishedList(): fc.Arbitrary<{ name: string; formerly?: string[] }[]> {
       const taken = new Set(names);
       return names.map((each, at) => {
         const former = formers[at] ?? null;
-        // A former name is nobody else's, desired or former: the configuration refuses that.
+        // A former name must not be another desired or former name, because the configuration refuses that.
         if (former === null || taken.has(former)) return { name: each };
         taken.add(former);
         return { name: each, formerly: [former] };
@@ -140,7 +140,7 @@ const retryAfter: fc.Arbitrary<FaultAction> = fc.oneof(
   fc.constant({ type: 'rate-limit' as const, retryAfter: 'soon' }),
 );
 
-/** What may befall any request. */
+/** Faults of any request. */
 const anyTrouble: fc.Arbitrary<FaultAction> = fc.oneof(
   fc.constant({ type: 'drop-before-effect' as const }),
   fc.constant({ type: 'drop-after-effect' as const }),

@@ -1,4 +1,4 @@
-// The stage of a script: the real sandbox, client, store and use cases, under the virtual clock.
+// The environment of a script: the real sandbox, client, store and use cases, under the virtual clock.
 import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -28,10 +28,10 @@ export const ACCOUNT = 'acme';
 const TOKEN = 'token-of-acme';
 export const REMOTE_ID = '42';
 
-/** The settings that every script runs under; durations as in the contract's example, the timeout aside. */
+/** The settings that every script runs under; the durations are the documented ones except the timeout. */
 export const LIMITS: ApiSettings = { ...API, requestsPerSecond: 1000, timeoutMs: 3000 };
 
-/** What a row of the journal says of one operation. */
+/** The row of one operation in the journal. */
 export interface Row {
   readonly seq: number;
   readonly kind: Kind;
@@ -64,7 +64,7 @@ export interface World {
   start(): Program;
   edit(edit: Edit): void;
   rows(runId: string): Row[];
-  /** Whether the run's journal has a row of that sort that says `sent`. */
+  /** Whether the journal of the run has such a row with the status `sent`. */
   isSent(runId: string, kind: Kind, action: 'create' | 'delete', what: string): boolean;
   close(): Promise<void>;
 }
@@ -205,12 +205,12 @@ function settingsOf(wish: Wish, script: Script, sandbox: Sandbox): AccountSettin
   };
 }
 
-/** Does the edit, if there is anybody or anything that it can be about. */
+/** Makes the edit, if the entry or person exists. */
 function applyEdit(sandbox: Sandbox, edit: Edit): void {
   const { skills, roles, resources } = sandbox.state(ACCOUNT);
   const entryAt = (kind: Kind, at: number) => {
-    const shelf = kind === 'skill' ? skills : roles;
-    return shelf[at % Math.max(1, shelf.length)];
+    const entries = kind === 'skill' ? skills : roles;
+    return entries[at % Math.max(1, entries.length)];
   };
   const personAt = (at: number) => resources[at % Math.max(1, resources.length)];
   switch (edit.edit) {

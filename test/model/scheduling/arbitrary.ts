@@ -1,4 +1,4 @@
-// Scripts by chance: ordinary days, and the moments in which much happens at once.
+// Random scripts: ordinary days, and moments in which much happens at once.
 import fc from 'fast-check';
 import type { AccountName, AccountPart, Mood, Script, ServicePart, Step } from './script.ts';
 import { ACCOUNTS, NAMES } from './script.ts';

@@ -1,5 +1,5 @@
-// When a cron line ticks, found by trying every moment: shares nothing with the daemon but the zone tables of the
-// platform. Slow, and simple enough to be believed.
+// When a cron line ticks, determined by trying every moment. It shares nothing with the daemon except the zone tables
+// of the platform. It is slow, and simple enough to be trusted.
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -14,8 +14,8 @@ interface Line {
 }
 
 /**
- * All ticks after `afterMs` and not after `upToMs`, in order. A time that the clocks skip ticks as much later as they
- * went forward; one that they show twice ticks the first time only, unless the line's hour begins with `*`.
+ * All ticks after `afterMs` and not after `upToMs`, in order. A time that daylight saving skips ticks later by the
+ * skipped time. A time that occurs twice ticks the first time only, unless the hour field begins with `*`.
  */
 export function ticksBetween(cron: string, timezone: string, afterMs: number, upToMs: number): number[] {
   const line = lineOf(cron);
@@ -106,7 +106,7 @@ function changes(
 const formats = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, number>();
 
-/** What the zone's clocks show minus UTC; asked of the platform once for each quarter of an hour. */
+/** The offset of the zone from UTC; read from the platform once for each quarter of an hour. */
 function offsetAt(ms: number, timezone: string): number {
   if (timezone === 'Etc/UTC') return 0;
   const quarter = Math.floor(ms / QUARTER) * QUARTER;

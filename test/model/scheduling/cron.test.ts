@@ -1,4 +1,4 @@
-// The daemon's arithmetic of ticks against an oracle that tries every moment, around the days on which clocks change.
+// The daemon's computation of ticks against an oracle that tries every moment, around the days on which clocks change.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cronTicked, nextTickMs } from '../../../src/daemon/cron.ts';
@@ -31,7 +31,7 @@ const line: fc.Arbitrary<string> = fc.oneof(
     .map((parts) => parts.join(' ')),
 );
 
-it('ticks at the moments at which the oracle does, asked from any moment on', () => {
+it('nextTickMs and cronTicked agree with the cron oracle, from any moment on', () => {
   const moment = fc
     .tuple(
       fc.constantFrom(...CHANGES.map((iso) => Date.parse(iso))),

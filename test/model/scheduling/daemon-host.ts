@@ -1,5 +1,5 @@
-// One daemon from its start to its stop, joined as wire/daemon.ts joins it, on the stage's time and at the stage's service;
-// what it does is entered in its ledger.
+// One daemon from its start to its stop, composed as wire/daemon.ts does it, with the time and the service of the
+// stage. Its ticks and runs are recorded in its ledger.
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import { Secret } from '../../../src/core/secret.ts';
@@ -22,15 +22,15 @@ import { openStore } from '../../../src/store/store.ts';
 import { createCommitReader } from '../../../src/git/commit-cache.ts';
 import type { AccountFile } from './files.ts';
 import { judgeGauges } from './gauge-watch.ts';
-import type { FileThen } from './run-watch.ts';
+import type { FileAtTurn } from './run-watch.ts';
 import type { AccountPart, ServicePart } from './script.ts';
 import type { Stage } from './stage.ts';
 import type { Times } from './tick-ledger.ts';
 import { TickLedger } from './tick-ledger.ts';
 
-/** What an account is scheduled by whose file was never sound. */
+/** The schedule of an account whose file was never valid. */
 const UNKNOWN: Times = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 30_000 };
-/** Files are looked at this often, whatever tells of changes. */
+/** Files are checked this often, even without a notification of changes. */
 const RELOAD_MS = 60_000;
 
 interface Logged {
@@ -46,14 +46,14 @@ export class DaemonHost {
   private readonly stopSignal = new AbortController();
   private readonly killSignal = new AbortController();
   private readonly metrics: Metrics;
-  private readonly fileThen = new Map<string, FileThen>();
+  private readonly fileAtTurn = new Map<string, FileAtTurn>();
   private readonly seen = new Map<string, AccountFile>();
   private readonly good = new Map<string, AccountPart>();
   private readonly lastPlan = new Map<string, string>();
   private readonly paused = new Map<string, boolean>();
   private readonly lastSuccess = new Map<string, number>();
-  private readonly told = new Set<string>();
-  private readonly troubles = new Map<string, number>();
+  private readonly unsavedNotices = new Set<string>();
+  private readonly storeFailures = new Map<string, number>();
   private seenService: { readonly part: ServicePart; readonly broken: boolean; readonly version: number };
   private goodService: ServicePart;
   private filesSeen = -1;
@@ -76,14 +76,14 @@ export class DaemonHost {
       timerMs: () => stage.time.timerMs(),
       violate: (what) => stage.violate(`${owner}: ${what}`),
       failures: (account, sinceMs) =>
-        Math.max(stage.runs.failuresSince(account, sinceMs), this.troubles.get(account) ?? 0),
+        Math.max(stage.runs.failuresSince(account, sinceMs), this.storeFailures.get(account) ?? 0),
       laneOf: (account) => this.laneOf(account),
       lanes: () => new Set([...this.seen.keys()].map((account) => this.laneOf(account))).size,
       maxRuns: () => this.goodService.maxRuns,
     });
   }
 
-  /** Starts a daemon; null where the service's file is broken, as then none starts. */
+  /** Starts a daemon; null if the service file is broken, because then no daemon starts. */
   static async start(stage: Stage, owner: string): Promise<DaemonHost | null> {
     if (stage.files.service.broken) return null;
     const host = new DaemonHost(stage, owner);
@@ -96,7 +96,7 @@ export class DaemonHost {
     return this.daemon.api;
   }
 
-  /** Whether nothing is under way and nothing is owed, so that time may pass in a leap. */
+  /** Whether nothing is running and nothing is due, so that time can pass in one leap. */
   isIdle(): boolean {
     return this.ledger.isIdle() && this.filesChangedMs === null;
   }
@@ -131,7 +131,7 @@ export class DaemonHost {
     }
   }
 
-  /** Stops as a daemon does that got SIGTERM, while time passes. Resolves when it has ended. */
+  /** Stops like a daemon that received SIGTERM, while time passes. Resolves when it has ended. */
   async stop(pass: (ms: number) => Promise<void>): Promise<void> {
     const { time } = this.stage;
     this.stopSignal.abort();
@@ -155,7 +155,7 @@ export class DaemonHost {
     if (sleepers > 0) this.stage.violate(`${this.owner} has stopped and left ${String(sleepers)} sleepers`);
   }
 
-  /** An approval that this daemon can use at once. */
+  /** Whether this daemon can use an approval of the account at once. */
   canRun(account: string): boolean {
     const file = this.seen.get(account);
     return file !== undefined && !file.broken && !this.seenService.broken && file.part.mode !== 'plan';
@@ -168,12 +168,12 @@ export class DaemonHost {
       today: () => new Date(time.nowMs()).toISOString().slice(0, 10),
     });
     const { service } = await time.follow(source.read());
-    if (service === undefined) throw new Error('the service’s file is not sound');
+    if (service === undefined) throw new Error('the service file is not valid');
     const [target] = service.notify;
-    if (target === undefined) throw new Error('there is no target');
-    const deps = stage.depsOf(owner, store, (account) => this.fileThen.get(account) ?? null);
+    if (target === undefined) throw new Error('the service file has no target');
+    const deps = stage.depsOf(owner, store, (account) => this.fileAtTurn.get(account) ?? null);
     const log = this.log();
-    const resolveSecret = (): Promise<Secret> => Promise.reject(new Error('there is none'));
+    const resolveSecret = (): Promise<Secret> => Promise.reject(new Error('there is no secret'));
     const notifier = createNotifier({
       targets: [target],
       version: 'model',
@@ -229,10 +229,10 @@ export class DaemonHost {
             if (['converged', 'held', 'planned'].includes(status)) {
               this.lastSuccess.set(account, Date.parse(finishedAt ?? ''));
             }
-            this.sees(account);
+            this.readPaused(account);
           }
-          this.troubles.delete(account);
-          if (!this.told.has(id)) {
+          this.storeFailures.delete(account);
+          if (!this.unsavedNotices.has(id)) {
             const types = stage.db
               .prepare('select type from notices where run_id = ? order by seq')
               .pluck()
@@ -240,7 +240,7 @@ export class DaemonHost {
             const detail = await store.reader.run(id);
             const [record] = await store.reader.accounts(account);
             const pending = record?.state.pending?.digest ?? null;
-            if (detail !== null) stage.notices.told(detail, pending, time.nowMs(), types.map(String));
+            if (detail !== null) stage.notices.runEnded(detail, pending, time.nowMs(), types.map(String));
           }
           this.ledger.turnEnds(account);
         },
@@ -254,28 +254,28 @@ export class DaemonHost {
     await this.daemon.start();
   }
 
-  /** The daemon has looked at what operators said of the account. */
-  sees(account: string): void {
+  /** The daemon has read whether operators paused the account. */
+  readPaused(account: string): void {
     this.paused.set(account, this.stage.runs.isPaused(account));
   }
 
-  /** A start runs each account once, or else those that missed a tick. */
+  /** A start runs each account once, or only those that missed a tick. */
   private expectStart(): void {
     for (const name of this.seen.keys()) {
       const known = this.stage.db
         .prepare('select last_success_at from accounts where name = ?')
         .pluck()
         .get(name);
-      if (known !== undefined) this.sees(name);
+      if (known !== undefined) this.readPaused(name);
       if (typeof known === 'string') this.lastSuccess.set(name, Date.parse(known));
       const last = this.stage.db
         .prepare(
           `select runs.id, started_at, plan_body from accounts join runs on runs.id = last_run_id where name = ?`,
         )
         .get(name) as { id: string; started_at: string; plan_body: string | null } | undefined;
-      if (this.goodService.runOnStart) this.ledger.ask(name, 'start');
+      if (this.goodService.runOnStart) this.ledger.request(name, 'start');
       else if (last !== undefined && this.ledger.hasTickedSince(name, Date.parse(last.started_at))) {
-        this.ledger.ask(name, 'start');
+        this.ledger.request(name, 'start');
       }
       if (!this.goodService.runOnStart && typeof last?.plan_body === 'string')
         this.lastPlan.set(name, last.id);
@@ -331,19 +331,19 @@ export class DaemonHost {
       file.version === this.seen.get(account)?.version &&
       files.service.version === this.seenService.version;
     const { service } = files;
-    this.fileThen.set(account, {
+    this.fileAtTurn.set(account, {
       exists: file !== undefined || service.broken,
-      sound: file !== undefined && !file.broken && !service.broken,
+      valid: file !== undefined && !file.broken && !service.broken,
       mode: file?.part.mode ?? 'plan',
     });
     this.stage.note(`${this.owner}: turn of ${account}`);
     this.ledger.turnBegins(account);
     if (!isSame) this.readAll();
-    // Nothing comes of the turn of an account that is configured no more.
+    // The turn of an account that is no longer configured ends without a run.
     if (file === undefined && !service.broken) this.ledger.turnEnds(account);
   }
 
-  /** What the daemon has read by now, and what its schedules are from now on. */
+  /** Records what the daemon has read, and its schedules from now on. */
   private readAll(): void {
     const { files } = this.stage;
     this.filesSeen = files.version;
@@ -381,11 +381,11 @@ export class DaemonHost {
   }
 
   private log(): Log {
-    const take = (data: object): void => this.hear(data as Logged, data);
+    const take = (data: object): void => this.onLogLine(data as Logged, data);
     return { debug: take, info: take, warn: take, error: take };
   }
 
-  private hear({ event, account = '' }: Logged, data: object): void {
+  private onLogLine({ event, account = '' }: Logged, data: object): void {
     const { stage, owner, ledger } = this;
     stage.note(`${owner}: ${JSON.stringify(data)}`);
     switch (event) {
@@ -396,33 +396,33 @@ export class DaemonHost {
       case 'paused':
         if (!stage.runs.isPaused(account)) stage.violate(`${owner}: ${account} is not paused`);
         if (ledger.kindOf(account) === 'manual')
-          stage.violate(`${owner}: a sync of ${account} came to nothing`);
+          stage.violate(`${owner}: a sync of ${account} started no run`);
         ledger.counts.paused += 1;
-        this.sees(account);
+        this.readPaused(account);
         return ledger.turnEnds(account);
       case 'made_elsewhere':
         if (!stage.runs.isMade(account, ledger.tickOf(account))) {
-          stage.violate(`${owner}: nobody has made the run of ${account}`);
+          stage.violate(`${owner}: no process made the run of ${account}`);
         }
         ledger.counts.elsewhere += 1;
         return ledger.turnEnds(account);
       case 'locked':
         if (stage.db.prepare('select 1 from locks where account = ?').get(account) === undefined) {
-          stage.violate(`${owner}: nobody holds the lock of ${account}`);
+          stage.violate(`${owner}: no process holds the lock of ${account}`);
         }
         ledger.counts.locked += 1;
         return ledger.turnEnds(account);
       case 'run_failed': {
         if (!stage.wasStoreLocked()) stage.violate(`${owner}: ${JSON.stringify(data)}`);
-        const failures = (this.troubles.get(account) ?? 0) + 1;
-        this.troubles.set(account, failures);
+        const failures = (this.storeFailures.get(account) ?? 0) + 1;
+        this.storeFailures.set(account, failures);
         stage.runs.lost(account, owner, failures);
         return ledger.turnEnds(account);
       }
       case 'outbox_failed':
       case 'reload_failed':
         if (!stage.wasStoreLocked()) stage.violate(`${owner}: ${JSON.stringify(data)}`);
-        if ('runId' in data) this.told.add(String(data.runId));
+        if ('runId' in data) this.unsavedNotices.add(String(data.runId));
         return;
       case undefined:
       default:

@@ -1,4 +1,4 @@
-// The configuration's files as a script edits them: what they say, whether they are sound, and how often they changed.
+// The configuration files as a script edits them: their content, whether they are valid, and how often they changed.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AccountName, AccountPart, ServicePart } from './script.ts';
@@ -6,9 +6,9 @@ import type { AccountName, AccountPart, ServicePart } from './script.ts';
 export interface AccountFile {
   readonly part: AccountPart;
   readonly broken: boolean;
-  /** Whose catalog it keeps, which a rename leaves as it is. */
+  /** The account of the service that it manages, which a rename does not change. */
   readonly remote: AccountName;
-  /** Another number for each text. */
+  /** A different number for each text. */
   readonly version: number;
 }
 
@@ -40,7 +40,7 @@ export class Files {
     return this.byName.get(name as AccountName);
   }
 
-  /** Moves with every change. */
+  /** Increases with every change. */
   get version(): number {
     return this.versions;
   }
@@ -85,7 +85,7 @@ export class Files {
   private write(path: string, lines: readonly string[]): number {
     const file = join(this.folder, 'config', path);
     this.versions += 1;
-    // What a text says is all that counts of it; the number makes each text a new one.
+    // The number makes each text a new one without changing its meaning.
     writeFileSync(`${file}.new`, [...lines, `# ${String(this.versions)}`, ''].join('\n'));
     renameSync(`${file}.new`, file);
     return this.versions;

@@ -8,7 +8,7 @@ import { StoreError } from '../../../src/core/errors.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { Stage } from './stage.ts';
 
-/** As `rolecall apply ACCOUNT --yes` does. Resolves when that has ended. */
+/** Does what `rolecall apply ACCOUNT --yes` does. Resolves when it has ended. */
 export async function applyElsewhere(stage: Stage, account: string, owner: string): Promise<void> {
   const { service, accounts } = await loadConfiguration(stage.files.file);
   const settings = accounts.find(({ name }) => name === account)?.settings;
@@ -55,7 +55,7 @@ export async function lockElsewhere(stage: Stage, account: string, ms: number, o
   }
 }
 
-/** Keeps the store locked for a while: it can be read, and nobody else can write. */
+/** Keeps the store locked for a while: other processes can read it and cannot write. */
 export async function lockStore(stage: Stage, ms: number, owner: string): Promise<void> {
   if (stage.isStoreLocked()) return;
   const other = new SQLite(stage.storeFile);

@@ -1,4 +1,4 @@
-// The gauges of a daemon against the journal, asked in plain SQL, and against the files.
+// Compares the gauges of a daemon with the journal, read in plain SQL, and with the files.
 import type { SQLite } from '../../../src/platform/sqlite.ts';
 import { gunzipSync } from 'node:zlib';
 import type { Plan } from '../../../src/core/plan.ts';
@@ -12,14 +12,14 @@ interface Row {
 export interface ShownAccount {
   readonly name: string;
   readonly valid: boolean;
-  /** As the daemon has seen it last; undefined while it has not. */
+  /** As the daemon has read it last; undefined if it has not. */
   readonly paused: boolean | undefined;
   readonly lastSuccessMs: number | undefined;
-  /** The daemon's latest run that came to a plan. */
+  /** The latest run of the daemon that has a plan. */
   readonly lastRunWithPlan: string | null;
 }
 
-/** Compares what a daemon shows of an account with what it should. */
+/** Compares the gauges of an account with their expected values. */
 export function judgeGauges(
   text: string,
   account: ShownAccount,
@@ -30,7 +30,7 @@ export function judgeGauges(
   const { name } = account;
   const expect = (key: string, expected: number | undefined): void => {
     const found = samples.get(key);
-    if (found !== expected) violate(`${key} is ${String(found)} in place of ${String(expected)}`);
+    if (found !== expected) violate(`${key} is ${String(found)} instead of ${String(expected)}`);
   };
   expect(`rolecall_config_valid{account="${name}"}`, account.valid ? 1 : 0);
   const { paused, lastSuccessMs } = account;

@@ -1,13 +1,13 @@
-// What the one target should have heard, followed from the ends of runs by rules of its own, and what it was sent.
+// Compares the expected notices of the one target, derived from the ends of runs with separate rules, with those sent.
 import type { RunDetail } from '../../../src/core/journal-reader.ts';
 
 const DAY = 86_400_000;
 
 interface Known {
   readonly state: 'ok' | 'failed' | 'held' | 'drift';
-  /** Equal for the same bad state. */
+  /** Equal for the same failure. */
   readonly of: string;
-  readonly toldWallMs: number;
+  readonly notifiedWallMs: number;
   readonly asOfWallMs: number;
 }
 
@@ -21,14 +21,14 @@ export class NoticeWatch {
     this.violate = violate;
   }
 
-  /** A run of a daemon has ended and was told; `types` are the notices of it in the outbox, in their order. */
-  told(detail: RunDetail, pending: string | null, wallMs: number, types: readonly string[]): void {
+  /** A run of a daemon has ended; `types` are its notices in the outbox, in their order. */
+  runEnded(detail: RunDetail, pending: string | null, wallMs: number, types: readonly string[]): void {
     for (const type of types) this.counts[type] = (this.counts[type] ?? 0) + 1;
     const expected = this.expect(detail, pending, wallMs);
     if (expected.join() === types.join()) return;
     const { account, status, id } = detail.run;
     this.violate(
-      `run ${id} of ${account} (${status}) told [${types.join()}] in place of [${expected.join()}]`,
+      `run ${id} of ${account} (${status}) has the notices [${types.join()}] instead of [${expected.join()}]`,
     );
   }
 
@@ -36,7 +36,7 @@ export class NoticeWatch {
     this.delivered.set(id, (this.delivered.get(id) ?? 0) + 1);
   }
 
-  /** At the end, with a receiver that answers: every notice has arrived, once. */
+  /** Checks at the end, when the receiver answers, that every notice arrived once. */
   judge(
     rows: readonly {
       readonly id: string;
@@ -47,8 +47,8 @@ export class NoticeWatch {
     for (const row of rows) {
       const times = this.delivered.get(row.id) ?? 0;
       if (times > 1) this.violate(`a notice arrived ${String(times)} times`);
-      if ((row.delivered_at === null) !== (times === 0)) this.violate('a notice is not what the outbox says');
-      if (row.delivered_at === null && row.failed_at === null) this.violate('a notice never left');
+      if ((row.delivered_at === null) !== (times === 0)) this.violate('a notice does not match the outbox');
+      if (row.delivered_at === null && row.failed_at === null) this.violate('a notice was never sent');
     }
   }
 
@@ -57,7 +57,7 @@ export class NoticeWatch {
     const due: string[] = [];
     const applied = run.created + run.deleted > 0;
     if (applied) due.push('applied');
-    const now = standing(detail, pending);
+    const now = stateOf(detail, pending);
     const before = this.known.get(run.account);
     const startedWallMs = Date.parse(run.startedAt);
     if (now === null) return due;
@@ -69,18 +69,18 @@ export class NoticeWatch {
         : before.state !== 'ok' && now.state === 'ok' && !applied);
     if (isBetter) due.push('recovered');
     const isSame = before?.state === now.state && before.of === now.of;
-    const isDue = now.state !== 'ok' && (!isSame || wallMs - before.toldWallMs >= DAY);
+    const isDue = now.state !== 'ok' && (!isSame || wallMs - before.notifiedWallMs >= DAY);
     if (isDue) due.push(now.state);
     this.known.set(run.account, {
       ...now,
       asOfWallMs: startedWallMs,
-      toldWallMs: isDue || before === undefined ? wallMs : before.toldWallMs,
+      notifiedWallMs: isDue || before === undefined ? wallMs : before.notifiedWallMs,
     });
     return due;
   }
 }
 
-function standing(
+function stateOf(
   { run, plan, operations }: RunDetail,
   pending: string | null,
 ): Pick<Known, 'state' | 'of'> | null {

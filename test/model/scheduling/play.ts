@@ -1,5 +1,5 @@
-// Plays a script: each step happens, time passes, and after each the watchers say what does not hold. At the end
-// everything is calm, what was left undone must be done, and all daemons stop.
+// Plays a script: each step happens, time passes, and after each step the watchers report violations. At the end all
+// faults are removed, all pending work must complete, and all daemons stop.
 import { perform } from '../../../src/daemon/http/actions.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DaemonHost } from './daemon-host.ts';
@@ -10,18 +10,18 @@ import { ACCOUNTS } from './script.ts';
 import { Stage } from './stage.ts';
 
 const MINUTE = 60_000;
-/** Time is passed in one leap up to so long before a tick. */
+/** Time passes in one leap until this long before a tick. */
 const BEFORE_TICK_MS = 1500;
-/** A step ends after so many ticks, and a script passes no more time after so many. */
+/** A step ends after this many ticks, and a script lets no more time pass after this many. */
 const TICKS_OF_STEP = 25;
 const TICKS_OF_SCRIPT = 80;
-/** How long a daemon looks at nothing, at most; and a little more. */
+/** A little more than the longest time between two checks of a daemon. */
 const LOOK_MS = 1100;
 
-/** What scripts have made happen, by kind. */
+/** What happened in scripts, by kind. */
 export type Figures = Record<string, number>;
 
-/** Plays a script. Rejects with everything that did not hold at the first step after which something did not. */
+/** Plays a script. Rejects with all violations after the first step that has some. */
 export async function play(script: Script, figures: Figures = {}): Promise<void> {
   const stage = new Stage(script);
   const uninstall = stage.time.install(script.seed);
@@ -33,7 +33,7 @@ export async function play(script: Script, figures: Figures = {}): Promise<void>
     }
     await player.begin();
     for (const [index, step] of script.steps.entries()) {
-      await player.take(step);
+      await player.perform(step);
       await player.check(`after step ${String(index)} (${JSON.stringify(step)})`);
     }
     await player.finish();
@@ -64,7 +64,7 @@ class Player {
     await this.check('after the start');
   }
 
-  async take(step: Step): Promise<void> {
+  async perform(step: Step): Promise<void> {
     const { stage } = this;
     const { files, time } = stage;
     stage.note(`STEP ${JSON.stringify(step)}`);
@@ -110,7 +110,7 @@ class Player {
         stage.service.byHand(step.account, step.name, step.does);
         return;
       case 'word':
-        return await this.say(step);
+        return await this.command(step);
       case 'foreignApply':
         return await this.elsewhere((owner) => applyElsewhere(stage, step.account, owner));
       case 'foreignLock':
@@ -129,7 +129,7 @@ class Player {
     }
   }
 
-  /** Throws when something did not hold. */
+  /** Throws if there are violations. */
   async check(when: string): Promise<void> {
     const { stage } = this;
     await stage.time.settle();
@@ -142,7 +142,7 @@ class Player {
     throw new Error([`${when}:`, ...stage.violations.slice(0, 5), ...story].join('\n'));
   }
 
-  /** Calm comes back: all that waits is done, then the daemons stop and nothing is left of them. */
+  /** Removes all faults: pending work must complete, then the daemons stop and nothing of them remains. */
   async finish(): Promise<void> {
     const { stage } = this;
     stage.receiverIsUp = true;
@@ -155,25 +155,25 @@ class Player {
     await this.pass(6 * MINUTE, Infinity);
     for (const host of this.alive()) await host.reload();
     await this.pass(40 * MINUTE, 20);
-    await this.check('when all was calm again');
+    await this.check('after all faults were removed');
     for (let n = 0; n <= 300 && this.alive().some((host) => !host.isIdle()); n += 1) {
       if (n === 300) stage.violate('the daemons are still not idle');
       await this.pass(2000, Infinity);
     }
-    await this.check('when all was calm again');
+    await this.check('after all faults were removed');
     await this.stop(0);
     await this.stop(1);
     await this.passOthers();
     const rows = stage.db.prepare('select id, delivered_at, failed_at from notices').all();
     stage.notices.judge(rows as { id: string; delivered_at: string | null; failed_at: string | null }[]);
     const running = stage.db.prepare(`select id from runs where status = 'running'`).pluck().all();
-    // A run whose end could not be journaled is healed by the next one.
+    // The next run closes a run whose end could not be journaled.
     if (running.length > 0 && stage.storeFreeMs === -Infinity)
       stage.violate(`still running: ${running.join()}`);
     await this.check('at the end');
   }
 
-  /** Lets go of what is still there after a failure. */
+  /** Stops everything that still runs after a failure. */
   async abandon(): Promise<void> {
     for (const host of this.alive()) {
       await Promise.race([
@@ -253,7 +253,7 @@ class Player {
     if (file !== undefined) files.setAccount(account, { ...file, broken });
   }
 
-  private async say({ account, word, by, digest }: Step & { type: 'word' }): Promise<void> {
+  private async command({ account, word, by, digest }: Step & { type: 'word' }): Promise<void> {
     const { stage } = this;
     const [host] = this.alive();
     const named = digest === 'any' ? null : this.digestOf(account, digest);
@@ -265,7 +265,7 @@ class Player {
         const nowMs = stage.time.nowMs();
         const outcome = await operator.approve(account, named, nowMs);
         if (outcome.type === 'approved') {
-          this.given(account, digest, outcome.digest);
+          this.recordApproval(account, digest, outcome.digest);
           await this.expectRun(account);
         }
       } else await operator.setPaused(account, word === 'pause');
@@ -277,18 +277,18 @@ class Player {
     if (word === 'sync') {
       const isQueued = (await host.api.account(account))?.activity === 'queued';
       if (isQueued && host.ledger.isFree(account)) host.ledger.replaceTick(account);
-      host.ledger.ask(account, 'manual');
+      host.ledger.request(account, 'manual');
     }
     const outcome = await stage.time.follow(perform(host.api, word, account, named));
     this.add(`word ${word}: ${outcome.type}`);
-    if (outcome.type === 'approved') this.given(account, digest, outcome.digest);
-    if (['approved', 'paused', 'resumed'].includes(outcome.type)) host.sees(account);
-    if (word === 'sync' && outcome.type !== 'queued') host.ledger.unask(account);
+    if (outcome.type === 'approved') this.recordApproval(account, digest, outcome.digest);
+    if (['approved', 'paused', 'resumed'].includes(outcome.type)) host.readPaused(account);
+    if (word === 'sync' && outcome.type !== 'queued') host.ledger.withdraw(account);
     await stage.time.settle();
     if (outcome.type === 'approved') await this.expectRun(account);
   }
 
-  /** An approval has the account run at once where it can. */
+  /** Expects that an approval runs the account at once if that is possible. */
   private async expectRun(account: AccountName): Promise<void> {
     const { stage } = this;
     const hosts = this.alive();
@@ -302,16 +302,16 @@ class Player {
     const before = hosts.map((host) => host.ledger.turnsOf(account));
     await this.pass(2500, Infinity);
     const after = this.alive().map((host) => host.ledger.turnsOf(account));
-    if (after.join() === before.join()) stage.violate(`no run of ${account} followed on its approval`);
+    if (after.join() === before.join()) stage.violate(`no run of ${account} followed its approval`);
   }
 
-  private given(account: AccountName, named: string, digest: string): void {
+  private recordApproval(account: AccountName, named: string, digest: string): void {
     const { stage } = this;
-    if (named === 'other') stage.violate(`${account}: another plan was approved than the one that was named`);
+    if (named === 'other') stage.violate(`${account}: another plan was approved than the named one`);
     stage.runs.approved(account, digest, stage.time.nowMs());
   }
 
-  /** The digest that a person names: of the plan that waits, or of one that was seen before. */
+  /** The digest of an approval: that of the pending plan, or of an earlier one. */
   private digestOf(account: AccountName, which: 'pending' | 'other'): string {
     const pending = this.stage.db
       .prepare('select pending_digest from accounts where name = ?')
@@ -349,7 +349,7 @@ class Player {
   private async stop(index: 0 | 1): Promise<void> {
     const host = this.hosts[index];
     if (host === null || host === undefined) return;
-    // A store that stays locked ends the process instead.
+    // A store that stays locked would end the process instead.
     while (this.stage.isStoreLocked()) await this.stage.time.runTo(this.stage.time.timerMs() + 1000);
     this.hosts[index] = null;
     this.past.push(host);

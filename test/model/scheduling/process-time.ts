@@ -1,5 +1,5 @@
-// A clock on which a whole daemon lives: what it sleeps by, what `Date.now`, `performance.now` and `setTimeout` say, and
-// chance as well. The wall clock can be set, and idle hours can be passed as a process that was asleep passes them.
+// A clock for a complete daemon: its sleeps, `Date.now`, `performance.now`, `setTimeout` and random numbers. The wall
+// clock can be set, and idle hours can pass as for a process that was suspended.
 import { vi } from 'vitest';
 import type { Clock } from '../../../src/core/ports.ts';
 import { randomNumbers } from '../../support/random.ts';
@@ -16,9 +16,9 @@ export class ProcessTime {
   private wallMs: number;
   private timer = 0;
   private readonly sleepers = new Set<Sleeper>();
-  /** What is under way that is not done within one turn of the loop. */
+  /** The number of operations that take longer than one turn of the loop. */
   private busy = 0;
-  /** What is to happen in the next turn of the loop. */
+  /** The number of calls in the next turn of the loop. */
   private immediates = 0;
 
   constructor(startMs: number) {
@@ -29,12 +29,12 @@ export class ProcessTime {
     return this.wallMs;
   }
 
-  /** Time that nobody sets. */
+  /** The steady time, which nobody sets. */
   timerMs(): number {
     return this.timer;
   }
 
-  /** A clock whose sleepers can be told from those of others. */
+  /** A clock whose sleepers are counted separately. */
   clockOf(owner: string): Clock {
     return {
       nowMs: () => this.wallMs,
@@ -43,7 +43,7 @@ export class ProcessTime {
     };
   }
 
-  /** How many sleep by a clock of this owner. */
+  /** How many sleepers use a clock of this owner. */
   sleeping(owner: string): number {
     return [...this.sleepers].filter((sleeper) => sleeper.owner === owner).length;
   }
@@ -53,7 +53,7 @@ export class ProcessTime {
     this.wallMs = wallMs;
   }
 
-  /** Counts work as under way until it has ended. */
+  /** Counts work as running until it has ended. */
   async follow<T>(work: Promise<T>): Promise<T> {
     this.busy += 1;
     try {
@@ -84,7 +84,7 @@ export class ProcessTime {
     await this.settle();
   }
 
-  /** The same in one leap: who would have been woken meanwhile is woken once, at its end. */
+  /** The same in one leap: sleepers that are due meanwhile are woken once, at its end. */
   async leapTo(endMs: number): Promise<void> {
     this.goTo(endMs);
     const late = [...this.sleepers].filter(({ wakeMs }) => wakeMs <= endMs);
@@ -94,7 +94,10 @@ export class ProcessTime {
     }
   }
 
-  /** Makes this the time of the process, and chance that of the seed. Returns what ends that. */
+  /**
+   * Makes this the time of the process, with random numbers from the seed. Returns a function that restores the real
+   * ones.
+   */
   install(seed: number): () => void {
     const random = randomNumbers(seed);
     const spies = [
@@ -113,7 +116,7 @@ export class ProcessTime {
       vi.spyOn(Math, 'random').mockImplementation(random),
       vi
         .spyOn(globalThis, 'setTimeout')
-        // The product hands its timers to nobody but `clearTimeout`; here it only waits by them.
+        // The program passes its timers only to `clearTimeout`, which this model does not need.
         .mockImplementation(((call: () => void, ms: number) => {
           void this.sleep(ms, 'timeout').then(call);
         }) as unknown as typeof setTimeout),
@@ -131,7 +134,7 @@ export class ProcessTime {
         signal?.removeEventListener('abort', wake);
         resolve();
       };
-      // As timers do it: whole milliseconds, and one at least.
+      // Like real timers: whole milliseconds, and at least one.
       const sleeper = { wakeMs: this.timer + Math.max(1, Math.trunc(ms)), owner, wake };
       this.sleepers.add(sleeper);
       signal?.addEventListener('abort', wake, { once: true });

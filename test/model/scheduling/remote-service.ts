@@ -1,4 +1,4 @@
-// The Planning Service at the port of the use cases: accounts that answer late, fail, refuse or ask to be left alone.
+// The Planning Service behind the port of the use cases: accounts that answer late, fail, refuse or send a Retry-After.
 import type { Entry, Kind } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type {
@@ -20,28 +20,28 @@ interface Remote {
   readonly id: string;
   mood: Mood;
   readonly entries: Map<string, { readonly kind: Kind; readonly name: string }>;
-  /** The one person, who has these. */
+  /** The entries that the one person has. */
   readonly held: Set<string>;
 }
 
-/** What the service hears, at the moment at which it does. */
-export interface Heard {
+/** A request, at the moment when it arrives at the service. */
+export interface ArrivedRequest {
   readonly account: string;
   readonly remote: AccountName;
   readonly write: { readonly action: 'create' | 'delete'; readonly kind: Kind; readonly name: string } | null;
-  /** When the run that asks opened the account, on the clock that nobody sets. */
+  /** When the run opened the account, on the steady clock. */
   readonly openedMs: number;
-  /** What the wall clock showed when it was sent. */
+  /** The wall clock when it was sent. */
   readonly sentWallMs: number;
 }
 
 export class RemoteService {
   private readonly remotes = new Map<AccountName, Remote>();
-  private readonly onHeard: (heard: Heard) => void;
+  private readonly onArrival: (arrived: ArrivedRequest) => void;
   private ids = 0;
 
-  constructor(onHeard: (heard: Heard) => void) {
-    this.onHeard = onHeard;
+  constructor(onArrival: (arrived: ArrivedRequest) => void) {
+    this.onArrival = onArrival;
     for (const name of ACCOUNTS) {
       this.remotes.set(name, { id: `remote-${name}`, mood: CALM, entries: new Map(), held: new Set() });
     }
@@ -51,7 +51,7 @@ export class RemoteService {
     this.remote(name).mood = mood;
   }
 
-  /** Somebody adds or removes a skill, or gives it to the one person or takes it from them. */
+  /** Somebody adds or removes a skill, or assigns it to the one person or unassigns it. */
   byHand(account: AccountName, name: string, does: 'add' | 'remove' | 'give' | 'take'): void {
     const remote = this.remote(account);
     const [id] = [...remote.entries].find(([, entry]) => entry.kind === 'skill' && entry.name === name) ?? [];
@@ -94,7 +94,7 @@ export class RemoteService {
     const untilMs = (await throttledUntilMs(settings.name)) ?? 0;
     let requests = 0;
 
-    const call = async (write: Heard['write'], effect: () => void): Promise<void> => {
+    const call = async (write: ArrivedRequest['write'], effect: () => void): Promise<void> => {
       if (signals.stop.aborted) throw new ServiceError('unavailable', 'not sent because of the shutdown');
       const leftMs = untilMs - clock.nowMs();
       if (leftMs > 0)
@@ -105,7 +105,7 @@ export class RemoteService {
       if (latencyMs > 0) await clock.sleep(latencyMs, signals.kill);
       if (signals.kill.aborted) throw new ServiceError('unavailable', 'given up because of the shutdown');
       const isDone = fault === 'none' || (fault === 'creates' && write?.action !== 'create');
-      this.onHeard({
+      this.onArrival({
         account: settings.name,
         remote: name,
         write: isDone ? write : null,

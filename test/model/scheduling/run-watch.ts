@@ -1,16 +1,16 @@
-// What must hold of every run, looked at when it begins, when it writes and when it ends: one at a time, by the file's
-// mode, with a person's word where one is needed, and never while paused, removed or asked to be left alone.
+// What must hold for every run, checked when it begins, when it writes and when it ends: one run at a time, in the mode
+// of the file, with an approval where one is needed, and never while paused, removed or throttled.
 import type { SQLite } from '../../../src/platform/sqlite.ts';
 import type { NewRun, RunEnd } from '../../../src/core/ports.ts';
-import type { Heard } from './remote-service.ts';
+import type { ArrivedRequest } from './remote-service.ts';
 
 const DAY = 86_400_000;
 const RENEWED_AFTER_MS = 6000;
 
-/** What the account's file said when the run's turn came. */
-export interface FileThen {
+/** The account file when the turn of the run came. */
+export interface FileAtTurn {
   readonly exists: boolean;
-  readonly sound: boolean;
+  readonly valid: boolean;
   readonly mode: 'plan' | 'approve' | 'apply';
 }
 
@@ -20,18 +20,18 @@ export interface SeenRun {
   readonly owner: string;
   readonly trigger: NewRun['trigger'];
   readonly mode: NewRun['mode'];
-  readonly file: FileThen | null;
+  readonly file: FileAtTurn | null;
   readonly startedWallMs: number;
   readonly begunMs: number;
   endedMs: number | null;
   status: RunEnd['status'] | null;
   approved: boolean;
   writes: number;
-  /** Its lock was taken over while it was under way: what it has sent already may still arrive. */
+  /** Whether its lock was taken over during the run; requests that it has sent may still arrive. */
   lost: boolean;
 }
 
-interface GivenWord {
+interface GivenApproval {
   readonly digest: string;
   readonly givenWallMs: number;
 }
@@ -45,11 +45,11 @@ export interface RunWatchFacts {
 
 export class RunWatch {
   readonly runs = new Map<string, SeenRun>();
-  /** When the wall clock was last set forward by more than a lock outlives its renewal. */
+  /** When the wall clock was last set forward by more than the validity of a lock. */
   setForwardMs = -Infinity;
   private readonly facts: RunWatchFacts;
   private readonly open = new Set<SeenRun>();
-  private readonly words = new Map<string, GivenWord>();
+  private readonly approvals = new Map<string, GivenApproval>();
   private readonly quiet = new Map<string, { readonly untilWallMs: number; readonly sinceMs: number }>();
   private readonly failures = new Map<string, { readonly atMs: number; readonly count: number }[]>();
 
@@ -57,10 +57,10 @@ export class RunWatch {
     this.facts = facts;
   }
 
-  begins(run: NewRun, owner: string, file: FileThen | null): void {
+  begins(run: NewRun, owner: string, file: FileAtTurn | null): void {
     const { account, id, trigger, mode } = run;
     for (const other of this.open) {
-      // A run that lost its lock is ended by whoever took it; its own process only finds that out.
+      // A run that lost its lock is ended by the process that took it; its own process only finds that out.
       if (other.account !== account || other.lost) continue;
       const bothWrite = other.mode !== 'plan' && mode !== 'plan';
       if (bothWrite && other.owner !== owner && this.mayHaveLost()) other.lost = true;
@@ -74,7 +74,7 @@ export class RunWatch {
       this.facts.violate(`${account} is paused and was run (${trigger})`);
     }
     if (file !== null && !file.exists) this.facts.violate(`${account} has no file and was run (${trigger})`);
-    if (file !== null && file.sound && file.mode !== mode) {
+    if (file !== null && file.valid && file.mode !== mode) {
       this.facts.violate(`${account} was run in mode ${mode}, and its file says ${file.mode}`);
     }
     const seen: SeenRun = {
@@ -96,7 +96,7 @@ export class RunWatch {
     this.open.add(seen);
   }
 
-  /** Another process has ended it: what that said of it stands. */
+  /** Another process has ended the run, and its result is kept. */
   wasEnded(id: string): void {
     const run = this.runs.get(id);
     if (run !== undefined) this.closes(run);
@@ -108,7 +108,7 @@ export class RunWatch {
     run.status = end.status;
     this.closes(run);
     const { account, file } = run;
-    if (file !== null && !file.sound && (end.status !== 'failed' || end.errorCode !== 'config_invalid')) {
+    if (file !== null && !file.valid && (end.status !== 'failed' || end.errorCode !== 'config_invalid')) {
       this.facts.violate(
         `the file of ${account} is broken, and its run ended ${end.status} (${String(end.errorCode)})`,
       );
@@ -129,7 +129,7 @@ export class RunWatch {
     this.failures.set(account, history);
   }
 
-  /** The daemon says that a run could not be journaled: it is over, whatever the journal says. */
+  /** The daemon reports that a run could not be journaled: it has ended, whatever the journal contains. */
   lost(account: string, owner: string, failures: number): void {
     for (const run of this.open) if (run.account === account && run.owner === owner) this.closes(run);
     const history = this.failures.get(account) ?? [];
@@ -137,7 +137,7 @@ export class RunWatch {
     this.failures.set(account, history);
   }
 
-  /** How many failures in a row a daemon may know of that has heard of those which ended after a moment. */
+  /** How many failures in a row a daemon may know that has seen those since `sinceMs`. */
   failuresSince(account: string, sinceMs: number): number {
     const history = (this.failures.get(account) ?? []).filter(({ atMs }) => atMs >= sinceMs);
     const nowMs = this.facts.timerMs();
@@ -148,17 +148,18 @@ export class RunWatch {
   }
 
   approved(account: string, digest: string, givenWallMs: number): void {
-    this.words.set(account, { digest, givenWallMs });
+    this.approvals.set(account, { digest, givenWallMs });
   }
 
-  /** A run asked for its approval and got it. */
+  /** A run has taken its approval. */
   taken(account: string, digest: string): void {
-    const word = this.words.get(account);
-    this.words.delete(account);
-    if (word === undefined)
+    const approval = this.approvals.get(account);
+    this.approvals.delete(account);
+    if (approval === undefined)
       return this.facts.violate(`${account} used an approval that nobody gave, or twice`);
-    if (word.digest !== digest) this.facts.violate(`${account} used the approval of another plan`);
-    if (this.facts.wallMs() >= word.givenWallMs + DAY) this.facts.violate(`${account} used an old approval`);
+    if (approval.digest !== digest) this.facts.violate(`${account} used the approval of another plan`);
+    if (this.facts.wallMs() >= approval.givenWallMs + DAY)
+      this.facts.violate(`${account} used an old approval`);
     const run = [...this.open].find((each) => each.account === account && each.mode !== 'plan');
     if (run === undefined) return this.facts.violate(`${account} used an approval outside of a run`);
     if (run.trigger !== 'manual' && this.isPaused(account)) {
@@ -167,11 +168,11 @@ export class RunWatch {
     run.approved = true;
   }
 
-  heard({ account, write, openedMs, sentWallMs }: Heard): void {
+  requestArrived({ account, write, openedMs, sentWallMs }: ArrivedRequest): void {
     const quiet = this.quiet.get(account);
     if (quiet !== undefined && quiet.sinceMs < openedMs && sentWallMs < quiet.untilWallMs) {
       this.facts.violate(
-        `${account} was asked although it is to be left alone until ${iso(quiet.untilWallMs)}`,
+        `${account} received a request although it is throttled until ${iso(quiet.untilWallMs)}`,
       );
     }
     if (write === null) return;
@@ -193,7 +194,7 @@ export class RunWatch {
     if (run.trigger === 'cli') return;
     if (run.mode === 'plan' || run.file?.mode === 'plan') this.facts.violate(`a ${what} in mode plan`);
     if (run.mode === 'approve' && !run.approved) this.facts.violate(`a ${what} without an approval`);
-    if (run.file?.sound === false) this.facts.violate(`a ${what} by a broken file`);
+    if (run.file?.valid === false) this.facts.violate(`a ${what} by a broken file`);
   }
 
   isOpen(account: string, except: string): boolean {
@@ -221,7 +222,7 @@ export class RunWatch {
     return [...this.open].filter((run) => run.owner === owner);
   }
 
-  /** A clock that is set forward lets a lock run out until its holder renews it; the lease is there for that. */
+  /** A clock that is set forward makes a lock expire until its holder renews it; the lease handles that. */
   private mayHaveLost(): boolean {
     return this.facts.timerMs() - this.setForwardMs < RENEWED_AFTER_MS;
   }

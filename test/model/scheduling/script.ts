@@ -1,12 +1,12 @@
-// What a script says, as JSON: how a daemon starts, and what then happens to it, to its files and to the service. Every
-// step can stand at any place; one that makes no sense there does nothing, so that a script can shrink freely.
+// A script as JSON: how a daemon starts, and what then happens to it, to its files and to the service. Every step is
+// allowed at any place; one that makes no sense there does nothing, so that scripts can shrink freely.
 
 export const ACCOUNTS = ['a', 'b', 'c', 'd'] as const;
 export type AccountName = (typeof ACCOUNTS)[number];
 
 export const NAMES = ['Ada', 'Basic', 'Cobol', 'Dylan'] as const;
 
-/** What an account's file says. */
+/** The content of an account file. */
 export interface AccountPart {
   readonly mode: 'plan' | 'approve' | 'apply';
   readonly schedule: string;
@@ -15,7 +15,7 @@ export interface AccountPart {
   /** Accounts of one lane have one base address. */
   readonly lane: 0 | 1;
   readonly skills: readonly string[];
-  /** Whether what people have may be deleted. */
+  /** Whether entries that people have can be deleted. */
   readonly delete: 'unused' | 'always';
 }
 
@@ -25,7 +25,7 @@ export interface ServicePart {
   readonly graceMs: number;
 }
 
-/** How the service answers an account. `creates`: it refuses them, and does all else. */
+/** How the service answers an account. `creates`: it refuses creates and accepts everything else. */
 export interface Mood {
   readonly latencyMs: number;
   readonly fault: 'none' | 'down' | 'refused' | 'creates' | 'throttled';
@@ -47,7 +47,7 @@ export type Step =
   | { readonly type: 'service'; readonly to: Partial<ServicePart> }
   | { readonly type: 'reload' }
   | { readonly type: 'mood'; readonly account: AccountName; readonly mood: Mood }
-  /** Somebody changes what the service holds. */
+  /** Somebody changes the account in the service. */
   | {
       readonly type: 'hand';
       readonly account: AccountName;
@@ -58,9 +58,9 @@ export type Step =
       readonly type: 'word';
       readonly account: AccountName;
       readonly word: Word;
-      /** Through the daemon, or as another process does, by the store. */
+      /** Through the daemon, or through the store like another process. */
       readonly by: 'daemon' | 'desk';
-      /** Which plan an approval names: the one that waits, whichever does, or another one. */
+      /** Which plan an approval names: the pending one, any pending one without its digest, or another one. */
       readonly digest: 'pending' | 'any' | 'other';
     }
   /** Another process applies the account's file. */
@@ -76,7 +76,7 @@ export type Step =
 export interface Script {
   /** UTC ISO 8601. */
   readonly startAt: string;
-  /** Of everything that is left to chance. */
+  /** The seed of all random numbers. */
   readonly seed: number;
   readonly service: ServicePart;
   readonly accounts: Readonly<Partial<Record<AccountName, AccountPart>>>;

@@ -1,5 +1,5 @@
 // What all daemons of a script share: the time, the folder with its files and its store, the service, the receiver of
-// notices, and those who watch. Violations are collected here, since the daemon would take a thrown one for a bug.
+// notices, and the watchers. Violations are collected here, because the daemon would handle a thrown one as a bug.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { Files } from './files.ts';
 import { NoticeWatch } from './notice-watch.ts';
 import { ProcessTime } from './process-time.ts';
 import { RemoteService } from './remote-service.ts';
-import type { FileThen } from './run-watch.ts';
+import type { FileAtTurn } from './run-watch.ts';
 import { RunWatch } from './run-watch.ts';
 import type { Script } from './script.ts';
 
@@ -27,10 +27,10 @@ export class Stage {
   readonly runs: RunWatch;
   readonly notices: NoticeWatch;
   readonly violations: string[] = [];
-  /** What happened, for whoever looks for a cause. */
+  /** What happened, to find the cause of a violation. */
   readonly story: string[] = [];
   receiverIsUp = true;
-  /** When another program last let go of the store; Infinity while it keeps it. */
+  /** When another program last released the store; Infinity while it is locked. */
   storeFreeMs = -Infinity;
   private readonly folder: string;
   private runIds = 0;
@@ -50,7 +50,7 @@ export class Stage {
     };
     this.runs = new RunWatch(facts);
     this.notices = new NoticeWatch(facts.violate);
-    this.service = new RemoteService((heard) => this.runs.heard(heard));
+    this.service = new RemoteService((request) => this.runs.requestArrived(request));
   }
 
   violate(what: string): void {
@@ -66,13 +66,13 @@ export class Stage {
     return this.storeFreeMs === Infinity;
   }
 
-  /** Whether what a process asked of the store may have failed lately because it was locked. */
+  /** Whether an operation on the store may have failed recently because it was locked. */
   wasStoreLocked(): boolean {
     return this.time.timerMs() - this.storeFreeMs < 5000;
   }
 
-  /** What one process carries its runs out with; `fileOf` is what the account's file said at its turn. */
-  depsOf(owner: string, store: Store, fileOf: (account: string) => FileThen | null): ApplyDeps {
+  /** The dependencies of the runs of one process; `fileOf` returns the account file at its turn. */
+  depsOf(owner: string, store: Store, fileOf: (account: string) => FileAtTurn | null): ApplyDeps {
     const clock = this.time.clockOf(owner);
     return {
       service: this.service.portOf(
@@ -95,8 +95,8 @@ export class Stage {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** The same journal, and those who watch hear of it. */
-  private watched(journal: Journal, owner: string, fileOf: (account: string) => FileThen | null): Journal {
+  /** The same journal, which reports runs to the watchers. */
+  private watched(journal: Journal, owner: string, fileOf: (account: string) => FileAtTurn | null): Journal {
     const { runs } = this;
     const note = (what: string): void => this.note(what);
     const watched: Pick<Journal, 'beginRun' | 'endRun' | 'takeApproval'> = {

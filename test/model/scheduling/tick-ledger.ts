@@ -1,9 +1,9 @@
-// What a daemon owes: for each tick of each schedule one run, one counted skip, or a reason that holds. Ticks are the
-// oracle's; what became of them is read from the turns that accounts get and from the daemon's log.
+// What a daemon must do: for each tick of each schedule one run, one counted skip, or a valid reason for neither. Ticks
+// are those of the oracle; their outcomes come from the turns of accounts and from the daemon's log.
 import { ticksBetween } from './cron-oracle.ts';
 
 const HOUR = 3_600_000;
-/** The daemon looks at the clock this often, and a moment for the look itself. */
+/** How often the daemon checks the clock, and a moment for the check itself. */
 const LOOK_MS = 1100;
 
 export interface Times {
@@ -12,18 +12,18 @@ export interface Times {
   readonly jitterMs: number;
 }
 
-type Asked = 'start' | 'manual' | 'approval' | 'tick';
+type RunCause = 'start' | 'manual' | 'approval' | 'tick';
 
 interface OwedTick {
   readonly atWallMs: number;
-  /** On the clock that nobody sets: between these a run is asked for. */
+  /** On the steady clock: between these times a run is requested. */
   readonly fromMs: number;
   byMs: number;
-  /** A reason beforehand why it may be left out. */
-  mayGo: boolean;
-  /** Whether failures may keep it back, as they were when it came. */
-  readonly mayBeHeld: boolean;
-  /** It was looked at after its time and found waiting for room. */
+  /** Whether it may be dropped, for a known reason. */
+  mayBeDropped: boolean;
+  /** Whether the failures at its time may delay it. */
+  readonly mayBeDelayed: boolean;
+  /** Whether it was found waiting for room after its time. */
   queued: boolean;
 }
 
@@ -32,16 +32,16 @@ interface Slot {
   seenToWallMs: number;
   /** The tick, or the moment of being scheduled, from which a backoff counts. */
   lastTickWallMs: number;
-  /** Failures before this moment count no more. */
+  /** Failures before this moment no longer count. */
   freshFromMs: number;
   owed: OwedTick[];
 }
 
 interface Turn {
-  kind: Asked | null;
+  kind: RunCause | null;
   readonly atMs: number;
   readonly atWallMs: number;
-  /** What it is for, should it be for a tick: the schedule may change by what is read in its course. */
+  /** Its tick, if it is for a tick: the schedule may change by what is read during the turn. */
   readonly owed: OwedTick | null;
 }
 
@@ -49,7 +49,7 @@ export interface LedgerFacts {
   readonly wallMs: () => number;
   readonly timerMs: () => number;
   readonly violate: (what: string) => void;
-  /** Runs in a row that failed, as far as the daemon may know: those that ended after a moment of the timers. */
+  /** Failed runs in a row that the daemon may know: those that ended after a moment of the steady clock. */
   readonly failures: (account: string, sinceMs: number) => number;
   /** The lane of an account, and how many there are. */
   readonly laneOf: (account: string) => string;
@@ -59,7 +59,7 @@ export interface LedgerFacts {
 
 /** The ledger of one daemon from its start to its stop. */
 export class TickLedger {
-  /** Ticks that came, and what became of them. */
+  /** The number of ticks, and of their outcomes. */
   readonly counts = {
     ticks: 0,
     runs: 0,
@@ -72,10 +72,10 @@ export class TickLedger {
   };
   private readonly facts: LedgerFacts;
   private readonly slots = new Map<string, Slot>();
-  private readonly asked = new Map<string, Asked>();
+  private readonly requested = new Map<string, RunCause>();
   private readonly turns = new Map<string, Turn>();
   private readonly turnCounts = new Map<string, number>();
-  /** How many turns were allowed when the first one of the latest moment began. */
+  /** How many turns were allowed when the first turn of the latest moment began. */
   private chosen = { atMs: -Infinity, most: 0 };
   /** When the wall clock was set last. */
   private setMs = -Infinity;
@@ -147,12 +147,12 @@ export class TickLedger {
     return ticksBetween(schedule, timezone, sinceWallMs, this.facts.wallMs()).length > 0;
   }
 
-  /** Takes up the ticks until now. */
+  /** Adds the ticks until now. */
   advance(): void {
     for (const [name, slot] of this.slots) this.advanceSlot(name, slot, false);
   }
 
-  /** The wall clock has just been set by so much; the daemon sees it when it looks next. */
+  /** The wall clock has just been set by `byMs`; the daemon detects that at its next check. */
   clockSet(byMs: number): void {
     this.setMs = this.facts.timerMs();
     const wallMs = this.facts.wallMs();
@@ -160,7 +160,7 @@ export class TickLedger {
       if (byMs >= 0) this.advanceSlot(name, slot, true);
       else if (byMs > -2000) for (const owed of slot.owed) owed.byMs -= byMs;
       else {
-        // Schedules start anew from the new time on.
+        // Schedules restart from the new time on.
         this.drop(slot);
         slot.seenToWallMs = wallMs;
         slot.lastTickWallMs = Math.min(slot.lastTickWallMs, wallMs);
@@ -169,12 +169,12 @@ export class TickLedger {
     this.upTo = { wallMs: 0, ticks: [] };
   }
 
-  /** Somebody asks for a run, now, and is told that there will be one. */
-  ask(name: string, what: Exclude<Asked, 'tick'>): void {
-    this.asked.set(name, what);
+  /** Somebody requests a run now, and the request is accepted. */
+  request(name: string, what: Exclude<RunCause, 'tick'>): void {
+    this.requested.set(name, what);
   }
 
-  /** The run that waits for room is no longer the tick's: somebody asked for it. */
+  /** The run that waits for room no longer belongs to the tick: somebody requested it. */
   replaceTick(name: string): void {
     this.advance();
     const slot = this.slots.get(name);
@@ -185,13 +185,13 @@ export class TickLedger {
     this.counts.dropped += 1;
   }
 
-  unask(name: string): void {
-    this.asked.delete(name);
+  withdraw(name: string): void {
+    this.requested.delete(name);
   }
 
-  /** Whether nobody has asked for a run and none is under way; a tick may have. */
+  /** Whether nobody has requested a run and none is running; a tick may be due. */
   isFree(name: string): boolean {
-    return !this.turns.has(name) && !this.asked.has(name);
+    return !this.turns.has(name) && !this.requested.has(name);
   }
 
   isBusy(name: string): boolean {
@@ -201,12 +201,12 @@ export class TickLedger {
   isIdle(): boolean {
     return (
       this.turns.size === 0 &&
-      this.asked.size === 0 &&
+      this.requested.size === 0 &&
       [...this.slots.values()].every(({ owed }) => owed.length === 0)
     );
   }
 
-  /** When something that is owed must have come, on the clock that nobody sets. */
+  /** When the next due tick must have its outcome, on the steady clock. */
   nextDueMs(): number {
     const owed = [...this.slots.values()].flatMap((slot) => slot.owed.filter(({ queued }) => !queued));
     return Math.min(...owed.map(({ byMs }) => byMs));
@@ -219,9 +219,14 @@ export class TickLedger {
     this.turnCounts.set(name, this.turnsOf(name) + 1);
     const atMs = this.facts.timerMs();
     const owed = this.slots.get(name)?.owed.find(({ fromMs }) => fromMs <= atMs) ?? null;
-    this.turns.set(name, { kind: this.asked.get(name) ?? null, atMs, atWallMs: this.facts.wallMs(), owed });
-    this.asked.delete(name);
-    // Turns of one moment were chosen together, before the first of them read the files anew.
+    this.turns.set(name, {
+      kind: this.requested.get(name) ?? null,
+      atMs,
+      atWallMs: this.facts.wallMs(),
+      owed,
+    });
+    this.requested.delete(name);
+    // Turns of one moment were chosen together, before the first of them read the files again.
     if (this.chosen.atMs !== atMs) this.chosen = { atMs, most: this.facts.maxRuns() };
     if (this.turns.size > this.chosen.most) {
       this.facts.violate(`${String(this.turns.size)} runs at a time, of ${String(this.chosen.most)}`);
@@ -233,15 +238,15 @@ export class TickLedger {
     return this.turnCounts.get(name) ?? 0;
   }
 
-  /** The daemon says that it asked for a run because of an approval. */
+  /** The daemon reports that it requested a run because of an approval. */
   approvalSeen(name: string): void {
     const turn = this.turns.get(name);
     if (turn !== undefined && turn.kind === null) turn.kind = 'approval';
-    else this.asked.set(name, 'approval');
+    else this.requested.set(name, 'approval');
   }
 
-  /** What the account's turn is for; a turn that nobody asked for is for a tick. */
-  kindOf(name: string): Asked | null {
+  /** The cause of the account's turn; a turn that nobody requested is for a tick. */
+  kindOf(name: string): RunCause | null {
     const turn = this.turns.get(name);
     if (turn === undefined) return null;
     if (turn.kind !== null) return turn.kind;
@@ -251,7 +256,7 @@ export class TickLedger {
     return 'tick';
   }
 
-  /** The tick that the account's turn is for; of another turn the moment at which it came. */
+  /** The tick of the account's turn; for a turn without a tick the moment at which it came. */
   tickOf(name: string): number {
     const kind = this.kindOf(name);
     const turn = this.turns.get(name);
@@ -263,7 +268,7 @@ export class TickLedger {
     this.turns.delete(name);
   }
 
-  /** The daemon says that a tick found the account busy. */
+  /** The daemon reports that a tick found the account busy. */
   skipped(name: string): void {
     this.advance();
     const slot = this.slots.get(name);
@@ -276,7 +281,7 @@ export class TickLedger {
     if (!this.isBusy(name)) this.facts.violate(`a tick of ${name} was skipped although it did not run`);
   }
 
-  /** Looks at what is owed by now. `activity` says what the daemon shows of an account. */
+  /** Checks the ticks that are due by now. `activity` returns what the daemon reports about an account. */
   async judge(activity: (name: string) => Promise<'running' | 'queued' | 'idle'>): Promise<void> {
     this.advance();
     for (const name of this.turns.keys()) this.kindOf(name);
@@ -284,18 +289,18 @@ export class TickLedger {
     for (const [name, slot] of this.slots) {
       const byNow = slot.owed.filter(({ byMs }) => byMs <= nowMs);
       for (const owed of byNow) {
-        if (this.asked.get(name) === undefined && (await activity(name)) === 'queued') {
+        if (this.requested.get(name) === undefined && (await activity(name)) === 'queued') {
           owed.queued = true;
           continue;
         }
         slot.owed = slot.owed.filter((each) => each !== owed);
-        if (owed.mayGo) this.counts.dropped += 1;
-        else if (owed.mayBeHeld) this.counts.held += 1;
-        else this.facts.violate(`the tick of ${name} at ${iso(owed.atWallMs)} came to nothing`);
+        if (owed.mayBeDropped) this.counts.dropped += 1;
+        else if (owed.mayBeDelayed) this.counts.held += 1;
+        else this.facts.violate(`the tick of ${name} at ${iso(owed.atWallMs)} had no outcome`);
       }
     }
     const waiting = [
-      ...this.asked.keys(),
+      ...this.requested.keys(),
       ...[...this.slots].flatMap(([name, { owed }]) => (owed.some(({ queued }) => queued) ? [name] : [])),
     ];
     for (const name of waiting) {
@@ -310,7 +315,7 @@ export class TickLedger {
     const { schedule, timezone, jitterMs } = slot.times;
     const ticks = ticksBetween(schedule, timezone, slot.seenToWallMs, wallMs);
     slot.seenToWallMs = wallMs;
-    // However many ticks a clock jumped over, they are one.
+    // All ticks that a clock jumped over count as one.
     for (const atWallMs of isJump ? ticks.slice(0, 1) : ticks) {
       const wasJustSet = this.facts.timerMs() - (wallMs - atWallMs) <= this.setMs + LOOK_MS;
       this.counts.ticks += 1;
@@ -322,9 +327,10 @@ export class TickLedger {
         atWallMs,
         fromMs: timerMs - (wallMs - atWallMs),
         byMs: timerMs + (latestWallMs - wallMs) + LOOK_MS,
-        // Right after the clock was set a tick is one with those before it, or comes before the daemon has seen that.
-        mayGo: wasJustSet && !isJump,
-        mayBeHeld: this.holdsBack(name, slot, atWallMs),
+        // Right after the clock was set, a tick may count together with those before it, or come before the daemon
+        // detects it.
+        mayBeDropped: wasJustSet && !isJump,
+        mayBeDelayed: this.mayDelay(name, slot, atWallMs),
         queued: false,
       });
     }
@@ -345,8 +351,8 @@ export class TickLedger {
     }
   }
 
-  /** Whether failures may keep a tick back: for the interval doubled with each, and an hour at most. */
-  private holdsBack(name: string, slot: Slot, atWallMs: number): boolean {
+  /** Whether failures may delay a tick: by the interval, doubled with each failure, and by at most an hour. */
+  private mayDelay(name: string, slot: Slot, atWallMs: number): boolean {
     const failures = this.facts.failures(name, slot.freshFromMs);
     const { schedule, timezone } = slot.times;
     const ticks = ticksBetween(schedule, timezone, atWallMs - 1, atWallMs + 4 * HOUR);
@@ -356,7 +362,7 @@ export class TickLedger {
     return atWallMs < slot.lastTickWallMs + Math.min(everyMs * 2 ** (failures - 1), HOUR);
   }
 
-  /** Three quarters of all places are the most that one lane may have where there are others. */
+  /** One lane may have at most three quarters of all places if there are other lanes. */
   hasRoom(name: string): boolean {
     const most = this.facts.maxRuns();
     const ofLane = this.facts.lanes() < 2 || most < 2 ? most : Math.floor(most * 0.75);

@@ -25,7 +25,7 @@ export const ZONES = [
   'Africa/Casablanca',
 ] as const;
 
-/** Moments near which a clock of one of the zones changes, and ends of months. */
+/** Moments near a clock change in one of the zones, and ends of months. */
 export const CHANGES = [
   '2026-03-29T01:00:00Z',
   '2026-10-25T01:00:00Z',

@@ -1,10 +1,10 @@
-// The soak's sandbox misbehaves: one or two of a hundred requests for each way in which a service can.
+// The faults of the sandbox in the soak test: up to a few percent of the requests for each kind of fault.
 import type { Fault, FaultAction } from '../../src/sandbox/sandbox.ts';
 
-/** Longer than the daemon waits for an answer; the effect came at once. */
+/** Longer than the daemon waits for a response; the effect is immediate. */
 const TOO_LATE_MS = 2500;
-/** Longer than a run waits: the whole account is left alone for so long. */
-const LEAVE_ME_ALONE_S = 125;
+/** Longer than a run waits, so that the account gets no requests for this time. */
+const LONG_RETRY_AFTER_S = 125;
 
 const EVERYWHERE: readonly (readonly [probability: number, action: FaultAction])[] = [
   [0.01, { type: 'drop-before-effect' }],
@@ -26,7 +26,7 @@ const EVERYWHERE: readonly (readonly [probability: number, action: FaultAction])
   [0.01, { type: 'latency', ms: 100 }],
 ];
 
-/** The more of these the more must be settled: writes are rarer than reads. */
+/** More frequent, because writes are rarer than reads and leave more outcomes to determine. */
 const OF_WRITES: typeof EVERYWHERE = [
   [0.04, { type: 'drop-after-effect' }],
   [0.03, { type: 'effect-then-status', status: 500 }],
@@ -40,22 +40,22 @@ const OF_LISTS: typeof EVERYWHERE = [
   [0.002, { type: 'wrong-account-id', id: 'another-account' }],
 ];
 
-/** So much is missing that twice in a row, which nobody could know for a lie, is suspicious. */
+/** So much is missing that two such lists in a row are suspicious, although they agree. */
 const OF_SKILLS: typeof EVERYWHERE = [[0.02, { type: 'partial-list', fraction: 0.4 }]];
-/** The people who may have what nobody asked for stand in the part that is left. */
+/** The people who can have undesired entries are in the part that remains. */
 const OF_PEOPLE: typeof EVERYWHERE = [[0.02, { type: 'partial-list', fraction: 0.6 }]];
 
-/** The trouble of all accounts; `throttled` is asked to leave its service alone for two minutes, once. */
-export function troubleWith(throttled: string | null): Fault[] {
+/** The faults of all accounts; the account `throttled` receives one Retry-After of two minutes. */
+export function soakFaults(throttled: string | null): Fault[] {
   const rules = (match: NonNullable<Fault['match']>, list: typeof EVERYWHERE): Fault[] =>
     list.map(([probability, action]) => ({ match, times: 'always', probability, do: action }));
-  const leaveMeAlone: Fault = {
+  const longThrottle: Fault = {
     match: { account: throttled ?? '', method: 'GET' },
     skip: 300,
-    do: { type: 'rate-limit', retryAfter: LEAVE_ME_ALONE_S },
+    do: { type: 'rate-limit', retryAfter: LONG_RETRY_AFTER_S },
   };
   return [
-    ...(throttled === null ? [] : [leaveMeAlone]),
+    ...(throttled === null ? [] : [longThrottle]),
     ...rules({ method: 'GET' }, [...EVERYWHERE, ...OF_LISTS]),
     ...rules({ method: 'GET', path: 'skill' }, OF_SKILLS),
     ...rules({ method: 'GET', path: 'resource' }, OF_PEOPLE),

@@ -1,23 +1,23 @@
-// What the program was told: the lists as they reached it, read with a parser of the oracle's own.
+// The lists that the program received, read with a separate parser of the oracle.
 import type { Kind } from '../../../src/core/catalog.ts';
 import type { Call } from '../traffic.ts';
 import { answeredJson } from '../traffic.ts';
 
-export interface ToldEntries {
+export interface ReceivedEntries {
   readonly call: Call;
   readonly entries: ReadonlyMap<string, string>;
 }
 
-export interface ToldPerson {
+export interface ReceivedPerson {
   readonly id: string;
-  /** undefined: the field was left out. */
+  /** undefined: the field was omitted. */
   readonly skillsIds: readonly string[] | undefined;
   readonly roleId: string | null | undefined;
 }
 
-export interface ToldPeople {
+export interface ReceivedPeople {
   readonly call: Call;
-  readonly people: readonly ToldPerson[];
+  readonly people: readonly ReceivedPerson[];
 }
 
 function objectsOf(call: Call): Record<string, unknown>[] | null {
@@ -34,7 +34,7 @@ function objectsOf(call: Call): Record<string, unknown>[] | null {
 }
 
 /** The readable lists of one kind among the calls, oldest first. */
-export function toldEntries(calls: readonly Call[], kind: Kind): ToldEntries[] {
+export function receivedEntries(calls: readonly Call[], kind: Kind): ReceivedEntries[] {
   return calls.flatMap((call) => {
     const objects = call.kind === kind ? objectsOf(call) : null;
     if (objects === null || !objects.every(({ name }) => typeof name === 'string')) return [];
@@ -43,11 +43,11 @@ export function toldEntries(calls: readonly Call[], kind: Kind): ToldEntries[] {
 }
 
 /** The readable lists of people among the calls, oldest first. */
-export function toldPeople(calls: readonly Call[]): ToldPeople[] {
+export function receivedPeople(calls: readonly Call[]): ReceivedPeople[] {
   return calls.flatMap((call) => {
     const objects = call.kind === 'resource' ? objectsOf(call) : null;
     if (objects === null) return [];
-    const people = objects.map(({ _id, skillsIds, roleId }): ToldPerson => ({
+    const people = objects.map(({ _id, skillsIds, roleId }): ReceivedPerson => ({
       id: String(_id),
       skillsIds: Array.isArray(skillsIds) ? skillsIds.map(String) : undefined,
       roleId: roleId === null || typeof roleId === 'string' ? roleId : undefined,
@@ -56,8 +56,8 @@ export function toldPeople(calls: readonly Call[]): ToldPeople[] {
   });
 }
 
-/** Who has an entry by a list of people. */
-export function holdersOf(kind: Kind, id: string, people: readonly ToldPerson[]): string[] {
+/** The people who have an entry according to a list of people. */
+export function holdersOf(kind: Kind, id: string, people: readonly ReceivedPerson[]): string[] {
   return people
     .filter(({ skillsIds, roleId }) => (kind === 'skill' ? skillsIds?.includes(id) : roleId === id))
     .map((person) => person.id);

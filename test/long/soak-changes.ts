@@ -1,21 +1,21 @@
-// The hands of a soak: another editor of the service, people who come and go and are given skills, and whoever edits the
-// account files. They know what they did, so that they can say what rolecall must not have done.
+// The manual changes of the soak test: other editors of the service, people who are added, removed and assigned skills,
+// and edits of account files. They record what they did, so that a test can tell what rolecall must not have done.
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { pick, randomNumbers } from '../support/random.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 type Kind = 'skill' | 'role';
 
-/** Always in the file, and what people who come and go have. */
+/** Entries that are always in the file, and that temporary people have. */
 const LASTING = { skill: names('Lasting skill', 12), role: names('Lasting role', 4) };
-/** How many more the file names at a time: the oldest go as new ones come. */
+/** How many more entries the file lists at a time: new ones replace the oldest. */
 const PASSING = { skill: 24, role: 6 };
-/** People of every account who stay. Those who may have what the file drops stand first in the list. */
+/** Permanent people of every account. Those who can have entries that the file drops are first in the list. */
 const STAYING = 14;
 const TRUSTED = 7;
 const MOST_HELD = 3;
 const MOST_GUESTS = 4;
-/** How long the lists hide a create and show a delete, at times. */
+/** How long the lists sometimes hide a create and show a delete. */
 const STALE_MS = 300;
 
 export const tokenOf = (account: string): string => `token-of-${account}`;
@@ -36,32 +36,36 @@ export function seedOf(account: string) {
 
 interface Account {
   readonly name: string;
-  /** What the file names beside the lasting ones. */
+  /** The entries that the file lists beside the lasting ones. */
   readonly passing: Record<Kind, string[]>;
-  /** Person → ids of skills that a hand gave them and nobody but a hand may take away. */
+  /** Person → ids of skills that a manual change assigned, and that only a manual change may unassign. */
   readonly given: Map<string, Set<string>>;
-  /** Ids of people who came and will go. */
+  /** Ids of temporary people. */
   readonly guests: string[];
   broken: boolean;
 }
 
-export interface Hands {
-  /** One thing that somebody does to one of the accounts. */
-  turn(): void;
-  /** Mends and releases what keeps an account from being as its file says. */
-  calm(): void;
-  /** The accounts that are not as their files say. */
-  unlike(): readonly string[];
-  /** What people have lost although no hand took it. */
+export interface ManualChanges {
+  /** Makes one random change in one of the accounts. */
+  changeOne(): void;
+  /** Fixes files and unassigns entries, so that every account can match its file. */
+  resolveAll(): void;
+  /** The accounts that do not match their files. */
+  mismatched(): readonly string[];
+  /** Assignments that people lost without a manual change. */
   lost(): readonly string[];
-  /** How often a hand took an entry away: `account name` → times. */
+  /** How often a manual change removed an entry: `account name` → times. */
   readonly removed: ReadonlyMap<string, number>;
-  /** How many things were done. */
+  /** How many changes were made. */
   readonly turns: () => number;
 }
 
-/** Hands on accounts that `seedOf` made; writes their files. */
-export function lendHands(sandbox: Sandbox, workspace: Workspace, accountNames: readonly string[]): Hands {
+/** Manual changes of accounts that `seedOf` describes; writes their files. */
+export function createManualChanges(
+  sandbox: Sandbox,
+  workspace: Workspace,
+  accountNames: readonly string[],
+): ManualChanges {
   const random = randomNumbers(7);
   const removed = new Map<string, number>();
   let turns = 0;
@@ -78,12 +82,12 @@ export function lendHands(sandbox: Sandbox, workspace: Workspace, accountNames: 
     return Array.from({ length: count }, (_, index) => `Passing ${turns}.${index}`);
   }
 
-  function wanted({ passing }: Account): Record<Kind, string[]> {
+  function desiredOf({ passing }: Account): Record<Kind, string[]> {
     return { skill: [...LASTING.skill, ...passing.skill], role: [...LASTING.role, ...passing.role] };
   }
 
   function write(account: Account): void {
-    const { skill, role } = wanted(account);
+    const { skill, role } = desiredOf(account);
     const lists = account.broken
       ? 'skills: {'
       : `skills: ${JSON.stringify(skill)}\nroles: ${JSON.stringify(role)}`;
@@ -99,7 +103,7 @@ export function lendHands(sandbox: Sandbox, workspace: Workspace, accountNames: 
     write(account);
   }
 
-  /** A skill that is there and that the file names for a while. */
+  /** An existing skill that the file lists for a while. */
   function passingEntry(account: Account): { readonly id: string; readonly name: string } | undefined {
     const { skills } = sandbox.state(account.name);
     return pick(
@@ -108,7 +112,7 @@ export function lendHands(sandbox: Sandbox, workspace: Workspace, accountNames: 
     );
   }
 
-  function give(account: Account, id: string | undefined): void {
+  function assign(account: Account, id: string | undefined): void {
     const person = `${account.name}-person-${Math.floor(random() * TRUSTED)}`;
     const held = account.given.get(person) ?? new Set();
     if (id === undefined || held.size >= MOST_HELD) return;
@@ -116,9 +120,9 @@ export function lendHands(sandbox: Sandbox, workspace: Workspace, accountNames: 
     account.given.set(person, held.add(id));
   }
 
-  function takeBack(account: Account, isRight: (id: string) => boolean): void {
+  function unassign(account: Account, isCandidate: (id: string) => boolean): void {
     for (const [person, held] of account.given) {
-      const id = [...held].find(isRight);
+      const id = [...held].find(isCandidate);
       if (id === undefined) continue;
       held.delete(id);
       sandbox.unassign(account.name, person, id);
@@ -135,7 +139,7 @@ export function lendHands(sandbox: Sandbox, workspace: Workspace, accountNames: 
     sandbox.removeEntry(account.name, entry.id);
   }
 
-  function comeAndGo({ name, guests }: Account): void {
+  function addOrRemovePerson({ name, guests }: Account): void {
     const oldest = guests[0];
     if (guests.length < MOST_GUESTS || oldest === undefined) {
       guests.push(sandbox.addResource(name, { skills: LASTING.skill.slice(0, 2) }).id);
@@ -145,21 +149,21 @@ export function lendHands(sandbox: Sandbox, workspace: Workspace, accountNames: 
     sandbox.removeResource(name, oldest);
   }
 
-  const deeds: readonly (readonly [share: number, deed: (account: Account) => void])[] = [
+  const changes: readonly (readonly [share: number, change: (account: Account) => void])[] = [
     [0.25, edit],
     [0.15, (account) => void sandbox.addSkill(account.name, `Stray ${turns}`)],
     [0.05, (account) => void sandbox.addRole(account.name, `Stray ${turns}`)],
-    // In one breath: nobody ever sees it without its person.
-    [0.1, (account) => give(account, sandbox.addSkill(account.name, `Held stray ${turns}`).id)],
+    // In one step, so that no list shows the skill without its person.
+    [0.1, (account) => assign(account, sandbox.addSkill(account.name, `Held stray ${turns}`).id)],
     [0.15, remove],
-    [0.1, (account) => give(account, passingEntry(account)?.id)],
-    [0.12, (account) => takeBack(account, () => true)],
-    [0.05, comeAndGo],
+    [0.1, (account) => assign(account, passingEntry(account)?.id)],
+    [0.12, (account) => unassign(account, () => true)],
+    [0.05, addOrRemovePerson],
     [0.03, () => sandbox.setSettings({ listDelayMs: sandbox.settings().listDelayMs === 0 ? STALE_MS : 0 })],
   ];
 
-  function unwanted(account: Account): (id: string) => boolean {
-    const desired = new Set(wanted(account).skill);
+  function isUndesired(account: Account): (id: string) => boolean {
+    const desired = new Set(desiredOf(account).skill);
     const { skills } = sandbox.state(account.name);
     return (id) => skills.some((skill) => skill.id === id && !desired.has(skill.name));
   }
@@ -168,28 +172,29 @@ export function lendHands(sandbox: Sandbox, workspace: Workspace, accountNames: 
   return {
     removed,
     turns: () => turns,
-    turn() {
+    changeOne() {
       turns += 1;
       const account = pick(random, accounts);
       if (account === undefined) return;
-      // A broken file is mended soon.
+      // A broken file is fixed soon.
       if (account.broken) return edit(account);
       let at = random();
-      deeds.find(([share]) => (at -= share) < 0)?.[1](account);
+      changes.find(([share]) => (at -= share) < 0)?.[1](account);
     },
-    calm() {
+    resolveAll() {
       sandbox.setSettings({ listDelayMs: 0 });
       for (const account of accounts) {
         if (account.broken) edit(account);
-        takeBack(account, unwanted(account));
+        unassign(account, isUndesired(account));
       }
     },
-    unlike: () =>
+    mismatched: () =>
       accounts.flatMap((account) => {
         const { skills, roles } = sandbox.state(account.name);
-        const { skill, role } = wanted(account);
-        const isLike = sorted(skills) === skill.toSorted().join() && sorted(roles) === role.toSorted().join();
-        return isLike ? [] : [account.name];
+        const { skill, role } = desiredOf(account);
+        const isMatch =
+          sorted(skills) === skill.toSorted().join() && sorted(roles) === role.toSorted().join();
+        return isMatch ? [] : [account.name];
       }),
     lost: () =>
       accounts.flatMap(({ name, given }) => {
@@ -202,7 +207,7 @@ export function lendHands(sandbox: Sandbox, workspace: Workspace, accountNames: 
   };
 }
 
-/** The lines of every account file that say where the account is. */
+/** The first lines of every account file: its address and its token. */
 export function fileHead(sandbox: Sandbox, account: string): string {
   return `baseUrl: ${sandbox.url}\ntoken: { env: ${variableOf(account)} }\n`;
 }

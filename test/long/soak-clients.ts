@@ -1,56 +1,56 @@
-// Those who look at a soaking daemon and say a word to it: over HTTP with and without a session, by commands beside it,
-// by SIGHUP, and by account files that come and go.
+// The clients of the daemon in the soak test: over HTTP with and without a session, by commands, by SIGHUP, and by
+// account files that are added and removed.
 import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, HTTP_TOKEN } from '../support/daemon.ts';
 import { pick, randomNumbers } from '../support/random.ts';
 import type { Workspace } from '../support/workspace.ts';
-import { fileHead } from './soak-hands.ts';
+import { fileHead } from './soak-changes.ts';
 
-/** The sandbox's account behind all account files that come and go. */
-export const PASSERBY = 'passerby';
+/** The account of the sandbox for all account files that are added and removed. */
+export const TEMPORARY = 'passerby';
 
-export interface Visitors {
-  /** One visit. */
-  visit(): Promise<void>;
-  /** What was not answered as it should be. */
+export interface Clients {
+  /** Sends one random request or command. */
+  send(): Promise<void>;
+  /** Responses that were not as expected. */
   readonly problems: readonly string[];
-  /** Account → how often a run was asked for and promised. */
-  readonly promised: ReadonlyMap<string, number>;
+  /** Account → how often a request for a run was accepted. */
+  readonly accepted: ReadonlyMap<string, number>;
 }
 
-export interface VisitorsOptions {
+export interface ClientsOptions {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly daemon: Daemon;
   readonly accounts: readonly string[];
-  /** What the commands are given. */
+  /** The environment of the commands. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-export function inviteVisitors({ sandbox, workspace, daemon, accounts, env }: VisitorsOptions): Visitors {
+export function createClients({ sandbox, workspace, daemon, accounts, env }: ClientsOptions): Clients {
   const random = randomNumbers(13);
   const problems: string[] = [];
-  const promised = new Map<string, number>();
-  let passersby = 0;
+  const accepted = new Map<string, number>();
+  let count = 0;
   let present: string | null = null;
 
   async function open(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
     return await fetch(daemon.url + path, { headers, redirect: 'manual' });
   }
 
-  async function look(path: string, headers = { authorization: `Bearer ${HTTP_TOKEN}` }): Promise<void> {
+  async function read(path: string, headers = { authorization: `Bearer ${HTTP_TOKEN}` }): Promise<void> {
     const reply = await open(path, { accept: 'text/html,application/json', ...headers });
     await reply.arrayBuffer();
     // A run may have been pruned meanwhile.
     if (!reply.ok && !path.includes('/runs/')) problems.push(`GET ${path}: ${reply.status}`);
   }
 
-  async function lookAtARun(): Promise<void> {
+  async function readRun(): Promise<void> {
     const run = daemon.log().findLast(({ event }) => event === 'run_ended')?.runId ?? '';
-    await look(`/runs/${run}`);
-    await look(`/api/v1/runs/${run}`);
+    await read(`/runs/${run}`);
+    await read(`/api/v1/runs/${run}`);
   }
 
   async function signIn(): Promise<void> {
@@ -68,53 +68,53 @@ export function inviteVisitors({ sandbox, workspace, daemon, accounts, env }: Vi
     if (!answer.ok) problems.push(`GET / with a session: ${answer.status}`);
   }
 
-  async function askForARun(account: string): Promise<void> {
+  async function requestRun(account: string): Promise<void> {
     const { status } = await daemon.api(`accounts/${account}/sync`, {});
-    if (status === 202) promised.set(account, (promised.get(account) ?? 0) + 1);
+    if (status === 202) accepted.set(account, (accepted.get(account) ?? 0) + 1);
     else if (status !== 409) problems.push(`sync of ${account}: ${status}`);
   }
 
-  /** Of `plan --server` the lists may lie: then there is no plan. */
+  /** `plan --server` may fail, because the lists may be wrong. */
   async function command(args: readonly string[], statuses: readonly number[]): Promise<void> {
     const { status, stderr } = await workspace.run(args, { env });
     if (!statuses.includes(status ?? -1)) problems.push(`${args.join(' ')}: ${status} ${stderr}`);
   }
 
-  function comeOrGo(): void {
+  function addOrRemoveFile(): void {
     if (present !== null) {
       unlinkSync(join(workspace.folder, present));
       present = null;
       return;
     }
-    passersby += 1;
-    present = `config/accounts/${PASSERBY}${passersby}.yaml`;
-    workspace.write(present, `${fileHead(sandbox, PASSERBY)}mode: plan\nskills: []\n`);
+    count += 1;
+    present = `config/accounts/${TEMPORARY}${count}.yaml`;
+    workspace.write(present, `${fileHead(sandbox, TEMPORARY)}mode: plan\nskills: []\n`);
   }
 
-  const visits: readonly (readonly [share: number, visit: (account: string) => unknown])[] = [
-    [0.55, askForARun],
-    [0.05, () => look('/api/v1/accounts')],
-    [0.05, () => look('/api/v1/runs?limit=50')],
-    [0.05, () => look('/')],
-    [0.05, (account) => look(`/accounts/${account}`)],
-    [0.05, (account) => look(`/api/v1/accounts/${account}`)],
-    [0.05, lookAtARun],
-    [0.05, () => look('/metrics')],
+  const requests: readonly (readonly [share: number, send: (account: string) => unknown])[] = [
+    [0.55, requestRun],
+    [0.05, () => read('/api/v1/accounts')],
+    [0.05, () => read('/api/v1/runs?limit=50')],
+    [0.05, () => read('/')],
+    [0.05, (account) => read(`/accounts/${account}`)],
+    [0.05, (account) => read(`/api/v1/accounts/${account}`)],
+    [0.05, readRun],
+    [0.05, () => read('/metrics')],
     [0.04, signIn],
-    [0.02, () => look('/healthz', { authorization: 'Bearer of-nobody' })],
+    [0.02, () => read('/healthz', { authorization: 'Bearer of-nobody' })],
     [0.015, () => void daemon.process.kill('SIGHUP')],
-    [0.015, comeOrGo],
+    [0.015, addOrRemoveFile],
     [0.005, (account) => command(['plan', '--server', daemon.url, account], [0, 1])],
     [0.005, () => command(['backup', join(workspace.folder, `backup-${random()}.db`)], [0])],
   ];
 
   return {
     problems,
-    promised,
-    async visit() {
+    accepted,
+    async send() {
       let at = random();
       const account = pick(random, accounts) ?? '';
-      await visits.find(([share]) => (at -= share) < 0)?.[1](account);
+      await requests.find(([share]) => (at -= share) < 0)?.[1](account);
     },
   };
 }
