@@ -66,7 +66,12 @@ export async function observe(run: ReadingRun<PlanningDeps>): Promise<Observatio
 
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
-  const { observed, implausible } = await readTwiceIfNeeded(run, first, lastGood, baseline);
+  const again = {
+    reader,
+    managed: KINDS.filter((kind) => settings.desired[kind] !== undefined),
+    wait: () => deps.clock.sleep(request.api.recheckMs, request.signals.stop),
+  };
+  const { observed, implausible } = await readTwiceIfNeeded(again, first, lastGood, baseline);
   checkAccountId(observed);
   const takenAtMs = deps.clock.nowMs();
   return {
@@ -91,23 +96,30 @@ async function accountIdCheck(
   return (observed) => checkIdentity(listedAccountId(observed), facts);
 }
 
+/** How lists are read a second time. */
+export interface SecondReading {
+  readonly reader: ServiceReader;
+  /** The kinds whose lists must be plausible. */
+  readonly managed: readonly Kind[];
+  /** Waits for `api.recheck`. */
+  readonly wait: () => Promise<void>;
+}
+
 /**
- * Reads the lists again after `recheck` when the first reading lacks entries of the last good lists. In the first run of
- * an account, it reads again when the lists lack entries that people have.
+ * Reads the lists again after `api.recheck` when the first reading lacks entries of the last good lists. Without good
+ * lists, it reads again when the lists lack entries that people have.
  */
-async function readTwiceIfNeeded(
-  { reader, request, deps }: ReadingRun<PlanningDeps>,
+export async function readTwiceIfNeeded(
+  { reader, managed, wait }: SecondReading,
   first: ObservedCatalog,
   lastGood: LastGood | null,
   baseline: Baseline | null,
 ): Promise<{ observed: ObservedCatalog; implausible: Warning | null }> {
-  const { settings, api, signals } = request;
-  const managed = KINDS.filter((kind) => settings.desired[kind] !== undefined);
   const judge = (observed: ObservedCatalog): Warning | null =>
     suspiciousList(observed, managed, lastGood?.deletedSince ?? new Set());
   if (baseline === null || lastGood === null) {
     if (!lacksAny(first, heldIds(first, managed))) return { observed: first, implausible: null };
-    await deps.clock.sleep(api.recheckMs, signals.stop);
+    await wait();
     const observed = mergeReadings(first, await readLists(reader));
     return { observed, implausible: judge(observed) };
   }
@@ -118,7 +130,7 @@ async function readTwiceIfNeeded(
   if (suspicion === null && !lacksCreated && !anythingMissing(baseline, first) && judge(first) === null) {
     return { observed: first, implausible: null };
   }
-  await deps.clock.sleep(api.recheckMs, signals.stop);
+  await wait();
   const second = await readLists(reader);
   const observed = mergeReadings(first, second);
   const shrink = suspicion === null ? null : suspiciousShrink(baseline, second, managed);

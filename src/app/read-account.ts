@@ -4,14 +4,15 @@ import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../
 import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { AccountSettings } from '../core/settings.ts';
-import { suspiciousList } from '../core/list-plausibility.ts';
+import { baselineOf, suspiciousList } from '../core/list-plausibility.ts';
 import { keysOf } from '../core/usage.ts';
-import { readLists } from './observe.ts';
+import { readLists, readTwiceIfNeeded } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
 export interface AccountMemory {
   readonly accountState: Journal['accountState'];
   readonly foreignAccount: Journal['foreignAccount'];
+  readonly lastGood: Journal['lastGood'];
   readonly claimant: JournalReader['claimant'];
 }
 
@@ -19,35 +20,59 @@ export interface ReadAccount {
   readonly observed: ObservedCatalog;
   /** The listed id, otherwise the pinned or the remembered one. */
   readonly remoteAccountId: string | null;
-  /** Whether the lists lack entries that people have, so that they cannot be complete. */
-  readonly isIncomplete: boolean;
+  /** Why the lists cannot be complete, after two readings where `wait` is given; or null. */
+  readonly implausible: Warning | null;
+}
+
+export interface Reading {
+  readonly reader: ServiceReader;
+  readonly settings: AccountSettings;
+  /** Names of all configured accounts. */
+  readonly configured: ReadonlySet<string>;
+  /** null without a store. */
+  readonly memory: AccountMemory | null;
+  /** Waits for `api.recheck` before a second reading. Left out, the lists are read once and compared with nothing. */
+  readonly wait?: () => Promise<void>;
 }
 
 /**
  * Reads the lists with the identity checks of a run: the pin, the remembered id, the claims of other accounts among
- * `configured`, and entries seen in other accounts. `memory` is null without a store. Throws ServiceError `identity`.
+ * `configured`, and entries seen in other accounts. With `wait`, also with the comparison with the last good lists.
+ * Throws ServiceError `identity`.
  */
-export async function readAccount(
-  reader: ServiceReader,
-  settings: AccountSettings,
-  configured: ReadonlySet<string>,
-  memory: AccountMemory | null,
-): Promise<ReadAccount> {
+export async function readAccount(reading: Reading): Promise<ReadAccount> {
+  const { reader, settings, memory, wait } = reading;
   const lists = await readLists(reader);
   const listed = listedAccountId(lists);
-  const { name: account, accountId: pinned, baseUrl } = settings;
+  const { name: account, accountId: pinned } = settings;
   const remembered = memory === null ? null : (await memory.accountState(account)).remoteAccountId;
   const remoteAccountId = checkIdentity(listed, { account, pinned, remembered });
-  const warnings = [...lists.warnings, ...unconfirmed(listed, remoteAccountId)];
-  const observed = { ...lists, warnings };
-  const isIncomplete = suspiciousList(observed, KINDS, new Set()) !== null;
-  if (memory === null) return { observed, remoteAccountId, isIncomplete };
+  await refuseOthers(reading, lists, remoteAccountId);
+  const read = async (): Promise<Pick<ReadAccount, 'observed' | 'implausible'>> => {
+    if (wait === undefined) return { observed: lists, implausible: suspiciousList(lists, KINDS, new Set()) };
+    const lastGood = memory === null ? null : await memory.lastGood(account, remoteAccountId, lists);
+    const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
+    return await readTwiceIfNeeded({ reader, managed: KINDS, wait }, lists, lastGood, baseline);
+  };
+  const { observed, implausible } = await read();
+  checkIdentity(listedAccountId(observed), { account, pinned, remembered });
+  const warnings = [...observed.warnings, ...unconfirmed(listed, remoteAccountId)];
+  return { observed: { ...observed, warnings }, remoteAccountId, implausible };
+}
+
+/** Throws ServiceError `identity` when the lists are those of another account of the store. */
+async function refuseOthers(
+  { settings, configured, memory }: Reading,
+  observed: ObservedCatalog,
+  remoteAccountId: string | null,
+): Promise<void> {
+  if (memory === null) return;
+  const { name: account, baseUrl } = settings;
   const other = await memory.claimant({ runId: '', account, baseUrl, remoteAccountId, configured });
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
-  const foreign =
-    listed === null ? await memory.foreignAccount(account, remoteAccountId, keysOf(observed)) : null;
+  if (listedAccountId(observed) !== null) return;
+  const foreign = await memory.foreignAccount(account, remoteAccountId, keysOf(observed));
   if (foreign !== null) throw foreignEntries(remoteAccountId, foreign);
-  return { observed, remoteAccountId, isIncomplete };
 }
 
 /** Warns that no listed object confirms the pinned or remembered account id. */

@@ -30,7 +30,12 @@ export function addDump({ program, run }: CommandLine): void {
     .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
 }
 
-const INCOMPLETE = 'the lists are incomplete: people have skills or roles that no list contains';
+/** Why lists cannot be complete, by the code of the guard. */
+const INCOMPLETE: Readonly<Record<string, string>> = {
+  suspicious_list: 'the lists are incomplete: people have skills or roles that no list contains',
+  suspicious_shrink:
+    'the lists lack more than half of what the last good run saw, in two readings. If they are right, run `rolecall apply --accept-shrink` first',
+};
 
 /** The kinds to write: those that the file manages, or both when it manages none. */
 function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
@@ -59,13 +64,14 @@ async function dump(
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const reading = await openReading(environment, configuration, service, options);
   try {
-    const { observed, remoteAccountId, isIncomplete } = await reading.read(settings, signals);
+    const { observed, remoteAccountId, implausible } = await reading.readCarefully(settings, signals);
+    const incomplete = implausible === null ? null : (INCOMPLETE[implausible.code] ?? implausible.message);
     showWarnings(observed.warnings.map(({ message }) => message));
-    if (isIncomplete && output === null) {
-      showMessage(`error: ${name}: ${INCOMPLETE}; the file was not changed. Run the command again later.`);
+    if (incomplete !== null && output === null) {
+      showMessage(`error: ${name}: ${incomplete}; the file was not changed. Run the command again later.`);
       return EXIT.failed;
     }
-    if (isIncomplete) showWarnings([INCOMPLETE]);
+    if (incomplete !== null) showWarnings([incomplete]);
     const { text, before, notes, errors } = await environment.dumpAccount(configFile, service, account, {
       accountId: remoteAccountId,
       names: {

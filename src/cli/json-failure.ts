@@ -33,8 +33,9 @@ export async function reportWrongUsage(
   argv: readonly string[],
   { message }: CommanderError,
 ): Promise<void> {
-  const [name] = program.parseOptions([...argv]).operands;
-  const command = program.commands.find((each) => each.name() === name);
+  // Not parsed again, since the arguments are those that cannot be parsed.
+  const commands = new Map(program.commands.map((each) => [each.name(), each]));
+  const command = argv.map((argument) => commands.get(argument)).find((each) => each !== undefined);
   const hasFormat = command?.options.some(({ long }) => long === '--format') === true;
   if (command === undefined || !hasFormat || !requestsJson(argv)) return;
   const failure = { code: new UsageError('').code, message: message.replace(/^error: /u, '') };

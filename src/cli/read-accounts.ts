@@ -1,5 +1,6 @@
 // Reads the lists of accounts without a run, for `dump` and `usage`, and checks by the store whose lists they are.
-import type { AccountMemory, ReadAccount } from '../app/read-account.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccountMemory, ReadAccount, Reading } from '../app/read-account.ts';
 import { readAccount } from '../app/read-account.ts';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
@@ -9,8 +10,10 @@ import { showFailure } from './console.ts';
 import type { Environment, RetryAfterOptions } from './environment.ts';
 
 export interface AccountReading {
-  /** Reads an account's lists. Throws ServiceError `identity` when they belong to another account. */
+  /** Reads an account's lists once. Throws ServiceError `identity` when they belong to another account. */
   read(settings: AccountSettings, signals: RunSignals): Promise<ReadAccount>;
+  /** Reads them again where entries of the last good lists, or entries that people have, are missing. */
+  readCarefully(settings: AccountSettings, signals: RunSignals): Promise<ReadAccount>;
   /** Shows a failure, and journals its Retry-After time if it has one. */
   reportFailure(account: string, error: unknown): Promise<RunFailure>;
   close(): Promise<void>;
@@ -26,12 +29,18 @@ export async function openReading(
   const configured = new Set(configuration.accounts.map(({ name }) => name));
   const history = await openHistory(environment, service);
   const readable = await environment.openReadable(service, options);
+  async function open(settings: AccountSettings, signals: RunSignals): Promise<Reading> {
+    // Without a pinned accountId only the store knows which account is expected.
+    if (history.failure !== null && settings.accountId === undefined) throw history.failure;
+    const reader = await readable.service.reader(settings, signals);
+    return { reader, settings, configured, memory: history.memory };
+  }
   return {
-    async read(settings, signals) {
-      // Without a pinned accountId only the store knows which account is expected.
-      if (history.failure !== null && settings.accountId === undefined) throw history.failure;
-      const reader = await readable.service.reader(settings, signals);
-      return await readAccount(reader, settings, configured, history.memory);
+    read: async (settings, signals) => await readAccount(await open(settings, signals)),
+    async readCarefully(settings, signals) {
+      const wait = (): Promise<void> =>
+        sleep(service.api.recheckMs, undefined, { signal: signals.stop }).catch(() => undefined);
+      return await readAccount({ ...(await open(settings, signals)), wait });
     },
     async reportFailure(account, error) {
       const failure = describeFailure(error);

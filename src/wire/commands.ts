@@ -49,6 +49,7 @@ export function createEnvironment(version: string): Environment {
       const store = openStore(service.store, { readOnly: !mayBeNew });
       const memory: AccountMemory = {
         accountState: (account) => store.journal.accountState(account),
+        lastGood: (...of) => store.journal.lastGood(...of),
         foreignAccount: (account, remoteAccountId, listed) =>
           store.journal.foreignAccount(account, remoteAccountId, listed),
         claimant: (claim) => store.reader.claimant(claim),

@@ -242,6 +242,7 @@ test('wrong usage exits 64, reports the mistake on stderr and sends no request',
     ['dump', 'nobody'],
     ['show'],
     ['validate', 'surplus'],
+    ['plan', '--config'],
   ];
   const results = await Promise.all(wrong.map((args) => s.run(args)));
   for (const [index, { status, stdout, stderr }] of results.entries()) {

@@ -10,7 +10,8 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { changesOf, type Scene, scene } from '../support/scene.ts';
 
 const FILE = 'config/accounts/acme.yaml';
@@ -170,4 +171,33 @@ test('dump --write does not put an incomplete list into the file, and dump witho
   expect([written.status, readFileSync(file, 'utf8')]).toEqual([1, before]);
   expect(written.stderr).toContain('the file was not changed');
   expect((await s.run(['dump', 'acme'])).stderr).toContain('the lists are incomplete');
+});
+
+describe('dump --write with a store that knows the account', () => {
+  const names = Array.from({ length: 30 }, (_, index) => `Skill ${String(index).padStart(2, '0')}`);
+  const known = async () => {
+    const s = await scene({ skills: names, file: `skills: ${JSON.stringify(names)}` });
+    await s.run(['plan']);
+    return { ...s, file: join(s.folder, 'config/accounts/acme.yaml') };
+  };
+  const partial = (fraction: number, times: number | 'always'): Fault[] => [
+    { match: { method: 'GET', path: 'skill' }, times, do: { type: 'partial-list', fraction } },
+  ];
+
+  test('reads again where entries of the last good lists are missing', async () => {
+    const s = await known();
+    s.sandbox.setFaults(partial(0.7, 1));
+    expect((await s.run(['dump', 'acme', '--write'])).status).toBe(0);
+    const text = readFileSync(s.file, 'utf8');
+    expect(names.filter((name) => !text.includes(name))).toEqual([]);
+  });
+
+  test('does not change the file when the lists lost more than half in two readings', async () => {
+    const s = await known();
+    const before = readFileSync(s.file, 'utf8');
+    s.sandbox.setFaults(partial(0.3, 'always'));
+    const { status, stderr } = await s.run(['dump', 'acme', '--write']);
+    expect([status, readFileSync(s.file, 'utf8')]).toEqual([1, before]);
+    expect(stderr).toContain('more than half');
+  });
 });
