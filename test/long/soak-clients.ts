@@ -16,8 +16,8 @@ export interface Clients {
   send(): Promise<void>;
   /** Responses that were not as expected. */
   readonly problems: readonly string[];
-  /** Account → how often a request for a run was accepted. */
-  readonly accepted: ReadonlyMap<string, number>;
+  /** Account → when a request for a run was accepted last, in epoch milliseconds. */
+  readonly lastAcceptedMs: ReadonlyMap<string, number>;
 }
 
 export interface ClientsOptions {
@@ -32,7 +32,7 @@ export interface ClientsOptions {
 export function createClients({ sandbox, workspace, daemon, accounts, env }: ClientsOptions): Clients {
   const random = randomNumbers(13);
   const problems: string[] = [];
-  const accepted = new Map<string, number>();
+  const lastAcceptedMs = new Map<string, number>();
   let count = 0;
   let present: string | null = null;
 
@@ -69,8 +69,9 @@ export function createClients({ sandbox, workspace, daemon, accounts, env }: Cli
   }
 
   async function requestRun(account: string): Promise<void> {
+    const sentMs = Date.now();
     const { status } = await daemon.api(`accounts/${account}/sync`, {});
-    if (status === 202) accepted.set(account, (accepted.get(account) ?? 0) + 1);
+    if (status === 202) lastAcceptedMs.set(account, sentMs);
     else if (status !== 409) problems.push(`sync of ${account}: ${status}`);
   }
 
@@ -110,7 +111,7 @@ export function createClients({ sandbox, workspace, daemon, accounts, env }: Cli
 
   return {
     problems,
-    accepted,
+    lastAcceptedMs,
     async send() {
       let at = random();
       const account = pick(random, accounts) ?? '';
