@@ -48,13 +48,14 @@ export async function readAccount(reading: Reading): Promise<ReadAccount> {
   const remembered = memory === null ? null : (await memory.accountState(account)).remoteAccountId;
   const remoteAccountId = checkIdentity(listed, { account, pinned, remembered });
   await refuseOthers(reading, lists, remoteAccountId);
-  const read = async (): Promise<Pick<ReadAccount, 'observed' | 'implausible'>> => {
-    if (wait === undefined) return { observed: lists, implausible: suspiciousList(lists, KINDS, new Set()) };
-    const lastGood = memory === null ? null : await memory.lastGood(account, remoteAccountId, lists);
+  let observed = lists;
+  let implausible = suspiciousList(lists, KINDS, new Set());
+  if (wait !== undefined) {
+    const lastGood = (await memory?.lastGood(account, remoteAccountId, lists)) ?? null;
     const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
-    return await readTwiceIfNeeded({ reader, managed: KINDS, wait }, lists, lastGood, baseline);
-  };
-  const { observed, implausible } = await read();
+    const again = { reader, managed: KINDS, wait };
+    ({ observed, implausible } = await readTwiceIfNeeded(again, lists, lastGood, baseline));
+  }
   checkIdentity(listedAccountId(observed), { account, pinned, remembered });
   const warnings = [...observed.warnings, ...unconfirmed(listed, remoteAccountId)];
   return { observed: { ...observed, warnings }, remoteAccountId, implausible };

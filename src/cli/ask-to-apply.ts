@@ -51,7 +51,7 @@ export async function askToApply(
   return { exit: combine([...failures, EXIT.changes]), runIds };
 }
 
-/** Prints the plans as the report, and also above the question when the report goes elsewhere. */
+/** Prints the plans as the report, and also above the question when the report is written elsewhere. */
 async function showPlans(plans: readonly PlanResult[], output: Output): Promise<void> {
   // JSON output is a list of runs, which contain the plans.
   const isReported = output.render.format !== 'json';

@@ -1,4 +1,4 @@
-// Terminal input and output: data goes to stdout or a file, everything else to stderr; colour on terminals only.
+// Terminal input and output: data is written to stdout or a file, everything else to stderr; colour on terminals only.
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,8 +1,10 @@
 // rolecall dump: prints an account file with the current skills and roles, to adopt an account or to accept drift.
 import { relative } from 'node:path';
 import { Option } from 'commander';
-import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
+import { type DesiredCatalog, type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import { nameKeys } from '../core/diff.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
+import { nameKey } from '../core/names.ts';
 import { count } from '../report/formatting.ts';
 import { loadAccounts, settingsOf } from './load-accounts.ts';
 import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
@@ -30,6 +32,8 @@ export function addDump({ program, run }: CommandLine): void {
     .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
 }
 
+const MAX_SHOWN = 10;
+
 /** Why lists cannot be complete, by the code of the guard. */
 const INCOMPLETE: Readonly<Record<string, string>> = {
   suspicious_list: 'the lists are incomplete: people have skills or roles that no list contains',
@@ -41,6 +45,24 @@ const INCOMPLETE: Readonly<Record<string, string>> = {
 function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
   const managed = KINDS.filter((kind) => desired[kind] !== undefined);
   return managed.length === 0 ? KINDS : managed;
+}
+
+/** The desired names that the lists do not show, so that the new file does not ask for them. */
+function unlistedNames(desired: DesiredCatalog, observed: ObservedCatalog): string[] {
+  return KINDS.flatMap((kind) => {
+    const listed = new Set(observed[kind].flatMap((entry) => [...nameKeys(entry)]));
+    const unlisted = (desired[kind] ?? []).filter((entry) => !listed.has(nameKey(entry.name)));
+    return unlisted.map((entry) => `${kind} “${entry.name}”`);
+  });
+}
+
+/** A list may be incomplete without looking so: the reader must see what the next apply would delete then. */
+function showDropped(account: string, names: readonly string[]): void {
+  if (names.length === 0) return;
+  const more = names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : '';
+  showMessage(
+    `${account}: the account does not list ${names.slice(0, MAX_SHOWN).join(', ')}${more}, so the new file does not ask for them. Check this before you apply it: if the lists were incomplete, apply would delete them`,
+  );
 }
 
 async function dump(
@@ -81,6 +103,7 @@ async function dump(
       policy: settings.policy,
     });
     for (const note of notes) showMessage(`${name}: ${note}`);
+    showDropped(name, unlistedNames(settings.desired, observed));
     if (output !== null) {
       await output.print(text);
       await output.close();

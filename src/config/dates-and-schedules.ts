@@ -84,7 +84,7 @@ function fieldValues(text: string, field: Field): readonly number[] | string {
     const range = match === null ? undefined : rangeOf(from, to, field);
     if (range === undefined)
       return `use ${field.min} to ${field.max}, *, ranges a-b, lists a,b and steps */n`;
-    if (range.from > range.to) return 'a range goes from the smaller to the larger value; swap them';
+    if (range.from > range.to) return 'a range starts with the smaller value; swap them';
     if (step !== undefined) {
       if (from !== '*' && to === undefined) return 'a step follows * or a range; write it as */15 or 8-18/2';
       if (Number(step) < 1 || Number(step) > field.max) return `a step must be 1 to ${field.max}`;

@@ -1,4 +1,4 @@
-// The end of a run: what it found goes to the metrics, the scheduler, the log and the notifications.
+// The end of a run: reports its outcome to the metrics, the scheduler, the log and the notifications.
 import type { Action } from '../core/catalog.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';

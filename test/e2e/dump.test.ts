@@ -192,6 +192,16 @@ describe('dump --write with a store that knows the account', () => {
     expect(names.filter((name) => !text.includes(name))).toEqual([]);
   });
 
+  test('names what the lists no longer show', async () => {
+    const s = await known();
+    s.sandbox.setFaults(partial(0.9, 'always'));
+    const { status, stderr } = await s.run(['dump', 'acme', '--write']);
+    expect(status).toBe(0);
+    expect(stderr).toContain(
+      'the account does not list skill “Skill 27”, skill “Skill 28”, skill “Skill 29”',
+    );
+  });
+
   test('does not change the file when the lists lost more than half in two readings', async () => {
     const s = await known();
     const before = readFileSync(s.file, 'utf8');
