@@ -29,12 +29,12 @@ async function approve(
     );
   }
   return await withOperatorCommands(context, account, async (operator, record) => {
-    const outcome = await operator.approve(account, digest ?? null, Date.now());
+    const outcome = await operator.approve(account, digest ?? null, context.environment.user(), Date.now());
     switch (outcome.type) {
       case 'approved': {
         const until = new Date(outcome.expiresAtMs).toISOString();
         const wait =
-          record?.state.paused === true
+          (record?.state.pause ?? null) !== null
             ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue`
             : '';
         printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}`);

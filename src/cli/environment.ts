@@ -3,7 +3,7 @@ import type { AccountMemory } from '../app/read-account.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
-import type { OperatorCommands } from '../core/operator.ts';
+import type { Operator, OperatorCommands } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
@@ -81,6 +81,8 @@ export interface Environment {
   readonly version: string;
   /** The SHA-256 digest of a text, as hex digits. */
   readonly sha256: (text: string) => string;
+  /** The user of the machine that runs the command. */
+  user(): Operator;
   loadConfiguration(file: string): Promise<Configuration>;
   /** Loads the configuration and returns the text of every file, by its path below their deepest common folder. */
   collectConfiguration(file: string): Promise<{

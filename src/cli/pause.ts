@@ -1,4 +1,6 @@
 // rolecall pause and rolecall resume: stop and restart the scheduled runs of an account.
+import { UsageError } from '../core/errors.ts';
+import { isPauseReason, REASON_TOO_LONG } from '../core/operator.ts';
 import { ACCOUNT_HELP, type CommandContext, type CommandLine } from './command-line.ts';
 import { printLine } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -9,7 +11,10 @@ export function addPause({ program, run }: CommandLine): void {
     .command('pause')
     .description('stop the scheduled runs of an account')
     .argument('<account>', ACCOUNT_HELP)
-    .action((account: string) => run((context) => setPaused(context, account, true)));
+    .option('--reason <text>', 'why, for `rolecall status` and the pages')
+    .action((account: string, options: { readonly reason?: string }) =>
+      run((context) => pause(context, account, options.reason ?? null)),
+    );
 }
 
 export function addResume({ program, run }: CommandLine): void {
@@ -17,25 +22,33 @@ export function addResume({ program, run }: CommandLine): void {
     .command('resume')
     .description('restart the scheduled runs of an account')
     .argument('<account>', ACCOUNT_HELP)
-    .action((account: string) => run((context) => setPaused(context, account, false)));
+    .action((account: string) => run((context) => resume(context, account)));
 }
 
-/** Stops or restarts the scheduled runs of an account. Reports when nothing had to change. */
-async function setPaused(context: CommandContext, account: string, paused: boolean): Promise<ExitStatus> {
+/** Stops the scheduled runs of an account. A paused account stays paused, with the new reason if one is given. */
+async function pause(context: CommandContext, account: string, reason: string | null): Promise<ExitStatus> {
+  if (!isPauseReason(reason)) throw new UsageError(REASON_TOO_LONG);
   return await withOperatorCommands(context, account, async (operator, record) => {
-    if ((record?.state.paused ?? false) === paused) {
-      printLine(
-        paused
-          ? `${account} is paused already; run \`rolecall resume ${account}\` to restart its scheduled runs`
-          : `${account} is not paused; nothing was changed`,
-      );
+    const until = `until \`rolecall resume ${account}\``;
+    if ((record?.state.pause ?? null) !== null && reason === null) {
+      printLine(`${account} is paused already; no scheduled run starts ${until}`);
       return EXIT.done;
     }
-    await operator.setPaused(account, paused);
-    const what = paused
-      ? `no scheduled run starts until \`rolecall resume ${account}\``
-      : 'it runs on its schedule again';
-    printLine(`${paused ? 'paused' : 'resumed'} ${account}: ${what}`);
+    await operator.pause(account, reason, context.environment.user(), Date.now());
+    printLine(`paused ${account}: no scheduled run starts ${until}`);
+    return EXIT.done;
+  });
+}
+
+/** Restarts the scheduled runs of an account. Reports when it was not paused. */
+async function resume(context: CommandContext, account: string): Promise<ExitStatus> {
+  return await withOperatorCommands(context, account, async (operator, record) => {
+    if ((record?.state.pause ?? null) === null) {
+      printLine(`${account} is not paused; nothing was changed`);
+      return EXIT.done;
+    }
+    await operator.resume(account, context.environment.user(), Date.now());
+    printLine(`resumed ${account}: it runs on its schedule again`);
     return EXIT.done;
   });
 }

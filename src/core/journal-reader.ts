@@ -1,6 +1,7 @@
 // The reading side of the journal: for commands and for the daemon's pages and gauges.
 import type { Kind, Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord, RunStatus } from './journal.ts';
+import type { OperatorActionRecord } from './operator.ts';
 import type { Plan } from './plan.ts';
 import type { AccountState, IdentityClaim } from './ports.ts';
 
@@ -33,6 +34,8 @@ export interface JournalReader {
   operationsAfter(runId: string, seq: number): Promise<readonly OperationRecord[]>;
   /** Every account that ever ran or was paused, or only the named one. */
   accounts(name?: string): Promise<readonly AccountRecord[]>;
+  /** The latest commands of operators for an account, newest first. */
+  operatorActions(account: string, limit: number): Promise<readonly OperatorActionRecord[]>;
   /** Approvals that no run has used yet, of accounts that are not paused. */
   approvals(): Promise<readonly { readonly account: string; readonly givenAtMs: number }[]>;
   /** The account among `configured` that has claimed the remote account, or null. Claims nothing. */

@@ -1,6 +1,41 @@
 // What an operator does with accounts, on the command line or over HTTP: approve, pause, resume.
 import { DAY_MS } from './durations-and-sizes.ts';
 
+export const OPERATOR_ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
+export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
+
+/** Who gives a command: on the command line the user of the machine, over HTTP the name of the token. */
+export interface Operator {
+  readonly name: string;
+  readonly via: 'cli' | 'http';
+}
+
+/** A command that an operator gave. `detail` is the digest of an approval or the reason of a pause. */
+export interface OperatorActionRecord {
+  /** UTC ISO 8601. */
+  readonly at: string;
+  readonly action: OperatorAction;
+  readonly by: string;
+  readonly via: Operator['via'];
+  readonly detail: string | null;
+}
+
+/** The longest reason of a pause, in UTF-16 code units. */
+const MAX_REASON = 300;
+export const REASON_TOO_LONG = `the reason of a pause has at most ${MAX_REASON} characters`;
+
+/** Whether the text may be the reason of a pause. */
+export function isPauseReason(reason: string | null): boolean {
+  return reason === null || reason.length <= MAX_REASON;
+}
+
+/** Why scheduled runs are stopped. Pauses of older versions have neither a time nor a name. */
+export interface Pause {
+  readonly sinceMs: number | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
 /** A plan that waits for approval. */
 export interface PendingPlan {
   readonly digest: string;
@@ -11,6 +46,7 @@ export interface PendingPlan {
 /** An approval of one plan: valid once, for 24 hours. */
 export interface Approval {
   readonly digest: string;
+  readonly by: string | null;
   readonly givenAtMs: number;
   readonly expiresAtMs: number;
 }
@@ -42,9 +78,12 @@ export type ApprovalTaking =
   | { readonly type: 'taken' | 'none' }
   | { readonly type: 'lapsed'; readonly digest: string; readonly reason: 'changed' | 'expired' };
 
-/** Stores approvals and pauses. All methods may throw StoreError. */
+/** Stores the commands of operators, and who gave them. All methods may throw StoreError. */
 export interface OperatorCommands {
   /** `digest` may be a prefix of the pending one, of at least eight hex digits; null approves the pending plan. */
-  approve(account: string, digest: string | null, nowMs: number): Promise<ApproveOutcome>;
-  setPaused(account: string, paused: boolean): Promise<void>;
+  approve(account: string, digest: string | null, by: Operator, nowMs: number): Promise<ApproveOutcome>;
+  pause(account: string, reason: string | null, by: Operator, nowMs: number): Promise<void>;
+  resume(account: string, by: Operator, nowMs: number): Promise<void>;
+  /** Only records that a run was requested. */
+  recordSync(account: string, by: Operator, nowMs: number): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './
 import type { AccountHistory } from './history.ts';
 import type { Lease, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
-import type { AgreedPlan, Approval, ApprovalTaking, PendingPlan } from './operator.ts';
+import type { AgreedPlan, Approval, ApprovalTaking, Pause, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
 import type { AccountSettings, ConfigCommit } from './settings.ts';
 import type { EntryKey, MissingHolding } from './usage.ts';
@@ -132,7 +132,8 @@ export interface UnsettledCreate {
 /** What the store knows of an account before a run. */
 export interface AccountState {
   readonly remoteAccountId: string | null;
-  readonly paused: boolean;
+  /** null while scheduled runs are allowed. */
+  readonly pause: Pause | null;
   readonly throttledUntilMs: number | null;
   readonly lastAppliedCommit: { readonly sha: string; readonly committedAt: string } | null;
   readonly pending: PendingPlan | null;

@@ -79,10 +79,10 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     const account = registry.account(name);
     if (account === undefined) return null;
     const state = await deps.journal.accountState(name);
-    if (state.paused && trigger !== 'manual') {
+    if (state.pause !== null && trigger !== 'manual') {
       log.debug({ event: 'paused', account: name, trigger }, 'the account is paused');
       // Another process, such as a command, may have paused it.
-      metrics.account(name, { paused: true, pending: state.pending?.digest ?? null });
+      metrics.account(name, { isPaused: true, pending: state.pending?.digest ?? null });
       return null;
     }
     const { settings, errors } = account;

@@ -7,6 +7,7 @@ import type { Clock } from '../core/ports.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { AccountRuns } from './account-run.ts';
 import type { AccountView, DaemonApi } from './daemon-api.ts';
+import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { RunEnding } from './run-ending.ts';
 import { runJson } from './run-json.ts';
@@ -16,6 +17,7 @@ import type { Scheduler } from './scheduler.ts';
 export interface DaemonApiOptions {
   readonly version: string;
   readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
   readonly registry: AccountRegistry;
   readonly queue: RunQueue;
   readonly scheduler: Scheduler;
@@ -36,7 +38,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     const { name, settings, errors } = account;
     const drift = options.ending.drift(name);
     const failures = record?.state.consecutiveFailures ?? 0;
-    const { paused = false, approval = null } = record?.state ?? {};
+    const { pause = null, approval = null } = record?.state ?? {};
     const pending = record === undefined ? null : waitingPlan(record);
     return {
       name,
@@ -47,10 +49,10 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       timezone: settings?.timezone ?? null,
       region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
-      paused,
+      pause: pause === null ? null : { since: isoOrNull(pause.sinceMs), by: pause.by, reason: pause.reason },
       activity: queue.activity(name),
       // A tick of a paused account starts no run.
-      nextRunAt: paused ? null : isoOrNull(scheduler.nextRunMs(name)),
+      nextRunAt: pause !== null ? null : isoOrNull(scheduler.nextRunMs(name)),
       // The scheduler learns a moment later that a run of another process has ended the backoff.
       backoffUntil: failures === 0 ? null : isoOrNull(scheduler.backoffUntilMs(name)),
       consecutiveFailures: failures,
@@ -58,7 +60,10 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         pending === null
           ? null
           : { digest: pending.digest, runId: pending.runId, since: iso(pending.sinceMs) },
-      approved: approval === null ? null : { digest: approval.digest, expiresAt: iso(approval.expiresAtMs) },
+      approved:
+        approval === null
+          ? null
+          : { digest: approval.digest, by: approval.by, expiresAt: iso(approval.expiresAtMs) },
       lastRun: record?.lastRun ?? null,
       lastSuccessAt: record?.lastSuccessAt ?? null,
       ...(drift === undefined ? {} : { drift }),
@@ -69,8 +74,8 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   async function showState(account: string): Promise<void> {
     const [record] = await reader.accounts(account).catch(() => []);
     if (record === undefined) return;
-    const { paused, pending } = record.state;
-    options.metrics.account(account, { paused, pending: pending?.digest ?? null });
+    const { pause, pending } = record.state;
+    options.metrics.account(account, { isPaused: pause !== null, pending: pending?.digest ?? null });
   }
 
   return {
@@ -99,20 +104,32 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     },
     runs: (filter) => reader.runs(filter),
     runJson: (id) => runJson(id, reader),
-    sync(account) {
+    operatorActions: (account, limit) => reader.operatorActions(account, limit),
+    sync(account, by) {
       if (queue.isStopped()) return 'stopping';
       if (registry.account(account) === undefined) return 'unknown';
-      return queue.requestOneMore(account, 'manual') ? 'queued' : 'stopping';
+      if (!queue.requestOneMore(account, 'manual')) return 'stopping';
+      // The run does not wait for this record: it starts also while another program keeps the store locked.
+      void operator.recordSync(account, by, clock.nowMs()).catch((error: unknown) => {
+        options.log.warn({ event: 'operator_action', account, error }, 'the sync could not be recorded');
+      });
+      return 'queued';
     },
-    async approve(account, digest) {
+    async approve(account, digest, by) {
       if (registry.account(account) === undefined) return { type: 'unknown' };
-      const outcome = await operator.approve(account, digest, clock.nowMs());
+      const outcome = await operator.approve(account, digest, by, clock.nowMs());
       if (outcome.type === 'approved') void showState(account);
       return outcome;
     },
-    async setPaused(account, paused) {
+    async pause(account, reason, by) {
       if (registry.account(account) === undefined) return false;
-      await operator.setPaused(account, paused);
+      await operator.pause(account, reason, by, clock.nowMs());
+      void showState(account);
+      return true;
+    },
+    async resume(account, by) {
+      if (registry.account(account) === undefined) return false;
+      await operator.resume(account, by, clock.nowMs());
       void showState(account);
       return true;
     },

@@ -1,7 +1,7 @@
 // The interface between the HTTP server and the daemon: the state of every account, the runs, and the commands of an
 // operator.
 import type { PostedOutcome } from '../app/posted-plan.ts';
-import type { ApproveOutcome } from '../core/operator.ts';
+import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
@@ -18,7 +18,12 @@ export interface AccountView {
   readonly timezone: string | null;
   readonly region: string | null;
   readonly remoteAccountId: string | null;
-  readonly paused: boolean;
+  /** null while scheduled runs are allowed. Pauses of older versions have neither a time nor a name. */
+  readonly pause: {
+    readonly since: string | null;
+    readonly by: string | null;
+    readonly reason: string | null;
+  } | null;
   /** `queued`: waits for a free place. */
   readonly activity: 'running' | 'queued' | 'idle';
   /** null while the account is paused, because no scheduled run starts then. */
@@ -30,7 +35,11 @@ export interface AccountView {
   readonly drift?: { readonly create: number; readonly delete: number };
   /** The plan that waits for approval; null while a run applies it. */
   readonly pending: { readonly digest: string; readonly runId: string; readonly since: string } | null;
-  readonly approved: { readonly digest: string; readonly expiresAt: string } | null;
+  readonly approved: {
+    readonly digest: string;
+    readonly by: string | null;
+    readonly expiresAt: string;
+  } | null;
   readonly lastRun: RunRecord | null;
   readonly lastSuccessAt: string | null;
 }
@@ -55,11 +64,18 @@ export interface DaemonApi {
   readonly runs: JournalReader['runs'];
   /** A complete run as JSON; a large run in pieces. null when there is no such run. */
   runJson(id: string): Promise<string | AsyncIterable<string | Uint8Array> | null>;
+  readonly operatorActions: JournalReader['operatorActions'];
   /** Runs the account as soon as a place is free; during a run of the account, exactly one more run follows. */
-  sync(account: string): 'queued' | 'unknown' | 'stopping';
-  approve(account: string, digest: string | null): Promise<ApproveOutcome | { readonly type: 'unknown' }>;
+  sync(account: string, by: Operator): 'queued' | 'unknown' | 'stopping';
+  approve(
+    account: string,
+    digest: string | null,
+    by: Operator,
+  ): Promise<ApproveOutcome | { readonly type: 'unknown' }>;
   /** False when there is no such account. */
-  setPaused(account: string, paused: boolean): Promise<boolean>;
+  pause(account: string, reason: string | null, by: Operator): Promise<boolean>;
+  /** False when there is no such account. */
+  resume(account: string, by: Operator): Promise<boolean>;
   /** Plans the configuration files in the body of a request. Writes neither to the service nor to the journal. */
   plan(body: Uint8Array): Promise<PostedOutcome>;
 }

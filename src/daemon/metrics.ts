@@ -21,7 +21,7 @@ export interface Metrics {
   /** The git source was fetched successfully just now. */
   sourceFetched(): void;
   /** Whether the account is paused, and the digest of the plan that waits for approval. */
-  account(account: string, state: { readonly paused: boolean; readonly pending: string | null }): void;
+  account(account: string, state: { readonly isPaused: boolean; readonly pending: string | null }): void;
   /** The state from before this process. */
   restore(account: string, known: { readonly lastSuccessAt: string | null }): void;
   /** Replaces the schedules; the next run times are read at each scrape. */
@@ -212,7 +212,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     sourceFetched: () => fetched.setToCurrentTime(),
     sourceRefused: (isRefused) => refused.set(isRefused ? 1 : 0),
     account(account, state) {
-      paused.set({ account }, state.paused ? 1 : 0);
+      paused.set({ account }, state.isPaused ? 1 : 0);
       const before = pendingDigests.get(account);
       if (before !== undefined && before !== state.pending) {
         pending.remove({ account, digest: before });

@@ -51,7 +51,7 @@ export function createRunEnding(options: RunEndingOptions): RunEnding {
       const outcome = await options.outcomeOf(runId, pendingDigest);
       if (outcome === null) return;
       metrics.run(outcome, await reader.entryCounts(runId), seconds);
-      metrics.account(account, { paused: state?.paused ?? false, pending: pendingDigest });
+      metrics.account(account, { isPaused: (state?.pause ?? null) !== null, pending: pendingDigest });
       // Its file may have been removed while it ran.
       if (registry.account(account) === undefined) metrics.forget(account);
       scheduler.ended(account, state?.consecutiveFailures ?? 0);

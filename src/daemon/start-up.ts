@@ -34,9 +34,9 @@ export async function startUp(options: StartUpOptions): Promise<{ readonly backg
   for (const { name } of registry.accounts()) {
     const record = records.get(name);
     if (record === undefined) continue;
-    const { paused, pending, consecutiveFailures } = record.state;
+    const { pause, pending, consecutiveFailures } = record.state;
     metrics.restore(name, { lastSuccessAt: record.lastSuccessAt });
-    metrics.account(name, { paused, pending: pending?.digest ?? null });
+    metrics.account(name, { isPaused: pause !== null, pending: pending?.digest ?? null });
     scheduler.ended(name, consecutiveFailures);
   }
   logSchedules(options, records);
@@ -91,15 +91,15 @@ function logSchedules(
     if (settings !== null) modes[settings.mode] = (modes[settings.mode] ?? 0) + 1;
   const { daemon } = registry.service();
   const broken = accounts.filter(({ errors }) => errors.length > 0).length;
-  const paused = accounts.filter(({ name }) => records.get(name)?.state.paused === true).length;
+  const isPaused = ({ name }: RegisteredAccount) => (records.get(name)?.state.pause ?? null) !== null;
+  const paused = accounts.filter(isPaused).length;
   const summary = { accounts: accounts.length, ...modes, broken, paused };
   log.info(
     { event: 'schedules', ...summary, runOnStart: daemon.runOnStart, maxRuns: daemon.maxRuns },
     'schedules started',
   );
   for (const account of accounts.slice(0, MAX_LOGGED)) {
-    const isPaused = records.get(account.name)?.state.paused ?? false;
-    logAccount(account, isPaused, scheduler.nextRunMs(account.name), log);
+    logAccount(account, isPaused(account), scheduler.nextRunMs(account.name), log);
   }
   if (accounts.length > MAX_LOGGED) {
     log.info({ event: 'scheduled', more: accounts.length - MAX_LOGGED }, 'more accounts scheduled');

@@ -1,7 +1,7 @@
 // Prints a report as text for a terminal. Long lists are cut after complete rows, with the count of the rest; nothing
 // else is left out.
 import picocolors from 'picocolors';
-import { alignColumns, shownLength } from './columns.ts';
+import { alignColumns, shownWidth } from './columns.ts';
 import type { Fact, Group, Line, Report, ReportDocument, ReportOptions, Section, Tone } from './document.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
@@ -56,13 +56,13 @@ function createPrinter(colour: boolean, width: number): Printer {
 }
 
 function wrapWords(head: string, text: string, width: number): string[] {
-  const indent = ' '.repeat(shownLength(head));
+  const indent = ' '.repeat(shownWidth(head));
   const lines: string[] = [];
   let line = head;
   let length = indent.length;
   let empty = true;
   for (const word of text.split(' ')) {
-    const wordLength = shownLength(word);
+    const wordLength = shownWidth(word);
     // A word that is longer than the line is not broken: half an id cannot be copied.
     if (!empty && length + 1 + wordLength > width) {
       lines.push(line.trimEnd());

@@ -11,7 +11,14 @@ export function toState(row: Selectable<AccountsTable> | undefined): AccountStat
   const approvedAtMs = toMs(row?.approved_at ?? toIso(0));
   return {
     remoteAccountId: row?.remote_account_id ?? null,
-    paused: row?.paused === 1,
+    pause:
+      row?.paused === 1
+        ? {
+            sinceMs: row.paused_at === null ? null : toMs(row.paused_at),
+            by: row.paused_by,
+            reason: row.paused_reason,
+          }
+        : null,
     throttledUntilMs: typeof row?.throttled_until === 'string' ? toMs(row.throttled_until) : null,
     lastAppliedCommit:
       typeof row?.last_applied_commit === 'string'
@@ -24,7 +31,12 @@ export function toState(row: Selectable<AccountsTable> | undefined): AccountStat
     approval:
       approved === null
         ? null
-        : { digest: approved, givenAtMs: approvedAtMs, expiresAtMs: approvedAtMs + APPROVAL_LIFE_MS },
+        : {
+            digest: approved,
+            by: row?.approved_by ?? null,
+            givenAtMs: approvedAtMs,
+            expiresAtMs: approvedAtMs + APPROVAL_LIFE_MS,
+          },
     consecutiveFailures: row?.consecutive_failures ?? 0,
   };
 }

@@ -79,11 +79,11 @@ export function accountsJournal(
           .selectAll()
           .where('name', '=', account)
           .executeTakeFirst();
-        const { approval, paused } = toState(row);
-        if (approval === null || (paused && !byHand)) return { type: 'none' };
+        const { approval, pause } = toState(row);
+        if (approval === null || (pause !== null && !byHand)) return { type: 'none' };
         await connection
           .updateTable('accounts')
-          .set({ approved_digest: null, approved_at: null })
+          .set({ approved_digest: null, approved_at: null, approved_by: null })
           .where('name', '=', account)
           .execute();
         if (approval.digest !== digest) return { type: 'lapsed', digest: approval.digest, reason: 'changed' };
@@ -143,6 +143,7 @@ async function forgetHistory(connection: Database, account: string): Promise<voi
       pending_since: null,
       approved_digest: null,
       approved_at: null,
+      approved_by: null,
       throttled_until: null,
       last_applied_commit: null,
       last_applied_committed_at: null,

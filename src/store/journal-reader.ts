@@ -111,6 +111,16 @@ export function journalReader(db: Database): JournalReader {
       }));
     },
 
+    async operatorActions(account, limit) {
+      return await db
+        .selectFrom('operator_actions')
+        .select(['at', 'action', 'by', 'via', 'detail'])
+        .where('account', '=', account)
+        .orderBy('seq', 'desc')
+        .limit(limit)
+        .execute();
+    },
+
     async approvals() {
       const rows = await db
         .selectFrom('accounts')

@@ -190,4 +190,22 @@ export const MIGRATIONS: readonly string[] = [
       select run_id from operations where status in ('sent', 'unknown') and settled_by is null
       union select id from runs where status = 'running');
   `,
+  // Who paused and approved, and the commands of operators.
+  `
+  alter table accounts add column paused_at text;
+  alter table accounts add column paused_by text;
+  alter table accounts add column paused_reason text;
+  alter table accounts add column approved_by text;
+
+  create table operator_actions (
+    seq integer primary key,
+    account text not null,
+    at text not null,
+    action text not null,
+    by text not null,
+    via text not null,
+    detail text
+  ) strict;
+  create index operator_actions_by_account on operator_actions (account, seq desc);
+  `,
 ];

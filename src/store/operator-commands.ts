@@ -1,18 +1,39 @@
-// Stores the approvals and pauses that operators give, until a run reads them.
+// Stores the commands of operators: approvals and pauses, until a run reads them, and who gave them.
 import {
   APPROVAL_LIFE_MS,
   type ApproveOutcome,
+  type OperatorActionRecord,
   type OperatorCommands,
   PLAN_DIGEST,
 } from '../core/operator.ts';
 import { PERSON_PATIENCE_MS } from './busy.ts';
-import type { Database } from './tables.ts';
+import type { AccountsTable, Database } from './tables.ts';
 import { durably } from './transactions.ts';
 import { toIso } from './times.ts';
 
+type PauseColumns = Pick<AccountsTable, 'paused_at' | 'paused_by' | 'paused_reason'> & { paused: number };
+
 export function operatorCommands(db: Database): OperatorCommands {
+  /** Sets the pause of an account, which need not have run yet, and records the command, in one transaction. */
+  async function setPause(
+    account: string,
+    columns: PauseColumns,
+    action: OperatorActionRecord,
+  ): Promise<void> {
+    const store = async (connection: Database): Promise<void> => {
+      await connection
+        .insertInto('accounts')
+        .values({ name: account, ...columns })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
+        .execute();
+      await record(connection, account, action);
+    };
+    await durably(db, store, PERSON_PATIENCE_MS);
+  }
+
   return {
-    approve(account, digest, nowMs) {
+    approve(account, digest, { name, via }, nowMs) {
+      const at = toIso(nowMs);
       const approveNow = async (connection: Database): Promise<ApproveOutcome> => {
         const row = await connection
           .selectFrom('accounts')
@@ -24,23 +45,42 @@ export function operatorCommands(db: Database): OperatorCommands {
         if (digest !== null && !isPrefixOf(digest, pending)) return { type: 'other_plan', pending };
         await connection
           .updateTable('accounts')
-          .set({ approved_digest: pending, approved_at: toIso(nowMs) })
+          .set({ approved_digest: pending, approved_at: at, approved_by: name })
           .where('name', '=', account)
           .execute();
+        await record(connection, account, { at, action: 'approve', by: name, via, detail: pending });
         return { type: 'approved', digest: pending, expiresAtMs: nowMs + APPROVAL_LIFE_MS };
       };
       return durably(db, approveNow, PERSON_PATIENCE_MS);
     },
 
-    async setPaused(account, paused) {
-      const values = { paused: paused ? 1 : 0 };
-      await db
-        .insertInto('accounts')
-        .values({ name: account, ...values })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
-        .execute();
+    pause(account, reason, { name, via }, nowMs) {
+      const at = toIso(nowMs);
+      return setPause(
+        account,
+        { paused: 1, paused_at: at, paused_by: name, paused_reason: reason },
+        { at, action: 'pause', by: name, via, detail: reason },
+      );
     },
+
+    resume(account, { name, via }, nowMs) {
+      return setPause(
+        account,
+        { paused: 0, paused_at: null, paused_by: null, paused_reason: null },
+        { at: toIso(nowMs), action: 'resume', by: name, via, detail: null },
+      );
+    },
+
+    recordSync: (account, { name, via }, nowMs) =>
+      record(db, account, { at: toIso(nowMs), action: 'sync', by: name, via, detail: null }),
   };
+}
+
+async function record(db: Database, account: string, action: OperatorActionRecord): Promise<void> {
+  await db
+    .insertInto('operator_actions')
+    .values({ account, ...action })
+    .execute();
 }
 
 function isPrefixOf(digest: string, pending: string): boolean {

@@ -14,6 +14,7 @@ export const MOVED_COLUMNS = [
   'pending_since',
   'approved_digest',
   'approved_at',
+  'approved_by',
   'last_good_run',
   'last_good_phase',
   'throttled_until',
@@ -21,6 +22,11 @@ export const MOVED_COLUMNS = [
   'last_applied_committed_at',
   'last_success_at',
 ] as const;
+
+/** Those that it takes unless it is paused itself. */
+export const PAUSE_COLUMNS = ['paused', 'paused_at', 'paused_by', 'paused_reason'] as const;
+
+const MOVED_TABLES = ['runs', 'snapshots', 'entries', 'missing_holdings', 'operator_actions'] as const;
 
 /** Implements Journal.adoptRenamedAccount within a transaction. */
 export async function adoptRenamedAccount(
@@ -61,11 +67,16 @@ async function moveJournal(connection: Database, former: string, account: string
   await interruptRuns(connection, broken, nowMs, (work) => work(connection));
   await connection.deleteFrom('locks').where('account', '=', former).execute();
   await sql`
-    update accounts set (paused, ${sql.join(MOVED_COLUMNS.map((column) => sql.ref(column)))})
-      = (select max(former.paused, accounts.paused), ${sql.join(MOVED_COLUMNS.map((column) => sql.ref(`former.${column}`)))}
+    update accounts set (${sql.join(MOVED_COLUMNS.map((column) => sql.ref(column)))})
+      = (select ${sql.join(MOVED_COLUMNS.map((column) => sql.ref(`former.${column}`)))}
         from accounts as former where former.name = ${former})
     where name = ${account}`.execute(connection);
-  for (const table of ['runs', 'snapshots', 'entries', 'missing_holdings'] as const) {
+  await sql`
+    update accounts set (${sql.join(PAUSE_COLUMNS.map((column) => sql.ref(column)))})
+      = (select ${sql.join(PAUSE_COLUMNS.map((column) => sql.ref(`former.${column}`)))}
+        from accounts as former where former.name = ${former})
+    where name = ${account} and paused = 0`.execute(connection);
+  for (const table of MOVED_TABLES) {
     await sql`update or replace ${sql.table(table)} set account = ${account} where account = ${former}`.execute(
       connection,
     );

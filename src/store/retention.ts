@@ -51,6 +51,7 @@ export async function prune(
   }
   await pruneBodies(db);
   await immediately(db, (connection) => pruneNotices(connection, runsBefore));
+  await sql`delete from operator_actions where at < ${runsBefore}`.execute(db);
   return pruned;
 }
 

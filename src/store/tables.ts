@@ -3,17 +3,22 @@ import type { Generated, Kysely } from 'kysely';
 import type { Action, Kind } from '../core/catalog.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
 import type { NoticeType, AccountHealth } from '../core/notice.ts';
+import type { Operator, OperatorAction } from '../core/operator.ts';
 
 export interface AccountsTable {
   name: string;
   base_url: string | null;
   remote_account_id: string | null;
   paused: Generated<number>;
+  paused_at: string | null;
+  paused_by: string | null;
+  paused_reason: string | null;
   pending_digest: string | null;
   pending_run: string | null;
   pending_since: string | null;
   approved_digest: string | null;
   approved_at: string | null;
+  approved_by: string | null;
   consecutive_failures: Generated<number>;
   last_run_id: string | null;
   last_success_at: string | null;
@@ -102,6 +107,17 @@ export interface EntriesTable {
   unused_since: string | null;
 }
 
+/** The commands of operators, kept as long as runs are. */
+export interface OperatorActionsTable {
+  seq: Generated<number>;
+  account: string;
+  at: string;
+  action: OperatorAction;
+  by: string;
+  via: Operator['via'];
+  detail: string | null;
+}
+
 /** The state of each account that each target was last notified of. A target is a digest, never an address. */
 export interface NoticeStatesTable {
   target: string;
@@ -156,6 +172,7 @@ export interface Tables {
     expires_at: string;
     token_key: string | null;
   };
+  operator_actions: OperatorActionsTable;
   notice_states: NoticeStatesTable;
   notices: NoticesTable;
 }

@@ -1,10 +1,20 @@
 // Joins the rooms for the commands. Only the files of wire/ know every room. Heavy rooms are imported only when a command
 // needs them.
+import { userInfo } from 'node:os';
 import type { AccountMemory } from '../app/read-account.ts';
 import type { Environment } from '../cli/environment.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { sha256 } from '../platform/digest.ts';
+
+/** A user id without an entry in the user database, as in many containers, has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 /** With `source.git` the accounts are in the checkout that the daemon of this store keeps. */
 async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | undefined> {
@@ -18,6 +28,7 @@ export function createEnvironment(version: string): Environment {
   const environment: Environment = {
     version,
     sha256,
+    user: () => ({ name: userName(), via: 'cli' }),
     async loadConfiguration(file) {
       const { loadConfiguration } = await import('../config/load-configuration.ts');
       const loaded = await loadConfiguration(file);

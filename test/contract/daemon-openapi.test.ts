@@ -68,7 +68,9 @@ describe('the OpenAPI document of the daemon', () => {
         runJson: never,
         sync: () => 'stopping',
         approve: never,
-        setPaused: never,
+        operatorActions: never,
+        pause: never,
+        resume: never,
         plan: never,
       },
       showRun: never,
@@ -153,7 +155,7 @@ function alternatives(shape: unknown): unknown[] {
 
 describe('the daemon', () => {
   it('responds as its OpenAPI document describes, errors included', async () => {
-    const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
+    const approved = { digest: PENDING.digest, by: 'http', expiresAt: '2026-11-22T00:00:00.000Z' };
     const odd = makeAccount('odd', {
       valid: false,
       issues: ['odd.yaml:1:1: no'],

@@ -29,7 +29,7 @@ describe('prism as a validating proxy in front of the daemon', () => {
     'finds no violation in the responses of the daemon, including errors, and finds a wrong response',
     { timeout: 60_000 },
     async () => {
-      const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
+      const approved = { digest: PENDING.digest, by: 'http', expiresAt: '2026-11-22T00:00:00.000Z' };
       const odd = makeAccount('odd', {
         valid: false,
         issues: ['odd.yaml:1:1: no'],

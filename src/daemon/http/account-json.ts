@@ -5,7 +5,7 @@ import type { AccountView, DaemonView } from '../daemon-api.ts';
 
 /** One account. Times are UTC ISO 8601. */
 export function accountToJson(account: AccountView) {
-  const { pending, approved, drift, lastRun } = account;
+  const { pause, pending, approved, drift, lastRun } = account;
   return {
     name: account.name,
     valid: account.valid,
@@ -15,14 +15,16 @@ export function accountToJson(account: AccountView) {
     timezone: account.timezone,
     region: account.region,
     remoteAccountId: account.remoteAccountId,
-    paused: account.paused,
+    paused: pause !== null,
+    pause: pause === null ? null : { since: pause.since, by: pause.by, reason: pause.reason },
     activity: account.activity,
     nextRunAt: account.nextRunAt,
     backoffUntil: account.backoffUntil,
     consecutiveFailures: account.consecutiveFailures,
     drift: drift === undefined ? null : { create: drift.create, delete: drift.delete },
     pending: pending === null ? null : { digest: pending.digest, runId: pending.runId, since: pending.since },
-    approved: approved === null ? null : { digest: approved.digest, expiresAt: approved.expiresAt },
+    approved:
+      approved === null ? null : { digest: approved.digest, by: approved.by, expiresAt: approved.expiresAt },
     lastRun: lastRun === null ? null : runToJson(lastRun),
     lastSuccessAt: account.lastSuccessAt,
   };

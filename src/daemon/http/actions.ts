@@ -1,11 +1,9 @@
 // The commands of an operator over HTTP, for programs and for pages: run now, approve, pause, resume.
+import type { Operator, OperatorAction } from '../../core/operator.ts';
 import type { Log } from '../log.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import type { HttpContext } from './context.ts';
 import type { HttpLimits } from './limits.ts';
-
-export const OPERATOR_ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
-export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
 
 /** `unknown`: there is no such account. */
 export type ActionOutcome =
@@ -36,39 +34,52 @@ export interface RequestedAction {
   readonly account: string;
   /** The plan to approve; null approves the plan that waits now. */
   readonly digest: string | null;
+  /** Why an account is paused. */
+  readonly reason: string | null;
 }
 
 /** Performs the action, and logs who requested it and from where. */
 export async function performFor(
   context: HttpContext,
-  { action, account, digest: wanted }: RequestedAction,
+  request: RequestedAction,
   { daemon, log }: ActionDeps,
 ): Promise<ActionOutcome> {
-  const outcome = await perform(daemon, action, account, wanted);
-  const who = { by: context.get('visitor')?.name, address: context.get('address') };
-  const digest = 'digest' in outcome ? { digest: outcome.digest } : {};
+  const by = context.get('visitor')?.name ?? '';
+  const outcome = await perform(daemon, request, { name: by, via: 'http' });
+  const { action, account, reason } = request;
+  const details = {
+    ...('digest' in outcome ? { digest: outcome.digest } : {}),
+    ...(reason === null ? {} : { reason }),
+  };
   log.info(
-    { event: 'operator_action', action, account, ...who, outcome: outcome.type, ...digest },
+    {
+      event: 'operator_action',
+      action,
+      account,
+      by,
+      address: context.get('address'),
+      outcome: outcome.type,
+      ...details,
+    },
     'an operator requested an action',
   );
   return outcome;
 }
 
-/** Performs the action. `digest` is the plan to approve; null approves the plan that waits now. */
+/** Performs the action for the operator. */
 export async function perform(
   daemon: DaemonApi,
-  action: OperatorAction,
-  account: string,
-  digest: string | null,
+  { action, account, digest, reason }: RequestedAction,
+  by: Operator,
 ): Promise<ActionOutcome> {
   switch (action) {
     case 'sync':
-      return { type: daemon.sync(account) };
+      return { type: daemon.sync(account, by) };
     case 'approve':
-      return await daemon.approve(account, digest);
+      return await daemon.approve(account, digest, by);
     case 'pause':
-      return { type: (await daemon.setPaused(account, true)) ? 'paused' : 'unknown' };
+      return { type: (await daemon.pause(account, reason, by)) ? 'paused' : 'unknown' };
     case 'resume':
-      return { type: (await daemon.setPaused(account, false)) ? 'resumed' : 'unknown' };
+      return { type: (await daemon.resume(account, by)) ? 'resumed' : 'unknown' };
   }
 }

@@ -2,15 +2,20 @@
 import type { Hono } from 'hono';
 import PQueue from 'p-queue';
 import { ConfigError, UsageError } from '../../core/errors.ts';
-import { PLAN_DIGEST } from '../../core/operator.ts';
+import {
+  isPauseReason,
+  type OperatorAction,
+  OPERATOR_ACTIONS,
+  PLAN_DIGEST,
+  REASON_TOO_LONG,
+} from '../../core/operator.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import {
-  type OperatorAction,
   type ActionDeps,
   type ActionOutcome,
-  OPERATOR_ACTIONS,
   OUTCOME_MESSAGES,
   performFor,
+  type RequestedAction,
 } from './actions.ts';
 import { type Body, readBody, readBytes } from './body.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
@@ -30,13 +35,10 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
     app.post(`/api/v1/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
       const body = parseJson(await readBody(context.env.incoming, deps.limits.bodyBytes), {});
       if ('failure' in body) return apiFailure(context, body.failure);
-      const digest = parseDigest(body.value, action);
-      if ('failure' in digest) return apiFailure(context, digest.failure);
+      const fields = parseFields(body.value, action);
+      if ('failure' in fields) return apiFailure(context, fields.failure);
       const account = context.req.param('name');
-      return answerOutcome(
-        context,
-        await performFor(context, { action, account, digest: digest.value }, deps),
-      );
+      return answerOutcome(context, await performFor(context, { action, account, ...fields }, deps));
     });
   }
   addPlan(app, deps);
@@ -96,27 +98,39 @@ function parseJson(body: Body, empty: unknown): Json {
   }
 }
 
+const FIELDS: Readonly<Record<OperatorAction, readonly string[]>> = {
+  approve: ['digest'],
+  pause: ['reason'],
+  resume: [],
+  sync: [],
+};
+
 /** Unknown fields are refused: with a misspelt `digest` the request would approve any plan that waits. */
-function parseDigest(
+function parseFields(
   body: unknown,
   action: OperatorAction,
-): { readonly value: string | null } | { readonly failure: Failure } {
+): Pick<RequestedAction, 'digest' | 'reason'> | { readonly failure: Failure } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { failure: badRequest('the body must be an object, or empty') };
   }
-  const fields: readonly string[] = action === 'approve' ? ['digest'] : [];
+  const fields = FIELDS[action];
   const unknown = Object.keys(body).find((key) => !fields.includes(key));
   if (unknown !== undefined) {
     const allowed = fields.length === 0 ? 'none is allowed here' : `allowed: ${fields.join(', ')}`;
     return { failure: badRequest(`unknown field ${JSON.stringify(unknown.slice(0, 100))}; ${allowed}`) };
   }
-  if (!('digest' in body) || body.digest === null) return { value: null };
-  if (typeof body.digest !== 'string' || !PLAN_DIGEST.test(body.digest)) {
+  const digest = 'digest' in body ? body.digest : null;
+  if (digest !== null && (typeof digest !== 'string' || !PLAN_DIGEST.test(digest))) {
     return {
       failure: badRequest('`digest` must be the digest of a plan, or at least its first eight hex digits'),
     };
   }
-  return { value: body.digest };
+  const reason = 'reason' in body ? body.reason : null;
+  if (reason !== null && typeof reason !== 'string') {
+    return { failure: badRequest('`reason` must be a text') };
+  }
+  if (!isPauseReason(reason)) return { failure: badRequest(REASON_TOO_LONG) };
+  return { digest, reason };
 }
 
 function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {

@@ -1,7 +1,7 @@
 // The buttons of the pages: forms that post a command of an operator and redirect to the account with the result.
 import type { Hono } from 'hono';
-import { PLAN_DIGEST } from '../../core/operator.ts';
-import { type ActionDeps, OPERATOR_ACTIONS, performFor } from './actions.ts';
+import { isPauseReason, OPERATOR_ACTIONS, PLAN_DIGEST, REASON_TOO_LONG } from '../../core/operator.ts';
+import { type ActionDeps, performFor } from './actions.ts';
 import { readBody } from './body.ts';
 import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
@@ -15,12 +15,15 @@ export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
       if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);
       if (body.type !== 'complete')
         return await answerFailure(context, badRequest('The form is incomplete.'));
-      const digest = new URLSearchParams(body.text).get('digest');
+      const form = new URLSearchParams(body.text);
+      const digest = form.get('digest');
+      const reason = action === 'pause' ? form.get('reason')?.trim() || null : null;
+      if (!isPauseReason(reason)) return await answerFailure(context, badRequest(REASON_TOO_LONG));
       if (action === 'approve' && (digest === null || !PLAN_DIGEST.test(digest))) {
         return await answerFailure(context, badRequest('The form names no plan to approve.'));
       }
       const name = context.req.param('name');
-      const outcome = await performFor(context, { action, account: name, digest }, deps);
+      const outcome = await performFor(context, { action, account: name, digest, reason }, deps);
       if (outcome.type === 'unknown') return await answerFailure(context, NO_ACCOUNT);
       return context.redirect(`/accounts/${name}?said=${outcome.type}`, 303);
     });

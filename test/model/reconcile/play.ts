@@ -111,7 +111,7 @@ async function perform(game: Game, step: Step): Promise<void> {
       return;
     case 'approve': {
       const outcome = await game.time.drive(
-        world.store.operator.approve(ACCOUNT, null, Date.now()),
+        world.store.operator.approve(ACCOUNT, null, { name: 'sam', via: 'cli' }, Date.now()),
         game.traffic,
       );
       if (outcome.type === 'approved') game.approval = { digest: outcome.digest, givenAtMs: Date.now() };

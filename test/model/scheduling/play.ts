@@ -7,7 +7,10 @@ import { applyElsewhere, lockElsewhere, lockStore } from './foreign.ts';
 import { CALM } from './remote-service.ts';
 import type { AccountName, Script, Step } from './script.ts';
 import { ACCOUNTS } from './script.ts';
+import type { Operator } from '../../../src/core/operator.ts';
 import { Stage } from './stage.ts';
+
+const OPERATOR: Operator = { name: 'sam', via: 'cli' };
 
 const MINUTE = 60_000;
 /** Time passes in one leap until this long before a tick. */
@@ -263,12 +266,13 @@ class Player {
       const { operator } = store;
       if (word === 'approve') {
         const nowMs = stage.time.nowMs();
-        const outcome = await operator.approve(account, named, nowMs);
+        const outcome = await operator.approve(account, named, OPERATOR, nowMs);
         if (outcome.type === 'approved') {
           this.recordApproval(account, digest, outcome.digest);
           await this.expectRun(account);
         }
-      } else await operator.setPaused(account, word === 'pause');
+      } else if (word === 'pause') await operator.pause(account, null, OPERATOR, stage.time.nowMs());
+      else await operator.resume(account, OPERATOR, stage.time.nowMs());
       await store.close();
       this.add(`word ${word} by the desk`);
       return await stage.time.settle();
@@ -279,7 +283,9 @@ class Player {
       if (isQueued && host.ledger.isFree(account)) host.ledger.replaceTick(account);
       host.ledger.request(account, 'manual');
     }
-    const outcome = await stage.time.follow(perform(host.api, word, account, named));
+    const outcome = await stage.time.follow(
+      perform(host.api, { action: word, account, digest: named, reason: null }, OPERATOR),
+    );
     this.add(`word ${word}: ${outcome.type}`);
     if (outcome.type === 'approved') this.recordApproval(account, digest, outcome.digest);
     if (['approved', 'paused', 'resumed'].includes(outcome.type)) host.readPaused(account);

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Stage, Wish } from './stage.ts';
 import { stage } from './stage.ts';
 
+const OPERATOR = { name: 'sam', via: 'cli' } as const;
+
 const HOUR_MS = 3_600_000;
 const APPROVE = { mode: 'approve', approvals: true } as const;
 const APPLY = { mode: 'apply', approvals: true } as const;
@@ -13,7 +15,7 @@ async function stateOf(on: Stage) {
 }
 
 async function approve(on: Stage, digest: string | null = null): Promise<string> {
-  return (await on.store.operator.approve('acme', digest, on.clock.nowMs())).type;
+  return (await on.store.operator.approve('acme', digest, OPERATOR, on.clock.nowMs())).type;
 }
 
 function warningsOf(on: Stage, runId: string): string[] {
@@ -96,10 +98,10 @@ describe('a plan in approve mode', () => {
   it('that was approved during a pause is applied only after the pause', async () => {
     const on = await stage({ seed });
     await on.apply(wish);
-    await on.store.operator.setPaused('acme', true);
+    await on.store.operator.pause('acme', null, OPERATOR, on.clock.nowMs());
     await approve(on);
     expect((await on.apply(wish)).status).toBe('planned');
-    await on.store.operator.setPaused('acme', false);
+    await on.store.operator.resume('acme', OPERATOR, on.clock.nowMs());
     expect((await on.apply(wish)).status).toBe('converged');
   });
 

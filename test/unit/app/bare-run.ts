@@ -171,7 +171,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     ...unused<Journal>('journal'),
     accountState: async () => ({
       remoteAccountId: null,
-      paused: before.paused ?? false,
+      pause: before.paused === true ? { sinceMs: null, by: null, reason: null } : null,
       throttledUntilMs: null,
       lastAppliedCommit: before.lastApplied ?? null,
       pending: null,

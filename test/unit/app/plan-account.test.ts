@@ -38,7 +38,7 @@ async function planned(of: Setting = {}) {
   const compared: string[] = [];
   const state: AccountState = {
     remoteAccountId: '42',
-    paused: false,
+    pause: null,
     throttledUntilMs: null,
     lastAppliedCommit: of.lastApplied ?? null,
     pending: null,

@@ -120,7 +120,7 @@ describe('a remote account', () => {
     await store.begin(2, { remote: '43' });
     expect(await store.journal.accountState('acme')).toEqual({
       remoteAccountId: '43',
-      paused: false,
+      pause: null,
       throttledUntilMs: null,
       lastAppliedCommit: null,
       pending: null,
@@ -217,7 +217,7 @@ describe('an account whose file was renamed', () => {
     const id = await store.begin(2, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     const state = await store.journal.accountState('new');
-    expect([state.remoteAccountId, state.paused, state.lastAppliedCommit?.sha]).toEqual([
+    expect([state.remoteAccountId, state.pause !== null, state.lastAppliedCommit?.sha]).toEqual([
       '42',
       true,
       'c0ffee',

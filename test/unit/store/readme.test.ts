@@ -148,7 +148,7 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
         pending: account === 'gamma' ? null : `sha256:${account}`,
       });
     }
-    await store.operator.approve('beta', null, T0);
+    await store.operator.approve('beta', null, { name: 'sam', via: 'cli' }, T0);
     return [
       { name: 'acme', pending_digest: 'sha256:acme', is_approved: 0 },
       { name: 'beta', pending_digest: 'sha256:beta', is_approved: 1 },
@@ -221,7 +221,7 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     const atMs = Date.now() - 60_000;
     await run(store, { n: 1, atMs });
     await run(store, { n: 2, atMs, account: 'beta' });
-    await store.operator.setPaused('beta', true);
+    await store.operator.pause('beta', 'maintenance', { name: 'sam', via: 'cli' }, T0);
     await run(store, { n: 3, account: 'gamma' });
     await run(store, { n: 4, atMs, account: 'gamma', status: 'failed' });
     return [
@@ -264,6 +264,7 @@ describe('the README of the store', () => {
       'snapshots',
       'entries',
       'accounts',
+      'operator_actions',
     ]);
     for (const [, table = '', text = ''] of sections) {
       const rows = text.split('\n').filter((line) => line.startsWith('| `'));

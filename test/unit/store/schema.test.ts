@@ -5,7 +5,7 @@ import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { MIGRATIONS } from '../../../src/store/migrations.ts';
-import { MOVED_COLUMNS } from '../../../src/store/renamed-accounts.ts';
+import { MOVED_COLUMNS, PAUSE_COLUMNS } from '../../../src/store/renamed-accounts.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
 
@@ -16,7 +16,9 @@ const DOCUMENTED = {
   snapshots: 'id run_id account phase kind taken_at digest entries',
   entries:
     'account kind remote_id name requested_name first_seen_run created_by_run adopted_by_run last_seen_run deleted_by_run',
-  accounts: 'name remote_account_id paused pending_digest approved_digest consecutive_failures last_run_id',
+  accounts:
+    'name remote_account_id paused paused_at paused_by paused_reason pending_digest approved_digest consecutive_failures last_run_id',
+  operator_actions: 'account at action by via detail',
 };
 
 describe('a new store', () => {
@@ -32,9 +34,9 @@ describe('a new store', () => {
     const columns = fixture()
       .rows<{ name: string }>("select name from pragma_table_info('accounts')")
       .map(({ name }) => name);
-    // A pause of either name stays, and the runs that the other two count are moved themselves.
-    const others = ['name', 'paused', 'consecutive_failures', 'last_run_id'];
-    expect(columns.toSorted()).toEqual([...MOVED_COLUMNS, ...others].toSorted());
+    // The runs that the last two count are moved themselves.
+    const others = ['name', 'consecutive_failures', 'last_run_id'];
+    expect(columns.toSorted()).toEqual([...MOVED_COLUMNS, ...PAUSE_COLUMNS, ...others].toSorted());
   });
 
   it('has strict tables only', () => {

@@ -164,9 +164,12 @@ export const PATHS = {
     },
     { requestBody: { required: false, content: { 'application/json': { schema: ref('Approval') } } } },
   ),
-  '/api/v1/accounts/{name}/pause': act('pauseAccount', 'Stop the scheduled runs of an account', {
-    '200': answer('Scheduled runs are stopped.', 'Paused'),
-  }),
+  '/api/v1/accounts/{name}/pause': act(
+    'pauseAccount',
+    'Stop the scheduled runs of an account',
+    { '200': answer('Scheduled runs are stopped.', 'Paused') },
+    { requestBody: { required: false, content: { 'application/json': { schema: ref('Pause') } } } },
+  ),
   '/api/v1/accounts/{name}/resume': act('resumeAccount', 'Restart the scheduled runs of an account', {
     '200': answer('Scheduled runs start again.', 'Resumed'),
   }),

@@ -39,6 +39,14 @@ const accountSchema = z
     region: textOrNull('Region of the account.'),
     remoteAccountId,
     paused: z.boolean().describe('Whether scheduled runs are stopped.'),
+    pause: z
+      .strictObject({
+        since: timeOrNull('When; null for a pause of an older version.'),
+        by: textOrNull('Who: the name of a token, or the user who ran the command.'),
+        reason: textOrNull('Why, if the operator said so.'),
+      })
+      .nullable()
+      .describe('null while scheduled runs are allowed.'),
     activity: z
       .enum(['running', 'queued', 'idle'])
       .describe('queued: a run starts as soon as the limit of parallel runs allows it.'),
@@ -60,6 +68,7 @@ const accountSchema = z
     approved: z
       .strictObject({
         digest: text('Digest of the plan.'),
+        by: textOrNull('Who approved it.'),
         expiresAt: time('When the approval expires.'),
       })
       .nullable()
@@ -148,6 +157,9 @@ const COMPONENTS = {
         .describe('The digest of the plan, or at least its first eight hex digits; null: the pending plan.'),
     })
     .describe('The plan to approve.'),
+  Pause: z
+    .strictObject({ reason: z.string().max(300).nullish().describe('Why, for the pages and `status`.') })
+    .describe('The reason of a pause.'),
   Approved: z
     .strictObject({
       status: status('approved'),

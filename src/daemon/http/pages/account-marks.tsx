@@ -11,7 +11,7 @@ function marksOf(account: AccountView): Mark[] {
     !account.valid && { label: 'invalid file', tone: 'bad' },
     waitsForApproval(account) && { label: 'waits for approval', tone: 'warn' },
     account.approved !== null && { label: 'approved', tone: 'good' },
-    account.paused && { label: 'paused', tone: 'warn' },
+    account.pause !== null && { label: 'paused', tone: 'warn' },
     account.backoffUntil !== null && { label: 'backing off', tone: 'warn' },
     account.activity !== 'idle' && { label: account.activity, tone: '' },
   ];

@@ -124,11 +124,11 @@ function settingsOf(account: AccountView): Fact[] {
   return facts.filter((fact) => fact !== false);
 }
 
-function Actions({ account: { name, paused } }: { readonly account: AccountView }) {
+function Actions({ account: { name, pause } }: { readonly account: AccountView }) {
   return (
     <div class="actions">
       <ActionButton account={name} action="sync" label="Run now" />
-      {paused ? (
+      {pause !== null ? (
         <ActionButton account={name} action="resume" label="Resume scheduled runs" />
       ) : (
         <ActionButton account={name} action="pause" label="Pause scheduled runs" />

@@ -58,7 +58,7 @@ function summaryOf(accounts: readonly AccountView[]): string {
     [amount(({ lastRun }) => lastRun?.status === 'partial'), 'partial'],
     [amount(({ lastRun }) => lastRun?.status === 'interrupted'), 'interrupted'],
     [amount(waitsForApproval), 'waiting for approval'],
-    [amount(({ paused }) => paused), 'paused'],
+    [amount(({ pause }) => pause !== null), 'paused'],
     [amount(({ activity }) => activity === 'running'), 'running'],
     [amount(({ lastRun }) => lastRun === null), 'not run yet'],
   ];

@@ -1,5 +1,5 @@
 // A button for one action of the operator on one account.
-import type { OperatorAction } from '../actions.ts';
+import type { OperatorAction } from '../../../core/operator.ts';
 
 interface ActionButtonProps {
   readonly account: string;

@@ -79,6 +79,7 @@ describe('the reading API', () => {
       region: 'eu',
       remoteAccountId: '4815162342',
       paused: false,
+      pause: null,
       activity: 'idle',
       nextRunAt: '2026-11-21T05:45:00.000Z',
       backoffUntil: null,
@@ -92,7 +93,7 @@ describe('the reading API', () => {
   });
 
   it('returns pending plans, approvals and drift', async () => {
-    const approved = { digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
+    const approved = { digest: PENDING.digest, by: 'http', expiresAt: '2026-11-22T00:00:00.000Z' };
     const { get } = await start(
       {},
       { accounts: [makeAccount('a', { pending: PENDING, approved, drift: { create: 1, delete: 2 } })] },

@@ -28,7 +28,10 @@ describe('the page of all accounts', () => {
   it('shows the state of each account, those that need attention first', async () => {
     const accounts = [
       makeAccount('calm', { drift: { create: 0, delete: 0 } }),
-      makeAccount('drifting', { drift: { create: 3, delete: 2 }, paused: true }),
+      makeAccount('drifting', {
+        drift: { create: 3, delete: 2 },
+        pause: { since: null, by: null, reason: null },
+      }),
       makeAccount('invalid', { valid: false, issues: ['x.yaml:1:1: no'], lastRun: null, nextRunAt: null }),
       makeAccount('waiting', { pending: PENDING, activity: 'queued' }),
       makeAccount('failing', {

@@ -32,7 +32,7 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
     timezone: 'Etc/UTC',
     region: 'eu',
     remoteAccountId: '4815162342',
-    paused: false,
+    pause: null,
     activity: 'idle',
     nextRunAt: '2026-11-21T05:45:00.000Z',
     backoffUntil: null,
@@ -155,10 +155,17 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       }
       return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
     },
-    async setPaused(account, paused) {
+    operatorActions: async () => send([]),
+    async pause(account, reason, by) {
       if (send(find(account)) === null) return false;
-      recorded.commands.push(`${paused ? 'pause' : 'resume'} ${account}`);
-      replace(account, { paused });
+      recorded.commands.push(`pause ${account}`);
+      replace(account, { pause: { since: '2026-11-21T08:00:00.000Z', by: by.name, reason } });
+      return true;
+    },
+    async resume(account) {
+      if (send(find(account)) === null) return false;
+      recorded.commands.push(`resume ${account}`);
+      replace(account, { pause: null });
       return true;
     },
     async plan(body) {

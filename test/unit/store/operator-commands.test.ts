@@ -1,0 +1,48 @@
+// Approvals, pauses and requested runs are recorded with their operator.
+import { expect, it } from 'vitest';
+import type { Operator } from '../../../src/core/operator.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { fixture, T0 } from './fixture.ts';
+
+const SAM: Operator = { name: 'sam', via: 'cli' };
+const CI: Operator = { name: 'ci', via: 'http' };
+const DAY_MS = 86_400_000;
+
+it('records who gave which command, newest first', async () => {
+  const { operator, reader } = fixture();
+  await operator.pause('acme', 'migration', SAM, T0);
+  await operator.recordSync('acme', CI, T0 + 1000);
+  await operator.resume('acme', SAM, T0 + 2000);
+  await operator.recordSync('other', CI, T0 + 3000);
+  expect(await reader.operatorActions('acme', 10)).toEqual([
+    { at: new Date(T0 + 2000).toISOString(), action: 'resume', by: 'sam', via: 'cli', detail: null },
+    { at: new Date(T0 + 1000).toISOString(), action: 'sync', by: 'ci', via: 'http', detail: null },
+    { at: new Date(T0).toISOString(), action: 'pause', by: 'sam', via: 'cli', detail: 'migration' },
+  ]);
+  expect(await reader.operatorActions('acme', 1)).toHaveLength(1);
+});
+
+it('tells since when, by whom and why an account is paused, until it is resumed', async () => {
+  const { operator, journal } = fixture();
+  await operator.pause('acme', 'migration', SAM, T0);
+  expect((await journal.accountState('acme')).pause).toEqual({ sinceMs: T0, by: 'sam', reason: 'migration' });
+  await operator.resume('acme', SAM, T0 + 1000);
+  expect((await journal.accountState('acme')).pause).toBeNull();
+});
+
+it('records no approval where no plan waits', async () => {
+  const { operator, reader } = fixture();
+  expect(await operator.approve('acme', null, SAM, T0)).toEqual({ type: 'nothing_pending' });
+  expect(await reader.operatorActions('acme', 10)).toEqual([]);
+});
+
+it('deletes commands that are older than the runs that are kept', async () => {
+  const { operator, reader, file } = fixture();
+  await operator.recordSync('acme', CI, T0);
+  await operator.recordSync('acme', SAM, T0 + 5 * DAY_MS);
+  const again = openStore(file);
+  const retention = { runsMs: 4 * DAY_MS, snapshotsMs: 4 * DAY_MS, keepAtLeast: 1 };
+  await again.prune(retention, T0 + 6 * DAY_MS);
+  await again.close();
+  expect((await reader.operatorActions('acme', 10)).map(({ by }) => by)).toEqual(['sam']);
+});
