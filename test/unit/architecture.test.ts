@@ -27,7 +27,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   platform: { rooms: ['core'], packages: ['node:*', 'undici', ...SQLITE] },
   store: { rooms: ['core', 'platform'], packages: ['node:*', 'kysely'] },
   app: { rooms: ['core'], packages: [] },
-  report: { rooms: ['core'], packages: ['node:*', 'cli-table3', 'picocolors', 'zod', 'hono'] },
+  report: { rooms: ['core'], packages: ['node:*', 'string-width', 'picocolors', 'zod', 'hono'] },
   daemon: {
     rooms: ['core', 'platform', 'app', 'report'],
     packages: [
@@ -68,7 +68,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', 'zod', ...HTTP_SERVER] },
   cli: {
     rooms: ['core', 'app', 'report'],
-    packages: ['node:*', 'commander', '@bomb.sh/tab', 'picocolors'],
+    packages: ['node:*', 'commander', '@bomb.sh/tab', '@clack/prompts', 'string-width', 'picocolors'],
   },
 };
 
