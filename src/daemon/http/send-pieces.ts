@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../../core/error-code.ts';
 import type { Log } from '../log.ts';
+import { compressedPieces } from './compression.ts';
 import type { HttpContext } from './context.ts';
 import { headersOf } from './security-headers.ts';
 
@@ -14,9 +15,11 @@ export async function sendJsonPieces(
 ): Promise<Response> {
   const { outgoing } = context.env;
   // Written directly, because the adapter of hono writes to stdout when a client leaves.
-  outgoing.writeHead(200, { ...headersOf(context), 'content-type': 'application/json' });
+  const { headers, stream } = compressedPieces(context);
+  outgoing.writeHead(200, { ...headersOf(context), ...headers, 'content-type': 'application/json' });
   try {
-    await pipeline(Readable.from(pieces, { objectMode: true }), outgoing);
+    const source = Readable.from(pieces, { objectMode: true });
+    await (stream === null ? pipeline(source, outgoing) : pipeline(source, stream, outgoing));
   } catch (error) {
     if (!isAbandoned(error)) {
       const { method, path } = context.req;

@@ -1,30 +1,23 @@
-// The paths of the pages, and what of the daemon each page shows.
+// The paths of the pages of one account and of one run, and what of the daemon each shows.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { DaemonApi } from '../../daemon-api.ts';
-import { OUTCOME_MESSAGES, type ActionOutcome } from '../actions.ts';
+import { takeOutcome } from '../action-message.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
 import type { RunView, ShowRun } from '../run-view.ts';
 import { AccountPage } from './account-page.tsx';
-import { AccountsPage } from './accounts-page.tsx';
 
 const LAST_RUNS = 20;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
 export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, showRun: ShowRun): void {
-  app.get('/', async (context) => {
-    const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accounts()]);
-    const page = <AccountsPage daemon={overview} accounts={accounts} visitor={context.get('visitor')} />;
-    return await context.html(html`<!doctype html>${page}`);
-  });
-
   app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
     const runs = await daemon.runs({ account: account.name, limit: LAST_RUNS });
-    const said = outcomeIn(context.req.query('said'));
+    const said = takeOutcome(context, account.name);
     return await answerView(context, {
       type: 'account',
       account,
@@ -78,10 +71,4 @@ async function answerWithoutPlan(
     />
   );
   return await context.html(html`<!doctype html>${page}`);
-}
-
-/** The result of a button in the query of the address: a known outcome, or null. */
-function outcomeIn(text: string | undefined): ActionOutcome['type'] | null {
-  const isOutcome = (name: string): name is ActionOutcome['type'] => Object.hasOwn(OUTCOME_MESSAGES, name);
-  return text !== undefined && isOutcome(text) ? text : null;
 }
