@@ -130,8 +130,8 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
 async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog | null> {
   const { request, deps, planned } = context;
   const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
-  const expected = baselineOf(planned, deleted(context, ['done']));
-  const certain = baselineOf(planned, deleted(context, ['done', 'unknown']));
+  const expected = baselineOf(planned, deletedEntries(context, ['done']));
+  const certain = baselineOf(planned, deletedEntries(context, ['done', 'unknown']));
   const first = await readLists(context.reader);
   const suspicious = suspiciousShrink(certain, first, managed) !== null;
   if (!suspicious && !anythingMissing(expected, first, managed)) return first;
@@ -141,12 +141,12 @@ async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog
   const observed = mergeReadings(first, second);
   // Lists that were accepted when the run was planned are accepted here too.
   const wasSuspicious = suspiciousList(planned, managed, new Set()) !== null;
-  const gone = deleted(context, ['done', 'unknown']);
+  const gone = deletedEntries(context, ['done', 'unknown']);
   return wasSuspicious || suspiciousList(observed, managed, gone) === null ? observed : null;
 }
 
 /** The entries whose delete has one of these statuses in this run. Creates are left out, since they have no id yet. */
-export function deleted(
+export function deletedEntries(
   { operations, statuses }: ApplyContext,
   wanted: readonly OperationStatus[],
 ): Set<EntryKey> {

@@ -10,7 +10,7 @@ import type { Lease } from '../core/locks.ts';
 import { entryKey } from '../core/usage.ts';
 import type { NewOperation } from '../core/ports.ts';
 import { applyCreates } from './apply-creates.ts';
-import { applyDeletes, deleted } from './apply-deletes.ts';
+import { applyDeletes, deletedEntries } from './apply-deletes.ts';
 import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
@@ -182,7 +182,7 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
     if (deletedLater !== undefined) {
       return `${JSON.stringify(deletedLater.name)} exists and this plan would delete it, but creates are sent before deletes. If nobody has it, add it to approvedDeletes: then it is deleted first`;
     }
-    const gone = deleted(context, ['done']);
+    const gone = deletedEntries(context, ['done']);
     const existing = context.planned[create.kind].find(
       (entry) => isNear(entry) && !gone.has(entryKey(create.kind, entry.id)),
     );

@@ -9,7 +9,7 @@ import { keysOf } from '../core/usage.ts';
 import { readLists, readTwiceIfNeeded } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
-export interface AccountMemory {
+export interface AccountJournal {
   readonly accountState: Journal['accountState'];
   readonly foreignAccount: Journal['foreignAccount'];
   readonly lastGood: Journal['lastGood'];
@@ -30,7 +30,7 @@ export interface Reading {
   /** Names of all configured accounts. */
   readonly configured: ReadonlySet<string>;
   /** null without a store. */
-  readonly memory: AccountMemory | null;
+  readonly memory: AccountJournal | null;
   /** Waits for `api.recheck` before a second reading. Left out, the lists are read once and compared with nothing. */
   readonly wait?: () => Promise<void>;
 }

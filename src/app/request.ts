@@ -48,7 +48,7 @@ export interface Acceptance {
 export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false, noHistory: false };
 
 /** What planning needs from the journal. */
-export type PlanningMemory = Pick<
+export type PlanningJournal = Pick<
   Journal,
   | 'accountHistory'
   | 'accountState'
@@ -61,7 +61,7 @@ export type PlanningMemory = Pick<
 /** What observing and planning need. Nothing here can write to the service or journal a run. */
 export interface PlanningDeps {
   readonly service: ReadableService;
-  readonly journal: PlanningMemory;
+  readonly journal: PlanningJournal;
   readonly clock: Clock;
   readonly sha256: (text: string) => string;
   /** The relation of commit `a` to commit `b` in the history of the configuration. */

@@ -1,5 +1,5 @@
 // The interface between the commands and the other rooms, which they do not import. wire/ implements it.
-import type { AccountMemory } from '../app/read-account.ts';
+import type { AccountJournal } from '../app/read-account.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
@@ -120,7 +120,7 @@ export interface Environment {
   ): Promise<{
     readonly reader: JournalReader;
     readonly operator: OperatorCommands;
-    readonly memory: AccountMemory;
+    readonly memory: AccountJournal;
     close(): Promise<void>;
   }>;
   /** Copies the store. Throws StoreError. */

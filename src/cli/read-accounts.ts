@@ -1,6 +1,6 @@
 // Reads the lists of accounts without a run, for `dump` and `usage`, and checks by the store whose lists they are.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountMemory, ReadAccount, Reading } from '../app/read-account.ts';
+import type { AccountJournal, ReadAccount, Reading } from '../app/read-account.ts';
 import { readAccount } from '../app/read-account.ts';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
@@ -56,7 +56,7 @@ export async function openReading(
 }
 
 interface AccountHistory {
-  readonly memory: AccountMemory | null;
+  readonly memory: AccountJournal | null;
   readonly failure: StoreError | null;
   close(): Promise<void>;
 }

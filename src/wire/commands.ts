@@ -1,7 +1,7 @@
 // Joins the rooms for the commands. Only the files of wire/ know every room. Heavy rooms are imported only when a command
 // needs them.
 import { userInfo } from 'node:os';
-import type { AccountMemory } from '../app/read-account.ts';
+import type { AccountJournal } from '../app/read-account.ts';
 import type { Environment } from '../cli/environment.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import type { ServiceSettings } from '../core/settings.ts';
@@ -58,7 +58,7 @@ export function createEnvironment(version: string): Environment {
     async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
       const { openStore } = await import('../store/store.ts');
       const store = openStore(service.store, { readOnly: !mayBeNew });
-      const memory: AccountMemory = {
+      const memory: AccountJournal = {
         accountState: (account) => store.journal.accountState(account),
         lastGood: (...of) => store.journal.lastGood(...of),
         foreignAccount: (account, remoteAccountId, listed) =>

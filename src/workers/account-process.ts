@@ -64,7 +64,7 @@ export interface ProcessHost {
 const PROGRAM = fileURLToPath(new URL('./run-account.js', import.meta.url));
 
 /** Does the job in a process with so much heap. The process has ended when the promise resolves. */
-export async function runProcess(
+export async function runAccountProcess(
   job: ProcessJob,
   heapMegabytes: number,
   signals: AccountRequest['signals'],
