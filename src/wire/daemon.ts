@@ -28,7 +28,7 @@ import { checkoutRoot } from '../git/checkout-folder.ts';
 import { openCheckout } from '../git/checkout.ts';
 import { createCommitReader } from '../git/commit-cache.ts';
 import { realPathOf } from '../platform/regular-file.ts';
-import type { RequestObserver } from '../service/requests.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import { createLargeRuns } from '../workers/large-runs.ts';
 import { readPostedFiles } from '../workers/posted-files.ts';
 import { createStoredRuns } from '../workers/stored-runs.ts';

@@ -12,7 +12,7 @@ import { sha256 } from '../platform/digest.ts';
 import { uuidv7 } from '../platform/ids.ts';
 import type { ConnectionOptions, Connections } from '../service/connections.ts';
 import { readOnly } from '../service/read-only.ts';
-import type { RequestObserver } from '../service/requests.ts';
+import type { RequestObserver } from '../core/progress.ts';
 
 const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
