@@ -7,6 +7,7 @@ import type { Operator, OperatorCommands } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 
@@ -64,6 +65,12 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
+/** How a command connects to the service. */
+export interface ConnectionOptions extends RetryAfterOptions {
+  /** Receives the requests of an account. */
+  readonly observer?: (account: string) => RequestObserver;
+}
+
 export interface RetryAfterOptions {
   /** Whether to send requests before the time that the service set with Retry-After. */
   readonly ignoreRetryAfter?: boolean;
@@ -111,7 +118,7 @@ export interface Environment {
   openSession(
     configuration: Configuration,
     service: ServiceSettings,
-    options?: RetryAfterOptions,
+    options?: ConnectionOptions,
   ): Promise<Session>;
   /** Opens the journal of an existing store. With `mayBeNew` a missing store is created. */
   openJournal(
@@ -123,10 +130,14 @@ export interface Environment {
     readonly memory: AccountJournal;
     close(): Promise<void>;
   }>;
-  /** Copies the store. Throws StoreError. */
-  backupStore(service: ServiceSettings, file: string): Promise<{ bytes: number; runs: number }>;
+  /** Copies the store; `onProgress` receives the copied pages. Throws StoreError. */
+  backupStore(
+    service: ServiceSettings,
+    file: string,
+    onProgress: (done: number, total: number) => void,
+  ): Promise<{ bytes: number; runs: number }>;
   /** Opens connections to read without journaling a run. The store is used if it exists. */
-  openReadable(service: ServiceSettings, options?: RetryAfterOptions): Promise<Readable>;
+  openReadable(service: ServiceSettings, options?: ConnectionOptions): Promise<Readable>;
   /** The account file with the given content. Throws ConfigError when the file cannot be read. */
   dumpAccount(
     configFile: string,

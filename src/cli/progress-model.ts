@@ -2,7 +2,7 @@
 import type { Activity } from '../core/progress.ts';
 import { count } from '../report/formatting.ts';
 import { activityText, paceText, type Shown, type Step } from './progress-text.ts';
-import { createRate, durationText, type Rate } from './rate.ts';
+import { createRate, durationText } from './rate.ts';
 
 /** More lines of accounts than this push the report out of sight. */
 const MOST_ACCOUNTS = 5;
@@ -21,20 +21,14 @@ interface Running extends Shown {
   readonly startedAtMs: number;
   pausedUntilMs: number;
   retries: number;
-  inFlight: number;
 }
 
 export interface ProgressModel {
   start(account: string, nowMs: number): void;
   note(account: string, activity: Activity | Step, nowMs: number): void;
   end(account: string, nowMs: number): void;
-  sent(account: string): void;
-  answered(account: string): void;
   retried(account: string): void;
   paused(account: string, forMs: number, nowMs: number): void;
-  /** From now on no operation starts. */
-  stop(): void;
-  inFlight(): number;
   /** A few lines for a terminal; none before anything has started. */
   block(nowMs: number): string[];
   /** The same in one line, for a log; null while nothing runs. */
@@ -43,19 +37,16 @@ export interface ProgressModel {
   phase(): string;
 }
 
-export function createProgressModel({ verb, accounts: total }: Work): ProgressModel {
+/** `stopping`: how many requests are still completed after a signal; null before it. */
+export function createProgressModel(
+  { verb, accounts: total }: Work,
+  stopping: () => number | null,
+): ProgressModel {
   const running = new Map<string, Mutable<Running>>();
   const finished = createRate();
   let done = 0;
-  let stopped = false;
-  let startedAtMs: number | null = null;
-
-  function inFlight(): number {
-    return [...running.values()].reduce((sum, account) => sum + account.inFlight, 0);
-  }
 
   function describe(account: Running, nowMs: number): string {
-    if (stopped && account.activity.type !== 'lock') return `stopping: ${inFlightText(account.inFlight)}`;
     const pauseMs = account.pausedUntilMs - nowMs;
     return [
       activityText(account, nowMs),
@@ -67,7 +58,8 @@ export function createProgressModel({ verb, accounts: total }: Work): ProgressMo
   }
 
   function summary(nowMs: number): string {
-    return [`${verb} ${done} of ${count(total, 'account')}`, ...paceText(total, finished, nowMs)].join(', ');
+    const pace = stopping() === null ? paceText(total, finished, nowMs) : [];
+    return [`${verb} ${done} of ${count(total, 'account')}`, ...pace, ...stopText()].join(', ');
   }
 
   /** Those that run the longest first; the accounts that have just started are counted only. */
@@ -83,11 +75,10 @@ export function createProgressModel({ verb, accounts: total }: Work): ProgressMo
 
   return {
     start(account, nowMs) {
-      startedAtMs ??= nowMs;
       if (done === 0 && running.size === 0) finished.note(0, nowMs);
       const activity = { type: 'step', text: 'starting' } as const;
-      const requests = { pausedUntilMs: 0, retries: 0, inFlight: 0 };
-      running.set(account, { activity, sinceMs: nowMs, startedAtMs: nowMs, rate: createRate(), ...requests });
+      const times = { sinceMs: nowMs, startedAtMs: nowMs, pausedUntilMs: 0 };
+      running.set(account, { activity, rate: createRate(), retries: 0, ...times });
     },
     note(account, activity, nowMs) {
       const entry = running.get(account);
@@ -101,14 +92,6 @@ export function createProgressModel({ verb, accounts: total }: Work): ProgressMo
       done += 1;
       finished.note(done, nowMs);
     },
-    sent(account) {
-      const entry = running.get(account);
-      if (entry !== undefined) entry.inFlight += 1;
-    },
-    answered(account) {
-      const entry = running.get(account);
-      if (entry !== undefined) entry.inFlight = Math.max(0, entry.inFlight - 1);
-    },
     retried(account) {
       const entry = running.get(account);
       if (entry !== undefined) entry.retries += 1;
@@ -117,10 +100,6 @@ export function createProgressModel({ verb, accounts: total }: Work): ProgressMo
       const entry = running.get(account);
       if (entry !== undefined) entry.pausedUntilMs = Math.max(entry.pausedUntilMs, nowMs + forMs);
     },
-    stop() {
-      stopped = true;
-    },
-    inFlight,
     block(nowMs) {
       const [first] = running;
       if (first === undefined) return [];
@@ -133,9 +112,11 @@ export function createProgressModel({ verb, accounts: total }: Work): ProgressMo
       if (total === 1) return single(first, nowMs);
       const [longest, ...others] = accountLines(nowMs);
       if (longest === undefined) return summary(nowMs);
-      return [summary(nowMs), longest.trim(), ...(others.length > 0 ? [`${running.size - 1} more running`] : [])].join(
-        '; ',
-      );
+      return [
+        summary(nowMs),
+        longest.trim(),
+        ...(others.length > 0 ? [`${running.size - 1} more running`] : []),
+      ].join('; ');
     },
     phase() {
       const [first] = running.values();
@@ -144,7 +125,12 @@ export function createProgressModel({ verb, accounts: total }: Work): ProgressMo
   };
 
   function single([name, account]: [string, Running], nowMs: number): string {
-    return `${name}: ${describe(account, nowMs)}`;
+    return [`${name}: ${describe(account, nowMs)}`, ...stopText()].join(', ');
+  }
+
+  function stopText(): string[] {
+    const requests = stopping();
+    return requests === null ? [] : [`stopping: ${inFlightText(requests)}`];
   }
 }
 

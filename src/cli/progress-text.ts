@@ -26,10 +26,11 @@ export function activityText({ activity, sinceMs, rate }: Shown, nowMs: number):
     case 'lock':
       return `waiting ${upTo(activity.forMs)} for the lock, which is held by ${activity.heldBy}`;
     case 'lists':
-      if (activity.read === 3) return activity.before === 'plan' ? 'planning' : 'checking the deletes';
       return activity.before === 'plan'
         ? `reading the lists of the service, ${activity.read} of 3`
         : `reading the lists again before deleting, ${activity.read} of 3`;
+    case 'plan':
+      return 'planning';
     case 'recheck':
       return `the lists lack entries that they had; reading them again in ${upTo(activity.forMs).slice(6)}`;
     case 'earlier':

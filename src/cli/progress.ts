@@ -18,62 +18,80 @@ const NEXT_PHASE_MS = 1000;
 /** Receives what an account does, or a step of a command. */
 export type Observe = (activity: Activity | Step) => void;
 
+/** Shows an account while `run` works on it; `run` reports what it does. */
+export type Track = <T>(account: string, run: (observe: Observe) => Promise<T>) => Promise<T>;
+
 export interface Progress {
-  /** Shows an account while `work` runs; `work` reports what it does. */
-  track<T>(account: string, work: (observe: Observe) => Promise<T>): Promise<T>;
+  /** Shows the work while `run` runs. Before and after it nothing is shown. */
+  during<T>(work: Work, run: (track: Track) => Promise<T>): Promise<T>;
   /** Receives the requests of an account. */
-  requests(account: string): RequestObserver;
+  observer(account: string): RequestObserver;
   /** The requests that wait for an answer. */
   inFlight(): number;
   /** From now on nothing new starts. */
   stop(): void;
-  /** Removes the block and shows nothing more. Must be called before the report. */
-  end(): void;
 }
 
-/** Starts to show the work. With `--quiet` nothing is shown. */
-export function startProgress(work: Work): Progress {
-  const model = createProgressModel(work);
-  const display = isQuiet() ? { notice: () => undefined, end: () => undefined } : startDisplay(model);
+/** The progress of one command. With `--quiet` nothing is shown. */
+export function createProgress(): Progress {
+  let model: ProgressModel | null = null;
+  let sent = 0;
+  let isStopping = false;
+
+  async function track<T>(account: string, run: (observe: Observe) => Promise<T>): Promise<T> {
+    model?.start(account, performance.now());
+    try {
+      return await run((activity) => {
+        model?.note(account, activity, performance.now());
+        if (activity.type === 'lock') display?.notice();
+      });
+    } finally {
+      model?.end(account, performance.now());
+    }
+  }
+
+  let display: Display | null = null;
   return {
-    async track(account, run) {
-      model.start(account, performance.now());
+    async during(work, run) {
+      model = createProgressModel(work, () => (isStopping ? sent : null));
+      display = isQuiet() ? null : startDisplay(model);
       try {
-        return await run((activity) => {
-          model.note(account, activity, performance.now());
-          if (activity.type === 'lock') display.notice();
-        });
+        return await run(track);
       } finally {
-        model.end(account, performance.now());
+        display?.end();
+        display = null;
+        model = null;
       }
     },
-    requests: (account) => ({
-      started: () => model.sent(account),
-      request: () => model.answered(account),
-      retry: () => model.retried(account),
-      paused: (forMs) => model.paused(account, forMs, performance.now()),
+    observer: (account) => ({
+      started() {
+        sent += 1;
+      },
+      request() {
+        sent -= 1;
+      },
+      retry: () => model?.retried(account),
+      paused: (forMs) => model?.paused(account, forMs, performance.now()),
     }),
-    inFlight: () => model.inFlight(),
-    stop: () => model.stop(),
-    end: () => display.end(),
+    inFlight: () => sent,
+    stop() {
+      isStopping = true;
+    },
   };
 }
 
-/** Runs one step that belongs to no account, such as a copy of the store. */
+/** Shows one step that belongs to no account, such as a copy of the store. */
 export async function showStep<T>(
   name: string,
-  text: string,
-  work: (observe: Observe) => Promise<T>,
+  step: Omit<Step, 'type'>,
+  run: (observe: Observe) => Promise<T>,
 ): Promise<T> {
-  const progress = startProgress({ verb: 'done', accounts: 1 });
-  try {
-    return await progress.track(name, async (observe) => {
-      observe({ type: 'step', text });
-      return await work(observe);
-    });
-  } finally {
-    progress.end();
-  }
+  return await createProgress().during({ verb: 'done', accounts: 1 }, (track) =>
+    track(name, async (observe) => {
+      observe({ type: 'step', ...step });
+      return await run(observe);
+    }),
+  );
 }
 
 interface Display {

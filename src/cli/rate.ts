@@ -56,7 +56,9 @@ export function createRate(): Rate {
 /** `19.8/s`, `120/s`, `12/min`. */
 export function rateText(perSecond: number): string {
   if (perSecond >= 100) return `${Math.round(perSecond)}/s`;
-  return perSecond >= 1 ? `${perSecond.toFixed(1)}/s` : `${(perSecond * 60).toFixed(perSecond < 0.1 ? 1 : 0)}/min`;
+  return perSecond >= 1
+    ? `${perSecond.toFixed(1)}/s`
+    : `${(perSecond * 60).toFixed(perSecond < 0.1 ? 1 : 0)}/min`;
 }
 
 /** A duration for people: `8 s`, `1 min 20 s`, `2 h 5 min`. Rounded up, since it is about waiting. */

@@ -17,6 +17,7 @@ export type Activity =
   | { readonly type: 'lock'; readonly heldBy: string; readonly forMs: number }
   /** `read` of the three lists have arrived. */
   | { readonly type: 'lists'; readonly before: 'plan' | 'delete'; readonly read: number }
+  | { readonly type: 'plan' }
   /** The lists lack entries, and are read again after this wait. */
   | { readonly type: 'recheck'; readonly forMs: number }
   /** The outcome of operations that an interrupted run sent. */
