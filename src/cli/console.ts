@@ -225,7 +225,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<An
       terminal.once('close', () => resolve('no'));
     });
     const answered = terminal
-      .question(`${visible(question)} Only “yes” is accepted: `, { signal })
+      .question(`${visible(question)}\nOnly “yes” is accepted: `, { signal })
       .then((answer): Answer => (answer.trim() === 'yes' ? 'yes' : 'no'))
       .catch((): Answer => (signal.aborted ? 'interrupted' : 'no'));
     const answer = await Promise.race([answered, interrupted]);

@@ -49,7 +49,7 @@ export function createProgressModel(
   function describe(account: Running, nowMs: number): string {
     const pauseMs = account.pausedUntilMs - nowMs;
     return [
-      activityText(account, nowMs),
+      activityText(account, nowMs, stopping() !== null),
       ...(pauseMs >= SHORT_WAIT_MS
         ? [`waiting ${durationText(pauseMs)}, because the service limits requests`]
         : []),

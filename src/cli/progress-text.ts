@@ -19,9 +19,10 @@ export interface Shown {
   readonly rate: Rate;
 }
 
-/** One phrase about an activity, with the time that it still waits. */
-export function activityText({ activity, sinceMs, rate }: Shown, nowMs: number): string {
-  const upTo = (forMs: number): string => `up to ${durationText(Math.max(0, forMs - (nowMs - sinceMs)))}`;
+/** One phrase about an activity, with the time that it still waits. After a signal no time is left to predict. */
+export function activityText({ activity, sinceMs, rate }: Shown, nowMs: number, isStopping: boolean): string {
+  const leftMs = (forMs: number): number => Math.max(0, forMs - (nowMs - sinceMs));
+  const upTo = (forMs: number): string => `up to ${durationText(leftMs(forMs))}`;
   switch (activity.type) {
     case 'lock':
       return `waiting ${upTo(activity.forMs)} for the lock, which is held by ${activity.heldBy}`;
@@ -32,11 +33,11 @@ export function activityText({ activity, sinceMs, rate }: Shown, nowMs: number):
     case 'plan':
       return 'planning';
     case 'recheck':
-      return `the lists lack entries that they had; reading them again in ${upTo(activity.forMs).slice(6)}`;
+      return `entries are missing from the lists; reading them again in ${durationText(leftMs(activity.forMs))}`;
     case 'earlier':
       return `waiting ${upTo(activity.forMs)} until the service has had time to finish what an interrupted run sent (${count(activity.operations, 'operation')})`;
     case 'apply':
-      return countsText(activity, rate, nowMs);
+      return countsText(activity, isStopping ? [] : paceText(activity.total, rate, nowMs));
     case 'settle':
       return `waiting ${upTo(activity.forMs)} until the lists show the outcome of ${count(activity.operations, activity.action)} without a clear answer`;
     case 'probe':
@@ -55,11 +56,11 @@ function stepText({ text, done, total, forMs }: Step, upTo: (forMs: number) => s
   return `${text}${share}${forMs === undefined ? '' : ` (${upTo(forMs)})`}`;
 }
 
-function countsText(counts: OperationCounts & { action: string }, rate: Rate, nowMs: number): string {
+function countsText(counts: OperationCounts, pace: readonly string[]): string {
   const { done, total, failed, doubtful } = counts;
   const parts = [
     `${done} of ${count(total, 'operation')}, ${percent(done, total)}`,
-    ...paceText(total, rate, nowMs),
+    ...pace,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(doubtful > 0 ? [`${doubtful} without a clear answer`] : []),
   ];
