@@ -10,6 +10,7 @@ import type { ReadableService, RunSignals } from '../core/ports.ts';
 import type { RequestObserver } from '../core/progress.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
+import type { ExitStatus } from './exit-status.ts';
 
 /** What all runs of this process share. `close` closes connections and the store. */
 export interface Session {
@@ -63,6 +64,11 @@ export interface RunningSandbox {
   readonly url: string;
   readonly accounts: readonly { readonly name: string; readonly token: string; readonly region: string }[];
   close(): Promise<void>;
+}
+
+export interface ServeOptions extends RetryAfterOptions {
+  /** Receives the address of the pages when the daemon has started. */
+  readonly onListening?: (url: string) => void;
 }
 
 /** How a command connects to the service. */
@@ -151,7 +157,7 @@ export interface Environment {
   nextTimes(schedule: string, timezone: string, count: number): Promise<readonly Date[]>;
   startSandbox(options: SandboxCommand): Promise<RunningSandbox>;
   /** Runs the daemon until it receives a signal. Resolves with the exit status. */
-  serve(configFile: string, options?: RetryAfterOptions): Promise<number>;
-  /** Runs the demo. Resolves with the exit status. */
-  demo(): Promise<number>;
+  serve(configFile: string, options?: ServeOptions): Promise<number>;
+  /** Runs the demo, and with `serve` the daemon on it afterwards. */
+  demo(options: { readonly serve: boolean }): Promise<ExitStatus>;
 }

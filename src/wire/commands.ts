@@ -82,7 +82,7 @@ export function createEnvironment(version: string): Environment {
       (await import('../daemon/cron.ts')).nextTimes(schedule, timezone, count, Date.now()),
     startSandbox: async (options) => (await import('../sandbox/sandbox.ts')).startSandbox(options),
     serve: async (configFile, options) => (await import('./daemon.ts')).serve(version, configFile, options),
-    demo: async () => (await import('./demo.ts')).playDemo(environment),
+    demo: async (options) => (await import('./demo.ts')).playDemo(environment, options),
   };
   return environment;
 }
