@@ -178,6 +178,7 @@ function SectionBody({ section, jsonAt }: { readonly section: Section; readonly 
           <Inline line={section.intro} />
         </p>
       )}
+      {section.verbatim === undefined ? null : <pre>{section.verbatim.map(visible).join('\n')}</pre>}
       {groups.map((group) => (
         <>
           {group.title === undefined ? null : (
