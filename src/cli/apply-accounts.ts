@@ -54,8 +54,7 @@ export async function applyToAccounts(
   options: ApplyOptions,
 ): Promise<ExitStatus> {
   const asks = !options.yes && options.planFile === undefined;
-  const saved =
-    options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment.sha256);
+  const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment);
   const loaded = await loadAccounts(environment, configFile, []);
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
