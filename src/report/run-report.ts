@@ -6,6 +6,7 @@ import { CHANGED_SINCE_PLAN } from '../core/plan-changes.ts';
 import { heldSection, leftAloneSection, operationSections, warningSection } from './change-sections.ts';
 import {
   code,
+  isOneDocument,
   toned,
   type Fact,
   type Line,
@@ -29,7 +30,9 @@ export function renderRun(report: RunDetail, options: ReportOptions): string {
 
 /** The runs of several accounts, for `apply`, with a total. json is an array with one object for each run. */
 export function renderRunReports(reports: readonly RunDetail[], options: ReportOptions): string {
-  return renderReport(reports.map(runReportToJson), () => runReport(reports, 'brief'), options);
+  // A report that is one document follows no report of the plan.
+  const detail = isOneDocument(options.format) ? 'full' : 'brief';
+  return renderReport(reports.map(runReportToJson), () => runReport(reports, detail), options);
 }
 
 /**
@@ -38,7 +41,10 @@ export function renderRunReports(reports: readonly RunDetail[], options: ReportO
  */
 function runReport(reports: readonly RunDetail[], detail: 'full' | 'brief'): Report {
   const documents = reports.map((report) =>
-    detail === 'brief' && hadNothingToDo(report) ? quietDocument(report) : runDocument(report, detail),
+    // `show` prints the one run that was requested in full.
+    (detail === 'brief' || reports.length > 1) && hadNothingToDo(report)
+      ? quietDocument(report)
+      : runDocument(report, detail),
   );
   return { title: 'rolecall run', documents, ...(reports.length > 1 ? { total: runTotal(reports) } : {}) };
 }
