@@ -74,7 +74,7 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
   return {
     title: [code(run.account)],
     status: {
-      label: run.errorCode === null ? run.status : `${run.status} (${run.errorCode})`,
+      label: statusLabel(run),
       tone: statusTone(run.status),
     },
     headline: [[runSentence(report)], ...lossLine(report)],
@@ -97,6 +97,10 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
     ],
     next: nextSteps(report, detail),
   };
+}
+
+function statusLabel({ status, errorCode }: RunRecord): string {
+  return errorCode === null || errorCode === status ? status : `${status} (${errorCode})`;
 }
 
 function runFacts(run: RunRecord): Fact[] {
@@ -148,7 +152,12 @@ function newWarnings({ plan, warnings }: RunDetail): Warning[] {
 }
 
 function runTotal(reports: readonly RunDetail[]): NonNullable<Report['total']> {
-  const runs = reports.map((report) => ({ run: report.run, counts: countRun(report) }));
+  const runs = reports.map((report) => ({
+    run: report.run,
+    counts: countRun(report),
+    isQuiet: hadNothingToDo(report),
+  }));
+  const quiet = runs.filter(({ isQuiet }) => isQuiet).length;
   const total = sumCounts(runs.map(({ counts }) => counts));
   const problems = (['partial', 'blocked', 'failed', 'interrupted'] as const).flatMap((status) => {
     const amount = runs.filter(({ run }) => run.status === status).length;
@@ -156,28 +165,30 @@ function runTotal(reports: readonly RunDetail[]): NonNullable<Report['total']> {
   });
   const right = (head: string) => ({ head, align: 'right' }) as const;
   return {
-    line: [toned('strong', `${runs.length} accounts: ${countsText(total)}${problems.join('')}.`)],
+    line: [
+      toned(
+        'strong',
+        `${runs.length} accounts: ${countsText(total)}${problems.join('')}${quiet === 0 ? '' : `; ${quiet} had nothing to do`}.`,
+      ),
+    ],
     table: {
       columns: [
         { head: 'Account' },
         { head: 'Status' },
         ...['Created', 'Deleted', 'Held', 'Failed', 'In doubt', 'Not tried', 'Unchanged'].map(right),
       ],
-      rows: runs.map(({ run, counts }): Line[] => [
-        [code(run.account)],
-        [
-          toned(
-            statusTone(run.status),
-            run.errorCode === null ? run.status : `${run.status} (${run.errorCode})`,
+      rows: runs
+        .filter(({ isQuiet }) => !isQuiet)
+        .map(({ run, counts }): Line[] => [
+          [code(run.account)],
+          [toned(statusTone(run.status), statusLabel(run))],
+          ...[counts.created, counts.deleted, counts.held, counts.failed].map((amount) => [String(amount)]),
+          // Columns that are empty in every row are left out.
+          ...[counts.inDoubt + counts.inProgress, counts.notTried].map((amount) =>
+            amount === 0 ? [] : [String(amount)],
           ),
-        ],
-        ...[counts.created, counts.deleted, counts.held, counts.failed].map((amount) => [String(amount)]),
-        // Columns that are empty in every row are left out.
-        ...[counts.inDoubt + counts.inProgress, counts.notTried].map((amount) =>
-          amount === 0 ? [] : [String(amount)],
-        ),
-        [String(counts.kept)],
-      ]),
+          [String(counts.kept)],
+        ]),
     },
   };
 }
