@@ -15,13 +15,16 @@ import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import type { OutputOptions } from './console.ts';
-import { openOutput, progressLine, refuseDatabase } from './console.ts';
+import { checkWritable, openOutput, progressLine } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
 import { planRemotely } from './remote-plan.ts';
 import { listenForSignals } from './signals.ts';
+
+/** A saved plan names people by their ids. */
+const PRIVATE = 0o600;
 
 export interface PlanOptions extends OutputOptions, RetryAfterOptions {
   /** The file for `apply --plan`. */
@@ -39,6 +42,7 @@ export async function planAccounts(
   names: readonly string[],
   options: PlanOptions,
 ): Promise<ExitStatus> {
+  if (options.save !== undefined) checkWritable(options.save, '--save', PRIVATE);
   if (options.server !== undefined) {
     if (options.ignoreRetryAfter === true)
       throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');
@@ -120,9 +124,8 @@ export async function planOne(
 }
 
 async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
-  refuseDatabase(file, '--save');
   try {
-    await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: 0o600 });
+    await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: PRIVATE });
   } catch (error) {
     const reason = errorCode(error);
     throw new UsageError(`cannot write ${file} (${reason}); check the path of --save`);
