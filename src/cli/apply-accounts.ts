@@ -7,6 +7,7 @@ import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
+import { isOneDocument } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
@@ -54,8 +55,7 @@ export async function applyToAccounts(
   options: ApplyOptions,
 ): Promise<ExitStatus> {
   const asks = !options.yes && options.planFile === undefined;
-  const saved =
-    options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment.sha256);
+  const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment);
   const loaded = await loadAccounts(environment, configFile, []);
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
@@ -67,13 +67,13 @@ export async function applyToAccounts(
       ? await askToApply({ accounts, session, signals, accept: options.accept }, output)
       : { agreed: saved === null ? new Map<string, AgreedPlan | null>() : agreedPlans(accounts, saved) };
     if ('exit' in consent) {
-      if (options.format === 'json') await output.print(await reportOf(consent.runIds, session, output));
+      if (isOneDocument(options.format)) await output.print(await reportOf(consent.runIds, session, output));
       if (consent.refusal !== undefined) throw consent.refusal;
       return consent.exit;
     }
     const progress = progressLine();
-    // With a question the plan has been shown already. A JSON report contains it.
-    const onPlan = asks || options.format === 'json' ? null : (plan: Plan) => show(output, plan);
+    // With a question the plan has been shown already. A report that is one document contains it.
+    const onPlan = asks || isOneDocument(options.format) ? null : (plan: Plan) => show(output, plan);
     const applying = { environment, configFile, session, signals, options, progress, onPlan };
     const applied = await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
       applyOne(account, consent.agreed.get(account.name), applying),
@@ -135,7 +135,7 @@ async function show(output: Output, plan: Plan): Promise<void> {
   await output.print(renderPlans([plan], output.render));
 }
 
-/** The report of the dry runs: JSON output is a list of runs, also when nothing is applied. */
+/** The report of the dry runs: a report that is one document is about runs, also when nothing is applied. */
 async function reportOf(runIds: readonly string[], session: Session, output: Output): Promise<string> {
   const runs = await Promise.all(runIds.map((id) => session.reader.run(id)));
   return renderRunReports(

@@ -5,6 +5,7 @@ import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
+import { isOneDocument } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { count } from '../report/formatting.ts';
 import { mapAccounts } from './load-accounts.ts';
@@ -53,8 +54,8 @@ export async function askToApply(
 
 /** Prints the plans as the report, and also above the question when the report is written elsewhere. */
 async function showPlans(plans: readonly PlanResult[], output: Output): Promise<void> {
-  // JSON output is a list of runs, which contain the plans.
-  const isReported = output.render.format !== 'json';
+  // A report that is one document is about the runs, which contain the plans.
+  const isReported = !isOneDocument(output.render.format);
   if (isReported) await output.print(renderPlans(plans, output.render));
   if (isReported && output.isTerminal) return;
   if (!isReported || canAsk()) process.stderr.write(renderPlans(plans, terminalRender()));
