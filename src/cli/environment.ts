@@ -138,6 +138,15 @@ export interface Environment {
   replaceAccountFile(file: string, before: string, text: string): Promise<void>;
   /** The next times of a schedule. */
   nextTimes(schedule: string, timezone: string, count: number): Promise<readonly Date[]>;
+  /**
+   * When a daemon starts the next run of an account, by its cron line and its failures in a row; null when never.
+   * `lastStartedMs` is the start of its latest run.
+   */
+  nextRun(
+    line: Pick<AccountSettings, 'schedule' | 'timezone' | 'jitterMs'>,
+    journal: { readonly failures: number; readonly lastStartedMs: number },
+    nowMs: number,
+  ): Promise<{ readonly atMs: number; readonly jitterMs: number; readonly isBackingOff: boolean } | null>;
   startSandbox(options: SandboxCommand): Promise<RunningSandbox>;
   /** Runs the daemon until it receives a signal. Resolves with the exit status. */
   serve(configFile: string, options?: RetryAfterOptions): Promise<number>;

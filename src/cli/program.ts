@@ -6,6 +6,7 @@ import { addBackup } from './backup.ts';
 import type { CommandLine } from './command-line.ts';
 import { repeatConfig } from './console.ts';
 import { addDemo } from './demo.ts';
+import { addDiff } from './diff.ts';
 import { addDoctor } from './doctor.ts';
 import { addDump } from './dump.ts';
 import type { Environment } from './environment.ts';
@@ -13,12 +14,16 @@ import { EXIT, type ExitStatus } from './exit-status.ts';
 import { addHistory } from './history.ts';
 import { addPause, addResume } from './pause.ts';
 import { addPlan } from './plan.ts';
+import { addRestore } from './restore.ts';
 import { addSandbox } from './sandbox.ts';
 import { addServe } from './serve.ts';
 import { addShow } from './show.ts';
+import { addSnapshots } from './snapshots.ts';
+import { addStatus } from './status.ts';
 import { refuseUnknownCommand } from './unknown-command.ts';
 import { addUsage } from './usage.ts';
 import { addValidate } from './validate.ts';
+import { addWho } from './who.ts';
 
 /** In the order of the help. What a command needs to run is imported when it runs, so that help appears at once. */
 const COMMANDS: readonly ((line: CommandLine) => void)[] = [
@@ -29,10 +34,15 @@ const COMMANDS: readonly ((line: CommandLine) => void)[] = [
   addApprove,
   addPause,
   addResume,
+  addStatus,
   addDump,
   addUsage,
+  addWho,
   addHistory,
   addShow,
+  addRestore,
+  addSnapshots,
+  addDiff,
   addDoctor,
   addBackup,
   addSandbox,

@@ -61,6 +61,8 @@ export interface Section {
   readonly quiet?: true;
   /** Never shortened in text output. Markdown has its own limit. */
   readonly unlimited?: true;
+  /** Lines to copy into a file. Text output neither indents, wraps nor shortens them. */
+  readonly verbatim?: readonly string[];
 }
 
 /** One account, one run, or one list. */

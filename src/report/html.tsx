@@ -179,6 +179,7 @@ export function SectionBody({ section, shortening, level }: SectionBodyProps) {
           <Inline line={section.intro} />
         </p>
       )}
+      {section.verbatim === undefined ? null : <pre>{section.verbatim.map(visible).join('\n')}</pre>}
       {groups.map((group) => (
         <>
           {group.title === undefined ? null : (

@@ -124,7 +124,7 @@ function printFacts(printer: Printer, facts: readonly Fact[], indent: string): s
 }
 
 function printSection(printer: Printer, section: Section): string[] {
-  const lines = printSectionTitle(printer, section);
+  const lines = [...printSectionTitle(printer, section), ...(section.verbatim ?? []).map(visible)];
   let left = section.unlimited ? Number.POSITIVE_INFINITY : TEXT_ROWS;
   let hidden = 0;
   for (const group of section.groups) {

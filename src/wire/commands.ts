@@ -80,6 +80,8 @@ export function createEnvironment(version: string): Environment {
       (await import('../config/account-file-on-disk.ts')).replaceAccountFile(file, before, text),
     nextTimes: async (schedule, timezone, count) =>
       (await import('../daemon/cron.ts')).nextTimes(schedule, timezone, count, Date.now()),
+    nextRun: async (line, journal, nowMs) =>
+      (await import('../daemon/next-run.ts')).nextRun(line, journal, nowMs),
     startSandbox: async (options) => (await import('../sandbox/sandbox.ts')).startSandbox(options),
     serve: async (configFile, options) => (await import('./daemon.ts')).serve(version, configFile, options),
     demo: async () => (await import('./demo.ts')).playDemo(environment),
