@@ -67,8 +67,9 @@ table.accounts thead th:nth-child(1) { width: auto; }
 table.accounts thead th:nth-child(2) { width: 13rem; }
 table.accounts thead th:nth-child(3) { width: 10.5rem; }
 table.accounts thead th:nth-child(5), table.accounts thead th:nth-child(6) { width: 5.5rem; }
-table.runs.several thead th { width: 6.5rem; }
+table.runs.several thead th { width: 6rem; }
 table.runs.several thead th:nth-child(1) { width: 16rem; }
+table.runs.several thead th:nth-child(3) { width: 7.5rem; }
 table.runs.several thead th:nth-child(2) { width: auto; }
 table.runs.several thead th:nth-child(4) { width: 10rem; }
 .foot { margin-top: 2rem; }
@@ -87,7 +88,7 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
 }
 @media (max-width: 64rem) {
   body > header { padding-left: 1rem; padding-right: 1rem; }
-  table.accounts td { display: inline-block; margin-right: 0.75rem; }
+  table.accounts td, table.runs td:not(.name) { display: inline-block; margin-right: 0.75rem; }
   table.accounts td:has(svg) { display: block; }
 }
 `.trimStart();
