@@ -7,8 +7,10 @@ import type { Operator, OperatorCommands } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
+import type { ExitStatus } from './exit-status.ts';
 
 /** What all runs of this process share. `close` closes connections and the store. */
 export interface Session {
@@ -64,6 +66,17 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
+export interface ServeOptions extends RetryAfterOptions {
+  /** Receives the address of the pages when the daemon has started. */
+  readonly onListening?: (url: string) => void;
+}
+
+/** How a command connects to the service. */
+export interface ConnectionOptions extends RetryAfterOptions {
+  /** Receives the requests of an account. */
+  readonly observer?: (account: string) => RequestObserver;
+}
+
 export interface RetryAfterOptions {
   /** Whether to send requests before the time that the service set with Retry-After. */
   readonly ignoreRetryAfter?: boolean;
@@ -111,7 +124,7 @@ export interface Environment {
   openSession(
     configuration: Configuration,
     service: ServiceSettings,
-    options?: RetryAfterOptions,
+    options?: ConnectionOptions,
   ): Promise<Session>;
   /** Opens the journal of an existing store. With `mayBeNew` a missing store is created. */
   openJournal(
@@ -123,10 +136,14 @@ export interface Environment {
     readonly memory: AccountJournal;
     close(): Promise<void>;
   }>;
-  /** Copies the store. Throws StoreError. */
-  backupStore(service: ServiceSettings, file: string): Promise<{ bytes: number; runs: number }>;
+  /** Copies the store; `onProgress` receives the copied pages. Throws StoreError. */
+  backupStore(
+    service: ServiceSettings,
+    file: string,
+    onProgress: (done: number, total: number) => void,
+  ): Promise<{ bytes: number; runs: number }>;
   /** Opens connections to read without journaling a run. The store is used if it exists. */
-  openReadable(service: ServiceSettings, options?: RetryAfterOptions): Promise<Readable>;
+  openReadable(service: ServiceSettings, options?: ConnectionOptions): Promise<Readable>;
   /** The account file with the given content. Throws ConfigError when the file cannot be read. */
   dumpAccount(
     configFile: string,
@@ -149,7 +166,7 @@ export interface Environment {
   ): Promise<{ readonly atMs: number; readonly jitterMs: number; readonly isBackingOff: boolean } | null>;
   startSandbox(options: SandboxCommand): Promise<RunningSandbox>;
   /** Runs the daemon until it receives a signal. Resolves with the exit status. */
-  serve(configFile: string, options?: RetryAfterOptions): Promise<number>;
-  /** Runs the demo. Resolves with the exit status. */
-  demo(): Promise<number>;
+  serve(configFile: string, options?: ServeOptions): Promise<number>;
+  /** Runs the demo, and with `serve` the daemon on it afterwards. */
+  demo(options: { readonly serve: boolean }): Promise<ExitStatus>;
 }

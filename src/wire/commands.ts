@@ -67,8 +67,8 @@ export function createEnvironment(version: string): Environment {
       };
       return { reader: store.reader, operator: store.operator, memory, close: () => store.close() };
     },
-    backupStore: async (service, file) =>
-      (await import('../store/backup.ts')).backupStore(service.store, file),
+    backupStore: async (service, file, onProgress) =>
+      (await import('../store/backup.ts')).backupStore(service.store, file, onProgress),
     openReadable: async (service, options) =>
       (await import('./session.ts')).openReadable(version, service, options),
     async dumpAccount(configFile, service, account, contents) {
@@ -84,7 +84,7 @@ export function createEnvironment(version: string): Environment {
       (await import('../daemon/next-run.ts')).nextRun(line, journal, nowMs),
     startSandbox: async (options) => (await import('../sandbox/sandbox.ts')).startSandbox(options),
     serve: async (configFile, options) => (await import('./daemon.ts')).serve(version, configFile, options),
-    demo: async () => (await import('./demo.ts')).playDemo(environment),
+    demo: async (options) => (await import('./demo.ts')).playDemo(environment, options),
   };
   return environment;
 }
