@@ -16,6 +16,7 @@ export interface OutputOptions {
 
 let program = PROGRAM;
 let reported = false;
+let quiet = false;
 
 /** From now on suggested commands repeat the given `--config`. */
 export function repeatConfig(configFile: string): void {
@@ -26,6 +27,17 @@ export function repeatConfig(configFile: string): void {
 export function resetConsole(): void {
   program = PROGRAM;
   reported = false;
+  quiet = false;
+}
+
+/** From now on stderr shows no progress and no hints (`--quiet`). Errors, warnings and questions are still shown. */
+export function beQuiet(): void {
+  quiet = true;
+}
+
+/** Whether progress and hints are left out. */
+export function isQuiet(): boolean {
+  return quiet;
 }
 
 /** The text, with the `--config` of this command in the commands that it suggests. */
@@ -36,6 +48,11 @@ export function adaptHints(text: string): string {
 /** Shows a message on stderr. Quoted text is escaped, so that it cannot control a terminal or a CI runner. */
 export function showMessage(text: string): void {
   process.stderr.write(`${visibleLines(adaptHints(text))}\n`);
+}
+
+/** Shows what a command did or waits for, on stderr. Unlike a message about an error it is left out with `--quiet`. */
+export function showHint(text: string): void {
+  if (!quiet) showMessage(text);
 }
 
 /** Shows each warning on its own line on stderr. */
@@ -212,7 +229,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<An
 
 /** A progress line on the terminal; without a terminal it shows nothing. */
 export function progressLine(): { show(text: string): void; clear(): void } {
-  const isTerminal = process.stderr.isTTY;
+  const isTerminal = process.stderr.isTTY && !quiet;
   let shown = 0;
   return {
     show(text) {

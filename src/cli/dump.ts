@@ -27,7 +27,7 @@ export function addDump({ program, run }: CommandLine): void {
     .description('print the account file with the current skills and roles of the account')
     .argument('<account>', 'name of the account; its file must set address and token')
     .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
-    .option('--output <file>', 'write to a new file')
+    .option('-o, --output <file>', 'write to a new file')
     .option('--force', 'let --output replace an existing file')
     .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
 }
