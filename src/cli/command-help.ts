@@ -39,7 +39,7 @@ const HELP: HelpConfiguration = {
   showGlobalOptions: true,
   subcommandTerm: (command) => command.name(),
   visibleCommands: ({ commands }) =>
-    // The completion scripts call \`complete\`; users do not.
+    // The completion scripts call `complete`, which users do not.
     commands.filter((command) => command.name() !== 'complete').toSorted((a, b) => position(a) - position(b)),
   visibleGlobalOptions: ({ parent }) => (parent?.options ?? []).filter(({ long }) => long !== '--version'),
   // Groups in the order of their first commands; the default is the order in which commands were added.

@@ -45,6 +45,11 @@ export function adaptHints(text: string): string {
   return adaptHintsInText(text, program);
 }
 
+/** A command of rolecall as a user can copy it, with the `--config` of this command. */
+export function suggestedCommand(command: string): string {
+  return command.replace(/^rolecall(?= )/, () => program);
+}
+
 /** Shows a message on stderr. Quoted text is escaped, so that it cannot control a terminal or a CI runner. */
 export function showMessage(text: string): void {
   process.stderr.write(`${visibleLines(adaptHints(text))}\n`);

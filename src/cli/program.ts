@@ -11,6 +11,7 @@ import { addDoctor } from './doctor.ts';
 import { addDump } from './dump.ts';
 import type { Environment } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import { addInit } from './init.ts';
 import { addHistory } from './history.ts';
 import { addPause, addResume } from './pause.ts';
 import { addPlan } from './plan.ts';
@@ -23,6 +24,7 @@ import { addValidate } from './validate.ts';
 
 /** What a command needs to run is imported when it runs, so that help appears at once. help-texts.ts orders the help. */
 const COMMANDS: readonly ((line: CommandLine) => void)[] = [
+  addInit,
   addValidate,
   addPlan,
   addApply,
