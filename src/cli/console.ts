@@ -57,9 +57,19 @@ export function adaptHints(text: string): string {
   return adaptHintsInText(text, program);
 }
 
+/** A command of rolecall as a user can copy it, with the `--config` of this command. */
+export function suggestedCommand(command: string): string {
+  return command.replace(/^rolecall(?= )/, () => program);
+}
+
 /** Shows a message on stderr. Quoted text is escaped, so that it cannot control a terminal or a CI runner. */
 export function showMessage(text: string): void {
   writeStderr(`${visibleLines(adaptHints(text))}\n`);
+}
+
+/** Shows what a command did or waits for, on stderr. Unlike a message about an error it is left out with `--quiet`. */
+export function showHint(text: string): void {
+  if (!quiet) showMessage(text);
 }
 
 /** Shows each warning on its own line on stderr. */
