@@ -1,6 +1,7 @@
 // Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
 import type { Child } from 'hono/jsx';
-import type { Fact, Group, Line, ReportDocument, Section } from './document.ts';
+import type { Fact, Group, Line, Paste, ReportDocument, Section } from './document.ts';
+import { pastedLines } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 
@@ -187,6 +188,7 @@ function SectionBody({ section, jsonAt }: { readonly section: Section; readonly 
           )}
           <Facts facts={group.facts ?? []} />
           <GroupTable group={group} />
+          {group.paste === undefined ? null : <PasteBlock paste={group.paste} shown={group.rows.length} />}
         </>
       ))}
       {hidden === 0 ? null : (
@@ -194,6 +196,22 @@ function SectionBody({ section, jsonAt }: { readonly section: Section; readonly 
           … and {hidden} more; <a href={jsonAt}>the JSON report</a> lists all of them.
         </p>
       )}
+    </>
+  );
+}
+
+/** Lines to copy into a file. */
+function PasteBlock({ paste, shown }: { readonly paste: Paste; readonly shown: number }) {
+  const { lines, hidden } = pastedLines(paste.items, shown);
+  const rest = hidden === 0 ? [] : [`  # … and ${hidden} more`];
+  return (
+    <>
+      <p>
+        <Inline line={paste.intro} />
+      </p>
+      <pre class="lines" tabindex={0}>
+        {[`${paste.key}:`, ...lines.map((line) => `  - ${line}`), ...rest].join('\n')}
+      </pre>
     </>
   );
 }

@@ -1,8 +1,9 @@
 // The sections that report the result of each operation of a run.
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
-import { CHANGE_COLUMNS, changeCells, HELD_INTRO } from './change-sections.ts';
+import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
 import { code, toned, type Line, type Section } from './document.ts';
+import { HELD_INTRO } from './held-sections.ts';
 import { withStatus } from './run-status.ts';
 import { count, duration, elapsedMs } from './formatting.ts';
 
