@@ -4,12 +4,18 @@ import { loadAccounts } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import { reportDetail } from './report-detail.ts';
+
+interface ShowFlags extends OutputOptions {
+  readonly verbose?: true;
+}
 
 export function addShow({ program, report }: CommandLine): void {
   addReportOptions(program.command('show'))
     .description('show one run: its plan, its operations and their results')
     .argument('<run>', 'id of the run, the beginning of the id, or `last`')
-    .action((runId: string, flags: OutputOptions) =>
+    .option('--verbose', 'show everything, shorten nothing')
+    .action((runId: string, flags: ShowFlags) =>
       report('show', flags, (context) => show(context, runId, flags)),
     );
 }
@@ -17,8 +23,9 @@ export function addShow({ program, report }: CommandLine): void {
 async function show(
   { environment, configFile }: CommandContext,
   runId: string,
-  options: OutputOptions,
+  options: ShowFlags,
 ): Promise<ExitStatus> {
+  const detail = reportDetail(options);
   const { renderRun } = await import('../report/run-report.ts');
   const { service } = await loadAccounts(environment, configFile, []);
   const journal = await environment.openJournal(service);
@@ -27,7 +34,7 @@ async function show(
     const run = id === null ? null : await journal.reader.run(id);
     if (run === null) return EXIT.failed;
     const output = openOutput(options);
-    await output.print(renderRun(run, output.render));
+    await output.print(renderRun(run, { ...output.render, ...detail }));
     await output.close();
     return EXIT.done;
   } finally {
