@@ -10,6 +10,7 @@ import type { FailedPlan, PlanResult } from '../core/plan.ts';
 import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
+import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
@@ -21,12 +22,13 @@ import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
 import { createProgress, type Observe } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
+import { reportDetail } from './report-detail.ts';
 import { listenForSignals } from './signals.ts';
 
 /** A saved plan names people by their ids. */
 const PRIVATE = 0o600;
 
-export interface PlanOptions extends OutputOptions, RetryAfterOptions {
+export interface PlanOptions extends OutputOptions, RetryAfterOptions, ReportDetail {
   /** The file for `apply --plan`. */
   readonly save?: string | undefined;
   readonly detailedExitcode?: boolean;
@@ -42,11 +44,12 @@ export async function planAccounts(
   names: readonly string[],
   options: PlanOptions,
 ): Promise<ExitStatus> {
+  const detail = reportDetail(options);
   if (options.save !== undefined) checkWritable(options.save, '--save', PRIVATE);
   if (options.server !== undefined) {
     if (options.ignoreRetryAfter === true)
       throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');
-    return await report(await planRemotely(context, names, options.server), options);
+    return await report(await planRemotely(context, names, options.server), options, detail);
   }
   const { environment, configFile } = context;
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
@@ -63,6 +66,7 @@ export async function planAccounts(
     const status = await report(
       planned.map(({ result }) => result),
       options,
+      detail,
     );
     return signals.stop.aborted ? EXIT.interrupted : status;
   } finally {
@@ -71,9 +75,13 @@ export async function planAccounts(
   }
 }
 
-async function report(plans: readonly PlanResult[], options: PlanOptions): Promise<ExitStatus> {
+async function report(
+  plans: readonly PlanResult[],
+  options: PlanOptions,
+  detail: ReportDetail,
+): Promise<ExitStatus> {
   const output = openOutput(options);
-  await output.print(renderPlans(plans, output.render));
+  await output.print(renderPlans(plans, { ...output.render, ...detail }));
   await output.close();
   if (options.save !== undefined) await save(options.save, plans);
   return combine(

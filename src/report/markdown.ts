@@ -1,6 +1,7 @@
 // Prints a report as Markdown for a comment on a pull request. GitHub accepts 65,536 characters, GitLab more. Text from outside is
 // escaped, so that it adds no mark-up, mention, reference, link or table cell.
-import type { Fact, Group, Line, Report, ReportDocument, Section } from './document.ts';
+import type { Fact, Group, Line, Paste, Report, ReportDocument, Section } from './document.ts';
+import { pastedLines } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 import { splitQuiet } from './quiet-documents.ts';
@@ -157,12 +158,23 @@ function printGroups(groups: readonly Group[], rowLimit: number): string[] {
       blocks.push(group.facts.map((fact) => `- ${escapeProse(fact.label)}: ${inline(fact.line)}`).join('\n'));
     }
     blocks.push(printTable({ ...group, rows }));
+    if (group.paste !== undefined) blocks.push(...printPaste(group.paste, rows.length));
   }
   if (hidden > 0) {
     const rest = rowLimit === 0 ? `${hidden} rows` : `… and ${hidden} more`;
     blocks.push(`_${rest} omitted (length limit); \`--format json\` shows everything._`);
   }
   return blocks;
+}
+
+/** YAML as a block of code, cut after complete items. A line of it never begins with the sign that ends the block. */
+function printPaste({ intro, key, items }: Paste, shown: number): string[] {
+  const { lines, hidden } = pastedLines(items, shown);
+  const rest = hidden === 0 ? [] : [`  # … and ${hidden} more omitted (length limit)`];
+  return [
+    inline(intro),
+    ['```yaml', `${key}:`, ...lines.map((line) => `  - ${line}`), ...rest, '```'].join('\n'),
+  ];
 }
 
 function printTable(group: Group): string {

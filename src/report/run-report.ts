@@ -3,7 +3,7 @@ import type { Warning } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import { CHANGED_SINCE_PLAN } from '../core/plan-changes.ts';
-import { heldSection, leftAloneSection, operationSections, warningSection } from './change-sections.ts';
+import { leftAloneSection, lossSection, PLANNED, quietSections, warningSection } from './change-sections.ts';
 import {
   code,
   isOneDocument,
@@ -14,7 +14,8 @@ import {
   type ReportDocument,
   type ReportOptions,
 } from './document.ts';
-import { summaryText } from './plan-report.ts';
+import { heldSections } from './held-sections.ts';
+import { summaryText } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
 import { runReportToJson } from './run-json.ts';
 import { countRun, countsText, sumCounts } from './run-counts.ts';
@@ -83,10 +84,10 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
     sections: [
       ...changesSection(report.warnings),
       ...(isDryRun && plan !== null
-        ? operationSections(plan.operations, { create: 'To create', delete: 'To delete' })
+        ? [...lossSection(plan.operations, PLANNED), ...quietSections(plan.operations, PLANNED)]
         : outcomeSections(report, detail)),
       // A brief report follows the report of its plan, so it does not repeat the held and the kept entries.
-      ...(plan === null || detail === 'brief' ? [] : heldSection(plan)),
+      ...(plan === null || detail === 'brief' ? [] : heldSections(plan)),
       ...(plan === null || detail === 'brief' ? [] : leftAloneSection(plan.leftAlone)),
       ...warningSection(detail === 'brief' ? newWarnings(report) : allWarnings(report)),
     ],
@@ -96,6 +97,7 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
         : `Run: ${countsText(countRun(report), run.status === 'running')}.`,
     ],
     next: nextSteps(report, detail),
+    completeBy: `rolecall show ${run.id} --verbose`,
   };
 }
 

@@ -42,7 +42,9 @@ async function elements(
     expect(schema.safeParse({ ...element, surprise: 1 }).success).toBe(false);
   }
   // People read the failure of the command on stderr, and nothing but warnings when there is none.
-  const failures = list.filter(isCommandFailure).map(({ error }) => error.message.split('\n')[0] ?? '');
+  const failures = (list as object[])
+    .filter(isCommandFailure)
+    .map(({ error }) => error.message.split('\n')[0] ?? '');
   // On stderr, the commands that it suggests repeat --config.
   const stderr = result.stderr.replaceAll(/ --config \S+/g, '');
   for (const message of failures) expect([args, stderr]).toEqual([args, expect.stringContaining(message)]);
