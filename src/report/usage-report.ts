@@ -31,7 +31,8 @@ export function renderUsage(results: readonly (AccountUsage | FailedPlan)[], opt
   return renderReport(sorted, () => ({ title: 'rolecall usage', documents }) satisfies Report, options);
 }
 
-function usageDocument({ account, entries, unknownReferences }: AccountUsage): ReportDocument {
+/** The report model of the usage of one account. */
+export function usageDocument({ account, entries, unknownReferences }: AccountUsage): ReportDocument {
   const used = entries.filter(({ usedBy }) => usedBy.length > 0);
   const unused = entries.filter(({ usedBy }) => usedBy.length === 0);
   return {
