@@ -105,8 +105,24 @@ export function AccountPage(props: AccountPageProps) {
         )}
       </section>
       <section>
+        <h2>Lists</h2>
+        <ul>
+          <li>
+            <a href={`/accounts/${name}/usage`}>Who has what</a>, unused entries first
+          </li>
+          <li>
+            <a href={`/accounts/${name}/snapshots`}>Snapshots</a>, and what changed between them
+          </li>
+        </ul>
+      </section>
+      <section>
         <h2>Actions of operators</h2>
         <OperatorActions actions={actions} nowMs={nowMs} />
+        {actions.length === 0 ? null : (
+          <p>
+            <a href={`/accounts/${name}/actions`}>All actions</a>
+          </p>
+        )}
       </section>
     </Layout>
   );
