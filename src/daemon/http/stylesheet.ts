@@ -20,7 +20,9 @@ body > header form.inline { margin-left: auto; }
 .skip:focus { left: 0.5rem; top: 0.5rem; z-index: 1; }
 main:focus { outline: none; }
 form.inline, .actions form { margin: 0; }
-.actions label { display: inline-flex; align-items: center; gap: 0.5rem; margin-left: 0.5rem; }
+.actions form { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 0.75rem; }
+.actions label { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
+.actions input { min-width: 0; }
 .filter { display: flex; flex-wrap: wrap; align-items: end; gap: 0.5rem 1rem; margin: 0.75rem 0; }
 .filter label { display: block; color: var(--quiet); font-size: 0.875rem; }
 .filter input, .filter select { display: block; max-width: 100%; }

@@ -1,4 +1,5 @@
 // The pages as a browser receives them: what they show, what their buttons do, and that hostile text stays text.
+import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { create, hold, makeOperation, makePlan, makeRun } from '../../report/samples.ts';
 import { FORM, HTML, makeAccount, makeDetail, PENDING, RUN_ID, signIn, start } from './stage.ts';
@@ -277,7 +278,7 @@ describe('every page', () => {
       expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
       // Nothing comes from another server.
       expect(answer.text).not.toMatch(/url\(|@import|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
-      if (suffix === 'js') expect(() => new Function(answer.text)).not.toThrow();
+      if (suffix === 'js') expect(() => new Script(answer.text)).not.toThrow();
     }
   });
 
