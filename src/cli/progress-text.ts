@@ -25,7 +25,7 @@ export function activityText({ activity, sinceMs, rate }: Shown, nowMs: number, 
   const upTo = (forMs: number): string => `up to ${durationText(leftMs(forMs))}`;
   switch (activity.type) {
     case 'lock':
-      return `waiting ${upTo(activity.forMs)} for the lock, which is held by ${activity.heldBy}`;
+      return `waiting for the lock, which is held by ${activity.heldBy}, ${upTo(activity.forMs)}`;
     case 'lists':
       return activity.before === 'plan'
         ? `reading the lists of the service, ${activity.read} of 3`

@@ -26,7 +26,8 @@ export async function serveDemo(environment: Environment, stage: Stage): Promise
   const { sandbox, configuration } = stage;
   const edit = createEditor(sandbox);
   await writeBranches(stage);
-  await makeHistory(environment, stage, edit);
+  const made = await makeHistory(environment, stage, edit);
+  if (made !== EXIT.done) return made;
   // acme is corrected at its next tick, studio waits for approval, support only reports, finance is paused.
   for (const account of ['studio', 'support', 'finance']) edit(account);
   await pauseFinance(environment, configuration);
@@ -51,20 +52,21 @@ async function writeBranches({ configuration, extract }: Stage): Promise<void> {
   }
 }
 
-/** Runs commands as a user does; their reports are in files beside the configuration. */
+/** Runs commands as a user does, until one has another result than 0; their reports are in files beside the configuration. */
 async function makeHistory(
   environment: Environment,
   { configuration }: Stage,
   edit: (account: string) => void,
-): Promise<void> {
+): Promise<ExitStatus> {
   const context = { environment, configFile: configuration.file };
   const report = (name: string) => ({ format: 'text', output: configuration.path(name) }) as const;
-  await planAccounts(context, [], report('plan.txt'));
-  for (let run = 1; run <= EARLIER_RUNS; run += 1) {
+  let exit = await planAccounts(context, [], report('plan.txt'));
+  for (let run = 1; run <= EARLIER_RUNS && exit === EXIT.done; run += 1) {
     edit('acme');
     const options = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
-    await applyToAccounts(context, ['acme'], { ...options, ...report(`apply-${run}.txt`) });
+    exit = await applyToAccounts(context, ['acme'], { ...options, ...report(`apply-${run}.txt`) });
   }
+  return exit;
 }
 
 async function pauseFinance(environment: Environment, { file }: DemoConfiguration): Promise<void> {

@@ -16,7 +16,10 @@ describe('the question of apply', () => {
   test.each([
     [[plan(create('a'))], 'Apply 1 create to acme-eu?'],
     [[plan(create('a'), create('b'))], 'Apply 2 creates to acme-eu?'],
-    [[plan(remove('a'))], 'Apply 1 delete to acme-eu? Nobody loses a skill or role. The delete cannot be undone.'],
+    [
+      [plan(remove('a'))],
+      'Apply 1 delete to acme-eu? Nobody loses a skill or role. The delete cannot be undone.',
+    ],
     [
       [plan(create('a'), removeUsed('b', 'p1'))],
       'Apply 1 create and 1 delete to acme-eu? 1 person loses a skill or role. The delete cannot be undone.',
