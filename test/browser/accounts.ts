@@ -1,7 +1,8 @@
 // The accounts on whose pages every state can be seen, and how they get there.
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { LOUD_NAMES, ODD_NAMES } from '../support/hostile-names.ts';
-import { type Stage, type StagedAccount, waitUntil } from './stage.ts';
+import { waitUntil } from './daemon-process.ts';
+import type { Stage, StagedAccount } from './stage.ts';
 
 /** Names of 200 characters: unbroken, and in scripts of other widths and directions. */
 const LONG_NAMES: readonly string[] = [
@@ -53,6 +54,18 @@ function slow(name: string): StagedAccount {
 
 const hostile = [...LONG_NAMES, ...ODD_NAMES.slice(0, 8), ...LOUD_NAMES.slice(0, 24)];
 
+/** An account whose plan has this number of changes, and whose lists are as long. */
+export function manyEntries(amount: number): StagedAccount {
+  const half = Math.ceil(amount / 2);
+  return {
+    name: 'many-entries-eu',
+    skills: numbered('Skill', half),
+    file: ['mode: plan', yaml('skills', numbered('Skill', half)), yaml('roles', numbered('Role', half))].join(
+      '\n',
+    ),
+  };
+}
+
 /** Accounts that are applied by the script, and by the page without it. */
 export const JOURNEYS = { script: 'journey-script', plain: 'journey-plain' } as const;
 
@@ -96,23 +109,24 @@ export async function playStates(stage: Stage): Promise<void> {
     reason: 'The catalog is being merged with that of another company',
   });
   await stage.api('accounts/approved-au/pause', {});
-  await stage.api('accounts/approved-au/approve', { digest: await pendingDigest(stage, 'approved-au') });
+  await approve(stage, 'approved-au');
   // Creates of these accounts take their time.
   sandbox.setFaults([
     ...FAULTS,
     ...[JOURNEYS.script, JOURNEYS.plain].map((account) => delay(account, 350)),
     delay('running-eu', 4500),
   ]);
-  await stage.api('accounts/running-eu/approve', { digest: await pendingDigest(stage, 'running-eu') });
+  await approve(stage, 'running-eu');
   await waitUntil('an account runs', async () =>
     (await stage.accounts()).some(({ activity }) => activity === 'running'),
   );
 }
 
-async function pendingDigest(stage: Stage, account: string): Promise<string> {
+/** Approves the pending plan of an account. Throws when there is none. */
+export async function approve(stage: Stage, account: string): Promise<void> {
   const state = (await stage.accounts()).find(({ name }) => name === account);
   if (!state?.pending) throw new Error(`no plan of ${account} is pending`);
-  return state.pending.digest;
+  await stage.api(`accounts/${account}/approve`, { digest: state.pending.digest });
 }
 
 function delay(account: string, ms: number): Fault {

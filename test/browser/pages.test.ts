@@ -6,7 +6,9 @@ import { findBrowser, launchBrowser, NO_BROWSER } from '../support/browser.ts';
 import { ACCOUNTS, FAULTS, JOURNEYS, playStates } from './accounts.ts';
 import { axeFindings, overflows } from './page-checks.ts';
 import { pagesOf } from './page-list.ts';
-import { OPERATE_TOKEN, type Stage, startStage, waitUntil } from './stage.ts';
+import { OPERATE_TOKEN, waitUntil } from './daemon-process.ts';
+import { signIn } from './sign-in.ts';
+import { type Stage, startStage } from './stage.ts';
 
 const hasBrowser = findBrowser() !== null;
 if (!hasBrowser) console.warn(`The tests in a browser are skipped: ${NO_BROWSER}.`);
@@ -16,10 +18,7 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    [stage, browser] = await Promise.all([
-      startStage({ accounts: ACCOUNTS, faults: FAULTS }),
-      launchBrowser(),
-    ]);
+    [stage, browser] = await Promise.all([startStage(ACCOUNTS, FAULTS), launchBrowser()]);
     await playStates(stage);
   }, 60_000);
 
@@ -97,15 +96,6 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
     },
   );
 });
-
-async function signIn(page: Page): Promise<void> {
-  await page.fill('#token', OPERATE_TOKEN);
-  await page.keyboard.press('Enter');
-  await page
-    .getByRole('heading', { name: /account/ })
-    .first()
-    .waitFor();
-}
 
 /** Presses Tab until the element with this text or label has the focus; throws when it can't be reached or seen. */
 async function tabTo(page: Page, name: string | RegExp): Promise<void> {

@@ -1,17 +1,16 @@
-// A sandbox, a configuration and the built program as a daemon: what the pages are opened on. It does not need a test
-// runner, so that the screenshots use it too.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// A sandbox, accounts on it, and a daemon for them: what the pages are opened on.
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { type Fault, type Sandbox, type SandboxSeed, startSandbox } from '../../src/sandbox/sandbox.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-
-export const OPERATE_TOKEN = 'token-of-the-operator';
-const ONCE_A_YEAR = '"0 0 1 1 *"';
+import {
+  type DaemonProcess,
+  outputOf,
+  startDaemonProcess,
+  waitUntil,
+  writeBelow,
+  writeServiceFile,
+} from './daemon-process.ts';
 
 type SeedAccount = SandboxSeed['accounts'][number];
 
@@ -21,30 +20,18 @@ export interface StagedAccount extends Pick<SeedAccount, 'skills' | 'roles' | 'r
   readonly file: string;
 }
 
-export interface StageOptions {
-  readonly accounts: readonly StagedAccount[];
-  readonly faults?: readonly Fault[];
-  /** Further lines of rolecall.yaml. */
-  readonly service?: string;
-}
-
 /** An account as the API lists it. */
 export interface AccountState {
   readonly name: string;
-  readonly valid: boolean;
   readonly activity: string;
-  readonly pending: { readonly digest: string; readonly runId: string } | null;
+  readonly pending: { readonly digest: string } | null;
   readonly lastRun: { readonly id: string; readonly status: string } | null;
 }
 
-export interface Stage {
-  readonly url: string;
-  readonly folder: string;
+export interface Stage extends Pick<DaemonProcess, 'url' | 'api'> {
   readonly sandbox: Sandbox;
-  /** Sends a request to the API below /api/v1/, a POST if there is a body; throws on an error status. */
-  api<T>(path: string, body?: object): Promise<T>;
   accounts(): Promise<readonly AccountState[]>;
-  /** Runs an account once more and waits until it is idle. */
+  /** Runs accounts once more and waits until they are idle. */
   sync(...accounts: readonly string[]): Promise<void>;
   /** Replaces the lines of an account's file below its address and token. */
   configure(account: string, file: string): void;
@@ -54,131 +41,59 @@ export interface Stage {
 }
 
 /** Starts everything and waits until each account has run once. */
-export async function startStage(options: StageOptions): Promise<Stage> {
+export async function startStage(
+  accounts: readonly StagedAccount[],
+  faults: readonly Fault[] = [],
+): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-stage-'));
-  const sandbox = await startSandbox({
-    seed: { accounts: options.accounts.map(({ file: _, ...account }) => withToken(account)) },
-    faults: options.faults ?? [],
-  });
-  const write = (path: string, text: string): void => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  };
+  const sandbox = await startSandbox({ seed: { accounts: accounts.map(seedOf) }, faults });
   const configure: Stage['configure'] = (account, file) => {
     const head = `baseUrl: ${sandbox.url}\ntoken: { env: ${variableOf(account)} }\n`;
-    write(`config/accounts/${account}.yaml`, `${head}${file}\n`);
+    writeBelow(folder, `config/accounts/${account}.yaml`, `${head}${file}\n`);
   };
-  write('config/rolecall.yaml', serviceFile(options.service ?? ''));
-  for (const { name, file } of options.accounts) configure(name, file);
+  // The end does not wait for the answers to an account that runs.
+  writeServiceFile(folder, ['daemon: { shutdownGrace: 100ms }']);
+  for (const { name, file } of accounts) configure(name, file);
+  const env = Object.fromEntries(accounts.map(({ name }) => [variableOf(name), tokenOf(name)]));
+  const daemon = await startDaemonProcess(folder, env);
 
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: folder,
-    ROLECALL_HTTP_TOKEN: OPERATE_TOKEN,
-    ...Object.fromEntries(options.accounts.map(({ name }) => [variableOf(name), tokenOf(name)])),
-  };
-  const start = (args: readonly string[], extra = {}): ChildProcess =>
-    spawn(process.execPath, [PROGRAM, '--config', join(folder, 'config/rolecall.yaml'), ...args], {
-      cwd: folder,
-      env: { ...env, ...extra },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-
-  const daemon = start(['serve']);
-  const url = await listeningAt(daemon);
-  const api: Stage['api'] = async <T>(path: string, body?: object) => {
-    const answer = await fetch(`${url}/api/v1/${path}`, {
-      headers: { authorization: `Bearer ${OPERATE_TOKEN}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as T; // the caller names the shape that the API documents
-  };
-  const accounts: Stage['accounts'] = async () =>
-    (await api<{ readonly accounts: readonly AccountState[] }>('accounts')).accounts;
-  const ran = async (earlier: ReadonlyMap<string, string | undefined>): Promise<boolean> =>
-    (await accounts()).every(
-      ({ name, activity, lastRun }) =>
-        !earlier.has(name) || (activity === 'idle' && lastRun !== null && lastRun.id !== earlier.get(name)),
+  const states: Stage['accounts'] = async () =>
+    (await daemon.api<{ readonly accounts: readonly AccountState[] }>('accounts')).accounts;
+  /** Waits until the accounts are idle after a run other than the earlier one. */
+  const ranAfter = async (earlier: ReadonlyMap<string, string | undefined>): Promise<void> =>
+    await waitUntil(`${[...earlier.keys()].join(', ')} ran`, async () =>
+      (await states()).every(
+        ({ name, activity, lastRun }) =>
+          !earlier.has(name) || (activity === 'idle' && lastRun !== null && lastRun.id !== earlier.get(name)),
+      ),
     );
-  await waitUntil('each account has run', () => ran(new Map(options.accounts.map(({ name }) => [name, '']))));
+  await ranAfter(new Map(accounts.map(({ name }) => [name, undefined])));
 
   return {
-    url,
-    folder,
+    url: daemon.url,
+    api: daemon.api,
     sandbox,
-    api,
-    accounts,
+    accounts: states,
     configure,
     async sync(...names) {
-      const before = await accounts();
-      const earlier = names.map(
-        (name) => [name, before.find((one) => one.name === name)?.lastRun?.id] as const,
-      );
-      for (const name of names) await api(`accounts/${name}/sync`, {});
-      await waitUntil(`${names.join(', ')} ran`, () => ran(new Map(earlier)));
+      const runs = new Map((await states()).map(({ name, lastRun }) => [name, lastRun?.id]));
+      for (const name of names) await daemon.api(`accounts/${name}/sync`, {});
+      await ranAfter(new Map(names.map((name) => [name, runs.get(name)])));
     },
-    command: async (args, extra) => await outputOf(start(args, extra)),
+    command: async (args, more) => await outputOf(folder, args, { ...env, ...more }),
     async close() {
-      const ended = daemon.exitCode === null ? once(daemon, 'exit') : undefined;
-      daemon.kill('SIGTERM');
-      await ended;
+      await daemon.stop();
       await sandbox.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Resolves when the condition holds; rejects with `what` after 30 seconds. */
-export async function waitUntil(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`timed out waiting until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-function serviceFile(lines: string): string {
-  return [
-    'accounts: accounts/*.yaml',
-    'store: ../data/rolecall.db',
-    'api: { requestsPerSecond: 1000, timeout: 5s, settle: 6s, recheck: 20ms, retries: 1 }',
-    // The end does not wait for the answers to an account that runs.
-    'daemon: { shutdownGrace: 100ms }',
-    `defaults: { schedule: ${ONCE_A_YEAR}, jitter: 0s }`,
-    'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN } }',
-    lines,
-    '',
-  ].join('\n');
-}
-
 const tokenOf = (account: string): string => `token-of-${account}`;
 const variableOf = (account: string): string =>
   `TOKEN_${account.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
 
-function withToken(account: Omit<StagedAccount, 'file'>): SeedAccount {
+function seedOf({ file: _, ...account }: StagedAccount): SeedAccount {
   // A service that lists no people at all holds every delete.
   return { resources: [{ id: 'somebody' }], ...account, token: tokenOf(account.name) };
-}
-
-async function listeningAt(daemon: ChildProcess): Promise<string> {
-  let log = '';
-  return await new Promise((resolve, reject) => {
-    daemon.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      log = (log + text).slice(-100_000);
-      const found = /"url":"(http:[^"]+)"/.exec(log)?.[1];
-      if (found !== undefined && log.includes('"event":"listening"')) resolve(found);
-    });
-    daemon.on('exit', (status) => reject(new Error(`the daemon ended with ${status}: ${log}`)));
-  });
-}
-
-async function outputOf(child: ChildProcess): Promise<string> {
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const [status] = (await once(child, 'close')) as [number | null];
-  if (stdout === '') throw new Error(`a command printed nothing and ended with ${status}: ${stderr}`);
-  return stdout;
 }

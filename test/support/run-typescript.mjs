@@ -1,20 +1,19 @@
-// Runs a script in TypeScript, which Node.js 20 can't: bundles its files into node_modules/.rolecall and imports them.
-// The folder is as deep as those of test/, so that addresses relative to a file stay true.
-import { basename, isAbsolute } from 'node:path';
+// Runs a script in TypeScript, which Node.js 20 can't: `node test/support/run-typescript.mjs SCRIPT [ARGUMENT…]`. Its
+// files are bundled into node_modules/.rolecall, which is as deep as the folders of test/, so that addresses relative
+// to a file stay true; packages are imported where they are.
+import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 
+const [, , script] = process.argv;
 const folder = fileURLToPath(new URL('../../node_modules/.rolecall/', import.meta.url));
-
-/** Imports the module `file` (an absolute path) with its relative imports; packages are imported where they are. */
-export async function runTypescript(file) {
-  const name = `${basename(file, '.ts')}.mjs`;
-  await build({
-    input: file,
-    platform: 'node',
-    external: (id) => !id.startsWith('.') && !isAbsolute(id),
-    output: { file: `${folder}${name}`, format: 'esm', codeSplitting: false },
-    logLevel: 'warn',
-  });
-  return await import(pathToFileURL(`${folder}${name}`).href);
-}
+const file = `${folder}${basename(script, '.ts')}.mjs`;
+await build({
+  input: resolve(script),
+  platform: 'node',
+  external: (id) => !id.startsWith('.') && !isAbsolute(id),
+  output: { file, format: 'esm', codeSplitting: false },
+  logLevel: 'warn',
+});
+process.argv.splice(1, 1);
+await import(pathToFileURL(file).href);
