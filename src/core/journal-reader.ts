@@ -32,6 +32,10 @@ export interface JournalReader {
   runTexts(id: string): Promise<RunTexts | null>;
   /** A page of the operations of the run with this complete id: those after `seq`; empty after the last. */
   operationsAfter(runId: string, seq: number): Promise<readonly OperationRecord[]>;
+  /** How far the run with this complete id is; null when there is no such run. */
+  runProgress(runId: string): Promise<RunProgress | null>;
+  /** The latest runs of an account as numbers over time, oldest first. */
+  trend(account: string, limit: number): Promise<readonly TrendPoint[]>;
   /** Every account that ever ran or was paused, or only the named one. */
   accounts(name?: string): Promise<readonly AccountRecord[]>;
   /** The latest commands of operators for an account, newest first. */
@@ -48,6 +52,35 @@ export interface JournalReader {
 export interface RunHead {
   readonly run: RunRecord;
   readonly isLarge: boolean;
+}
+
+/** The journaled operations of a run, counted. Held ones are not among them. */
+export interface RunProgress {
+  readonly status: RunStatus;
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  /** Sent, and not answered yet. */
+  readonly sent: number;
+  /** Sent, and the outcome is unknown until a list shows it. */
+  readonly unknown: number;
+  /** When the first of them was sent. UTC ISO 8601. */
+  readonly firstSentAt: string | null;
+}
+
+/** What a chart shows of one run. A number is null when the run did not find it out, or when an older version made it. */
+export interface TrendPoint {
+  readonly runId: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly status: RunStatus;
+  readonly skills: number | null;
+  readonly roles: number | null;
+  /** What its plan would create and delete, and how many people have the entries to delete. */
+  readonly toCreate: number | null;
+  readonly toDelete: number | null;
+  readonly affected: number | null;
+  readonly held: number | null;
 }
 
 export interface RunTexts {

@@ -104,6 +104,8 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     },
     runs: (filter) => reader.runs(filter),
     runJson: (id) => runJson(id, reader),
+    runProgress: (runId) => reader.runProgress(runId),
+    trend: (account, limit) => reader.trend(account, limit),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     sync(account, by) {
       if (queue.isStopped()) return 'stopping';

@@ -17,7 +17,17 @@ interface DocumentProps {
 
 /** A document without its title and status, which are the heading of the page. */
 export function DocumentBody({ document, jsonAt }: DocumentProps) {
-  const { headline, lines = [], summary = [], facts, sections } = document;
+  return (
+    <>
+      <DocumentHead document={document} />
+      <Sections sections={document.sections} jsonAt={jsonAt} />
+    </>
+  );
+}
+
+/** What precedes the sections of a document. */
+export function DocumentHead({ document }: Pick<DocumentProps, 'document'>) {
+  const { headline, lines = [], summary, facts } = document;
   return (
     <>
       {headline.map((line) => (
@@ -36,7 +46,6 @@ export function DocumentBody({ document, jsonAt }: DocumentProps) {
       )}
       <Summary line={summary} />
       <Facts facts={facts} />
-      <Sections sections={sections} jsonAt={jsonAt} />
     </>
   );
 }
@@ -50,22 +59,23 @@ interface ChangesProps extends DocumentProps {
 export function DocumentChanges({ document, jsonAt, children }: ChangesProps) {
   return (
     <>
-      <Summary line={document.summary ?? []} />
+      <Summary line={document.summary} />
       {children}
       <Sections sections={document.sections} jsonAt={jsonAt} />
     </>
   );
 }
 
-function Summary({ line }: { readonly line: Line }) {
-  return (
+export function Summary({ line }: { readonly line: Line | undefined }) {
+  return line === undefined ? null : (
     <p class="strong">
       <Inline line={line} />
     </p>
   );
 }
 
-function Inline({ line }: { readonly line: Line }) {
+/** A line of a document. */
+export function Inline({ line }: { readonly line: Line }) {
   return (
     <>
       {line.map((part) => {
@@ -179,21 +189,28 @@ function SectionBody({ section, jsonAt }: { readonly section: Section; readonly 
         </p>
       )}
       {groups.map((group) => (
-        <>
-          {group.title === undefined ? null : (
-            <h3>
-              <Inline line={group.title} />
-            </h3>
-          )}
-          <Facts facts={group.facts ?? []} />
-          <GroupTable group={group} />
-        </>
+        <GroupBody group={group} />
       ))}
       {hidden === 0 ? null : (
         <p class="quiet">
           … and {hidden} more; <a href={jsonAt}>the JSON report</a> lists all of them.
         </p>
       )}
+    </>
+  );
+}
+
+/** A group with its title, its facts and its rows. */
+export function GroupBody({ group }: { readonly group: Group }) {
+  return (
+    <>
+      {group.title === undefined ? null : (
+        <h3>
+          <Inline line={group.title} />
+        </h3>
+      )}
+      <Facts facts={group.facts ?? []} />
+      <GroupTable group={group} />
     </>
   );
 }

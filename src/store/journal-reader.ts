@@ -7,7 +7,9 @@ import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
+import { readProgress } from './run-progress.ts';
 import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
+import { readTrend } from './run-trend.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
 
 export function journalReader(db: Database): JournalReader {
@@ -91,6 +93,10 @@ export function journalReader(db: Database): JournalReader {
         .execute();
       return rows.map(toOperation);
     },
+
+    runProgress: (runId) => readProgress(db, runId),
+
+    trend: (account, limit) => readTrend(db, account, limit),
 
     async accounts(name) {
       let query = db.selectFrom('accounts').selectAll().orderBy('name');

@@ -11,7 +11,7 @@ import type { RunReadingAnswer, RunReadingJob } from './stored-runs.ts';
 async function read({ storeFile, task }: RunReadingJob): Promise<RunReadingAnswer> {
   const { reader } = openStore(storeFile, { mustExist: true, readOnly: true });
   if (task.type === 'view') {
-    return { type: 'view', html: await renderRunView(task.view, (id) => reader.run(id)) };
+    return { type: 'view', html: await renderRunView(task.view, reader) };
   }
   const detail = await reader.run(task.runId);
   return {

@@ -105,7 +105,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
     async showRun(view, signal) {
       const id = runShownBy(view);
       const head = id === null ? null : await reader.runHead(id);
-      if (head?.isLarge !== true) return pageOf(await renderRunView(view, (wanted) => reader.run(wanted)));
+      if (head?.isLarge !== true) return pageOf(await renderRunView(view, reader));
       return await largeView(view, head.run.id, signal);
     },
   };

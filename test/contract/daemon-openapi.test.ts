@@ -68,6 +68,8 @@ describe('the OpenAPI document of the daemon', () => {
         runJson: never,
         sync: () => 'stopping',
         approve: never,
+        runProgress: never,
+        trend: never,
         operatorActions: never,
         pause: never,
         resume: never,
@@ -85,6 +87,7 @@ describe('the OpenAPI document of the daemon', () => {
       limits: DEFAULT_LIMITS,
       nowMs: () => 0,
       steadyMs: () => 0,
+      closing: new AbortController().signal,
     });
     const PROBES = ['/healthz', '/readyz', '/metrics'];
     const served = app.routes

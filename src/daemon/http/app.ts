@@ -22,7 +22,9 @@ import {
 import type { HttpLimits } from './limits.ts';
 import type { ShowRun } from './run-view.ts';
 import { addPageActions } from './page-actions.ts';
+import { addDetailPages } from './pages/detail-routes.tsx';
 import { addPages } from './pages/page-routes.tsx';
+import { addRunEvents } from './run-events.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
@@ -44,6 +46,8 @@ export interface AppOptions {
   readonly nowMs: () => number;
   /** The clock of sessions and attempts, which nobody can set. */
   readonly steadyMs: () => number;
+  /** Aborts when the server closes, which ends the answers that would last. */
+  readonly closing: AbortSignal;
 }
 
 const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, STYLESHEET_PATH];
@@ -84,7 +88,9 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   app.get(STYLESHEET_PATH, (context) => context.body(STYLESHEET, 200, STYLESHEET_HEADERS));
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log, limits });
-  addPages(app, daemon, options.showRun);
+  addPages(app, daemon);
+  addDetailPages(app, options);
+  addRunEvents(app, options);
   addPageActions(app, { daemon, log, limits });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {

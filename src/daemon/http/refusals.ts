@@ -86,6 +86,13 @@ export const TOO_MANY_LARGE_RUNS: Failure = {
   headers: { 'retry-after': '10' },
 };
 
+export const TOO_MANY_STREAMS: Failure = {
+  status: 503,
+  code: 'busy',
+  message: 'Too many pages are watching runs; reload the page of the run instead.',
+  headers: { 'retry-after': '10' },
+};
+
 export const INTERNAL: Failure = {
   status: 500,
   code: 'internal',

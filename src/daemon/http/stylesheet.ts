@@ -2,6 +2,7 @@
 // browsers can cache it without a limit.
 import { sha256 } from '../../platform/digest.ts';
 import { REPORT_STYLES } from '../../report/stylesheet.ts';
+import { DETAIL_STYLES } from './detail-styles.ts';
 
 const PAGE_STYLES = `
 body > header {
@@ -54,7 +55,7 @@ table.accounts thead th:nth-child(8) { width: 13rem; }
 }
 `.trimStart();
 
-export const STYLESHEET = REPORT_STYLES + PAGE_STYLES;
+export const STYLESHEET = REPORT_STYLES + PAGE_STYLES + DETAIL_STYLES;
 
 const digest = sha256(STYLESHEET).slice(0, 16);
 

@@ -9,10 +9,12 @@ interface LayoutProps {
   readonly visitor?: Visitor | undefined;
   /** Whether the browser requests the same address again. */
   readonly again?: boolean;
+  /** After how many seconds a browser without scripts requests the page again. */
+  readonly reloadAfterS?: number;
   readonly children: Child;
 }
 
-export function Layout({ title, visitor, again = false, children }: LayoutProps) {
+export function Layout({ title, visitor, again = false, reloadAfterS, children }: LayoutProps) {
   return (
     <html lang="en">
       <head>
@@ -21,6 +23,11 @@ export function Layout({ title, visitor, again = false, children }: LayoutProps)
         {/* Browsers must report to this server, and to no other, that a form was sent by one of its own pages. */}
         <meta name="referrer" content="same-origin" />
         {again ? <meta http-equiv="refresh" content="0" /> : null}
+        {reloadAfterS === undefined ? null : (
+          <noscript>
+            <meta http-equiv="refresh" content={String(reloadAfterS)} />
+          </noscript>
+        )}
         <title>{`${title} · rolecall`}</title>
         <link rel="stylesheet" href={STYLESHEET_PATH} />
       </head>

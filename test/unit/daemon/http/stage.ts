@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
-import type { RunDetail } from '../../../../src/core/journal-reader.ts';
+import type { RunDetail, RunProgress, TrendPoint } from '../../../../src/core/journal-reader.ts';
+import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
 import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
 import type { PostedConfiguration } from '../../../../src/app/posted-plan.ts';
 import { readPosted } from '../../../../src/workers/posted-body.ts';
@@ -78,6 +79,10 @@ export interface Stage {
   runs: readonly RunDetail[];
   /** The JSON of every run, in place of its own. */
   json: AsyncIterable<string> | null;
+  /** The progress of every run; by default a run is as far as its operations are. */
+  progress: RunProgress | null;
+  trend: readonly TrendPoint[];
+  actions: readonly OperatorActionRecord[];
   /** Renders the pages of runs and accounts, in place of their own. */
   view: ShowRun | null;
   overview: DaemonView;
@@ -94,6 +99,9 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
     ],
     runs: [makeDetail()],
     json: null,
+    progress: null,
+    trend: [],
+    actions: [],
     view: null,
     overview: {
       version: '1.2.3',
@@ -112,6 +120,21 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
     plans: [MIXED],
     broken: null,
     ...parts,
+  };
+}
+
+function progressIn({ runs, progress }: Stage, id: string): RunProgress | null {
+  const found = runs.find(({ run }) => run.id === id);
+  if (found === undefined || progress !== null) return found === undefined ? null : progress;
+  const count = (status: string) => found.operations.filter((each) => each.status === status).length;
+  return {
+    status: found.run.status,
+    total: found.operations.length - count('held'),
+    done: count('done'),
+    failed: count('failed'),
+    sent: count('sent'),
+    unknown: count('unknown'),
+    firstSentAt: null,
   };
 }
 
@@ -155,7 +178,9 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       }
       return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
     },
-    operatorActions: async () => send([]),
+    runProgress: async (id) => send(progressIn(stage, id)),
+    trend: async () => send(stage.trend),
+    operatorActions: async (_, limit) => send(stage.actions.slice(0, limit)),
     async pause(account, reason, by) {
       if (send(find(account)) === null) return false;
       recorded.commands.push(`pause ${account}`);
@@ -239,10 +264,10 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       if (stage.view !== null) return await stage.view(view, signal);
       recorded.calls += 1;
       if (stage.broken !== null) throw stage.broken;
-      const html = await renderRunView(
-        view,
-        async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
-      );
+      const html = await renderRunView(view, {
+        run: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
+        runProgress: async (id) => progressIn(stage, id),
+      });
       return html === null ? { type: 'unknown' } : { type: 'page', html };
     },
     metrics: {

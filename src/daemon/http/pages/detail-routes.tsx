@@ -1,0 +1,83 @@
+// The paths of the pages of one account and of one run.
+import type { Hono } from 'hono';
+import { OUTCOME_MESSAGES, type ActionOutcome } from '../actions.ts';
+import type { HttpContext, HttpEnv } from '../context.ts';
+import type { DaemonApi } from '../../daemon-api.ts';
+import { answerFailure } from '../failure.tsx';
+import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
+import type { RunView, ShowRun } from '../run-view.ts';
+import { placeIn } from './paged-sections.tsx';
+import { renderAccount } from './run-views.tsx';
+
+export interface DetailPagesOptions {
+  readonly daemon: DaemonApi;
+  readonly showRun: ShowRun;
+  readonly nowMs: () => number;
+}
+
+const LAST_RUNS = 20;
+/** The runs of the charts. */
+const TREND_RUNS = 60;
+const LAST_ACTIONS = 20;
+
+/** Adds the pages. They have buttons for visitors who may use them. */
+export function addDetailPages(app: Hono<HttpEnv>, { daemon, showRun, nowMs }: DetailPagesOptions): void {
+  app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
+    const account = await daemon.account(context.req.param('name'));
+    if (account === null) return await answerFailure(context, NO_ACCOUNT);
+    const { name } = account;
+    const [runs, trend, actions] = await Promise.all([
+      daemon.runs({ account: name, limit: LAST_RUNS }),
+      daemon.trend(name, TREND_RUNS),
+      daemon.operatorActions(name, LAST_ACTIONS),
+    ]);
+    const said = outcomeIn(context.req.query('said'));
+    const view = { type: 'account', account, runs, trend, actions, said, ...viewed(context) } as const;
+    return await answerView(context, view);
+  });
+
+  app.get('/runs/:id{[0-9a-f-]+}', async (context) =>
+    answerView(context, { type: 'run', id: context.req.param('id'), ...viewed(context) }),
+  );
+
+  function viewed(context: HttpContext) {
+    const place = placeIn(context.req.query('group'), context.req.query('page'));
+    return { place, nowMs: nowMs(), visitor: context.get('visitor') };
+  }
+
+  async function answerView(context: HttpContext, view: RunView): Promise<Response> {
+    const outcome = await showRun(view, context.req.raw.signal);
+    switch (outcome.type) {
+      case 'page':
+        return context.html(outcome.html);
+      case 'unknown':
+        return await answerFailure(context, NO_RUN);
+      case 'busy':
+        if (view.type === 'account')
+          return await answerWithoutPlan(context, view, TOO_MANY_LARGE_RUNS.message);
+        return await answerFailure(context, TOO_MANY_LARGE_RUNS);
+      case 'failed': {
+        const failure = runNotShown(outcome.runId, outcome.reason);
+        if (view.type === 'account') return await answerWithoutPlan(context, view, failure.message);
+        return await answerFailure(context, failure);
+      }
+      default:
+        return outcome satisfies never;
+    }
+  }
+}
+
+/** The account can be viewed, paused and run although the changes of its last run cannot be shown. */
+async function answerWithoutPlan(
+  context: HttpContext,
+  view: Extract<RunView, { type: 'account' }>,
+  unshown: string,
+): Promise<Response> {
+  return context.html(await renderAccount(view, { changes: null, progress: null, unshown }));
+}
+
+/** The result of a button in the query of the address: a known outcome, or null. */
+function outcomeIn(text: string | undefined): ActionOutcome['type'] | null {
+  const isOutcome = (name: string): name is ActionOutcome['type'] => Object.hasOwn(OUTCOME_MESSAGES, name);
+  return text !== undefined && isOutcome(text) ? text : null;
+}
